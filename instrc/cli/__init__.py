@@ -38,13 +38,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         gc.freeze()  # as above: the process ends, and its memory with it
 
 
-def begin_long_work() -> None:
-    """Look for garbage as often as usual from now on, but not in what is loaded: what is made from here on does not last."""
-    if gc.get_threshold() != _USUAL:  # else nobody has asked for less, as where `main` is called by another program
-        gc.freeze()
-        gc.set_threshold(*_USUAL)
-
-
 def _run(given: list[str]) -> int:
     from instrc.cli.terminal import OutputFailedError, ReaderGoneError, write, write_error
 
@@ -82,29 +75,6 @@ def _run(given: list[str]) -> int:
             write_error(f"error: the system has no more of what this needs: {missing}\n")
             return PROBLEMS
         return _own_mistake(error)
-
-
-def run_plain(arguments: list[str]) -> int | None:
-    """Run a command line that names files only, and return its exit code; `None` if it takes the whole program.
-
-    This is the fast path of `compile` and `check`: typer, which takes long to load, is not needed for them.
-    """
-    from instrc.vibes.find_files import STDIN
-
-    name, *paths = arguments or [""]
-    named = all(path and (path == STDIN or not path.startswith("-")) for path in paths)
-    if not paths or not named or paths.count(STDIN) > 1 or "_INSTRC_COMPLETE" in os.environ:
-        return None
-    if name == "compile":
-        from instrc.cli.compiling import compile_files
-        from instrc.compiler.workspace import OptionOverrides
-
-        return compile_files(paths, OptionOverrides())
-    if name == "check":
-        from instrc.cli.reviewing import review_files
-
-        return review_files(paths)
-    return None
 
 
 def _tell_unknown_variables() -> None:
@@ -152,3 +122,33 @@ def _own_mistake(error: Exception) -> int:
 
         write_error("".join(traceback.format_exception(error)))
     return INTERNAL_ERROR
+
+
+def begin_long_work() -> None:
+    """Look for garbage as often as usual from now on, but not in what is loaded: what is made from here on does not last."""
+    if gc.get_threshold() != _USUAL:  # else nobody has asked for less, as where `main` is called by another program
+        gc.freeze()
+        gc.set_threshold(*_USUAL)
+
+
+def run_plain(arguments: list[str]) -> int | None:
+    """Run a command line that names files only, and return its exit code; `None` if it takes the whole program.
+
+    This is the fast path of `compile` and `check`: typer, which takes long to load, is not needed for them.
+    """
+    from instrc.vibes.find_files import STDIN
+
+    name, *paths = arguments or [""]
+    named = all(path and (path == STDIN or not path.startswith("-")) for path in paths)
+    if not paths or not named or paths.count(STDIN) > 1 or "_INSTRC_COMPLETE" in os.environ:
+        return None
+    if name == "compile":
+        from instrc.cli.compiling import compile_files
+        from instrc.compiler.workspace import OptionOverrides
+
+        return compile_files(paths, OptionOverrides())
+    if name == "check":
+        from instrc.cli.reviewing import review_files
+
+        return review_files(paths)
+    return None

@@ -40,20 +40,20 @@ if TYPE_CHECKING:
     from instrc.testing.preview import ModelCall
 
 
-class Naming(StrEnum):
-    """How the keys of steps are formed."""
-
-    STEP = "step"
-    CAMEL = "camel"
-    PLAIN = "plain"
-
-
 class Recursion(StrEnum):
     """What becomes of a schema that holds itself, whatever is usual for the target."""
 
     KEEP = "keep"
     UNROLL = "unroll"
     REFUSE = "refuse"
+
+
+class Naming(StrEnum):
+    """How the keys of steps are formed."""
+
+    STEP = "step"
+    CAMEL = "camel"
+    PLAIN = "plain"
 
 
 def compile_command(
@@ -241,11 +241,16 @@ def targets_command(
             write(f"{'':{width}}    {line}\n")
 
 
-def _lines(dialect: Dialect) -> list[str]:
-    force = "the decoder enforces the schema" if dialect.enforced else "the schema is shown to the model, not enforced"
-    counts = ", ".join(f"{value:,} {word}" for word, value in _limits(dialect.limits).items())
-    told = [fact.what for fact in dialect.facts if not fact.fields]
-    return [f"{force}; {ORDERS[dialect.order]}", *([f"at most {counts}"] if counts else []), *told]
+def _facts(dialect: Dialect) -> Json:
+    return {
+        "name": dialect.name,
+        "title": dialect.title,
+        "enforced": dialect.enforced,
+        "order": dialect.order,
+        "every_property_required": dialect.every_required,
+        "limits": dict(_limits(dialect.limits)),
+        "facts": [fact._asdict() for fact in dialect.facts],
+    }
 
 
 def _limits(limits: Limits) -> dict[str, int]:
@@ -264,16 +269,11 @@ def _limits(limits: Limits) -> dict[str, int]:
     return {word: value for word, value in counted.items() if value is not None}
 
 
-def _facts(dialect: Dialect) -> Json:
-    return {
-        "name": dialect.name,
-        "title": dialect.title,
-        "enforced": dialect.enforced,
-        "order": dialect.order,
-        "every_property_required": dialect.every_required,
-        "limits": dict(_limits(dialect.limits)),
-        "facts": [fact._asdict() for fact in dialect.facts],
-    }
+def _lines(dialect: Dialect) -> list[str]:
+    force = "the decoder enforces the schema" if dialect.enforced else "the schema is shown to the model, not enforced"
+    counts = ", ".join(f"{value:,} {word}" for word, value in _limits(dialect.limits).items())
+    told = [fact.what for fact in dialect.facts if not fact.fields]
+    return [f"{force}; {ORDERS[dialect.order]}", *([f"at most {counts}"] if counts else []), *told]
 
 
 REQUEST = "(what the user asks for)"
@@ -336,27 +336,6 @@ def preview_command(
         write_error("watching; Ctrl-C ends\n")
         while _stamps(files()) == before:
             sleep(_PAUSE)
-
-
-def _cut_to_width(text: str, width: int) -> str:
-    """Return a text whose long lines go on in the next one, between words and further in, as a terminal does not do it."""
-    lines = []
-    for line in text.split("\n"):
-        inset = " " * min(len(line) - len(line.lstrip()) + 2, width // 2)
-        fits = len(line) <= width
-        lines += [line] if fits else wrap(line, width, subsequent_indent=inset, break_on_hyphens=False, replace_whitespace=False)
-    return "\n".join(lines)
-
-
-def _stamps(files: list[Path]) -> dict[Path, int]:
-    """Return when each file was written last; 0 for one that is not there."""
-    seen: dict[Path, int] = {}
-    for path in files:
-        try:
-            seen[path] = path.stat().st_mtime_ns
-        except OSError:
-            seen[path] = 0
-    return seen
 
 
 def _counter(tokenizer: str | None) -> tuple[Callable[[str], int], str]:
@@ -481,3 +460,24 @@ def _answer(effects: Effects, command: ModelCommand, events: list[Event], view: 
     if told["complaints"]:
         view.failed.append(command["id"])
     return [*lines, ""]
+
+
+def _cut_to_width(text: str, width: int) -> str:
+    """Return a text whose long lines go on in the next one, between words and further in, as a terminal does not do it."""
+    lines = []
+    for line in text.split("\n"):
+        inset = " " * min(len(line) - len(line.lstrip()) + 2, width // 2)
+        fits = len(line) <= width
+        lines += [line] if fits else wrap(line, width, subsequent_indent=inset, break_on_hyphens=False, replace_whitespace=False)
+    return "\n".join(lines)
+
+
+def _stamps(files: list[Path]) -> dict[Path, int]:
+    """Return when each file was written last; 0 for one that is not there."""
+    seen: dict[Path, int] = {}
+    for path in files:
+        try:
+            seen[path] = path.stat().st_mtime_ns
+        except OSError:
+            seen[path] = 0
+    return seen

@@ -201,9 +201,6 @@ class Places:
         return found
 
 
-# Lower the documents of a run for providers.
-
-
 class LoweredTool(NamedTuple):
     """What is sent to a target, and the way back for `instrc lift`."""
 
@@ -248,21 +245,6 @@ def one_by_one(
                     result = lower(tool, target, recursion=wanted.recursion, strict=wanted.strict, report=found)
                     part = tool.name.removeprefix(export.stem) if tool.name.startswith(f"{export.stem}_") else ""
                     yield LoweredTool(tool.name, export.file_name + part, target.name, result.payload, result.map)
-
-
-def _together(
-    exports: Sequence[NamedArtefact], wanted: Delivery, report: Report, registry: Callable[[str], Registry]
-) -> tuple[list[Json], Json]:
-    """Return the tools of one request and one way back for answers to it; names that the target makes equal get numbers."""
-    from instrc.providers.lowering.toolset import lower_all  # needed with --target only
-
-    owned = [(tool, export) for export in exports for tool in _tools(export, wanted.emit, report)]
-    owners = {tool.name: export for tool, export in reversed(owned)}
-    for known in _existing_targets(wanted.targets[:1], report):
-        with _placing_problems(report, exports[0], registry, owners) as found:
-            result = lower_all([tool for tool, _ in owned], known, strict=wanted.strict, report=found)
-            return result.payload, result.map
-    return [], None
 
 
 def _tools(export: NamedArtefact, emit: Emit | None, report: Report) -> Iterator[Tool]:
@@ -342,18 +324,6 @@ def _placing_problems(
         report.problems.extend(_hinted_once(found.problems, report))
 
 
-def _hinted_once(found: list[Problem], report: Report) -> list[Problem]:
-    """Return problems of which only the first loss in the whole report says what to do."""
-    from instrc.problems.targets import LossyTarget
-
-    said = any(isinstance(each, LossyTarget) for each in report.problems)
-    told: list[Problem] = []
-    for each in found:
-        told.append(replace(each, first=False) if said and isinstance(each, LossyTarget) else each)
-        said = said or isinstance(each, LossyTarget)
-    return told
-
-
 def _placed(
     found: list[Problem],
     export: NamedArtefact,
@@ -374,6 +344,18 @@ def _placed(
                 at = known.of(f"{each.pointer}/{each.keyword}")
         placed.append(replace(each, at=at or Source(shown_path(owner.file), "").whole()))
     return placed
+
+
+def _hinted_once(found: list[Problem], report: Report) -> list[Problem]:
+    """Return problems of which only the first loss in the whole report says what to do."""
+    from instrc.problems.targets import LossyTarget
+
+    said = any(isinstance(each, LossyTarget) for each in report.problems)
+    told: list[Problem] = []
+    for each in found:
+        told.append(replace(each, first=False) if said and isinstance(each, LossyTarget) else each)
+        said = said or isinstance(each, LossyTarget)
+    return told
 
 
 def compile_files(
@@ -419,14 +401,6 @@ def compile_files(
     return code
 
 
-def _tell_direct_calls(compiled: list[NamedArtefact]) -> None:
-    """Say of each direct call that it is one: it looks like the start of a process."""
-    for export in compiled:
-        if export.artefact.kind == "call":
-            activity = as_text(export.artefact.documents["call"]["activity"])
-            write_error(f"{export.stem} is a direct call: nothing reads what {activity} gives\n")
-
-
 def _lower(
     output: Output, compiled: list[NamedArtefact], wanted: Delivery, report: Report, registry: Callable[[str], Registry]
 ) -> None:
@@ -450,3 +424,26 @@ def _lower(
         output.documents, back = _together(compiled, wanted, report, registry)
     if wanted.way_back is not None:
         output.files[wanted.way_back] = back
+
+
+def _together(
+    exports: Sequence[NamedArtefact], wanted: Delivery, report: Report, registry: Callable[[str], Registry]
+) -> tuple[list[Json], Json]:
+    """Return the tools of one request and one way back for answers to it; names that the target makes equal get numbers."""
+    from instrc.providers.lowering.toolset import lower_all  # needed with --target only
+
+    owned = [(tool, export) for export in exports for tool in _tools(export, wanted.emit, report)]
+    owners = {tool.name: export for tool, export in reversed(owned)}
+    for known in _existing_targets(wanted.targets[:1], report):
+        with _placing_problems(report, exports[0], registry, owners) as found:
+            result = lower_all([tool for tool, _ in owned], known, strict=wanted.strict, report=found)
+            return result.payload, result.map
+    return [], None
+
+
+def _tell_direct_calls(compiled: list[NamedArtefact]) -> None:
+    """Say of each direct call that it is one: it looks like the start of a process."""
+    for export in compiled:
+        if export.artefact.kind == "call":
+            activity = as_text(export.artefact.documents["call"]["activity"])
+            write_error(f"{export.stem} is a direct call: nothing reads what {activity} gives\n")

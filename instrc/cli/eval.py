@@ -32,11 +32,6 @@ if TYPE_CHECKING:
     from instrc.testing.evaluation.runner import Budget, EvalOptions
     from instrc.vibes.project import Project
 
-FOLDER: Final = "eval"
-"""Where finished runs and their traces are kept, in the folder of the store."""
-_LINE: Final = 10.0
-"""Seconds between two lines of progress, where no terminal shows it."""
-
 
 class EvalFormat(StrEnum):
     """How a report is printed."""
@@ -49,14 +44,6 @@ class EvalFormat(StrEnum):
     PYDANTIC_EVALS = "pydantic-evals"
 
 
-_ENDINGS: Final = {
-    ".json": EvalFormat.JSON,
-    ".xml": EvalFormat.JUNIT,
-    ".md": EvalFormat.MARKDOWN,
-    ".html": EvalFormat.HTML,
-    ".txt": EvalFormat.TEXT,
-    ".yaml": EvalFormat.PYDANTIC_EVALS,
-}
 Paths: TypeAlias = Annotated[
     list[str] | None, typer.Argument(metavar="PATH", help="Programs, data sets, folders; by default the current folder.")
 ]
@@ -64,8 +51,8 @@ Repeat: TypeAlias = Annotated[int | None, typer.Option("--n", "-n", min=1, metav
 DataFile: TypeAlias = Annotated[
     str | None, typer.Option("--data", metavar="FILE", help="The data set; one of Python (.py) is run: its function `cases`.")
 ]
-Export: TypeAlias = Annotated[str | None, typer.Option("--export", metavar="NAME", help="Which of several programs in the file.")]
 Chosen: TypeAlias = Annotated[str, typer.Option("-k", metavar="TEXT", help="Only cases whose id or tags contain this text.")]
+Export: TypeAlias = Annotated[str | None, typer.Option("--export", metavar="NAME", help="Which of several programs in the file.")]
 Functions: TypeAlias = Annotated[
     list[str] | None, typer.Option("--check", metavar="NAME=MODULE:FUNCTION", help="A function that checks each run.")
 ]
@@ -84,11 +71,11 @@ Record: TypeAlias = Annotated[
     bool, typer.Option("--record", help="Write NAME.eval.cases.md, which `instrc test` replays without a model.")
 ]
 Shape: TypeAlias = Annotated[EvalFormat, typer.Option("--format", help="How the report is printed.")]
-Problems: TypeAlias = Annotated[Format, typer.Option("--problems", help="How problems are written.")]
 Reports: TypeAlias = Annotated[
     list[Path] | None,
     typer.Option("--output", "-o", metavar="FILE", help="Write .html, .md, .json, .xml (JUnit), .txt, or .yaml."),
 ]
+Problems: TypeAlias = Annotated[Format, typer.Option("--problems", help="How problems are written.")]
 
 
 def eval_command(
@@ -153,6 +140,10 @@ def eval_command(
     raise typer.Exit(code)
 
 
+FOLDER: Final = "eval"
+"""Where finished runs and their traces are kept, in the folder of the store."""
+
+
 def _asked(
     model: str | None,
     repeat: int | None,
@@ -176,49 +167,45 @@ def _asked(
     return replace(asked, folder=folder, fresh=fresh)
 
 
-def _measure(
-    jobs: list[_Job], asked: EvalOptions, shape: EvalFormat, written: dict[Path, EvalFormat], *, record: bool, quiet: bool
-) -> int:
-    """Run each program, and report what came out; return the exit code."""
-    from instrc.testing.evaluation.report import exit_code
+def _functions(said: list[str] | None) -> dict[str, CheckFunction]:
+    from instrc.engines.prepare import imported
 
-    folder = asked.folder or Path(FOLDER)
-    done = _evaluated(jobs, asked, quiet=quiet)
-    for each in done if record else ():
-        _record(each.job.program, each.found, folder)
-    _deliver(partial(_rendered, done, folder=folder), shape, written)
-    if not quiet and (failed := next((run for each in done for run in each.found.results if not run.passed), None)):
-        write_error(f"how a run went: instrc trace {folder / 'traces' / failed.trace}.jsonl\n")
-    return exit_code([each.found for each in done], [gate for each in done for gate in each.gates])
+    found: dict[str, CheckFunction] = {}
+    for each in said or []:
+        name, equals, words = each.partition("=")
+        if not equals or not name:
+            options.refuse_use(f"--check takes NAME=MODULE:FUNCTION, not `{each}`")
+        found[name] = imported("check", words, Path())
+    return found
 
 
-def _refuse_with_versions(record: bool, least: list[str] | None, forms: set[EvalFormat]) -> None:
-    """End the command if something is said that a comparison does not do."""
-    said = {"--record": record, "--min": least, "a file of pydantic-evals": EvalFormat.PYDANTIC_EVALS in forms}
-    for words in (words for words, value in said.items() if value):
-        options.refuse_use(f"{words} belongs to one version: leave it out, or the other version")
+def _dollars(said: str | None) -> float | None:
+    try:
+        found = None if said is None else float(said.removeprefix("$"))
+    except ValueError:
+        found = -1.0
+    if found is not None and not 0 <= found < float("inf"):
+        options.refuse_use(f"--max-cost takes a number of US dollars, not `{said}`")
+    return found
 
 
-def _compare(
-    jobs: list[_Job],
-    changes: eval_versions.Comparing,
-    asked: EvalOptions,
-    project: Project,
-    export: str | None,
-    shape: EvalFormat,
-    written: dict[Path, EvalFormat],
-    *,
-    quiet: bool,
-) -> int:
-    """Run the versions of each program, and report how they differ; return the exit code."""
-    from instrc.testing.evaluation.report import NOT_RUN
+_ENDINGS: Final = {
+    ".json": EvalFormat.JSON,
+    ".xml": EvalFormat.JUNIT,
+    ".md": EvalFormat.MARKDOWN,
+    ".html": EvalFormat.HTML,
+    ".txt": EvalFormat.TEXT,
+    ".yaml": EvalFormat.PYDANTIC_EVALS,
+}
 
-    progress = partial(_progress, budget=asked.budget, quiet=quiet)
-    found = [eval_versions.run_versions(job.program, job.data, changes, asked, project, export, progress) for job in jobs]
-    _deliver(lambda form: eval_versions.rendered(found, form.value), shape, written)
-    if any(each.stopped is not None for report in found for each in report.versions):
-        return NOT_RUN
-    return int(any(each.worse for each in found))
+
+def _written(outputs: list[Path] | None) -> dict[Path, EvalFormat]:
+    """Return the form of each report that is written, by the ending of its name."""
+    for output in outputs or ():
+        if output.suffix.lower() not in _ENDINGS:
+            options.refuse_use(f"`{output}`: a report ends in {', '.join(_ENDINGS)}")
+        running.refuse_output(output, ())
+    return {output: _ENDINGS[output.suffix.lower()] for output in outputs or ()}
 
 
 class _Job(NamedTuple):
@@ -227,15 +214,6 @@ class _Job(NamedTuple):
     program: str
     prepared: Prepared
     data: DataSet
-
-
-class _Done(NamedTuple):
-    """What came out for a program."""
-
-    job: _Job
-    found: EvaluationResult
-    gates: list[Gate]
-    judges: list[JudgeReport]
 
 
 def _jobs(
@@ -262,37 +240,6 @@ def _jobs(
     return jobs
 
 
-def _evaluated(jobs: list[_Job], asked: EvalOptions, *, quiet: bool) -> list[_Done]:
-    """Return what came out for each program, with its gate."""
-    from instrc.testing.evaluation.judge import calibrated_gates
-
-    total = sum(len(job.data.cases) * (asked.repeats or job.data.repeat) for job in jobs)
-    with _progress(total, asked.budget, quiet=quiet) as told:
-        found = running.run_to_end(_evaluate_all(jobs, replace(asked, progress=told)))
-    pairs = zip(jobs, found, strict=True)
-    done = [_Done(job, each, *running.run_to_end(calibrated_gates(each, job.data, asked))) for job, each in pairs]
-    write_error("".join(f"{line}\n" for each in done for judge in each.judges for line in judge.remarks))
-    return done
-
-
-async def _evaluate_all(jobs: list[_Job], asked: EvalOptions) -> list[EvaluationResult]:
-    from msgspec.structs import replace as with_name
-
-    from instrc.testing.evaluation.runner import evaluated
-
-    found = [(job.program, await evaluated(job.prepared, job.data, asked)) for job in jobs]
-    return [with_name(each, program=program) for program, each in found]
-
-
-def _written(outputs: list[Path] | None) -> dict[Path, EvalFormat]:
-    """Return the form of each report that is written, by the ending of its name."""
-    for output in outputs or ():
-        if output.suffix.lower() not in _ENDINGS:
-            options.refuse_use(f"`{output}`: a report ends in {', '.join(_ENDINGS)}")
-        running.refuse_output(output, ())
-    return {output: _ENDINGS[output.suffix.lower()] for output in outputs or ()}
-
-
 def _sets(paths: list[str] | None, data: str | None) -> list[tuple[str, str]]:
     """Return the programs with the files of their data sets."""
     from instrc.testing.evaluation.dataset import data_sets_at
@@ -304,28 +251,6 @@ def _sets(paths: list[str] | None, data: str | None) -> list[tuple[str, str]]:
     report = Report()
     found = [each for path in (["."] if paths is None else paths) for each in data_sets_at(path, report)]
     report.stop_if_failed()
-    return found
-
-
-def _functions(said: list[str] | None) -> dict[str, CheckFunction]:
-    from instrc.engines.prepare import imported
-
-    found: dict[str, CheckFunction] = {}
-    for each in said or []:
-        name, equals, words = each.partition("=")
-        if not equals or not name:
-            options.refuse_use(f"--check takes NAME=MODULE:FUNCTION, not `{each}`")
-        found[name] = imported("check", words, Path())
-    return found
-
-
-def _dollars(said: str | None) -> float | None:
-    try:
-        found = None if said is None else float(said.removeprefix("$"))
-    except ValueError:
-        found = -1.0
-    if found is not None and not 0 <= found < float("inf"):
-        options.refuse_use(f"--max-cost takes a number of US dollars, not `{said}`")
     return found
 
 
@@ -343,6 +268,101 @@ def _minimum(said: list[str] | None) -> dict[str, float]:
         except ValueError:
             options.refuse_use(f"--min takes [CHECK=]RATE with a rate from 0 to 1 (or in %), not `{each}`")
     return found
+
+
+def _measure(
+    jobs: list[_Job], asked: EvalOptions, shape: EvalFormat, written: dict[Path, EvalFormat], *, record: bool, quiet: bool
+) -> int:
+    """Run each program, and report what came out; return the exit code."""
+    from instrc.testing.evaluation.report import exit_code
+
+    folder = asked.folder or Path(FOLDER)
+    done = _evaluated(jobs, asked, quiet=quiet)
+    for each in done if record else ():
+        _record(each.job.program, each.found, folder)
+    _deliver(partial(_rendered, done, folder=folder), shape, written)
+    if not quiet and (failed := next((run for each in done for run in each.found.results if not run.passed), None)):
+        write_error(f"how a run went: instrc trace {folder / 'traces' / failed.trace}.jsonl\n")
+    return exit_code([each.found for each in done], [gate for each in done for gate in each.gates])
+
+
+class _Done(NamedTuple):
+    """What came out for a program."""
+
+    job: _Job
+    found: EvaluationResult
+    gates: list[Gate]
+    judges: list[JudgeReport]
+
+
+def _evaluated(jobs: list[_Job], asked: EvalOptions, *, quiet: bool) -> list[_Done]:
+    """Return what came out for each program, with its gate."""
+    from instrc.testing.evaluation.judge import calibrated_gates
+
+    total = sum(len(job.data.cases) * (asked.repeats or job.data.repeat) for job in jobs)
+    with _progress(total, asked.budget, quiet=quiet) as told:
+        found = running.run_to_end(_evaluate_all(jobs, replace(asked, progress=told)))
+    pairs = zip(jobs, found, strict=True)
+    done = [_Done(job, each, *running.run_to_end(calibrated_gates(each, job.data, asked))) for job, each in pairs]
+    write_error("".join(f"{line}\n" for each in done for judge in each.judges for line in judge.remarks))
+    return done
+
+
+_LINE: Final = 10.0
+"""Seconds between two lines of progress, where no terminal shows it."""
+
+
+@contextmanager
+def _progress(total: int, budget: Budget, *, quiet: bool) -> Iterator[Callable[[CaseResult], object] | None]:
+    """Give what is told each result."""
+    if quiet:
+        yield None
+        return
+    began = last = monotonic()
+    done = passed = kept = 0
+
+    def line() -> str:
+        used = f"{budget.used_requests:,} requests, {budget.used_tokens:,} tokens"
+        price = f", ${budget.used_cost:,.4f}" if budget.used_cost else ""
+        asked = done - kept
+        left = (monotonic() - began) / asked * (total - done) if asked else 0.0
+        return f"{done}/{total} runs, {passed} passed, {used}{price}, about {left:.0f} s left"
+
+    with _bar(total) as bar:
+
+        def tell(result: CaseResult) -> None:
+            nonlocal done, passed, kept, last
+            done, passed, kept = done + 1, passed + result.passed, kept + result.kept
+            if bar is not None:
+                bar(done, line())
+            elif monotonic() - last > _LINE:
+                last = monotonic()
+                write_error(f"{line()}\n")
+
+        yield tell
+
+
+@contextmanager
+def _bar(total: int) -> Iterator[Callable[[int, str], object] | None]:
+    if not is_terminal(sys.stderr):
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    columns = BarColumn(bar_width=24), TextColumn("{task.description}")
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("begins", total=total)
+        yield lambda done, said: progress.update(task, completed=done, description=said)
+
+
+async def _evaluate_all(jobs: list[_Job], asked: EvalOptions) -> list[EvaluationResult]:
+    from msgspec.structs import replace as with_name
+
+    from instrc.testing.evaluation.runner import evaluated
+
+    found = [(job.program, await evaluated(job.prepared, job.data, asked)) for job in jobs]
+    return [with_name(each, program=program) for program, each in found]
 
 
 def _record(program: str, found: EvaluationResult, folder: Path) -> None:
@@ -398,48 +418,30 @@ def _rendered(done: list[_Done], shape: EvalFormat, folder: Path) -> str:
     return visible_lines("\n".join(report.as_text(each, shown) for each, shown in pairs))
 
 
-# Progress: a bar on a terminal, a line now and then elsewhere.
+def _refuse_with_versions(record: bool, least: list[str] | None, forms: set[EvalFormat]) -> None:
+    """End the command if something is said that a comparison does not do."""
+    said = {"--record": record, "--min": least, "a file of pydantic-evals": EvalFormat.PYDANTIC_EVALS in forms}
+    for words in (words for words, value in said.items() if value):
+        options.refuse_use(f"{words} belongs to one version: leave it out, or the other version")
 
 
-@contextmanager
-def _progress(total: int, budget: Budget, *, quiet: bool) -> Iterator[Callable[[CaseResult], object] | None]:
-    """Give what is told each result."""
-    if quiet:
-        yield None
-        return
-    began = last = monotonic()
-    done = passed = kept = 0
+def _compare(
+    jobs: list[_Job],
+    changes: eval_versions.Comparing,
+    asked: EvalOptions,
+    project: Project,
+    export: str | None,
+    shape: EvalFormat,
+    written: dict[Path, EvalFormat],
+    *,
+    quiet: bool,
+) -> int:
+    """Run the versions of each program, and report how they differ; return the exit code."""
+    from instrc.testing.evaluation.report import NOT_RUN
 
-    def line() -> str:
-        used = f"{budget.used_requests:,} requests, {budget.used_tokens:,} tokens"
-        price = f", ${budget.used_cost:,.4f}" if budget.used_cost else ""
-        asked = done - kept
-        left = (monotonic() - began) / asked * (total - done) if asked else 0.0
-        return f"{done}/{total} runs, {passed} passed, {used}{price}, about {left:.0f} s left"
-
-    with _bar(total) as bar:
-
-        def tell(result: CaseResult) -> None:
-            nonlocal done, passed, kept, last
-            done, passed, kept = done + 1, passed + result.passed, kept + result.kept
-            if bar is not None:
-                bar(done, line())
-            elif monotonic() - last > _LINE:
-                last = monotonic()
-                write_error(f"{line()}\n")
-
-        yield tell
-
-
-@contextmanager
-def _bar(total: int) -> Iterator[Callable[[int, str], object] | None]:
-    if not is_terminal(sys.stderr):
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn
-
-    columns = BarColumn(bar_width=24), TextColumn("{task.description}")
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("begins", total=total)
-        yield lambda done, said: progress.update(task, completed=done, description=said)
+    progress = partial(_progress, budget=asked.budget, quiet=quiet)
+    found = [eval_versions.run_versions(job.program, job.data, changes, asked, project, export, progress) for job in jobs]
+    _deliver(lambda form: eval_versions.rendered(found, form.value), shape, written)
+    if any(each.stopped is not None for report in found for each in report.versions):
+        return NOT_RUN
+    return int(any(each.worse for each in found))

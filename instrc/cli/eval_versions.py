@@ -198,6 +198,10 @@ def _ablated(
     return VersionReport([first, *others], [line], [table], {"parts": figures})
 
 
+def _say(lines: Iterable[str]) -> None:
+    write_error("".join(f"{line}\n" for line in lines))
+
+
 def _run(
     program: str, versions: list[Version], data: DataSet, asked: EvalOptions, progress: Progress, runs: int
 ) -> list[EvaluationResult]:
@@ -208,10 +212,6 @@ def _run(
     with progress(runs) as told:
         found = running.run_to_end(evaluated_versions(versions, data, replace(asked, progress=told)))
     return [with_name(each, program=program) for each in found]
-
-
-def _say(lines: Iterable[str]) -> None:
-    write_error("".join(f"{line}\n" for line in lines))
 
 
 def rendered(found: list[VersionReport], form: str) -> str:

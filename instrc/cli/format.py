@@ -88,15 +88,6 @@ def _read(path: str, name: str, report: Report) -> tuple[Source | None, str]:
     return decode_source(shown, data, report), _BOM if data.startswith(_BOM.encode()) else ""
 
 
-def _write(changed: dict[Path, str], report: Report) -> None:
-    for path, text in changed.items():
-        found = try_to_write({path: text})
-        for problem in found:
-            report.add(problem)
-        if not found:
-            write_error(f"formatted {path}\n")
-
-
 def _difference(name: str, old: str, new: str) -> str:
     rows = unified_diff(_lines(old), _lines(new), name, name)
     return "".join(row if row.endswith("\n") else f"{row}\n\\ No newline at end of file\n" for row in rows)
@@ -111,6 +102,15 @@ def _first_difference(source: Source, text: str) -> Span:
     at = next((at for at, (old, new) in enumerate(zip(source.text, text, strict=False)) if old != new), None)
     start = min(len(source.text), len(text)) if at is None else at
     return source.span(start, min(start + 1, len(source.text)))
+
+
+def _write(changed: dict[Path, str], report: Report) -> None:
+    for path, text in changed.items():
+        found = try_to_write({path: text})
+        for problem in found:
+            report.add(problem)
+        if not found:
+            write_error(f"formatted {path}\n")
 
 
 def explain_command(

@@ -89,9 +89,6 @@ def _given_schema(path: str, registry: Registry, report: Report) -> SchemaInput 
     return None if document is None else SchemaInput(document.value, "", document.locate, registry)
 
 
-# Plans, records and tool files of TaskBench.
-
-
 def read_records(path: str, report: Report) -> Given | None:
     """Read JSON or JSON Lines from a file or the standard input; `None` with a problem if there is none."""
     source = read_text(path, report)

@@ -17,15 +17,7 @@ if TYPE_CHECKING:
     from instrc.runtime.retry import ForkOptions, RetryOptions
     from instrc.text.jsonvalue import Json
 
-
 OtherModel = Annotated[str | None, typer.Option("--model", metavar="MODEL", help="Ask this model from now on, for every chunk.")]
-
-
-def _words(model: str | None) -> str | None:
-    """Return the words of a model, with the files in them as they are found from here."""
-    from instrc.runtime.models.catalogue import words_from
-
-    return None if model is None else words_from(model, Path())
 
 
 def retry_command(
@@ -58,6 +50,13 @@ def retry_command(
         asked = RetryOptions(step, new_key, requests, tokens, tuple((budget or "").split(",")) if budget else (), _words(model))
         report = running.run_to_end(_retried(engine(store, engine_name, run=run, watch=sink), run, asked))
     raise typer.Exit(running.deliver(report, quiet=quiet, output=output, store=store, engine_name=engine_name))
+
+
+def _words(model: str | None) -> str | None:
+    """Return the words of a model, with the files in them as they are found from here."""
+    from instrc.runtime.models.catalogue import words_from
+
+    return None if model is None else words_from(model, Path())
 
 
 async def _retried(kept: Engine, run: str, options: RetryOptions) -> RunReport:
@@ -103,19 +102,19 @@ def fork_command(
     raise typer.Exit(running.deliver(report, quiet=quiet, output=output, store=store, engine_name=engine_name))
 
 
+def _edit(text: str) -> tuple[str, Json]:
+    step, equals, data = text.partition("=")
+    if not equals or not step:
+        options.refuse_use(f"`{text[:80]}` is not STEP=JSON", "--set")
+    return step, running.given_value(data, data=True)
+
+
 async def _forked(kept: Engine, run: str, asked: ForkOptions, program: str | None, export: str | None) -> RunReport:
     from instrc.engines.launch import forked, version_of
     from instrc.engines.prepare import prepare
 
     version = None if program is None else lambda before: version_of(before, prepare(program, export=export))
     return await kept.start(await forked(kept, run, asked, version))
-
-
-def _edit(text: str) -> tuple[str, Json]:
-    step, equals, data = text.partition("=")
-    if not equals or not step:
-        options.refuse_use(f"`{text[:80]}` is not STEP=JSON", "--set")
-    return step, running.given_value(data, data=True)
 
 
 def delete_command(

@@ -22,15 +22,8 @@ from instrc.text.files import is_inherited_stream, refuse_irregular
 from instrc.text.source import Source
 from instrc.vibes.find_files import reason
 
-# Files are written whole or not at all, and only regular files are replaced.
-#
-# Each file is written beside its place under another name and then renamed, which the file system does in one step.
-# If one of several cannot be put in its place, those before it are put back as they were.
-
-
 PROGRAMS_LISTED_FILES: Final = 20
 """Written files that are named one by one."""
-
 _HELD = ("SIGINT", "SIGTERM", "SIGHUP")
 _SCRATCH = re.compile(r"\.instrc-(?:([0-9]+)-)?[0-9a-f]{16}\.tmp")
 _HOUR = 3600
@@ -59,6 +52,86 @@ def write_files(files: Mapping[Path, str], sources: Collection[str] = ()) -> Non
             stream.write_text(text, encoding="utf-8")
         undo.pop_all()  # all is done: nothing is put back, and the folders stay
         folders.pop_all()
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """Let an interruption wait until the files are whole and the scratch files gone."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {getattr(signal, name) for name in _HELD})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _make_folder(folder: Path, undo: ExitStack) -> None:
+    missing = []
+    while not folder.exists():
+        missing.append(folder)
+        folder = folder.parent
+    for each in reversed(missing):
+        each.mkdir(exist_ok=True)
+        undo.callback(_quietly, each.rmdir)
+
+
+def _quietly(action: Callable[[], object]) -> None:
+    with suppress(OSError):
+        action()
+
+
+def _stage(place: Path, data: bytes, scratch: ExitStack) -> Path:
+    """Write the new content beside its place, with the rights that the file there has."""
+    temporary = _beside(place)
+    with open(temporary, "xb") as file:  # noqa: PTH123  -- "x" and bytes in one
+        scratch.callback(_quietly, temporary.unlink)
+        file.write(data)
+    with suppress(FileNotFoundError):
+        temporary.chmod(S_IMODE(place.stat().st_mode))
+    return temporary
+
+
+def _beside(place: Path) -> Path:
+    """Return a free name in the same folder; it is short, as names of files may not exceed 255 bytes, and says whose it is."""
+    return place.with_name(f".instrc-{os.getpid()}-{os.urandom(8).hex()}.tmp")
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what a run that was killed has left in a folder."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            found = _SCRATCH.fullmatch(entry.name)
+            if found and entry.is_file(follow_symlinks=False) and _is_left_over(found[1], entry):
+                _quietly(Path(entry.path).unlink)
+
+
+def _is_left_over(owner: str | None, entry: os.DirEntry[str]) -> bool:
+    if owner is None or not hasattr(os, "fork"):  # on Windows asking for a process would end it
+        return entry.stat(follow_symlinks=False).st_ctime < time.time() - _HOUR
+    try:
+        os.kill(int(owner), 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return False
+
+
+def _put_in_place(temporary: Path, place: Path, scratch: ExitStack, undo: ExitStack) -> None:
+    if place.exists():
+        kept = _beside(place)
+        scratch.callback(_quietly, kept.unlink)
+        try:
+            kept.hardlink_to(place)
+        except OSError:  # a file system without links
+            copy2(place, kept)
+        temporary.replace(place)
+        undo.callback(kept.replace, place)
+    else:
+        temporary.replace(place)
+        undo.callback(place.unlink)
 
 
 def try_to_write(files: Mapping[Path, str], sources: Collection[str] = ()) -> list[Problem]:
@@ -102,90 +175,8 @@ def _is_same(source: str, place: Path) -> bool:
         return False
 
 
-@contextmanager
-def _signals_held() -> Iterator[None]:
-    """Let an interruption wait until the files are whole and the scratch files gone."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {getattr(signal, name) for name in _HELD})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _make_folder(folder: Path, undo: ExitStack) -> None:
-    missing = []
-    while not folder.exists():
-        missing.append(folder)
-        folder = folder.parent
-    for each in reversed(missing):
-        each.mkdir(exist_ok=True)
-        undo.callback(_quietly, each.rmdir)
-
-
-def _stage(place: Path, data: bytes, scratch: ExitStack) -> Path:
-    """Write the new content beside its place, with the rights that the file there has."""
-    temporary = _beside(place)
-    with open(temporary, "xb") as file:  # noqa: PTH123  -- "x" and bytes in one
-        scratch.callback(_quietly, temporary.unlink)
-        file.write(data)
-    with suppress(FileNotFoundError):
-        temporary.chmod(S_IMODE(place.stat().st_mode))
-    return temporary
-
-
-def _put_in_place(temporary: Path, place: Path, scratch: ExitStack, undo: ExitStack) -> None:
-    if place.exists():
-        kept = _beside(place)
-        scratch.callback(_quietly, kept.unlink)
-        try:
-            kept.hardlink_to(place)
-        except OSError:  # a file system without links
-            copy2(place, kept)
-        temporary.replace(place)
-        undo.callback(kept.replace, place)
-    else:
-        temporary.replace(place)
-        undo.callback(place.unlink)
-
-
-def _beside(place: Path) -> Path:
-    """Return a free name in the same folder; it is short, as names of files may not exceed 255 bytes, and says whose it is."""
-    return place.with_name(f".instrc-{os.getpid()}-{os.urandom(8).hex()}.tmp")
-
-
-def _sweep(folder: Path) -> None:
-    """Remove what a run that was killed has left in a folder."""
-    with suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            found = _SCRATCH.fullmatch(entry.name)
-            if found and entry.is_file(follow_symlinks=False) and _is_left_over(found[1], entry):
-                _quietly(Path(entry.path).unlink)
-
-
-def _is_left_over(owner: str | None, entry: os.DirEntry[str]) -> bool:
-    if owner is None or not hasattr(os, "fork"):  # on Windows asking for a process would end it
-        return entry.stat(follow_symlinks=False).st_ctime < time.time() - _HOUR
-    try:
-        os.kill(int(owner), 0)
-    except ProcessLookupError:
-        return True
-    except (OSError, OverflowError):
-        return False
-    return False
-
-
-def _quietly(action: Callable[[], object]) -> None:
-    with suppress(OSError):
-        action()
-
-
 FINE, PROBLEMS, WRONG_USE = 0, 1, 2
 """Exit codes."""
-
-
 STYLES = {
     "path": "bold",
     "error": "bold red",
@@ -215,6 +206,44 @@ def show(problems: Sequence[Problem], shape: Format, *, product: bool = False) -
         write(_for_machines(problems, shape))
     else:
         write_error(_for_machines(problems, shape), exact=True)
+
+
+def _for_people(problems: Sequence[Problem]) -> str:
+    if not problems:
+        return ""
+    from instrc.problems.render import first_of_each, render_text, summary  # only where something is wrong
+
+    first, more = first_of_each(problems)
+    counts = f"{more}{summary(problems)}\n"
+    return _in_colour(first, counts) if coloured(sys.stderr) else render_text(first) + counts
+
+
+def _in_colour(problems: Iterable[Problem], counts: str) -> str:
+    from rich.console import Console
+    from rich.text import Text
+
+    from instrc.problems.render import frame
+
+    console = Console(force_terminal=True, color_system="standard", highlight=False, soft_wrap=True, no_color=False)
+    with console.capture() as captured:
+        for problem in problems:
+            for line in frame(problem):
+                console.print(Text.assemble(*((part.text, STYLES.get(part.style, "")) for part in line)))
+        console.print(Text(counts, style="bold"), end="")
+    return captured.get()
+
+
+def _for_machines(problems: Sequence[Problem], shape: Format) -> str:
+    from instrc.problems import machine
+    from instrc.text.jsontext import dumps
+
+    if shape is Format.GITHUB:
+        return machine.to_github(problems)
+    if shape is Format.JSON:
+        return f"{dumps(machine.to_json(problems))}\n"
+    from instrc.problems.catalogue import pages
+
+    return f"{dumps(machine.to_sarif(problems, pages()))}\n"
 
 
 def deliver_text(text: str, output: Path | None, sources: Callable[[], Iterable[object]] = tuple) -> Sequence[Problem]:
@@ -248,47 +277,6 @@ def refuse(path: str, reason: str) -> int:
 
     show([UnwritableOutput(path=path, reason=reason)], Format.TEXT)
     return PROBLEMS
-
-
-def _for_machines(problems: Sequence[Problem], shape: Format) -> str:
-    from instrc.problems import machine
-    from instrc.text.jsontext import dumps
-
-    if shape is Format.GITHUB:
-        return machine.to_github(problems)
-    if shape is Format.JSON:
-        return f"{dumps(machine.to_json(problems))}\n"
-    from instrc.problems.catalogue import pages
-
-    return f"{dumps(machine.to_sarif(problems, pages()))}\n"
-
-
-def _for_people(problems: Sequence[Problem]) -> str:
-    if not problems:
-        return ""
-    from instrc.problems.render import first_of_each, render_text, summary  # only where something is wrong
-
-    first, more = first_of_each(problems)
-    counts = f"{more}{summary(problems)}\n"
-    return _in_colour(first, counts) if coloured(sys.stderr) else render_text(first) + counts
-
-
-def _in_colour(problems: Iterable[Problem], counts: str) -> str:
-    from rich.console import Console
-    from rich.text import Text
-
-    from instrc.problems.render import frame
-
-    console = Console(force_terminal=True, color_system="standard", highlight=False, soft_wrap=True, no_color=False)
-    with console.capture() as captured:
-        for problem in problems:
-            for line in frame(problem):
-                console.print(Text.assemble(*((part.text, STYLES.get(part.style, "")) for part in line)))
-        console.print(Text(counts, style="bold"), end="")
-    return captured.get()
-
-
-# Progress: only on a terminal, only after a second.
 
 
 PATIENCE = 1.0

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 plan_group = typer.Typer(
     help="Check, convert and score the plans that models make of tools.", no_args_is_help=True, rich_markup_mode=None
 )
-
 ToolsFile = Annotated[
     str,
     typer.Option("--tools", metavar="TOOLS", help="The tools by name, as in a process; or a tool file of TaskBench."),
@@ -77,6 +76,19 @@ def check(
             _report_problems([each for each in found if not isinstance(each, InvalidTools)], given, (), report)
 
 
+def _report_problems(problems: tuple[PlanProblem, ...] | list[PlanProblem], given: Given, path: Location, report: Report) -> None:
+    for problem in problems:
+        steps = [int(token) if token.isdecimal() else token for token in tokens(problem.pointer)]
+        report.add(replace(problem, at=given.locate((*path, *steps))))
+
+
+def _imported(record: Json, bench: Bench, *, repair: bool) -> tuple[Json, tuple[PlanProblem, ...]]:
+    from instrc.taskbench.sample import import_plan
+
+    found = import_plan(record, bench, repair=repair)
+    return found.plan, found.problems
+
+
 @plan_group.command("import")
 def import_(
     records: Annotated[str, typer.Argument(metavar="RECORDS", help="Records of TaskBench, as JSON or JSON Lines; or -.")],
@@ -105,6 +117,15 @@ def import_(
             lines.append(dumps({"id": id_, "plan": plan}, indent=False) if several else dumps(plan))
         text = "".join(f"{line}\n" for line in lines)
     _deliver(text, output, (records, tools), report, shape)
+
+
+def _deliver(text: str, output: Path | None, sources: tuple[str, ...], report: Report, shape: Format) -> None:
+    """Write what was made, but over no source, and tell what is wrong: a plan that cannot be had is `null`, others are there."""
+    for problem in deliver_text(text, output, lambda: sources) if text else ():
+        report.add(problem)
+    problems = report.once()
+    show(problems, shape)
+    raise typer.Exit(verdict(problems) if problems else FINE)
 
 
 @plan_group.command()
@@ -188,25 +209,3 @@ def sample(
         made = sample_plans(bench, count, seed=seed, shape=None if form is None else form.value, largest=largest)
         text = "".join(f"{dumps(plan, indent=False)}\n" for plan in made)
     _deliver(text, output, (tools,), report, shape)
-
-
-def _imported(record: Json, bench: Bench, *, repair: bool) -> tuple[Json, tuple[PlanProblem, ...]]:
-    from instrc.taskbench.sample import import_plan
-
-    found = import_plan(record, bench, repair=repair)
-    return found.plan, found.problems
-
-
-def _report_problems(problems: tuple[PlanProblem, ...] | list[PlanProblem], given: Given, path: Location, report: Report) -> None:
-    for problem in problems:
-        steps = [int(token) if token.isdecimal() else token for token in tokens(problem.pointer)]
-        report.add(replace(problem, at=given.locate((*path, *steps))))
-
-
-def _deliver(text: str, output: Path | None, sources: tuple[str, ...], report: Report, shape: Format) -> None:
-    """Write what was made, but over no source, and tell what is wrong: a plan that cannot be had is `null`, others are there."""
-    for problem in deliver_text(text, output, lambda: sources) if text else ():
-        report.add(problem)
-    problems = report.once()
-    show(problems, shape)
-    raise typer.Exit(verdict(problems) if problems else FINE)

@@ -96,15 +96,6 @@ def init_command(
     raise typer.Exit(code)
 
 
-def _in_shell(folder: Path) -> str:
-    """Return a path as a shell takes it."""
-    path = folder.as_posix()
-    path = f"./{path}" if path.startswith("-") else path  # else it would be an option
-    if os.name == "nt":
-        return f'"{path}"' if " " in path else path
-    return shlex.quote(path)
-
-
 def _may_stay(path: Path) -> bool:
     """Tell whether a file is there and may be another's: settings of tools, not our program and its vibes."""
     return (path.name == SETTINGS or path.name.startswith(".") or path.parent.name.startswith(".")) and is_regular(str(path))
@@ -116,6 +107,15 @@ def _with_table(path: Path) -> str | None:
         return with_table(read_whole(str(path)).decode("utf-8"))
     except (OSError, UnicodeDecodeError):
         return None
+
+
+def _in_shell(folder: Path) -> str:
+    """Return a path as a shell takes it."""
+    path = folder.as_posix()
+    path = f"./{path}" if path.startswith("-") else path  # else it would be an option
+    if os.name == "nt":
+        return f'"{path}"' if " " in path else path
+    return shlex.quote(path)
 
 
 _WAY_OUT = "programs would find both by this name: choose another one, or remove the file"
@@ -213,13 +213,6 @@ def _locks_of(project: Project, paths: list[str], report: Report) -> list[Lock]:
     return kept or locks[:1] or [workspace.lock(workspace.lock_place("-"))]
 
 
-def _write(lock: Lock, shape: Format) -> list[Problem]:
-    found = try_to_write({lock.path: lock.text()})
-    if not found:
-        report_written([lock.path], shape)
-    return found
-
-
 def _stale(lock: Lock) -> list[Problem]:
     """Return what the lock on disk says otherwise than it would be written now."""
     name = lock.path.as_posix()
@@ -254,6 +247,13 @@ def _by_reference(lock: Lock) -> dict[str, dict[str, Locked]]:
     found: dict[str, dict[str, Locked]] = {}
     for entry in lock.entries:
         found.setdefault(entry.reference, {})[entry.file] = entry
+    return found
+
+
+def _write(lock: Lock, shape: Format) -> list[Problem]:
+    found = try_to_write({lock.path: lock.text()})
+    if not found:
+        report_written([lock.path], shape)
     return found
 
 
@@ -319,20 +319,6 @@ def _extras() -> list[str]:
     return [*lines, "extras:", *(f"  {extra:{width}}  {', '.join(packages)}" for extra, packages in sorted(by_extra.items()))]
 
 
-def _providers() -> list[str]:
-    """Return a line for each provider of models: whether the environment has its key, and where its server is."""
-    from instrc.runtime.models.catalogue import ADAPTERS, adapter_of  # the other commands here ask no model
-
-    width = max(map(len, ADAPTERS))
-    lines = ["models, and the variables of the environment they go by:"]
-    for kind, adapter in ((kind, adapter_of(kind)) for kind in ADAPTERS):
-        usual = f" ({adapter.usual_url})" if adapter.usual_url else ""
-        names = {adapter.key: "", adapter.url: usual}
-        said = (f"{name} is {'set' if os.environ.get(name) else f'not set{usual}'}" for name, usual in names.items() if name)
-        lines.append(f"  {kind:{width}}  {', '.join(said)}")
-    return lines
-
-
 def _package(name: str, wanted: str) -> str:
     from importlib import metadata  # as above
 
@@ -359,3 +345,17 @@ def _release(version: str) -> tuple[int, ...]:
     while numbers and numbers[-1] == 0:
         numbers.pop()
     return tuple(numbers)
+
+
+def _providers() -> list[str]:
+    """Return a line for each provider of models: whether the environment has its key, and where its server is."""
+    from instrc.runtime.models.catalogue import ADAPTERS, adapter_of  # the other commands here ask no model
+
+    width = max(map(len, ADAPTERS))
+    lines = ["models, and the variables of the environment they go by:"]
+    for kind, adapter in ((kind, adapter_of(kind)) for kind in ADAPTERS):
+        usual = f" ({adapter.usual_url})" if adapter.usual_url else ""
+        names = {adapter.key: "", adapter.url: usual}
+        said = (f"{name} is {'set' if os.environ.get(name) else f'not set{usual}'}" for name, usual in names.items() if name)
+        lines.append(f"  {kind:{width}}  {', '.join(said)}")
+    return lines

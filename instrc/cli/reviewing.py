@@ -19,9 +19,6 @@ from instrc.vibes.project import DEFAULT_PROJECT, Project
 from instrc.vibes.roots import ENDING, PROGRAM_ENDING, read_name
 from instrc.vibes.settings import read_settings
 
-# Dependents: the programs and vibes that may use a file.
-
-
 DEPENDENT_BYTES: Final = 16 * 1024 * 1024
 """Bytes of a file that is searched for references."""
 FIX_ROUNDS: Final = 20
@@ -46,6 +43,18 @@ def with_dependents(files: list[str]) -> list[str]:
     return list(chosen)
 
 
+def _name(file: str) -> str:
+    """Return the name by which a file is used, as names are compared."""
+    base = os.path.basename(file)  # noqa: PTH119  -- names with odd bytes stay as they are
+    said = read_name(base) or read_name(base, PROGRAM_ENDING)
+    return comparison_key(said[0]) if said else ""
+
+
+def _text(file: str) -> str:
+    data = read_bytes(file, DEPENDENT_BYTES, Report())
+    return "" if data is None else data.decode("utf-8", "replace")
+
+
 def deleted() -> Iterable[str]:
     """Return the programs and vibes that git sees deleted or renamed for the next commit; none without git."""
     import subprocess  # most checks do not ask git
@@ -60,18 +69,6 @@ def deleted() -> Iterable[str]:
         return []
     names = done.stdout.decode("utf-8", "surrogateescape").split("\0") if done.returncode == 0 else []
     return [name for name in names if name.endswith((ENDING, PROGRAM_ENDING))]
-
-
-def _name(file: str) -> str:
-    """Return the name by which a file is used, as names are compared."""
-    base = os.path.basename(file)  # noqa: PTH119  -- names with odd bytes stay as they are
-    said = read_name(base) or read_name(base, PROGRAM_ENDING)
-    return comparison_key(said[0]) if said else ""
-
-
-def _text(file: str) -> str:
-    data = read_bytes(file, DEPENDENT_BYTES, Report())
-    return "" if data is None else data.decode("utf-8", "replace")
 
 
 def fix_files(files: Sequence[str], check: Callable[[], Sequence[Problem]]) -> dict[str, int]:

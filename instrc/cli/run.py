@@ -35,6 +35,150 @@ if TYPE_CHECKING:
     from instrc.runtime.models.partial import AnswerPart
     from instrc.runtime.session import Session
 
+Input = Annotated[
+    str | None, typer.Option("--input", "-i", metavar="INPUT", help="The prompt, or an object of inputs; @FILE or - to read it.")
+]
+EveryBranch = Annotated[
+    bool, typer.Option("--every-branch", help="Rehearse the program until each branch was taken; print a line for each run.")
+]
+Items = Annotated[
+    str | None,
+    typer.Option("--items", metavar="FILE", help="Run once for each line of JSON (- reads them), print a line for each."),
+]
+Batch = Annotated[int, typer.Option("--batch", min=1, metavar="N", help="Chunks of one kind that share a call of the model.")]
+Concurrency = Annotated[
+    int | None, typer.Option("--concurrency", min=1, metavar="N", help="With --items, calls at the same time; 4 unless given.")
+]
+_EACH_LINE: Final = "each line is the input of a run of its own, and one line is printed for it"
+
+
+def run_command(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A program (.aug), a vibe, a compiled document (.json), or -.")],
+    given: Input = None,
+    model: options.Model = None,
+    engine_name: options.EngineName = None,
+    export: Annotated[str | None, typer.Option("--export", metavar="NAME", help="Which of several programs in the file.")] = None,
+    rehearse: options.Rehearse = False,
+    with_activities: options.WithActivities = False,
+    every_branch: EveryBranch = False,
+    ask: Annotated[bool, typer.Option("--ask", help="Ask questions to people in this terminal.")] = False,
+    run_id: Annotated[str | None, typer.Option("--id", metavar="RUN", help="The id of the run; generated unless given.")] = None,
+    requests: Annotated[int | None, typer.Option("--requests", min=0, metavar="N", help="How often models may be asked.")] = None,
+    tokens: Annotated[int | None, typer.Option("--tokens", min=0, metavar="N", help="How many tokens models may use.")] = None,
+    budget: options.Budget = None,
+    cache: options.Cache = None,
+    set_: options.Set = None,
+    items: Items = None,
+    batch: Batch = 1,
+    concurrency: Concurrency = None,
+    as_json: options.Events = False,
+    quiet: options.Quiet = False,
+    output: options.ResultOption = None,
+    store: options.Store = None,
+    locked: options.LockedOption = False,
+    root: options.Roots = None,
+    shared: options.Shared = None,
+    shape: options.ProblemFormat = Format.TEXT,
+) -> None:
+    """Run a program: a tool, a direct call, or a process."""
+    from instrc.engines.launch import Launcher, new_id
+    from instrc.engines.prepare import prepare
+    from instrc.runtime.models.cache import AnswerCache
+
+    with options.exit_on_problems(shape):
+        prompt = None if given is None else running.given_value(given)
+        prepared = prepare(file, export=export, project=options.project_of(root, shared, locked=locked))
+        running.refuse_output(output, [*prepared.sources(), *running.files_of(given), *([] if items is None else [items])])
+        running.show_warnings([prepared], shape, quiet=quiet)
+        if every_branch:
+            idle: dict[str, object] = {"--engine": engine_name, "--items": items, "--id": run_id, "--set": set_ or None}
+            idle |= {"--requests": requests, "--tokens": tokens, "--budget": budget, "--cache": cache, "--batch": batch > 1}
+            idle |= {"--rehearse-with-activities": with_activities, "--ask": ask, "--model": model, "--concurrency": concurrency}
+            idle |= {"--store": store}
+            raise typer.Exit(rehearse_all(prepared, prompt, idle, as_json=as_json, output=output))
+        if items is not None:
+            _refuse_beside("--items", _EACH_LINE, {"--input": given, "--ask": ask, "--json": as_json})
+        elif concurrency is not None:
+            options.refuse_use("--concurrency belongs to --items")
+        limits: _RunLimits = {"requests": requests, "tokens": tokens, "budget": budget, "batch": batch}
+        how: _How = {"rehearse": options.rehearse_mode(rehearse, with_activities), "given": options.settings_of(set_)}
+        launcher = Launcher(prepared, model=model, cache=None if cache is None else AnswerCache(cache), **how, **limits)
+        if items is not None:
+            open_, of_all = engine(store, engine_name, keep="open"), run_id or new_id(prepared.name)
+            raise typer.Exit(_run_items(items, launcher, of_all, open_, batch * (concurrency or 4), output=output, quiet=quiet))
+        _tell_no_prompt(prepared, prompt, quiet=quiet or rehearse or with_activities)
+        begun, watcher = launcher.launch(prompt, run_id), running.Watcher(as_json=as_json, quiet=quiet)
+        with running.shown(watcher, begun.run, store, engine_name) as sink:
+            kept = engine(store, engine_name, people=_asked(watcher) if ask else None, watch=sink, parts=watcher.part)
+            report = running.run_to_end(running.lasting(kept, lambda _again: kept.start(begun)))
+    raise typer.Exit(running.deliver(report, as_json=as_json, quiet=quiet, output=output, store=store, engine_name=engine_name))
+
+
+def _refuse_beside(option: str, why: str, others: dict[str, object]) -> None:
+    """Refuse options that say nothing beside another one."""
+    for name, value in others.items():
+        if value is not None and value is not False:  # 0 is said as well
+            options.refuse_use(f"{name} says nothing beside {option}: {why}")
+
+
+class _RunLimits(TypedDict):
+    """What a run may use."""
+
+    requests: int | None
+    tokens: int | None
+    budget: str | None
+    batch: int
+
+
+class _How(TypedDict):
+    """How a run is made."""
+
+    rehearse: RehearseMode
+    given: dict[str, Json]
+
+
+def _run_items(
+    items: str, launcher: Launcher, of_all: str, open_: Engine, window: int, *, output: Path | None, quiet: bool
+) -> int:
+    """Run a program for each line of a file, and return the exit code."""
+
+    def begin(number: int, value: Json) -> Launch:
+        return launcher.launch(value, f"{of_all}.{number}")
+
+    work = stream(items, begin, open_, window=window, output=output, quiet=quiet)
+    return PROBLEMS if running.run_to_end(work) else FINE
+
+
+def _tell_no_prompt(prepared: Prepared, given: Json, *, quiet: bool) -> None:
+    """Tell that a program reads `prompt`, where nothing is given at all."""
+    from instrc.engines.prepare import inputs_schema
+
+    if given is None and not quiet and "prompt" in as_object(inputs_schema(prepared)["properties"]):
+        running.tell_line("no input is given: what reads `prompt` gets null; `--input TEXT` gives it one")
+
+
+class _asked:  # noqa: N801  -- reads as what it does: questions asked here
+    """Asks a person in this terminal; an empty line leaves the question open."""
+
+    def __init__(self, watcher: running.Watcher) -> None:
+        self.watcher = watcher
+
+    def __call__(self, command: UserCommand) -> Json:
+        """Show what is asked, and read the answer as JSON."""
+        with self.watcher.paused():
+            write_error(f"\n{command['id']} ({', '.join(command['steps'])})\n{dumps(command['show'])}\n")
+            write_error(f"The answer follows this schema:\n{dumps(command['schema'])}\n> ")
+            try:
+                line = input()
+            except EOFError:
+                return None
+        if not line.strip():
+            return None
+        try:
+            return loads(line)
+        except ValueError:
+            return line
+
 
 STANDBY_PAUSE: Final = 1.0
 """Seconds between two attempts of a worker that stands by to take the runs over."""
@@ -139,153 +283,6 @@ def rehearse_all(prepared: Prepared, given: Json, idle: dict[str, object], *, as
     return FINE if found.sound and not unwritten else PROBLEMS
 
 
-def _refuse_beside(option: str, why: str, others: dict[str, object]) -> None:
-    """Refuse options that say nothing beside another one."""
-    for name, value in others.items():
-        if value is not None and value is not False:  # 0 is said as well
-            options.refuse_use(f"{name} says nothing beside {option}: {why}")
-
-
-Input = Annotated[
-    str | None, typer.Option("--input", "-i", metavar="INPUT", help="The prompt, or an object of inputs; @FILE or - to read it.")
-]
-EveryBranch = Annotated[
-    bool, typer.Option("--every-branch", help="Rehearse the program until each branch was taken; print a line for each run.")
-]
-Items = Annotated[
-    str | None,
-    typer.Option("--items", metavar="FILE", help="Run once for each line of JSON (- reads them), print a line for each."),
-]
-Batch = Annotated[int, typer.Option("--batch", min=1, metavar="N", help="Chunks of one kind that share a call of the model.")]
-Concurrency = Annotated[
-    int | None, typer.Option("--concurrency", min=1, metavar="N", help="With --items, calls at the same time; 4 unless given.")
-]
-
-
-_EACH_LINE: Final = "each line is the input of a run of its own, and one line is printed for it"
-
-
-def run_command(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A program (.aug), a vibe, a compiled document (.json), or -.")],
-    given: Input = None,
-    model: options.Model = None,
-    engine_name: options.EngineName = None,
-    export: Annotated[str | None, typer.Option("--export", metavar="NAME", help="Which of several programs in the file.")] = None,
-    rehearse: options.Rehearse = False,
-    with_activities: options.WithActivities = False,
-    every_branch: EveryBranch = False,
-    ask: Annotated[bool, typer.Option("--ask", help="Ask questions to people in this terminal.")] = False,
-    run_id: Annotated[str | None, typer.Option("--id", metavar="RUN", help="The id of the run; generated unless given.")] = None,
-    requests: Annotated[int | None, typer.Option("--requests", min=0, metavar="N", help="How often models may be asked.")] = None,
-    tokens: Annotated[int | None, typer.Option("--tokens", min=0, metavar="N", help="How many tokens models may use.")] = None,
-    budget: options.Budget = None,
-    cache: options.Cache = None,
-    set_: options.Set = None,
-    items: Items = None,
-    batch: Batch = 1,
-    concurrency: Concurrency = None,
-    as_json: options.Events = False,
-    quiet: options.Quiet = False,
-    output: options.ResultOption = None,
-    store: options.Store = None,
-    locked: options.LockedOption = False,
-    root: options.Roots = None,
-    shared: options.Shared = None,
-    shape: options.ProblemFormat = Format.TEXT,
-) -> None:
-    """Run a program: a tool, a direct call, or a process."""
-    from instrc.engines.launch import Launcher, new_id
-    from instrc.engines.prepare import prepare
-    from instrc.runtime.models.cache import AnswerCache
-
-    with options.exit_on_problems(shape):
-        prompt = None if given is None else running.given_value(given)
-        prepared = prepare(file, export=export, project=options.project_of(root, shared, locked=locked))
-        running.refuse_output(output, [*prepared.sources(), *running.files_of(given), *([] if items is None else [items])])
-        running.show_warnings([prepared], shape, quiet=quiet)
-        if every_branch:
-            idle: dict[str, object] = {"--engine": engine_name, "--items": items, "--id": run_id, "--set": set_ or None}
-            idle |= {"--requests": requests, "--tokens": tokens, "--budget": budget, "--cache": cache, "--batch": batch > 1}
-            idle |= {"--rehearse-with-activities": with_activities, "--ask": ask, "--model": model, "--concurrency": concurrency}
-            idle |= {"--store": store}
-            raise typer.Exit(rehearse_all(prepared, prompt, idle, as_json=as_json, output=output))
-        if items is not None:
-            _refuse_beside("--items", _EACH_LINE, {"--input": given, "--ask": ask, "--json": as_json})
-        elif concurrency is not None:
-            options.refuse_use("--concurrency belongs to --items")
-        limits: _RunLimits = {"requests": requests, "tokens": tokens, "budget": budget, "batch": batch}
-        how: _How = {"rehearse": options.rehearse_mode(rehearse, with_activities), "given": options.settings_of(set_)}
-        launcher = Launcher(prepared, model=model, cache=None if cache is None else AnswerCache(cache), **how, **limits)
-        if items is not None:
-            open_, of_all = engine(store, engine_name, keep="open"), run_id or new_id(prepared.name)
-            raise typer.Exit(_run_items(items, launcher, of_all, open_, batch * (concurrency or 4), output=output, quiet=quiet))
-        _tell_no_prompt(prepared, prompt, quiet=quiet or rehearse or with_activities)
-        begun, watcher = launcher.launch(prompt, run_id), running.Watcher(as_json=as_json, quiet=quiet)
-        with running.shown(watcher, begun.run, store, engine_name) as sink:
-            kept = engine(store, engine_name, people=_asked(watcher) if ask else None, watch=sink, parts=watcher.part)
-            report = running.run_to_end(running.lasting(kept, lambda _again: kept.start(begun)))
-    raise typer.Exit(running.deliver(report, as_json=as_json, quiet=quiet, output=output, store=store, engine_name=engine_name))
-
-
-def _tell_no_prompt(prepared: Prepared, given: Json, *, quiet: bool) -> None:
-    """Tell that a program reads `prompt`, where nothing is given at all."""
-    from instrc.engines.prepare import inputs_schema
-
-    if given is None and not quiet and "prompt" in as_object(inputs_schema(prepared)["properties"]):
-        running.tell_line("no input is given: what reads `prompt` gets null; `--input TEXT` gives it one")
-
-
-class _RunLimits(TypedDict):
-    """What a run may use."""
-
-    requests: int | None
-    tokens: int | None
-    budget: str | None
-    batch: int
-
-
-class _How(TypedDict):
-    """How a run is made."""
-
-    rehearse: RehearseMode
-    given: dict[str, Json]
-
-
-def _run_items(
-    items: str, launcher: Launcher, of_all: str, open_: Engine, window: int, *, output: Path | None, quiet: bool
-) -> int:
-    """Run a program for each line of a file, and return the exit code."""
-
-    def begin(number: int, value: Json) -> Launch:
-        return launcher.launch(value, f"{of_all}.{number}")
-
-    work = stream(items, begin, open_, window=window, output=output, quiet=quiet)
-    return PROBLEMS if running.run_to_end(work) else FINE
-
-
-class _asked:  # noqa: N801  -- reads as what it does: questions asked here
-    """Asks a person in this terminal; an empty line leaves the question open."""
-
-    def __init__(self, watcher: running.Watcher) -> None:
-        self.watcher = watcher
-
-    def __call__(self, command: UserCommand) -> Json:
-        """Show what is asked, and read the answer as JSON."""
-        with self.watcher.paused():
-            write_error(f"\n{command['id']} ({', '.join(command['steps'])})\n{dumps(command['show'])}\n")
-            write_error(f"The answer follows this schema:\n{dumps(command['schema'])}\n> ")
-            try:
-                line = input()
-            except EOFError:
-                return None
-        if not line.strip():
-            return None
-        try:
-            return loads(line)
-        except ValueError:
-            return line
-
-
 def chat_command(
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="Programs or vibes; each export is a tool of the model.")],
     model: options.Model = None,
@@ -340,6 +337,11 @@ async def _talk(session: Session, file: Path) -> None:
         raise CompileError([unreadable(STDIN, str(error))]) from None
 
 
+def _ask() -> None:
+    if is_terminal(sys.stdin):
+        write_error("> ")
+
+
 async def _answered(session: Session, line: str) -> None:
     """Tell the model something, and show what it says as soon as it says it; what goes on meanwhile is shown beside."""
     with (watcher := running.Watcher(passing=True)) as session.watch:
@@ -351,11 +353,6 @@ async def _answered(session: Session, line: str) -> None:
                     write_error(f"uses {turn['use']}\n")
                 if "note" in turn:
                     write_error(f"{turn['note']}\n")
-
-
-def _ask() -> None:
-    if is_terminal(sys.stdin):
-        write_error("> ")
 
 
 def _read(file: Path) -> list[Json]:
@@ -506,6 +503,16 @@ async def _served(carrier: Serving, note: str, *, quiet: bool) -> None:
             return
 
 
+async def _reached(carrier: Serving, stop: asyncio.Event) -> None:
+    """Return as soon as the server of an engine answers, which a worker may be started before, or soon after `stop` is set."""
+    from asyncio import sleep  # as above
+
+    from instrc.runtime.engine import wait_for_server
+
+    await wait_for_server(carrier, running.tell_line, stop=stop)
+    await sleep(_LAST_MOMENT if stop.is_set() else 0)
+
+
 async def _claimed(carrier: Serving, stop: asyncio.Event, *, quiet: bool) -> bool:
     """Wait until no other process carries the runs; `False` if the worker is told to stop before that."""
     from asyncio import wait_for  # as above
@@ -520,13 +527,3 @@ async def _claimed(carrier: Serving, stop: asyncio.Event, *, quiet: bool) -> boo
         with suppress(TimeoutError):
             await wait_for(stop.wait(), STANDBY_PAUSE)
     return False
-
-
-async def _reached(carrier: Serving, stop: asyncio.Event) -> None:
-    """Return as soon as the server of an engine answers, which a worker may be started before, or soon after `stop` is set."""
-    from asyncio import sleep  # as above
-
-    from instrc.runtime.engine import wait_for_server
-
-    await wait_for_server(carrier, running.tell_line, stop=stop)
-    await sleep(_LAST_MOMENT if stop.is_set() else 0)

@@ -37,8 +37,9 @@ if TYPE_CHECKING:
     from instrc.runtime.engine import Engine, EngineOptions, Keep, People, Question, RunReport
     from instrc.runtime.models.partial import AnswerPart
 
-
 _T = TypeVar("_T")
+_engines: list[Engine] = []
+"""Engines of this command; those that hold a store give it free when the command ends."""
 
 
 def engine(
@@ -80,10 +81,6 @@ def store_place(store: Path | None) -> str:
     return os.fspath(store or read_settings(Path()).run.get("store", USUAL_FOLDER))
 
 
-_engines: list[Engine] = []
-"""Engines of this command; those that hold a store give it free when the command ends."""
-
-
 def run_to_end(work: Coroutine[object, object, _T]) -> _T:
     """Run a coroutine to its end, and give free what its engine holds."""
     import asyncio  # the help of all commands does without it
@@ -108,175 +105,89 @@ async def lasting(kept: Engine, work: Callable[[bool], Awaitable[_T]]) -> _T:
     return await through_losses(kept, work, read_settings(Path()).run.get("reconnect", RECONNECT), tell_line)
 
 
-@contextmanager
-def shown(watcher: Watcher, run: str, store: Path | None, name: str | None) -> Iterator[Sink]:
-    """Show a run that goes on, with its answers as they grow; of one that has begun and is interrupted say how it goes on."""
-    try:
-        with watcher as sink:
-            yield sink
-    except KeyboardInterrupt:
-        if watcher.began is not None:
-            tell_line(f"interrupted; {run} is kept, and goes on with: instrc resume {run}{_where(store, name)}")
-        raise
+_MARKS = {"running": "…", "done": "✓", "failed": "✗", "waiting": "?", "held": "!"}
 
 
-def _where(store: Path | None, name: str | None) -> str:
-    """Return the options that say again in which store and engine a run is."""
-    said = {"--store": store, "--engine": name}
-    return "".join(f" {option} {quote(os.fspath(value))}" for option, value in said.items() if value is not None)
+class CommandRow:
+    """What is known of one command."""
+
+    def __init__(self, id_: str) -> None:
+        self.id = id_
+        self.blocks: tuple[str, ...] = blocks_of(id_)
+        self.name: str = id_.rpartition("/")[2].rpartition(".")[2]
+        self.state: str = "running"
+        self.about: str = ""
+        self.began: float = time()
+        self.seconds: float | None = None
+        self.tokens: int = 0
+        self.retries: int = 0
+        self.growing: str = ""
+        """The answer of a model as far as it is written."""
+
+    def saw(self, event: Event) -> str:
+        """Take an event in; return it in one line."""
+        match event["event"]:
+            case "asked":
+                self.name, self.about = ", ".join(steps_of(event)) or self.name, "model"
+                self.state = "running"
+                return f"{self.id}  asks the model for {', '.join(steps_of(event)) or 'the answer'}"
+            case "answered":
+                self.state, self.seconds, self.growing = ("failed" if event["complaints"] else "done"), event["seconds"], ""
+                self.tokens += sum(count for count in event["usage"].values() if isinstance(count, int))
+                notes = "".join(f"\n          ({note})" for note in event.get("notes", ()))
+                return f"{self.id}  {_came('answered', event)}{_cost(event)}{notes}"
+            case "rejected":
+                self.state = "failed"
+                return f"{self.id}  was not accepted: {event['complaints'][0]['message']}"
+            case "called":
+                self.about = str(event["activity"])
+                return f"{self.id}  calls {event['activity']}"
+            case "returned":
+                self.state, self.seconds = "failed" if "error" in event else "done", event["seconds"]
+                return f"{self.id}  {_came('returned', event)} in {event['seconds']:.2f} s"
+            case "launched":
+                self.about = "process"
+                return f"{self.id}  begins {event['child']}"
+            case "retried":
+                self.retries += 1
+                return f"{self.id}  attempt {event['attempt']} failed: {event['error']}"
+            case "failed":
+                self.state, self.seconds = "failed", event["seconds"]
+                place = f" ({event['place']})" if "place" in event else ""
+                return f"{self.id}  failed: {event['error']}{place}"
+            case "held":
+                self.state = "held"
+                return f"{self.id}  holds the run"
+            case "again":
+                return f"{self.id.rstrip('/') or 'the run'} goes on"
+            case "question" | "pending":
+                self.state, self.about = "waiting", "waits for an answer"
+                self.name = ", ".join(steps_of(event)) or self.name
+                return f"{self.id}  waits for an answer"
+            case "told":
+                self.state, self.about = "done", "was answered"
+                self.name = ", ".join(steps_of(event)) or self.name
+                return f"{self.id}  was answered"
+            case "ended":
+                outcome = event["outcome"]
+                return f"{self.id or 'the run'} is {'open' if outcome is None else outcome['status']}"
+            case other:
+                return f"{self.id or 'the run'}  {other}"
+
+    def text(self) -> str:
+        """Return the row as it is shown."""
+        parts = [_MARKS[self.state], self.name, self.about]
+        running = f"{time() - self.began:.1f} s …" if self.state == "running" else ""
+        parts += [f"{self.seconds:.2f} s"] if self.seconds is not None and not running else [running]
+        parts += [f"{self.tokens} tokens"] if self.tokens else []
+        parts += [f"{self.retries} retries"] if self.retries else []
+        return "  ".join(part for part in parts if part)
 
 
-def tell_line(line: str) -> None:
-    """Tell a person something."""
-    write_error(f"{line}\n")
-
-
-def given_value(text: str, *, data: bool = False) -> Json:
-    """Read what is given on the command line: `@FILE`, `-`, JSON if it looks like it (or must be `data`), else a text."""
-    given = text
-    if text == STDIN or text.startswith("@"):
-        path = text.removeprefix("@")
-        try:
-            given = _content(path).decode("utf-8-sig")
-        except (OSError, ValueError) as error:
-            reason = error.strerror.lower() if isinstance(error, OSError) and error.strerror else error
-            refuse_use(f"`{shown_path(path)}` cannot be read: {reason}")
-    if data or given.lstrip()[:1] in {"{", "["}:
-        try:
-            return loads(given)
-        except ValueError as error:
-            if data and not given.lstrip().startswith(("{", "[", '"')):
-                return given
-            refuse_use(f"this is not JSON: {error}")
-    return given.rstrip("\n") if text == "-" or text.startswith("@") else given
-
-
-def _content(path: str) -> bytes:
-    if path != STDIN:
-        return read_whole(path)
-    found = Problems()
-    data = read_bytes(path, MOST_BYTES, found)
-    if data is None or len(data) > MOST_BYTES:
-        reason = found.problems[0].message if data is None else f"it has over {MOST_BYTES:,} bytes"
-        raise ValueError(reason)
-    return data
-
-
-def report_as_json(report: RunReport, *, record: bool = False) -> JsonObject:
-    """Return how a run stands as JSON."""
-    made: JsonObject = {"run": report.run, "name": report.name, "status": report.status}
-    if report.invented:
-        made["invented"] = [*report.invented]
-    if report.forked is not None:
-        made["forked"] = cast("Json", report.forked)
-    if report.outcome is not None:
-        made |= {key: value for key, value in without_type(report.outcome).items() if key not in {"status", "value"}}
-    if report.questions:
-        made["questions"] = [
-            {
-                "id": question.id,
-                "steps": list(question.steps),
-                "by": question.by,
-                "show": question.show,
-                "schema": question.schema,
-            }
-            for question in report.questions
-        ]
-    if record:
-        made["record"] = report.record
-    return made
-
-
-def show_warnings(programs: Iterable[Prepared], shape: Format, *, quiet: bool = False) -> None:
-    """Show, before anything runs, what is suspicious in programs that can be run."""
-    found = [] if quiet else [problem for program in programs for problem in program.warnings]
-    if found:
-        show(found, shape)
-
-
-def files_of(given: str | None) -> list[str]:
-    """Return the file that a value given as `@FILE` is read from."""
-    return [given[1:]] if given is not None and given.startswith("@") else []
-
-
-def refuse_output(output: Path | None, sources: Iterable[object]) -> None:
-    """Refuse, before anything runs, to write where something must not be replaced: a source, a link, a pipe."""
-    if output is None:
-        return
-    try:
-        if not is_inherited_stream(str(output)):
-            refuse_place(output, [str(each) for each in sources])
-    except OSError as error:
-        raise typer.Exit(refuse(str(output), reason(error))) from None
-
-
-def deliver(
-    report: RunReport,
-    *,
-    as_json: bool = False,
-    quiet: bool = False,
-    output: Path | None = None,
-    store: Path | None = None,
-    engine_name: str | None = None,
-) -> int:
-    """Print or write how a run stands, and what to do next if it waits, in the store and engine that were said.
-
-    Return the exit code.
-    """
-    text = f"{dumps(report_as_json(report), indent=not as_json)}\n"
-    if unwritten := deliver_text(text, output):
-        show(unwritten, Format.TEXT)
-        return PROBLEMS
-    if not quiet:
-        for line in _next_steps(report, _where(store, engine_name)):
-            write_error(f"{line}\n")
-    return CODES.get(report.status, 0)
-
-
-CODES = {"failed": PROBLEMS, "waiting": 3, "held": 4, "stopped": 5, "cancelled": 6}
-"""The exit codes of commands that carry a run, by how it stands then."""
-
-
-def step_asked(question: Question) -> str:
-    """Return by which name a question is answered: that of its step, if it has one."""
-    return question.steps[0] if question.steps and question.id != "limit" else question.id
-
-
-def _next_steps(report: RunReport, where: str) -> Iterator[str]:
-    """Yield what can be done with a run that has not come to its end."""
-    run = report.run
-    if report.status == "failed":
-        place = (
-            report.outcome["error"].get("place") if report.outcome is not None and report.outcome["status"] == "failed" else None
-        )
-        if place is not None:
-            yield f"{run} has failed at {place}; its traceback: instrc trace {run}{where}"
-        yield f"when the cause is mended, go on: instrc retry {run}{where}"
-    for question in report.questions if report.status == "held" else report.questions[:1]:
-        step = step_asked(question)
-        if question.by != "operator":
-            yield f"{run} waits for an answer: instrc answer {run} {step}{where} --data …"
-            continue
-        error = as_object(as_object(question.show)["error"])
-        yield f"{run} is held by {step}: {error['message']}"
-        if question.id == "limit":
-            yield f"go on with a higher limit: instrc retry {run}{where} --requests N, or --tokens N"
-        else:
-            money = " --budget '… USD'" if error.get("code") == "budget" else ""
-            yield f"begin it again: instrc retry {run}{where}{money}"
-            if "activity" not in as_object(question.show) and not money:
-                yield f"or ask another model from now on: instrc retry {run}{where} --model MODEL"
-            yield f"or decide: instrc answer {run} {step}{where} --data '{{\"result\": …}}', or '{{\"fail\": true}}'"
-
-
-# A run while it goes on: a tree on a terminal, plain lines elsewhere, events as JSON for programs.
-
-
-SILENCE: Final = 15.0
-"""Seconds without a word after which a run that has no terminal gives a sign of life."""
 BEAT: Final = 1.0
 """Seconds between two looks whether there is one to give."""
-_MARKS = {"running": "…", "done": "✓", "failed": "✗", "waiting": "?", "held": "!"}
+SILENCE: Final = 15.0
+"""Seconds without a word after which a run that has no terminal gives a sign of life."""
 
 
 class Watcher:
@@ -410,6 +321,167 @@ class Watcher:
         return "  ".join(part for part in parts if part)
 
 
+@contextmanager
+def shown(watcher: Watcher, run: str, store: Path | None, name: str | None) -> Iterator[Sink]:
+    """Show a run that goes on, with its answers as they grow; of one that has begun and is interrupted say how it goes on."""
+    try:
+        with watcher as sink:
+            yield sink
+    except KeyboardInterrupt:
+        if watcher.began is not None:
+            tell_line(f"interrupted; {run} is kept, and goes on with: instrc resume {run}{_where(store, name)}")
+        raise
+
+
+def _where(store: Path | None, name: str | None) -> str:
+    """Return the options that say again in which store and engine a run is."""
+    said = {"--store": store, "--engine": name}
+    return "".join(f" {option} {quote(os.fspath(value))}" for option, value in said.items() if value is not None)
+
+
+def tell_line(line: str) -> None:
+    """Tell a person something."""
+    write_error(f"{line}\n")
+
+
+def given_value(text: str, *, data: bool = False) -> Json:
+    """Read what is given on the command line: `@FILE`, `-`, JSON if it looks like it (or must be `data`), else a text."""
+    given = text
+    if text == STDIN or text.startswith("@"):
+        path = text.removeprefix("@")
+        try:
+            given = _content(path).decode("utf-8-sig")
+        except (OSError, ValueError) as error:
+            reason = error.strerror.lower() if isinstance(error, OSError) and error.strerror else error
+            refuse_use(f"`{shown_path(path)}` cannot be read: {reason}")
+    if data or given.lstrip()[:1] in {"{", "["}:
+        try:
+            return loads(given)
+        except ValueError as error:
+            if data and not given.lstrip().startswith(("{", "[", '"')):
+                return given
+            refuse_use(f"this is not JSON: {error}")
+    return given.rstrip("\n") if text == "-" or text.startswith("@") else given
+
+
+def _content(path: str) -> bytes:
+    if path != STDIN:
+        return read_whole(path)
+    found = Problems()
+    data = read_bytes(path, MOST_BYTES, found)
+    if data is None or len(data) > MOST_BYTES:
+        reason = found.problems[0].message if data is None else f"it has over {MOST_BYTES:,} bytes"
+        raise ValueError(reason)
+    return data
+
+
+def report_as_json(report: RunReport, *, record: bool = False) -> JsonObject:
+    """Return how a run stands as JSON."""
+    made: JsonObject = {"run": report.run, "name": report.name, "status": report.status}
+    if report.invented:
+        made["invented"] = [*report.invented]
+    if report.forked is not None:
+        made["forked"] = cast("Json", report.forked)
+    if report.outcome is not None:
+        made |= {key: value for key, value in without_type(report.outcome).items() if key not in {"status", "value"}}
+    if report.questions:
+        made["questions"] = [
+            {
+                "id": question.id,
+                "steps": list(question.steps),
+                "by": question.by,
+                "show": question.show,
+                "schema": question.schema,
+            }
+            for question in report.questions
+        ]
+    if record:
+        made["record"] = report.record
+    return made
+
+
+def show_warnings(programs: Iterable[Prepared], shape: Format, *, quiet: bool = False) -> None:
+    """Show, before anything runs, what is suspicious in programs that can be run."""
+    found = [] if quiet else [problem for program in programs for problem in program.warnings]
+    if found:
+        show(found, shape)
+
+
+def files_of(given: str | None) -> list[str]:
+    """Return the file that a value given as `@FILE` is read from."""
+    return [given[1:]] if given is not None and given.startswith("@") else []
+
+
+def refuse_output(output: Path | None, sources: Iterable[object]) -> None:
+    """Refuse, before anything runs, to write where something must not be replaced: a source, a link, a pipe."""
+    if output is None:
+        return
+    try:
+        if not is_inherited_stream(str(output)):
+            refuse_place(output, [str(each) for each in sources])
+    except OSError as error:
+        raise typer.Exit(refuse(str(output), reason(error))) from None
+
+
+CODES = {"failed": PROBLEMS, "waiting": 3, "held": 4, "stopped": 5, "cancelled": 6}
+"""The exit codes of commands that carry a run, by how it stands then."""
+
+
+def deliver(
+    report: RunReport,
+    *,
+    as_json: bool = False,
+    quiet: bool = False,
+    output: Path | None = None,
+    store: Path | None = None,
+    engine_name: str | None = None,
+) -> int:
+    """Print or write how a run stands, and what to do next if it waits, in the store and engine that were said.
+
+    Return the exit code.
+    """
+    text = f"{dumps(report_as_json(report), indent=not as_json)}\n"
+    if unwritten := deliver_text(text, output):
+        show(unwritten, Format.TEXT)
+        return PROBLEMS
+    if not quiet:
+        for line in _next_steps(report, _where(store, engine_name)):
+            write_error(f"{line}\n")
+    return CODES.get(report.status, 0)
+
+
+def _next_steps(report: RunReport, where: str) -> Iterator[str]:
+    """Yield what can be done with a run that has not come to its end."""
+    run = report.run
+    if report.status == "failed":
+        place = (
+            report.outcome["error"].get("place") if report.outcome is not None and report.outcome["status"] == "failed" else None
+        )
+        if place is not None:
+            yield f"{run} has failed at {place}; its traceback: instrc trace {run}{where}"
+        yield f"when the cause is mended, go on: instrc retry {run}{where}"
+    for question in report.questions if report.status == "held" else report.questions[:1]:
+        step = step_asked(question)
+        if question.by != "operator":
+            yield f"{run} waits for an answer: instrc answer {run} {step}{where} --data …"
+            continue
+        error = as_object(as_object(question.show)["error"])
+        yield f"{run} is held by {step}: {error['message']}"
+        if question.id == "limit":
+            yield f"go on with a higher limit: instrc retry {run}{where} --requests N, or --tokens N"
+        else:
+            money = " --budget '… USD'" if error.get("code") == "budget" else ""
+            yield f"begin it again: instrc retry {run}{where}{money}"
+            if "activity" not in as_object(question.show) and not money:
+                yield f"or ask another model from now on: instrc retry {run}{where} --model MODEL"
+            yield f"or decide: instrc answer {run} {step}{where} --data '{{\"result\": …}}', or '{{\"fail\": true}}'"
+
+
+def step_asked(question: Question) -> str:
+    """Return by which name a question is answered: that of its step, if it has one."""
+    return question.steps[0] if question.steps and question.id != "limit" else question.id
+
+
 class _Pause(AbstractContextManager[None]):
     def __init__(self, live: Live) -> None:
         self.live = live
@@ -438,87 +510,6 @@ def blocks_of(id_: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-class CommandRow:
-    """What is known of one command."""
-
-    def __init__(self, id_: str) -> None:
-        self.id = id_
-        self.blocks: tuple[str, ...] = blocks_of(id_)
-        self.name: str = id_.rpartition("/")[2].rpartition(".")[2]
-        self.state: str = "running"
-        self.about: str = ""
-        self.began: float = time()
-        self.seconds: float | None = None
-        self.tokens: int = 0
-        self.retries: int = 0
-        self.growing: str = ""
-        """The answer of a model as far as it is written."""
-
-    def saw(self, event: Event) -> str:
-        """Take an event in; return it in one line."""
-        match event["event"]:
-            case "asked":
-                self.name, self.about = ", ".join(steps_of(event)) or self.name, "model"
-                self.state = "running"
-                return f"{self.id}  asks the model for {', '.join(steps_of(event)) or 'the answer'}"
-            case "answered":
-                self.state, self.seconds, self.growing = ("failed" if event["complaints"] else "done"), event["seconds"], ""
-                self.tokens += sum(count for count in event["usage"].values() if isinstance(count, int))
-                notes = "".join(f"\n          ({note})" for note in event.get("notes", ()))
-                return f"{self.id}  {_came('answered', event)}{_cost(event)}{notes}"
-            case "rejected":
-                self.state = "failed"
-                return f"{self.id}  was not accepted: {event['complaints'][0]['message']}"
-            case "called":
-                self.about = str(event["activity"])
-                return f"{self.id}  calls {event['activity']}"
-            case "returned":
-                self.state, self.seconds = "failed" if "error" in event else "done", event["seconds"]
-                return f"{self.id}  {_came('returned', event)} in {event['seconds']:.2f} s"
-            case "launched":
-                self.about = "process"
-                return f"{self.id}  begins {event['child']}"
-            case "retried":
-                self.retries += 1
-                return f"{self.id}  attempt {event['attempt']} failed: {event['error']}"
-            case "failed":
-                self.state, self.seconds = "failed", event["seconds"]
-                place = f" ({event['place']})" if "place" in event else ""
-                return f"{self.id}  failed: {event['error']}{place}"
-            case "held":
-                self.state = "held"
-                return f"{self.id}  holds the run"
-            case "again":
-                return f"{self.id.rstrip('/') or 'the run'} goes on"
-            case "question" | "pending":
-                self.state, self.about = "waiting", "waits for an answer"
-                self.name = ", ".join(steps_of(event)) or self.name
-                return f"{self.id}  waits for an answer"
-            case "told":
-                self.state, self.about = "done", "was answered"
-                self.name = ", ".join(steps_of(event)) or self.name
-                return f"{self.id}  was answered"
-            case "ended":
-                outcome = event["outcome"]
-                return f"{self.id or 'the run'} is {'open' if outcome is None else outcome['status']}"
-            case other:
-                return f"{self.id or 'the run'}  {other}"
-
-    def text(self) -> str:
-        """Return the row as it is shown."""
-        parts = [_MARKS[self.state], self.name, self.about]
-        running = f"{time() - self.began:.1f} s …" if self.state == "running" else ""
-        parts += [f"{self.seconds:.2f} s"] if self.seconds is not None and not running else [running]
-        parts += [f"{self.tokens} tokens"] if self.tokens else []
-        parts += [f"{self.retries} retries"] if self.retries else []
-        return "  ".join(part for part in parts if part)
-
-
-def came(event: Event) -> str:
-    """Return how long an answer took, its tokens and its cost."""
-    return f"from the cache{_cost(event)}" if event.get("cached") else _cost(event).strip()
-
-
 def _came(word: str, event: Event) -> str:
     return f"{word}, invented," if event.get("invented") else f"{word} from the cache" if event.get("cached") else word
 
@@ -527,3 +518,8 @@ def _cost(event: Event) -> str:
     tokens = sum(count for count in event["usage"].values() if isinstance(count, int))
     cost = f", ${event['cost']:.4f}" if event.get("cost") else ""
     return f" in {event['seconds']:.2f} s" + (f", {tokens} tokens" if tokens else "") + cost
+
+
+def came(event: Event) -> str:
+    """Return how long an answer took, its tokens and its cost."""
+    return f"from the cache{_cost(event)}" if event.get("cached") else _cost(event).strip()

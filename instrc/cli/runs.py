@@ -81,22 +81,16 @@ def runs_command(
         write_report(_line(report, depth))
 
 
-def _line(report: RunReport, depth: int) -> str:
-    began = datetime.fromtimestamp(report.began or 0, tz=UTC).strftime("%Y-%m-%d %H:%M:%S")
-    steps = [step_asked(question) for question in report.questions]
-    asked = zip(report.questions, steps, strict=True)
-    waits = ", ".join(step if steps.count(step) == 1 else question.id for question, step in asked)
-    more = f"  {'held by' if report.status == 'held' else 'waits for'} {waits}" if waits else ""
-    origin = f"  {report.origin}" if report.forked else ""
-    return f"{began}  {report.status:<9}  {'  ' * depth}{report.run}{more}{origin}\n"
+def _kept() -> str:
+    """Return how long runs are kept, as the project has set it."""
+    from pathlib import Path
 
+    from instrc.vibes.settings import read_settings
 
-def _none_of(program: str | None, programs: set[str]) -> str:
-    """Say that no run is listed, and which programs have some where the one that was asked for has none."""
-    from instrc.engines.launch import names_as_text  # as above
-
-    others = f"; there are some of {names_as_text(sorted(programs))}" if program and program not in programs else ""
-    return f"there are no such runs here{others}\n" if programs else "there are no runs here\n"
+    span = read_settings(Path()).run.get("keep")
+    if span is None:
+        refuse_use('nothing says how long runs are kept: `keep = "P30D"` in `[tool.instrc.run]`', "--prune")
+    return span
 
 
 def _family(run: str, reports: list[RunReport]) -> list[tuple[RunReport, int]]:
@@ -118,16 +112,22 @@ def _family(run: str, reports: list[RunReport]) -> list[tuple[RunReport, int]]:
     return found
 
 
-def _kept() -> str:
-    """Return how long runs are kept, as the project has set it."""
-    from pathlib import Path
+def _none_of(program: str | None, programs: set[str]) -> str:
+    """Say that no run is listed, and which programs have some where the one that was asked for has none."""
+    from instrc.engines.launch import names_as_text  # as above
 
-    from instrc.vibes.settings import read_settings
+    others = f"; there are some of {names_as_text(sorted(programs))}" if program and program not in programs else ""
+    return f"there are no such runs here{others}\n" if programs else "there are no runs here\n"
 
-    span = read_settings(Path()).run.get("keep")
-    if span is None:
-        refuse_use('nothing says how long runs are kept: `keep = "P30D"` in `[tool.instrc.run]`', "--prune")
-    return span
+
+def _line(report: RunReport, depth: int) -> str:
+    began = datetime.fromtimestamp(report.began or 0, tz=UTC).strftime("%Y-%m-%d %H:%M:%S")
+    steps = [step_asked(question) for question in report.questions]
+    asked = zip(report.questions, steps, strict=True)
+    waits = ", ".join(step if steps.count(step) == 1 else question.id for question, step in asked)
+    more = f"  {'held by' if report.status == 'held' else 'waits for'} {waits}" if waits else ""
+    origin = f"  {report.origin}" if report.forked else ""
+    return f"{began}  {report.status:<9}  {'  ' * depth}{report.run}{more}{origin}\n"
 
 
 def show_command(

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from instrc.schema.flattening.provenance import Flat
     from instrc.tools.importers import Imported
 
-
 SEEN_BYTES: Final = 1 << 20
 """Bytes of a file that are looked at to tell what kind of source it is."""
 
@@ -235,15 +234,6 @@ def _without_source(kind: str) -> str:
     )
 
 
-def _deliver(imported: Imported, source: str, folder: Path | None, files: dict[Path, str]) -> list[Problem]:
-    """Write all files or none, or print: one document as it is, several as an object by name of file."""
-    if folder is None:
-        documents = {vibe.path: vibe.document for vibe in imported.vibes}
-        write(f"{dumps(imported.vibes[0].document if len(documents) == 1 else documents)}\n")
-        return []
-    return try_to_write(files, [source])
-
-
 def _in_the_way(folder: Path, files: dict[Path, str], *, force: bool) -> list[Problem]:
     """Return the problems of vibes in the folder that have the same names and say something else, or spell them otherwise."""
     ending = ".vibe.json"
@@ -266,3 +256,12 @@ def _says(path: Path, text: str) -> bool:
         return read_regular(str(path), len(data := text.encode()) + 1) == data
     except (OSError, ValueError):
         return False
+
+
+def _deliver(imported: Imported, source: str, folder: Path | None, files: dict[Path, str]) -> list[Problem]:
+    """Write all files or none, or print: one document as it is, several as an object by name of file."""
+    if folder is None:
+        documents = {vibe.path: vibe.document for vibe in imported.vibes}
+        write(f"{dumps(imported.vibes[0].document if len(documents) == 1 else documents)}\n")
+        return []
+    return try_to_write(files, [source])

@@ -94,6 +94,9 @@ def _imports_of(command: str) -> Iterator[None]:
         ) from None
 
 
+_LONGEST_NAME = 200
+
+
 def _keep_keys(
     place: str, name: str | None, revoke: str | None, roles: list[str], groups: list[str], expires: str | None
 ) -> None:
@@ -125,9 +128,6 @@ def _keep_keys(
                 write_error("it has the roles that the settings give to this name\n")
     finally:
         records.close()
-
-
-_LONGEST_NAME = 200
 
 
 def studio_command(

@@ -26,6 +26,9 @@ class OutputFailedError(Exception):
         self.reason = reason
 
 
+_results: list[IO[str] | None] = []
+
+
 @contextmanager
 def claimed_results() -> Iterator[None]:
     """Keep the standard output for what is written here: what activities print goes to the standard error, with their names."""
@@ -39,9 +42,6 @@ def claimed_results() -> Iterator[None]:
             _results.pop()
 
 
-_results: list[IO[str] | None] = []
-
-
 def results() -> IO[str] | None:
     """Return the standard output."""
     return _results[-1] if _results else sys.stdout
@@ -50,16 +50,6 @@ def results() -> IO[str] | None:
 def write(text: str) -> None:
     """Write results to the standard output: exactly, unless a person sees them at once."""
     _write(visible_lines(text) if is_terminal(results()) else text)
-
-
-def write_report(text: str) -> None:
-    """Write what only a person reads to the standard output."""
-    _write(visible_lines(text))
-
-
-def clear_screen() -> None:
-    """Begin again at the top of the screen."""
-    _write("\x1b[2J\x1b[H")
 
 
 def _write(text: str) -> None:
@@ -74,6 +64,37 @@ def _write(text: str) -> None:
     except (OSError, ValueError) as error:  # a full disk; a closed file
         _leave_in_silence(stream)
         raise OutputFailedError(getattr(error, "strerror", None) or str(error)) from error
+
+
+def _send(stream: IO[str], text: str) -> None:
+    binary = getattr(stream, "buffer", None)
+    if binary is None:  # replaced by a program that runs us in its own process
+        stream.write(text)
+    else:
+        stream.flush()
+        binary.write(text.encode("utf-8", "replace"))
+    stream.flush()
+
+
+def _leave_in_silence(stream: IO[str]) -> None:
+    """Point a broken stream at nothing, or Python complains when it flushes at the end."""
+    try:
+        descriptor = stream.fileno()
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+    except (OSError, ValueError):
+        return
+    os.dup2(nowhere, descriptor)
+    os.close(nowhere)
+
+
+def write_report(text: str) -> None:
+    """Write what only a person reads to the standard output."""
+    _write(visible_lines(text))
+
+
+def clear_screen() -> None:
+    """Begin again at the top of the screen."""
+    _write("\x1b[2J\x1b[H")
 
 
 def write_error(text: str, *, exact: bool = False) -> None:
@@ -104,24 +125,3 @@ def is_terminal(stream: IO[str] | None) -> bool:
         return stream is not None and stream.isatty()
     except ValueError:  # closed
         return False
-
-
-def _send(stream: IO[str], text: str) -> None:
-    binary = getattr(stream, "buffer", None)
-    if binary is None:  # replaced by a program that runs us in its own process
-        stream.write(text)
-    else:
-        stream.flush()
-        binary.write(text.encode("utf-8", "replace"))
-    stream.flush()
-
-
-def _leave_in_silence(stream: IO[str]) -> None:
-    """Point a broken stream at nothing, or Python complains when it flushes at the end."""
-    try:
-        descriptor = stream.fileno()
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-    except (OSError, ValueError):
-        return
-    os.dup2(nowhere, descriptor)
-    os.close(nowhere)

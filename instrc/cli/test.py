@@ -26,8 +26,124 @@ CASE_BYTES: Final = 16 * 1024 * 1024
 """Bytes of a file of cases."""
 
 
+def _test(files: list[Path], workspace: Workspace, chosen: str, report: Report, *, update: bool) -> int:
+    """Run the cases of files, say what came out, and return the exit code."""
+    passed = failed = known = 0
+    changed: dict[Path, str] = {}
+    for file in files:
+        data = read_data(str(file), report, CASE_BYTES)
+        source = None if data is None else decode_source(str(file), data, report, CASE_BYTES)
+        if source is None:
+            continue
+        text = source.text
+        there = _cases(file, text)
+        known += len(there)
+        cases = [case for case in there if chosen.lower() in f"{file} {case.title}".lower()]
+        found = Report()
+        artefacts = workspace.compile(str(_program(file)), OptionOverrides(), found) if cases else ()
+        problems: list[Problem] = [problem for problem in found.once() if problem.severity == "error"]
+        report.problems += problems
+        good, bad, edits = _judged(file, [] if problems else cases, artefacts, update=update)
+        passed += good
+        failed += bad
+        if edits and update:
+            changed[file] = _edited(text, edits)
+        failed += len(cases) if problems else 0
+    _write(changed, report)
+    show(report.once(), Format.TEXT)
+    return _conclude(passed, failed, report, _nothing_tested(chosen, known))
+
+
+def _cases(file: Path, text: str) -> list[Case]:
+    """Return the cases of a file; a file without one is told."""
+    from instrc.testing.cases import read_cases  # the help of all commands does without it
+
+    cases = list(read_cases(text))
+    if not cases:
+        write_error(f"{file.as_posix()} has no cases: a case is a heading `## …`, and blocks below it such as `json answer`\n")
+    return cases
+
+
+def _program(file: Path) -> Path:
+    """Return the program or vibe that a file of cases belongs to."""
+    from instrc.testing.cases import ENDING, RECORDED  # as above
+
+    stem = file.name.removesuffix(RECORDED).removesuffix(ENDING)
+    vibe = file.with_name(f"{stem}.vibe.json")
+    program = file.with_name(f"{stem}.aug")
+    return vibe if is_regular(str(vibe)) and not is_regular(str(program)) else program
+
+
+def _judged(file: Path, cases: list[Case], artefacts: tuple[Artefact, ...], *, update: bool) -> tuple[int, int, list[Difference]]:
+    """Return how many cases of a file passed and failed, and what came out otherwise; what failed is printed."""
+    from instrc.testing.cases import BadCaseError, judge  # the help of all commands does without it
+
+    passed = failed = 0
+    edits: list[Difference] = []
+    for case in cases:
+        try:
+            differences = judge(case, artefacts)
+        except BadCaseError as error:
+            failed += 1
+            write_report(f"{file.as_posix()}:{case.line}: {case.title}: {error}\n")
+            continue
+        edits += differences
+        if differences and not update:
+            failed += 1
+            write_report(f"{file.as_posix()}:{case.line}: {case.title}\n{''.join(map(_difference_as_text, differences))}")
+        else:
+            passed += 1
+    return passed, failed, edits
+
+
+def _difference_as_text(difference: Difference) -> str:
+    lines = unified_diff(
+        difference.expected.splitlines(),
+        difference.actual.splitlines(),
+        f"expected {difference.block.word}",
+        "came",
+        lineterm="",
+    )
+    return "".join(f"  {line}\n" for line in lines)
+
+
+def _edited(text: str, edits: list[Difference]) -> str:
+    """Return a file of cases with what came out in it, its lines ended as those of the file are."""
+    ending = "\r\n" if "\r\n" in text else "\n"
+    for edit in sorted(edits, key=lambda each: each.block.start, reverse=True):
+        text = text[: edit.block.start] + edit.actual.replace("\n", ending) + text[edit.block.end :]
+    return text
+
+
+def _write(changed: dict[Path, str], report: Report) -> None:
+    """Write the files of cases in which something came out otherwise."""
+    if not changed:
+        return
+    found = try_to_write(changed)
+    for problem in found:
+        report.add(problem)
+    if not found:
+        report_written(changed, Format.TEXT)
+
+
 NO_CASES = 5
 """The exit code where there is nothing to test, as pytest has it."""
+
+
+def _conclude(passed: int, failed: int, report: Report, nothing: str) -> int:
+    """Say how many cases passed, or why there were none, and return the exit code."""
+    if not passed and not failed and not report.failed:
+        write_error(nothing)
+        return NO_CASES
+    write_error(f"{passed} passed, {failed} failed\n" if failed else f"{passed} passed\n")
+    return PROBLEMS if failed or report.failed else FINE
+
+
+def _nothing_tested(chosen: str, known: int) -> str:
+    """Say why no case was run."""
+    if known:
+        return f"none of the {known:,} cases contains `{chosen}` in its title or file\n"
+    return "there are no cases: write some into NAME.cases.md beside NAME.aug (`instrc test -h` shows one)\n"
 
 
 def cases_command(
@@ -72,93 +188,6 @@ def cases_command(
     raise typer.Exit(_test(files, workspace, chosen, report, update=update))
 
 
-def _test(files: list[Path], workspace: Workspace, chosen: str, report: Report, *, update: bool) -> int:
-    """Run the cases of files, say what came out, and return the exit code."""
-    passed = failed = known = 0
-    changed: dict[Path, str] = {}
-    for file in files:
-        data = read_data(str(file), report, CASE_BYTES)
-        source = None if data is None else decode_source(str(file), data, report, CASE_BYTES)
-        if source is None:
-            continue
-        text = source.text
-        there = _cases(file, text)
-        known += len(there)
-        cases = [case for case in there if chosen.lower() in f"{file} {case.title}".lower()]
-        found = Report()
-        artefacts = workspace.compile(str(_program(file)), OptionOverrides(), found) if cases else ()
-        problems: list[Problem] = [problem for problem in found.once() if problem.severity == "error"]
-        report.problems += problems
-        good, bad, edits = _judged(file, [] if problems else cases, artefacts, update=update)
-        passed += good
-        failed += bad
-        if edits and update:
-            changed[file] = _edited(text, edits)
-        failed += len(cases) if problems else 0
-    _write(changed, report)
-    show(report.once(), Format.TEXT)
-    return _conclude(passed, failed, report, _nothing_tested(chosen, known))
-
-
-def _cases(file: Path, text: str) -> list[Case]:
-    """Return the cases of a file; a file without one is told."""
-    from instrc.testing.cases import read_cases  # the help of all commands does without it
-
-    cases = list(read_cases(text))
-    if not cases:
-        write_error(f"{file.as_posix()} has no cases: a case is a heading `## …`, and blocks below it such as `json answer`\n")
-    return cases
-
-
-def _judged(file: Path, cases: list[Case], artefacts: tuple[Artefact, ...], *, update: bool) -> tuple[int, int, list[Difference]]:
-    """Return how many cases of a file passed and failed, and what came out otherwise; what failed is printed."""
-    from instrc.testing.cases import BadCaseError, judge  # the help of all commands does without it
-
-    passed = failed = 0
-    edits: list[Difference] = []
-    for case in cases:
-        try:
-            differences = judge(case, artefacts)
-        except BadCaseError as error:
-            failed += 1
-            write_report(f"{file.as_posix()}:{case.line}: {case.title}: {error}\n")
-            continue
-        edits += differences
-        if differences and not update:
-            failed += 1
-            write_report(f"{file.as_posix()}:{case.line}: {case.title}\n{''.join(map(_difference_as_text, differences))}")
-        else:
-            passed += 1
-    return passed, failed, edits
-
-
-def _conclude(passed: int, failed: int, report: Report, nothing: str) -> int:
-    """Say how many cases passed, or why there were none, and return the exit code."""
-    if not passed and not failed and not report.failed:
-        write_error(nothing)
-        return NO_CASES
-    write_error(f"{passed} passed, {failed} failed\n" if failed else f"{passed} passed\n")
-    return PROBLEMS if failed or report.failed else FINE
-
-
-def _nothing_tested(chosen: str, known: int) -> str:
-    """Say why no case was run."""
-    if known:
-        return f"none of the {known:,} cases contains `{chosen}` in its title or file\n"
-    return "there are no cases: write some into NAME.cases.md beside NAME.aug (`instrc test -h` shows one)\n"
-
-
-def _write(changed: dict[Path, str], report: Report) -> None:
-    """Write the files of cases in which something came out otherwise."""
-    if not changed:
-        return
-    found = try_to_write(changed)
-    for problem in found:
-        report.add(problem)
-    if not found:
-        report_written(changed, Format.TEXT)
-
-
 def _files(paths: list[str], report: Report) -> list[Path]:
     """Return the files of cases that paths lead to; what is no file is reported, and a program without cases is told."""
     from instrc.testing.cases import ENDING, RECORDED  # as above
@@ -182,32 +211,3 @@ def _files(paths: list[str], report: Report) -> list[Path]:
             if not there:
                 write_error(f"{path} has no cases: there is no {beside[0].name} beside it\n")
     return list(found)
-
-
-def _program(file: Path) -> Path:
-    """Return the program or vibe that a file of cases belongs to."""
-    from instrc.testing.cases import ENDING, RECORDED  # as above
-
-    stem = file.name.removesuffix(RECORDED).removesuffix(ENDING)
-    vibe = file.with_name(f"{stem}.vibe.json")
-    program = file.with_name(f"{stem}.aug")
-    return vibe if is_regular(str(vibe)) and not is_regular(str(program)) else program
-
-
-def _difference_as_text(difference: Difference) -> str:
-    lines = unified_diff(
-        difference.expected.splitlines(),
-        difference.actual.splitlines(),
-        f"expected {difference.block.word}",
-        "came",
-        lineterm="",
-    )
-    return "".join(f"  {line}\n" for line in lines)
-
-
-def _edited(text: str, edits: list[Difference]) -> str:
-    """Return a file of cases with what came out in it, its lines ended as those of the file are."""
-    ending = "\r\n" if "\r\n" in text else "\n"
-    for edit in sorted(edits, key=lambda each: each.block.start, reverse=True):
-        text = text[: edit.block.start] + edit.actual.replace("\n", ending) + text[edit.block.end :]
-    return text

@@ -22,18 +22,10 @@ from instrc.vibes.find_files import STDIN, make_unversioned
 from instrc.vibes.project import DEFAULT_PROJECT, Project
 from instrc.vibes.registry import Registry
 
-# The digests of files; a file whose size and times are as they were is not read again.
-#
-# A file is taken as it was if its place on the disk, its size and both times of change are the same (`stat`).
-# One that had changed less than `SETTLED` before it was read is not remembered: it may change again within one tick of the
-# clock.
-
-
 REMEMBERED_FILES: Final = 100_000
 """Files whose contents the check of a tree remembers."""
 KNOWN_FILES: Final = 100_000
 """Digests of sound files that the check of a tree keeps, the latest ones."""
-
 SIZE = 20
 """Bytes of a digest."""
 SETTLED = 3_000_000_000
@@ -91,16 +83,16 @@ class Contents:
         store(self.path, msgspec.msgpack.encode(dict(rows)))
 
 
-def is_unicode(text: str) -> bool:
-    """Tell whether a path is text: the bytes of others cannot be written down."""
-    return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
-
-
 def _read(path: Path) -> dict[str, FileContent]:
     try:
         return _decoder.decode(read_regular(str(path), MOST_BYTES))
     except (OSError, ValueError):  # damaged, or there is none: nothing is known
         return {}
+
+
+def is_unicode(text: str) -> bool:
+    """Tell whether a path is text: the bytes of others cannot be written down."""
+    return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def store(path: Path, data: bytes) -> None:
@@ -124,9 +116,6 @@ def joint_digest(*parts: bytes) -> bytes:
     for part in parts:
         whole.update(len(part).to_bytes(8, "big") + part)
     return whole.digest()
-
-
-# One digest for a file and all that its problems may depend on: vibes, programs, settings.
 
 
 PACKAGE = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120  -- a string: it is walked by strings
@@ -231,12 +220,6 @@ def _package() -> bytes:
     return repr(sorted(facts)).encode()
 
 
-# Remember which files were found sound: their digests are kept from one run of `instrc check` to the next.
-#
-# The store is one file, replaced in one step: runs side by side never read half of it, and lose at most what
-# another has learned.  It keeps the most recent `KNOWN_FILES` digests.
-
-
 class SoundDigests:
     """The digests of what is sound, oldest first."""
 
@@ -262,15 +245,6 @@ class SoundDigests:
 def _divided(data: bytes) -> Iterator[bytes]:
     """Yield the digests of which some bytes are made up."""
     return (data[start : start + SIZE] for start in range(0, len(data), SIZE))
-
-
-# Check many files: on all cores, and only those about which nothing is known.
-#
-# What is known to be sound is known by content: a digest of the file, of the settings that hold for it, of this package, and,
-# where a file can look at vibes or programs, of all that it can see.  Files with problems are never remembered, so all problems
-# are told each time.
-#
-# What is known lies in `.instrc/cache`; see `known.py` and `contents.py`.
 
 
 FOLDER = ".instrc/cache"
@@ -311,23 +285,12 @@ def check_files(
     return [*_of_settings(files, workspace), *(problem for _, found in checked for problem in found)]
 
 
-def _of_settings(files: Sequence[str], workspace: Workspace) -> list[Problem]:
-    report = Report()
-    workspace.check_settings(files, report)
-    return report.problems
-
-
-def _one_by_one(
-    files: Sequence[str], workspace: Workspace, watch: Callable[[Sequence[str]], Iterable[str]]
-) -> Iterator[tuple[str, list[Problem]]]:
-    for file in watch(files):
-        report = Report()
-        workspace.check(file, report)
-        yield file, report.problems
-
-
 def _worth_sharing(files: Sequence[str], workers: int) -> bool:
     return len(files) >= WORTH_SHARING and workers > 1 and STDIN not in files
+
+
+_workspaces: dict[Project, Workspace] = {}
+"""Of this process, during one check: what it has read stays read."""
 
 
 def _side_by_side(files: Sequence[str], project: Project, workers: int) -> list[tuple[str, list[Problem]]]:
@@ -358,11 +321,22 @@ def _side_by_side(files: Sequence[str], project: Project, workers: int) -> list[
     ]
 
 
-_workspaces: dict[Project, Workspace] = {}
-"""Of this process, during one check: what it has read stays read."""
-
-
 def _check_part(files: Sequence[str], project: Project) -> list[list[Problem]]:
     if project not in _workspaces:
         _workspaces[project] = Workspace(project)
     return [found for _, found in _one_by_one(files, _workspaces[project], iter)]
+
+
+def _one_by_one(
+    files: Sequence[str], workspace: Workspace, watch: Callable[[Sequence[str]], Iterable[str]]
+) -> Iterator[tuple[str, list[Problem]]]:
+    for file in watch(files):
+        report = Report()
+        workspace.check(file, report)
+        yield file, report.problems
+
+
+def _of_settings(files: Sequence[str], workspace: Workspace) -> list[Problem]:
+    report = Report()
+    workspace.check_settings(files, report)
+    return report.problems

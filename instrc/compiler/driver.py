@@ -46,38 +46,6 @@ def compile_source(
         return tuple(_emitted(plan, options) for plan in _plans(graphs, options, report))
 
 
-def check_source(
-    source: Source,
-    registry: Registry,
-    options: CompileOptions,
-    report: Report,
-    *,
-    stem: str,
-    settled: SettledExports | None = None,
-    program: Program | None = None,
-) -> None:
-    """Report what is wrong with a program; what it exports is cut and emitted only where that could fail.
-
-    `settled` is what earlier checks of this program have learned, with this registry and these options; this one adds to it.
-    `program` is what the source says, where it has been read already without a word of complaint.
-    """
-    with paused_collector():
-        graphs = _flat_graphs(source, registry, options, report, stem=stem, settled=settled, program=program)
-        for plan in _plans([graph for graph in graphs if may_cut_wrongly(graph)], options, report):
-            if plan.intersects:
-                _emitted(plan, options)
-        if settled is not None:
-            settled.settle(report.problems)
-
-
-def _emitted(plan: Plan, options: CompileOptions) -> Artefact:
-    from instrc.compiler.emit.emit import emit  # few checks need it
-
-    return replace(
-        emit(plan, batch=options.batch, sentences=options.sentences if options.hints else None), sentences=options.sentences
-    )
-
-
 def _flat_graphs(
     source: Source,
     registry: Registry,
@@ -110,22 +78,6 @@ def _flat_graphs(
     return flat
 
 
-def _plans(graphs: list[FlatGraph], options: CompileOptions, report: Report) -> list[Plan]:
-    """Return the plan of each graph."""
-    plans = [partition(graph, report, naming=options.naming) for graph in graphs]
-    _stop_if_failed([flat.graph for flat in graphs], report)
-    return [plan for plan in plans if plan]
-
-
-def _stop_if_failed(graphs: Sequence[Graph], report: Report) -> None:
-    """Raise an error if there are problems that are errors; those in called programs show the calls."""
-    if any(graph.calls for graph in graphs):
-        from instrc.compiler.bind.called_programs import show_calls  # few programs call others
-
-        show_calls(graphs, report)
-    report.stop_if_failed()
-
-
 def _launched(
     options: CompileOptions, launching: frozenset[str], file: ProgramFile, export: str | None, registry: Registry
 ) -> JsonObject | None:
@@ -143,6 +95,54 @@ def _launched(
 
         entry = process_of(chosen.plan, sentences=options.sentences if options.hints else None).entry
     return {key: value for key, value in entry.items() if key not in {"$schema", "title"}}
+
+
+def _stop_if_failed(graphs: Sequence[Graph], report: Report) -> None:
+    """Raise an error if there are problems that are errors; those in called programs show the calls."""
+    if any(graph.calls for graph in graphs):
+        from instrc.compiler.bind.called_programs import show_calls  # few programs call others
+
+        show_calls(graphs, report)
+    report.stop_if_failed()
+
+
+def _emitted(plan: Plan, options: CompileOptions) -> Artefact:
+    from instrc.compiler.emit.emit import emit  # few checks need it
+
+    return replace(
+        emit(plan, batch=options.batch, sentences=options.sentences if options.hints else None), sentences=options.sentences
+    )
+
+
+def _plans(graphs: list[FlatGraph], options: CompileOptions, report: Report) -> list[Plan]:
+    """Return the plan of each graph."""
+    plans = [partition(graph, report, naming=options.naming) for graph in graphs]
+    _stop_if_failed([flat.graph for flat in graphs], report)
+    return [plan for plan in plans if plan]
+
+
+def check_source(
+    source: Source,
+    registry: Registry,
+    options: CompileOptions,
+    report: Report,
+    *,
+    stem: str,
+    settled: SettledExports | None = None,
+    program: Program | None = None,
+) -> None:
+    """Report what is wrong with a program; what it exports is cut and emitted only where that could fail.
+
+    `settled` is what earlier checks of this program have learned, with this registry and these options; this one adds to it.
+    `program` is what the source says, where it has been read already without a word of complaint.
+    """
+    with paused_collector():
+        graphs = _flat_graphs(source, registry, options, report, stem=stem, settled=settled, program=program)
+        for plan in _plans([graph for graph in graphs if may_cut_wrongly(graph)], options, report):
+            if plan.intersects:
+                _emitted(plan, options)
+        if settled is not None:
+            settled.settle(report.problems)
 
 
 def compile_vibe(vibe: Vibe, registry: Registry, options: CompileOptions, report: Report, *, stem: str) -> tuple[Artefact, ...]:

@@ -28,9 +28,6 @@ from instrc.vibes.find_files import STDIN, read_text
 from instrc.vibes.registry import Registry
 from instrc.vibes.vibe import Vibe
 
-# Keep the imported vibes that pass the check, after the two repairs that it shows how to make.
-
-
 IMPORT_ATTEMPTS: Final = 20
 """Attempts to make an imported vibe pass the check."""
 SOURCE_FILES: Final = 1000
@@ -77,9 +74,6 @@ def _fault(vibe: ImportedVibe, registry: Registry) -> Problem | None:
     return next((problem for problem in found.ordered() if problem.severity == "error"), None)
 
 
-# What an import reads: a text or a file with what lies beside it, a value of JSON, or objects of Python.
-
-
 _TEXTS = (".json", ".jsonl", ".ndjson", ".yaml", ".yml")
 
 
@@ -107,6 +101,37 @@ def read_source(kind: str, source: object, report: Report) -> Given | None:
     given = _of_text(text)
     given.neighbours = None if path == STDIN else Folder(Path(path).parent)
     return given
+
+
+def _of_text(source: Source) -> Given:
+    if source.name.endswith((".yaml", ".yml")):
+        from instrc.tools.yaml_text import of_yaml  # an optional library reads it
+
+        return of_yaml(source)
+    return of_text(source)
+
+
+def _holds_objects(source: object) -> bool:
+    """Tell whether a collection is one of objects, not of JSON."""
+    items = source.values() if isinstance(source, dict) else source if isinstance(source, Iterable) else ()
+    plain = (dict, list, tuple, str, int, float, bool, type(None))
+    return any(not isinstance(item, plain) for item in items)
+
+
+def _of_objects(kind: str, value: object, *, whole_module: bool) -> Given:
+    from instrc.tools.python_objects import is_model, pydantic_objects, read_pydantic, read_smolagents, smolagents_objects
+
+    objects = pydantic_objects if kind == "pydantic" else smolagents_objects
+    if whole_module:
+        own = [item for name, item in vars(value).items() if not name.startswith("_")]
+        if kind == "pydantic":
+            found = [item for item in own if is_model(item) and item.__module__ == getattr(value, "__name__", None)]
+        else:
+            found = [tool for item in own if getattr(item, "__module__", None) != "smolagents.tools" for tool in objects(item)]
+    else:
+        found = objects(value)
+    read = read_pydantic if kind == "pydantic" else read_smolagents
+    return read({id(item): item for item in found}.values())
 
 
 class Folder:
@@ -140,40 +165,6 @@ class Folder:
             return CompileError(report.problems) if text is None else _of_text(text)
         except CompileError as error:
             return error
-
-
-def _holds_objects(source: object) -> bool:
-    """Tell whether a collection is one of objects, not of JSON."""
-    items = source.values() if isinstance(source, dict) else source if isinstance(source, Iterable) else ()
-    plain = (dict, list, tuple, str, int, float, bool, type(None))
-    return any(not isinstance(item, plain) for item in items)
-
-
-def _of_objects(kind: str, value: object, *, whole_module: bool) -> Given:
-    from instrc.tools.python_objects import is_model, pydantic_objects, read_pydantic, read_smolagents, smolagents_objects
-
-    objects = pydantic_objects if kind == "pydantic" else smolagents_objects
-    if whole_module:
-        own = [item for name, item in vars(value).items() if not name.startswith("_")]
-        if kind == "pydantic":
-            found = [item for item in own if is_model(item) and item.__module__ == getattr(value, "__name__", None)]
-        else:
-            found = [tool for item in own if getattr(item, "__module__", None) != "smolagents.tools" for tool in objects(item)]
-    else:
-        found = objects(value)
-    read = read_pydantic if kind == "pydantic" else read_smolagents
-    return read({id(item): item for item in found}.values())
-
-
-def _of_text(source: Source) -> Given:
-    if source.name.endswith((".yaml", ".yml")):
-        from instrc.tools.yaml_text import of_yaml  # an optional library reads it
-
-        return of_yaml(source)
-    return of_text(source)
-
-
-# Tools of a source as vibes: read it, read the tools in it, keep those that pass the check.
 
 
 @takes_shared_parts

@@ -32,35 +32,12 @@ from instrc.vibes.registry import ProgramFile, Registry
 if TYPE_CHECKING:
     from instrc.vibes.roots import Misnamed
 
-
-# The instructions of one compilation: found in the registry, their schemas flattened once each.
-
-
 PLACEHOLDER: dict[str, Json] = {"type": "object", "additionalProperties": True}
 """What an instruction without a schema yet is taken for: an object of anything."""
-
 EntryOf: TypeAlias = "Callable[[ProgramFile, str | None, Registry], JsonObject | None]"
 """Compiles a program by itself, with the registry that it sees, and returns its entry, for those who launch it."""
-
 Relocate: TypeAlias = Callable[[Problem], Problem]
 """Finds a better place for a problem, if it knows one."""
-
-
-def _inline(at: Span | None, problem: Problem) -> Problem:
-    """Return a contradiction inside of an inline schema with the places of both sides; any other problem as it is."""
-    if at is None or not at.text.startswith("@") or not isinstance(problem, problems.schemas.Contradiction):
-        return problem
-    left, right = (
-        origin if origin.uri else replace(origin, uri=at.source.name, at=place_in(at, origin.pointer))
-        for origin in (problem.left, problem.right)
-    )
-    return replace(problem, left=left, right=right, at=right.at or left.at)
-
-
-def _as_it_is(problem: Problem) -> Problem:
-    return problem
-
-
 PART = "part:"
 """What addresses of recursive schemas begin with that are parts of others."""
 
@@ -74,6 +51,10 @@ def fatal_in_program(problem: Problem) -> Problem:
             return replace(problem, fatal=fatal)
         case _:
             return problem
+
+
+def _as_it_is(problem: Problem) -> Problem:
+    return problem
 
 
 class InstructionTable:
@@ -271,7 +252,15 @@ class InstructionTable:
         return None if process is None else process.entry
 
 
-# Check the names of arguments against the schema of what is called: unknown names, and missing ones.
+def _inline(at: Span | None, problem: Problem) -> Problem:
+    """Return a contradiction inside of an inline schema with the places of both sides; any other problem as it is."""
+    if at is None or not at.text.startswith("@") or not isinstance(problem, problems.schemas.Contradiction):
+        return problem
+    left, right = (
+        origin if origin.uri else replace(origin, uri=at.source.name, at=place_in(at, origin.pointer))
+        for origin in (problem.left, problem.right)
+    )
+    return replace(problem, left=left, right=right, at=right.at or left.at)
 
 
 def unknown_argument(name: str, at: Span, callee: str, known: tuple[str, ...]) -> Problem:
@@ -293,9 +282,6 @@ def missing_arguments(
     return problems.plans.MissingArgument(at=at, pointer="", callee=callee, argument=first, others=tuple(others))
 
 
-# What fits an argument and was probably meant by what does not: the same value as another kind, or a member beside it.
-
-
 def fitting_literals(value: Json, schema: Json, place: str) -> tuple[str, ...]:
     """Return what may stand at a place of a literal, a JSON Pointer, so that the whole is valid, as a program writes it."""
     around: list[tuple[Json, str | int]] = []
@@ -311,12 +297,6 @@ def fitting_literals(value: Json, schema: Json, place: str) -> tuple[str, ...]:
         if literal_fault(whole, schema) is None:
             return (dumps(each, indent=False),)
     return ()
-
-
-def fitting_members(value: Json, schema: Json) -> tuple[str, ...]:
-    """Return which members of a value fit a schema, by their own schemas; none of which nothing is known."""
-    members = mapping(mapping(value).get("properties")) if isinstance(value, dict) else {}
-    return tuple(name for name, own in members.items() if own not in (True, {}) and not disjoint(own, schema))[:LISTED_VALUES]
 
 
 def _readings(value: Json, schema: Json) -> Iterator[Json]:
@@ -337,3 +317,9 @@ def _with(holder: Json, key: str | int, part: Json) -> Json:
     if isinstance(holder, list):
         return [part if place == key else each for place, each in enumerate(holder)]
     return {name: part if name == key else each for name, each in mapping(holder).items()}
+
+
+def fitting_members(value: Json, schema: Json) -> tuple[str, ...]:
+    """Return which members of a value fit a schema, by their own schemas; none of which nothing is known."""
+    members = mapping(mapping(value).get("properties")) if isinstance(value, dict) else {}
+    return tuple(name for name, own in members.items() if own not in (True, {}) and not disjoint(own, schema))[:LISTED_VALUES]

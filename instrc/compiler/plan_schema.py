@@ -8,30 +8,14 @@ from instrc.text.jsonvalue import Json, JsonObject, as_object, as_texts, equal
 from instrc.text.names import free_name
 from instrc.text.sentences import Sentences
 
-OUTCOMES: JsonObject = {
-    "type": "array",
-    "items": {
-        "type": "object",
-        "properties": {
-            "id": {"type": "string"},
-            "tool": {"type": "string"},
-            "status": {"enum": ["ok", "failed", "skipped"]},
-            "output": {},
-            "error": {
-                "type": "object",
-                "properties": {
-                    "kind": {"type": "string"},
-                    "code": {"type": ["string", "null"]},
-                    "message": {"type": "string"},
-                },
-            },
-        },
-        "required": ["id", "tool", "status"],
-    },
-}
-"""What `RunPlan_Activity` gives back: a result for each task, in the order of the plan."""
-RUN_PLAN = Instruction("RunPlan_Activity", None, OUTCOMES)
-_ID = r"^[A-Za-z][A-Za-z0-9_]{0,31}$"
+
+def plan_schema(tools: tuple[PlannableTool, ...], sentences: Sentences) -> dict[str, Json]:
+    """Return the schema of a plan: a list of tasks, each for one of the tools, with the arguments that are the model's."""
+    definitions: JsonObject = {"from": _from(sentences)}
+    tasks = [_task(tool, _adopted(tool, definitions)) for tool in tools]
+    return {"type": "array", "items": {"anyOf": tasks}, "$defs": definitions}
+
+
 _PATH = r"^[A-Za-z][A-Za-z0-9_]{0,31}(\..+)?$"
 
 
@@ -51,28 +35,34 @@ def _from(sentences: Sentences) -> JsonObject:
     }
 
 
-def with_shared_references(schema: Json, sentences: Sentences) -> Json:
-    """Return a schema with a plan in it so that what a task may take from others is said once, under `$defs`."""
-    found, taken = False, _from(sentences)
-
-    def share(node: Json) -> Json:
-        nonlocal found
-        if isinstance(node, dict) and node.keys() == taken.keys() and equal(node, taken):
-            found = True
-            return {"$ref": "#/$defs/from"}
-        return node
-
-    made = map_schemas(schema, share)
-    if not found or not isinstance(made, dict):
-        return schema
-    return {**made, "$defs": {**as_object(made.get("$defs", {})), "from": taken}}
+_ID = r"^[A-Za-z][A-Za-z0-9_]{0,31}$"
 
 
-def plan_schema(tools: tuple[PlannableTool, ...], sentences: Sentences) -> dict[str, Json]:
-    """Return the schema of a plan: a list of tasks, each for one of the tools, with the arguments that are the model's."""
-    definitions: JsonObject = {"from": _from(sentences)}
-    tasks = [_task(tool, _adopted(tool, definitions)) for tool in tools]
-    return {"type": "array", "items": {"anyOf": tasks}, "$defs": definitions}
+def _task(tool: PlannableTool, arguments: JsonObject) -> Json:
+    return {
+        "type": "object",
+        "properties": {
+            "tool": {"const": tool.name},
+            "id": {"type": "string", "pattern": _ID},
+            "arguments": _open_to_others(tool, arguments),
+            "after": {"type": "array", "items": {"type": "string"}},
+        },
+        "required": ["tool", "id", "arguments"],
+        "additionalProperties": False,
+    }
+
+
+def _open_to_others(tool: PlannableTool, arguments: JsonObject) -> Json:
+    """Return the arguments that are the model's; each may be the output of another task instead."""
+    bound = {argument.label for argument in tool.bound}
+    properties = as_object(arguments.get("properties", {}))
+    if not properties:
+        return arguments
+    mine = {name: schema for name, schema in properties.items() if name not in bound}
+    required: list[Json] = [name for name in as_texts(arguments.get("required", [])) if name in mine]
+    made = {keyword: value for keyword, value in arguments.items() if keyword not in {"properties", "required", "$defs"}}
+    made["properties"] = {name: {"anyOf": [schema, {"$ref": "#/$defs/from"}]} for name, schema in mine.items()}
+    return {**made, "required": required} if required else made
 
 
 def _adopted(tool: PlannableTool, definitions: JsonObject) -> JsonObject:
@@ -103,34 +93,46 @@ def _adopted(tool: PlannableTool, definitions: JsonObject) -> JsonObject:
     return arguments
 
 
-def _task(tool: PlannableTool, arguments: JsonObject) -> Json:
-    return {
+OUTCOMES: JsonObject = {
+    "type": "array",
+    "items": {
         "type": "object",
         "properties": {
-            "tool": {"const": tool.name},
-            "id": {"type": "string", "pattern": _ID},
-            "arguments": _open_to_others(tool, arguments),
-            "after": {"type": "array", "items": {"type": "string"}},
+            "id": {"type": "string"},
+            "tool": {"type": "string"},
+            "status": {"enum": ["ok", "failed", "skipped"]},
+            "output": {},
+            "error": {
+                "type": "object",
+                "properties": {
+                    "kind": {"type": "string"},
+                    "code": {"type": ["string", "null"]},
+                    "message": {"type": "string"},
+                },
+            },
         },
-        "required": ["tool", "id", "arguments"],
-        "additionalProperties": False,
-    }
+        "required": ["id", "tool", "status"],
+    },
+}
+"""What `RunPlan_Activity` gives back: a result for each task, in the order of the plan."""
+RUN_PLAN = Instruction("RunPlan_Activity", None, OUTCOMES)
 
 
-def _open_to_others(tool: PlannableTool, arguments: JsonObject) -> Json:
-    """Return the arguments that are the model's; each may be the output of another task instead."""
-    bound = {argument.label for argument in tool.bound}
-    properties = as_object(arguments.get("properties", {}))
-    if not properties:
-        return arguments
-    mine = {name: schema for name, schema in properties.items() if name not in bound}
-    required: list[Json] = [name for name in as_texts(arguments.get("required", [])) if name in mine]
-    made = {keyword: value for keyword, value in arguments.items() if keyword not in {"properties", "required", "$defs"}}
-    made["properties"] = {name: {"anyOf": [schema, {"$ref": "#/$defs/from"}]} for name, schema in mine.items()}
-    return {**made, "required": required} if required else made
+def with_shared_references(schema: Json, sentences: Sentences) -> Json:
+    """Return a schema with a plan in it so that what a task may take from others is said once, under `$defs`."""
+    found, taken = False, _from(sentences)
 
+    def share(node: Json) -> Json:
+        nonlocal found
+        if isinstance(node, dict) and node.keys() == taken.keys() and equal(node, taken):
+            found = True
+            return {"$ref": "#/$defs/from"}
+        return node
 
-# A part of a schema as a schema by itself.
+    made = map_schemas(schema, share)
+    if not found or not isinstance(made, dict):
+        return schema
+    return {**made, "$defs": {**as_object(made.get("$defs", {})), "from": taken}}
 
 
 def part_of(schema: JsonObject, part: Json) -> Json:

@@ -19,8 +19,6 @@ from instrc.tools.python_types import aliases_of, describes_values, schema_of_re
 from instrc.tools.sources import of_value
 from instrc.tools.vibe_documents import with_meaning
 
-# The schema that a value in memory stands for: a schema, a type, a function, or a tool of any provider.
-
 
 def schema_in_memory(value: object, option: str, *, called: bool) -> tuple[Json, tuple[Problem, ...]]:
     """Return the schema that a vibe without a file is, and notes: of a schema, a type, a function, a tool of any provider.
@@ -71,6 +69,12 @@ def schema_in_memory(value: object, option: str, *, called: bool) -> tuple[Json,
     return schema, tuple(PropertyWithMeaning(key=key) for key in keys if key in aliases)
 
 
+def _no_schema(value: object, option: str, reason: str = "") -> CompileError:
+    wanted = "a JSON Schema, a tool, or a type that pydantic can describe (a model, a dataclass, a `TypedDict`)"
+    given = f"{arguments.excerpt(value)}: {reason}" if reason else arguments.excerpt(value)
+    return CompileError([InvalidOption(option=option, given=given, wanted=wanted)])
+
+
 def _only_schema(imported: Imported, value: object, option: str) -> tuple[Json, tuple[Problem, ...]]:
     if errors := [problem for problem in imported.problems if problem.severity == "error"]:
         raise CompileError(errors)
@@ -78,15 +82,6 @@ def _only_schema(imported: Imported, value: object, option: str) -> tuple[Json, 
         raise _no_schema(value, option, f"it holds {len(imported.vibes)} tools")
     losses = tuple(problem for problem in imported.problems if not isinstance(problem, ReadOtherwise))  # which loses nothing
     return imported.vibes[0].document, losses
-
-
-def _no_schema(value: object, option: str, reason: str = "") -> CompileError:
-    wanted = "a JSON Schema, a tool, or a type that pydantic can describe (a model, a dataclass, a `TypedDict`)"
-    given = f"{arguments.excerpt(value)}: {reason}" if reason else arguments.excerpt(value)
-    return CompileError([InvalidOption(option=option, given=given, wanted=wanted)])
-
-
-# Vibes that a caller gives from memory, by name: their schemas, whatever form they are given in.
 
 
 InMemory: TypeAlias = Mapping[str, object] | Iterable[object]
@@ -130,24 +125,6 @@ def instruction_name(value: object) -> str | None:
     return next((name for name in names if isinstance(name, str)), None)
 
 
-def _by_name(vibes: InMemory) -> Mapping[str, object]:
-    """Return vibes from memory by name; a `CompileError` for one without a name, and for two of one name."""
-    if isinstance(vibes, Mapping) and all(isinstance(name, str) for name in vibes):
-        return vibes
-    wanted = "a mapping from names to schemas, or a list of classes and functions"
-    if isinstance(vibes, str | bytes | Mapping) or not isinstance(vibes, Iterable):
-        raise CompileError([InvalidOption(option="vibes", given=arguments.excerpt(vibes), wanted=wanted)])
-    found: dict[str, object] = {}
-    for place, value in enumerate(vibes):
-        name = instruction_name(value)
-        if name is None or name in found:
-            wanted = "a class or a function with a name of its own; give others by name, as `vibes={…}`"
-            said = arguments.excerpt(value) if name is None else f"a second `{name}`"
-            raise CompileError([InvalidOption(option=f"vibes[{place}]", given=said, wanted=wanted)])
-        found[name] = value
-    return found
-
-
 def schemas_in_memory(vibes: InMemory | None, report: Report) -> dict[str, Json] | None:
     """Return the schemas of what is given as vibes, with notes in the report; all that has none is raised at once."""
     if vibes is None:
@@ -163,4 +140,22 @@ def schemas_in_memory(vibes: InMemory | None, report: Report) -> dict[str, Json]
             wrong += error.problems
     if wrong:
         raise CompileError(wrong)
+    return found
+
+
+def _by_name(vibes: InMemory) -> Mapping[str, object]:
+    """Return vibes from memory by name; a `CompileError` for one without a name, and for two of one name."""
+    if isinstance(vibes, Mapping) and all(isinstance(name, str) for name in vibes):
+        return vibes
+    wanted = "a mapping from names to schemas, or a list of classes and functions"
+    if isinstance(vibes, str | bytes | Mapping) or not isinstance(vibes, Iterable):
+        raise CompileError([InvalidOption(option="vibes", given=arguments.excerpt(vibes), wanted=wanted)])
+    found: dict[str, object] = {}
+    for place, value in enumerate(vibes):
+        name = instruction_name(value)
+        if name is None or name in found:
+            wanted = "a class or a function with a name of its own; give others by name, as `vibes={…}`"
+            said = arguments.excerpt(value) if name is None else f"a second `{name}`"
+            raise CompileError([InvalidOption(option=f"vibes[{place}]", given=said, wanted=wanted)])
+        found[name] = value
     return found

@@ -11,9 +11,6 @@ from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
 from instrc.text.names import snake, words
 
-# The first text of one instruction, mixin or process.
-
-
 ScaffoldKind: TypeAlias = Literal["instruction", "mixin", "process"]
 
 
@@ -35,32 +32,6 @@ def new(kind: ScaffoldKind, name: str, folder: str) -> dict[str, str] | None:
     return {"/".join([folder, *above, f"{stem}{suffix}.vibe.json"]): f"{dumps(schema)}\n"}
 
 
-def _instruction(stem: str, suffix: str) -> Json:
-    return {
-        "description": f"What is to be done here ({_title_of(stem)}), as you would tell it to {_WHO[suffix]}.",
-        "type": "object",
-        "properties": {"result": {"description": "What comes out.", "type": "string"}},
-        "required": ["result"],
-    }
-
-
-_WHO = {"": "the model", "_Activity": "the server", "_User": "a person", "_Human": "a person"}
-
-
-def _mixin(stem: str) -> Json:
-    key = snake(stem)
-    return {
-        "description": f"What is added around an instruction ({_title_of(stem)}).",
-        "type": "object",
-        "properties": {
-            f"_{key}_before": {"description": "Asked before the instruction that is put in.", "type": "string"},
-            "default": {},
-            f"_{key}_after": {"description": "Asked after it.", "type": "string"},
-        },
-        "required": [f"_{key}_before", f"_{key}_after"],
-    }
-
-
 def _process(stem: str) -> str:
     said = _title_of(stem)
     return f"""\
@@ -78,14 +49,36 @@ def _title_of(stem: str) -> str:
     return stem.replace("-", " ")
 
 
-# The files of a new project: a program, its two vibes and its cases, settings, hooks and an editor that knows the file types.
+def _mixin(stem: str) -> Json:
+    key = snake(stem)
+    return {
+        "description": f"What is added around an instruction ({_title_of(stem)}).",
+        "type": "object",
+        "properties": {
+            f"_{key}_before": {"description": "Asked before the instruction that is put in.", "type": "string"},
+            "default": {},
+            f"_{key}_after": {"description": "Asked after it.", "type": "string"},
+        },
+        "required": [f"_{key}_before", f"_{key}_after"],
+    }
+
+
+_WHO = {"": "the model", "_Activity": "the server", "_User": "a person", "_Human": "a person"}
+
+
+def _instruction(stem: str, suffix: str) -> Json:
+    return {
+        "description": f"What is to be done here ({_title_of(stem)}), as you would tell it to {_WHO[suffix]}.",
+        "type": "object",
+        "properties": {"result": {"description": "What comes out.", "type": "string"}},
+        "required": ["result"],
+    }
 
 
 PROGRAM: Final = "answer.aug"
 SETTINGS: Final = "pyproject.toml"
 META_SCHEMA: Final = ".vscode/vibe.schema.json"
 """The schema of vibe files, for editors: it says which keywords a vibe has, and offers them."""
-
 _SOURCE = """\
 // Read a letter, think, answer it: one tool, filled in from top to bottom.
 // `instrc compile answer.aug` prints it; `instrc preview answer.aug` shows what the model receives.
@@ -93,7 +86,6 @@ _SOURCE = """\
   | ReadLetter
   | Introspect_Mixin(WriteReply)
 """
-
 _READ: Json = {
     "description": "Read the letter and say what it is about.",
     "type": "object",
@@ -109,7 +101,6 @@ _WRITE: Json = {
     "properties": {"text": {"description": "The reply, ready to be sent.", "type": "string", "maxLength": 900}},
     "required": ["text"],
 }
-
 _CASES = """\
 # Cases of `answer.aug`
 
@@ -149,7 +140,6 @@ _CASES = """\
 /step2_write_reply "text" is a required property
 ```
 """
-
 TABLE: Final = """\
 [tool.instrc]
 roots = ["schemas"]  # folders of vibes, earlier ones first
@@ -157,7 +147,6 @@ roots = ["schemas"]  # folders of vibes, earlier ones first
 # naming = "step"        # or "camel"
 # keywords = []          # keywords of JSON Schema that are your own
 """
-
 _HOOKS = """\
 # `pre-commit install` runs these before each commit; they use the `instrc` that is installed in your environment.
 repos:
@@ -176,7 +165,6 @@ repos:
         language: system
         files: \\.(aug|vibe\\.json)$
 """
-
 _EDITOR: Json = {
     "files.associations": {"*.aug": "aug", "*.cases.md": "markdown"},
     "json.schemas": [{"fileMatch": ["*.vibe.json"], "url": f"./{META_SCHEMA}"}],

@@ -32,41 +32,6 @@ if TYPE_CHECKING:
     from instrc.vibes.registry import Registry
 
 
-# Find settings for vibes that do not exist: entries of `[tool.instrc.models]` and `[tool.instrc.checks]`.
-
-
-def idle_entries(settings: Settings, registry: Registry) -> Iterator[Problem]:
-    """Yield the entries of the settings that are for no vibe which the registry sees.
-
-    A check may also be for a key that a program writes by hand, so only a name that is similar to that of a vibe is told there.
-    """
-    if settings.file is None or not (settings.models or settings.checks):
-        return
-    names = registry.names()
-    paths = [evergreen_of(uri).removeprefix("aug:").strip("/") for uri in registry.uris()]
-    known = {comparison_key(name) for name in names}
-    entries = [("models", pattern) for pattern in settings.models] + [("checks", name) for name in settings.checks]
-    for table, entry in entries:
-        place = entry.removeprefix("aug:").strip("/")
-        there = known if "/" not in place else {comparison_key(path) for path in paths}
-        if any(fnmatchcase(name, comparison_key(place)) for name in there):
-            continue
-        close = nearest(place, names if "/" not in place else tuple(paths))
-        if close or table == "models":
-            from instrc.problems.settings import IdleSetting  # only where there is one
-
-            name = readable_path(settings.file).as_posix()
-            at = entry_place(Source(name, settings.file.read_text("utf-8-sig", errors="replace")), entry)
-            yield IdleSetting(at=at, table=table, entry=entry, nearest=close)
-
-
-# Programs and vibes on disk: give each the registry and the settings that lie around it, compile and check it.
-
-
-VIBE_ENDING = ".json"
-"""Of a vibe file; what ends otherwise is a program."""
-
-
 class OptionOverrides(Struct, frozen=True, kw_only=True):
     """What a run asks of the compiler; `None` leaves it to the project's settings, then to the default."""
 
@@ -272,6 +237,10 @@ def _own_report(report: Report, file: str) -> Iterator[Report]:
         report.problems.extend(found.problems)
 
 
+VIBE_ENDING = ".json"
+"""Of a vibe file; what ends otherwise is a program."""
+
+
 def _is_vibe(path: str) -> bool:
     return path.endswith(VIBE_ENDING)
 
@@ -282,3 +251,28 @@ def _stem(place: Path | None) -> str:
         return "stdin"
     name = place.name
     return next((name.removesuffix(ending) for ending in (".aug", ".vibe.json", ".json") if name.endswith(ending)), name)
+
+
+def idle_entries(settings: Settings, registry: Registry) -> Iterator[Problem]:
+    """Yield the entries of the settings that are for no vibe which the registry sees.
+
+    A check may also be for a key that a program writes by hand, so only a name that is similar to that of a vibe is told there.
+    """
+    if settings.file is None or not (settings.models or settings.checks):
+        return
+    names = registry.names()
+    paths = [evergreen_of(uri).removeprefix("aug:").strip("/") for uri in registry.uris()]
+    known = {comparison_key(name) for name in names}
+    entries = [("models", pattern) for pattern in settings.models] + [("checks", name) for name in settings.checks]
+    for table, entry in entries:
+        place = entry.removeprefix("aug:").strip("/")
+        there = known if "/" not in place else {comparison_key(path) for path in paths}
+        if any(fnmatchcase(name, comparison_key(place)) for name in there):
+            continue
+        close = nearest(place, names if "/" not in place else tuple(paths))
+        if close or table == "models":
+            from instrc.problems.settings import IdleSetting  # only where there is one
+
+            name = readable_path(settings.file).as_posix()
+            at = entry_place(Source(name, settings.file.read_text("utf-8-sig", errors="replace")), entry)
+            yield IdleSetting(at=at, table=table, entry=entry, nearest=close)

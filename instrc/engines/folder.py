@@ -43,11 +43,6 @@ from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject
 from instrc.tools.python_values import JsonLike
 
-# The engine `memory`: a run is carried on by the process that starts or answers it, and its state is kept in a folder.
-#
-# What runs when the process is killed is lost since the last time the run waited for somebody; `durable` loses nothing.
-
-
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
 
 
@@ -217,14 +212,6 @@ class FolderEngine(TracedEngine):
             ) from None
 
 
-def _read(file: Path) -> RunFile | None:
-    try:
-        saved = loads(read_whole(str(file)))
-    except (OSError, ValueError):
-        return None
-    return cast("RunFile", saved) if isinstance(saved, dict) and "plan" in saved and "state" in saved else None
-
-
 def _report(saved: RunFile) -> RunReport:
     plan, state = saved["plan"], saved["state"]
     outcome = versions.outcome(plan, state)
@@ -236,12 +223,17 @@ def _report(saved: RunFile) -> RunReport:
     )
 
 
+def _read(file: Path) -> RunFile | None:
+    try:
+        saved = loads(read_whole(str(file)))
+    except (OSError, ValueError):
+        return None
+    return cast("RunFile", saved) if isinstance(saved, dict) and "plan" in saved and "state" in saved else None
+
+
 def _overdue(saved: StoredRun) -> bool:
     """Tell whether a timer may have ended since the run was written down."""
     return any(at <= time() for at in saved["due"].values()) or any(_overdue(child) for child in saved["children"].values())
-
-
-# A run of an engine that stores runs, as a program holds it.
 
 
 class EngineRun(Run):

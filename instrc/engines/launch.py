@@ -81,6 +81,9 @@ class Own:
         return [name for name, given in there.items() if given]
 
 
+_settings_of = lru_cache(maxsize=16)(read_settings)
+
+
 def equip(run: str, plan: PinnedPlan, how: JsonObject, sink: Sink, own: Own | None = None) -> Effects:
     """Return the effects of a run, whoever began it; `CompileError` if it uses what only the program that began it has."""
     if own is None and (uses := how.get("own")):
@@ -110,17 +113,15 @@ def _rehearsed_for(plan: PinnedPlan, how: JsonObject) -> Activities | None:
     return made if not made or "results" in as_array(how.get("invented", ["results"])) else None
 
 
+_rehearsals: dict[str, Activities] = {}
+"""Activities of rehearsals by the digest of their plan: many items have one plan."""
+
+
 def _rehearsed_once(plan: PinnedPlan, processes: Mapping[str, Json]) -> Activities:
     digest = plan["digest"]
     if digest not in _rehearsals:
         _rehearsals[digest] = rehearsed(plan, processes)
     return _rehearsals[digest]
-
-
-_rehearsals: dict[str, Activities] = {}
-"""Activities of rehearsals by the digest of their plan: many items have one plan."""
-
-_settings_of = lru_cache(maxsize=16)(read_settings)
 
 
 @lru_cache(maxsize=16)
@@ -133,6 +134,13 @@ def _shared_model(words: str, folder: Path, batch: int, given: str) -> Model:
     """Return a model that all runs of this process share, so that they can share calls."""
     model = model_of(words, folder, request_table(_settings_of(folder), {"set": loads(given)}))
     return Batching(model, batch) if batch > 1 else model
+
+
+def _require_model(reach: Reach, settings: Settings) -> None:
+    """Refuse a run that asks a model where none is chosen: nothing is invented unless that was said."""
+    if None in reach.models:
+        file = None if settings.file is None else settings.file.as_posix()
+        raise CompileError([problems.runs.NoModel(step=reach.models[None], settings=file)])
 
 
 def equipped(
@@ -177,18 +185,21 @@ def equipped(
     )
 
 
+def _all_processes(prepared: Prepared, activities: Activities) -> Mapping[str, Json]:
+    """Return the processes that plans name, of the program and of the processes that serve its activities."""
+    found = dict(prepared.processes)
+    for address, process in activities.processes():
+        if found.setdefault(address, process) != process:
+            reason = "it means one process in the program and another one in a process that serves an activity"
+            raise CompileError([problems.runs.UnusableSetting(what="address", word=address, reason=reason)])
+    return found
+
+
 def budget_of(how: JsonObject) -> MoneyBudget | None:
     """Return the budget of a run, by what was noted with it."""
     if not isinstance(noted := how.get("budget"), dict):
         return None
     return MoneyBudget(tuple(as_texts(noted["limits"])), as_text(noted["file"]), as_text(noted["program"]))
-
-
-class _CacheOptions(TypedDict):
-    """What is noted with a run of its cache."""
-
-    file: str
-    sample: int
 
 
 def request_table(settings: Settings, how: JsonObject) -> RequestTable:
@@ -198,23 +209,6 @@ def request_table(settings: Settings, how: JsonObject) -> RequestTable:
     store = str(settings.run.get("store", ""))
     server = store if scheme_of(store) == "postgresql" else ""
     return RequestTable(cast("RequestSettings", general), settings.requests, cast("RequestSettings", given), server)
-
-
-def _require_model(reach: Reach, settings: Settings) -> None:
-    """Refuse a run that asks a model where none is chosen: nothing is invented unless that was said."""
-    if None in reach.models:
-        file = None if settings.file is None else settings.file.as_posix()
-        raise CompileError([problems.runs.NoModel(step=reach.models[None], settings=file)])
-
-
-def _all_processes(prepared: Prepared, activities: Activities) -> Mapping[str, Json]:
-    """Return the processes that plans name, of the program and of the processes that serve its activities."""
-    found = dict(prepared.processes)
-    for address, process in activities.processes():
-        if found.setdefault(address, process) != process:
-            reason = "it means one process in the program and another one in a process that serves an activity"
-            raise CompileError([problems.runs.UnusableSetting(what="address", word=address, reason=reason)])
-    return found
 
 
 RehearseMode: TypeAlias = bool | Literal["with-activities"]
@@ -496,9 +490,6 @@ def engine_of(
     return made
 
 
-# Engines in a program: one for each store, whose runs may use functions that only this program has.
-
-
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Here:
     """What a run was begun with in this program."""
@@ -729,7 +720,10 @@ def asking(
     return replace(asked, sentences=settings.sentences, prices=settings.prices, step=step)
 
 
-# What a session offers its model: the exports of files as tools.
+_PATIENCE = 0.5
+"""Seconds after which a process that was started goes on alone."""
+_going: set[asyncio.Future[RunReport]] = set()
+"""Runs that go on alone: the loop itself keeps no hold on tasks."""
 
 
 def offers_of(
@@ -773,14 +767,6 @@ def offers_of(
         yield SessionTool(artefact.name, artefact.documents["tool"], begin)
 
 
-_PATIENCE = 0.5
-"""Seconds after which a process that was started goes on alone."""
-
-
-_going: set[asyncio.Future[RunReport]] = set()
-"""Runs that go on alone: the loop itself keeps no hold on tasks."""
-
-
 def session_model(words: str | None, file: Path, *, rehearse: bool = False) -> Model:
     """Return the model of a session: the one that is named, else that of the project."""
     settings = read_settings(file.parent)
@@ -789,3 +775,10 @@ def session_model(words: str | None, file: Path, *, rehearse: bool = False) -> M
     if chosen is None:
         _require_model(Reach({None: "chat"}), settings)
     return model_of(str(chosen), folder, request_table(settings, {}))
+
+
+class _CacheOptions(TypedDict):
+    """What is noted with a run of its cache."""
+
+    file: str
+    sample: int

@@ -236,9 +236,6 @@ class MemoryWork:
         self.task.cancel()
 
 
-# A run in this process: started, asked about, answered.
-
-
 class StoredRun(TypedDict):
     """What is stored of a run that waits: plain JSON."""
 
@@ -574,17 +571,17 @@ class LiveRun(Run):
                 children[name].restore(child)
 
 
+def _waiting(stored: StoredRun) -> JournalEntry:
+    """Return what is not recorded as it happens, since it is a part of what is stored."""
+    return {"held": stored.get("held", {}), "due": stored["due"], "later": stored["later"]}
+
+
 def journal_of(run: str, stored: StoredRun, *, holds: bool) -> Journal:
     """Return what is recorded of a run."""
     entries = stored.get("entries")
     if entries is None:
         raise CompileError([problems.runs.NoJournal(run=run)])
     return rebuild_journal(stored["plan"], stored["state"]["inputs"], [*entries, _waiting(stored)], holds=holds)
-
-
-def _waiting(stored: StoredRun) -> JournalEntry:
-    """Return what is not recorded as it happens, since it is a part of what is stored."""
-    return {"held": stored.get("held", {}), "due": stored["due"], "later": stored["later"]}
 
 
 def questions_of(stored: StoredRun) -> list[Question]:

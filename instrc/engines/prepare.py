@@ -138,45 +138,6 @@ def prepare(
     )
 
 
-def process_at(address: str, workspace: Workspace, beside: str) -> tuple[Json, dict[str, Json], dict[str, Json]]:
-    """Return the process at an address, compiled; those that its plans name, by their addresses; what its activities take."""
-    file = _file_at(address, workspace, beside)
-    artefact = _compiled_at(address, file, workspace)
-    document, takes = artefact.documents[artefact.kind], dict[str, Json]()
-    return document, _named_by_plans(document, artefact, workspace, file, takes), takes
-
-
-def _file_at(address: str, workspace: Workspace, beside: str) -> str:
-    """Return the file that an address leads to from beside another."""
-    registry = workspace.registry(beside)
-    file = address.partition("#")[0]
-    program = registry.load_program(file)
-    return program.path if program is not None else registry.load(file).source.name
-
-
-def _compiled_at(address: str, path: str, workspace: Workspace) -> Artefact:
-    """Return the export of a file that an address chooses."""
-    name = address.partition("#")[2]
-    report = Report()
-    compiled = workspace.compile(path, OptionOverrides(), report)
-    report.stop_if_failed()
-    found = [artefact for artefact in compiled if not name or bare_name(artefact.name) == bare_name(name)]
-    if len(found) != 1:
-        names = tuple(artefact.name for artefact in compiled)
-        raise CompileError([problems.calls.SeveralExports(at=Source(path, "").whole(), program=address, names=names)])
-    return found[0]
-
-
-def _read(path: str) -> Json:
-    try:
-        return loads(read_whole(path))
-    except OSError as error:
-        reason = (error.strerror or "no reason").lower()
-        raise CompileError([problems.files.UnreadableFile(at=Source(path, "").whole(), path=path, reason=reason)]) from None
-    except ValueError as error:
-        raise CompileError([problems.files.InvalidJson(at=Source(path, "").whole(), reason=str(error))]) from None
-
-
 def _require_sound(document: Json, name: str) -> None:
     """Refuse a compiled document whose schemas are none: what runs it takes them for granted."""
     if json_fault(document) is not None:
@@ -187,6 +148,16 @@ def _require_sound(document: Json, name: str) -> None:
             wrong = problems_of(schema, lambda _: Source(name, "").whole())
             if wrong:
                 raise CompileError(wrong)
+
+
+def _read(path: str) -> Json:
+    try:
+        return loads(read_whole(path))
+    except OSError as error:
+        reason = (error.strerror or "no reason").lower()
+        raise CompileError([problems.files.UnreadableFile(at=Source(path, "").whole(), path=path, reason=reason)]) from None
+    except ValueError as error:
+        raise CompileError([problems.files.InvalidJson(at=Source(path, "").whole(), reason=str(error))]) from None
 
 
 def _named_by_plans(
@@ -238,7 +209,33 @@ def _addresses(process: Process) -> list[str]:
     return [address for address in dict.fromkeys(said) if isinstance(address, str)]
 
 
-# The activities of a run: those of the project, those that are given, and made ones for a rehearsal.
+def _file_at(address: str, workspace: Workspace, beside: str) -> str:
+    """Return the file that an address leads to from beside another."""
+    registry = workspace.registry(beside)
+    file = address.partition("#")[0]
+    program = registry.load_program(file)
+    return program.path if program is not None else registry.load(file).source.name
+
+
+def _compiled_at(address: str, path: str, workspace: Workspace) -> Artefact:
+    """Return the export of a file that an address chooses."""
+    name = address.partition("#")[2]
+    report = Report()
+    compiled = workspace.compile(path, OptionOverrides(), report)
+    report.stop_if_failed()
+    found = [artefact for artefact in compiled if not name or bare_name(artefact.name) == bare_name(name)]
+    if len(found) != 1:
+        names = tuple(artefact.name for artefact in compiled)
+        raise CompileError([problems.calls.SeveralExports(at=Source(path, "").whole(), program=address, names=names)])
+    return found[0]
+
+
+def process_at(address: str, workspace: Workspace, beside: str) -> tuple[Json, dict[str, Json], dict[str, Json]]:
+    """Return the process at an address, compiled; those that its plans name, by their addresses; what its activities take."""
+    file = _file_at(address, workspace, beside)
+    artefact = _compiled_at(address, file, workspace)
+    document, takes = artefact.documents[artefact.kind], dict[str, Json]()
+    return document, _named_by_plans(document, artefact, workspace, file, takes), takes
 
 
 _ADDRESS = "aug:"

@@ -54,6 +54,10 @@ class Clock:
             raise _unusable(what="times", word=self.cron, reason="no such day comes") from None
 
 
+def _unusable(what: str, word: str, reason: str) -> CompileError:
+    return CompileError([problems.runs.UnusableSetting(what=what, word=word, reason=reason)])
+
+
 @dataclass(frozen=True, slots=True)
 class Schedule:
     """A program that begins again and again."""
@@ -137,7 +141,3 @@ def taken(name: str) -> CompileError:
 def misread(clock: Clock) -> CompileError:
     """Return that a server does not read the times of a clock as they are meant."""
     return _unusable(what="times", word=clock.cron, reason="the server reads them in another way; write them with plain numbers")
-
-
-def _unusable(what: str, word: str, reason: str) -> CompileError:
-    return CompileError([problems.runs.UnusableSetting(what=what, word=word, reason=reason)])

@@ -126,6 +126,10 @@ def condition_slip(view: View, head: Head) -> Slip:
     return _foreign_operator(view, head) or _condition(view, head)
 
 
+_WRITTEN = {"≥": ">=", "≤": "<=", "≠": "is not", "!=": "is not", "!==": "is not", "&&": "and", "&": "and", "=>": ">=", "=<": "<="}
+"""How signs of other languages are written in a condition."""
+
+
 def _foreign_operator(view: View, head: Head) -> Slip:
     """See to signs and words that compare, negate and join conditions elsewhere."""
     token = view.token
@@ -152,8 +156,6 @@ def _foreign_operator(view: View, head: Head) -> Slip:
     return None
 
 
-_WRITTEN = {"≥": ">=", "≤": "<=", "≠": "is not", "!=": "is not", "!==": "is not", "&&": "and", "&": "and", "=>": ">=", "=<": "<="}
-"""How signs of other languages are written in a condition."""
 _KINDS = {"is not": ("IS", "NOT"), "and": ("AND",), ">=": ("COMPARE",), "<=": ("COMPARE",)}
 
 
@@ -263,6 +265,41 @@ def stray_else(view: View) -> Slip:
     return None
 
 
+def _negation(view: View, otherwise: Token) -> Token | None:
+    """Return the `not` of `until not check.ok else { … }`, which was read as a whole condition."""
+    end = view.tokens.index(otherwise)
+    line = range(end, max(end - HEAD_TOKENS, 0), -1)
+    found = (view.tokens[at] for at in line if view.text(view.tokens[at]) == "not" and view.tokens[at - 1].kind == "UNTIL")
+    return next(found, None)
+
+
+def _line_of(view: View, opening: Token) -> Slip:
+    """See to braces on a line that begins with a misspelt word of blocks, or with a word of another language."""
+    first = view.tokens.index(opening)
+    while first and not first_on_line(view.source, view.tokens, first):
+        first -= 1
+    token = view.tokens[first]
+    word = view.text(token)
+    if token.kind != "NAME" or token == opening:
+        return None
+    if keyword := misspelt_block(word):
+        return statements.MisspeltKeyword(at=view.span(token), word=word, keyword=keyword), GIVE_UP
+    return (statements.ForeignStatement(at=view.span(token), word=word), GIVE_UP) if is_foreign(word) else None
+
+
+def _name_before(view: View, place: int) -> Token | None:
+    """Return the name before braces with which a statement begins, on their line: `loop 3 { … }`, `retry { … }` in a block."""
+    last = place - 1
+    if last > 0 and view.tokens[last].kind in {"NUMBER", "STRING"}:
+        last -= 1
+    name = view.tokens[last]
+    if last < 0 or name.kind != "NAME" or "\n" in view.source.text[name.end : view.tokens[place].start]:
+        return None
+    first = last - (view.tokens[last - 1].kind == "NAME")
+    begins = view.read[0] == view.tokens[place] or (first > 0 and view.tokens[first - 1].kind in _BEFORE_STATEMENT)
+    return name if begins else None
+
+
 def called_block(view: View) -> Slip:
     """See to a word of other languages before braces, with what it is given: `timeout("PT5M") { … }`, `until c.ok { … }`."""
     name = next((found for opening in _openings(view) if (found := _word_before(view, opening)) is not None), None)
@@ -286,6 +323,10 @@ def _openings(view: View) -> Iterator[int]:
             return
 
 
+_HEADED = frozenset({"NAME", "DOT", "NUMBER", "STRING", "LPAR"})
+"""What stands before braces behind such a word."""
+
+
 def _word_before(view: View, opening: int) -> Token | None:
     """Return the first word of the text before braces on their line, if other languages have this word there."""
     first = opening
@@ -301,45 +342,6 @@ def _word_before(view: View, opening: int) -> Token | None:
         return None
     headed = opening - first > 1 and name.kind == "NAME" and view.text(name).casefold() in blocks.INSTEAD
     return name if headed and "\n" not in view.source.text[name.end : view.tokens[opening].start] else None
-
-
-_HEADED = frozenset({"NAME", "DOT", "NUMBER", "STRING", "LPAR"})
-"""What stands before braces behind such a word."""
-
-
-def _name_before(view: View, place: int) -> Token | None:
-    """Return the name before braces with which a statement begins, on their line: `loop 3 { … }`, `retry { … }` in a block."""
-    last = place - 1
-    if last > 0 and view.tokens[last].kind in {"NUMBER", "STRING"}:
-        last -= 1
-    name = view.tokens[last]
-    if last < 0 or name.kind != "NAME" or "\n" in view.source.text[name.end : view.tokens[place].start]:
-        return None
-    first = last - (view.tokens[last - 1].kind == "NAME")
-    begins = view.read[0] == view.tokens[place] or (first > 0 and view.tokens[first - 1].kind in _BEFORE_STATEMENT)
-    return name if begins else None
-
-
-def _negation(view: View, otherwise: Token) -> Token | None:
-    """Return the `not` of `until not check.ok else { … }`, which was read as a whole condition."""
-    end = view.tokens.index(otherwise)
-    line = range(end, max(end - HEAD_TOKENS, 0), -1)
-    found = (view.tokens[at] for at in line if view.text(view.tokens[at]) == "not" and view.tokens[at - 1].kind == "UNTIL")
-    return next(found, None)
-
-
-def _line_of(view: View, opening: Token) -> Slip:
-    """See to braces on a line that begins with a misspelt word of blocks, or with a word of another language."""
-    first = view.tokens.index(opening)
-    while first and not first_on_line(view.source, view.tokens, first):
-        first -= 1
-    token = view.tokens[first]
-    word = view.text(token)
-    if token.kind != "NAME" or token == opening:
-        return None
-    if keyword := misspelt_block(word):
-        return statements.MisspeltKeyword(at=view.span(token), word=word, keyword=keyword), GIVE_UP
-    return (statements.ForeignStatement(at=view.span(token), word=word), GIVE_UP) if is_foreign(word) else None
 
 
 def inside_block(view: View) -> Slip:
@@ -413,12 +415,6 @@ def block_slip(view: View) -> Slip:
     return None
 
 
-def _ends_line(view: View) -> bool:
-    """Tell whether a `:` stands behind a word of blocks that begins its line or a value, as in `try:`, where no key can stand."""
-    alone = first_on_line(view.source, view.tokens, view.place - 1) or view.before(2) == "EQUAL"
-    return view.token.kind == "COLON" and alone and (not view.open or first_on_line(view.source, view.tokens, view.place + 1))
-
-
 def _after_else(view: View) -> Slip:
     """See to a condition, a name or a call right behind `else`."""
     head = head_of(view, but=1)
@@ -432,6 +428,12 @@ def _after_else(view: View) -> Slip:
         return None
     advice = "" if view.following.kind == "LPAR" else _AFTER_ELSE[head.word]
     return incomplete(view, head.word, "`{`", advice)
+
+
+def _ends_line(view: View) -> bool:
+    """Tell whether a `:` stands behind a word of blocks that begins its line or a value, as in `try:`, where no key can stand."""
+    alone = first_on_line(view.source, view.tokens, view.place - 1) or view.before(2) == "EQUAL"
+    return view.token.kind == "COLON" and alone and (not view.open or first_on_line(view.source, view.tokens, view.place + 1))
 
 
 def _each(view: View, head: Head) -> Slip:

@@ -48,6 +48,11 @@ def early_end(view: View) -> Slip:
     return unclosed(view, _within_block(view))
 
 
+def _empty_group(view: View) -> Problem:
+    opening = view.read[-1]
+    return statements.MissingValue(at=view.span(opening), after=f"after `{SIGNS[opening.kind]}`")
+
+
 def _within_block(view: View) -> int:
     """Return how many brackets to close before the next statement: those inside of a block that is closed later, else all."""
     closing = [OPENING[opening.kind] for opening, _ in reversed(view.open)]
@@ -89,6 +94,23 @@ def closing_slip(view: View) -> Slip:
     return unclosed(view, outer)
 
 
+def _defined_last(view: View) -> str:
+    """Return the name that the last statement of a block defines, where its value is complete; else nothing."""
+    ended = view.before() == "SEMICOLON"
+    follows = ("NAME", "RBRACE") if ended else ("SEMICOLON", "NAME", "RBRACE")
+    if (not ended and view.before() not in ENDS_VALUE) or not view.accepts(*follows):
+        return ""
+    level = 0
+    for place in range(len(view.read) - 1 - ended, 0, -1):
+        kind = view.read[place].kind
+        level += (kind in CLOSING) - (kind in OPENING)
+        if level < 0 or (not level and kind == "SEMICOLON"):
+            return ""
+        if not level and kind == "EQUAL":
+            return view.read[place - 1].value or view.text(view.read[place - 1])
+    return ""
+
+
 def unclosed(view: View, count: int) -> tuple[Problem, TokenRepair]:
     """Close the innermost brackets."""
     inner = [token for token, _ in view.open[: -count - 1 : -1]]
@@ -115,28 +137,6 @@ def is_closed(view: View, *, stop_at_names: bool) -> bool:
         elif index > view.place and (stop_at_names or kind != "NAME") and begins_statement(view.source, view.tokens, index):
             return False
     return False
-
-
-def _defined_last(view: View) -> str:
-    """Return the name that the last statement of a block defines, where its value is complete; else nothing."""
-    ended = view.before() == "SEMICOLON"
-    follows = ("NAME", "RBRACE") if ended else ("SEMICOLON", "NAME", "RBRACE")
-    if (not ended and view.before() not in ENDS_VALUE) or not view.accepts(*follows):
-        return ""
-    level = 0
-    for place in range(len(view.read) - 1 - ended, 0, -1):
-        kind = view.read[place].kind
-        level += (kind in CLOSING) - (kind in OPENING)
-        if level < 0 or (not level and kind == "SEMICOLON"):
-            return ""
-        if not level and kind == "EQUAL":
-            return view.read[place - 1].value or view.text(view.read[place - 1])
-    return ""
-
-
-def _empty_group(view: View) -> Problem:
-    opening = view.read[-1]
-    return statements.MissingValue(at=view.span(opening), after=f"after `{SIGNS[opening.kind]}`")
 
 
 def key_slip(view: View) -> Slip:
@@ -255,20 +255,20 @@ def _comma(view: View, *, after_nothing: bool) -> Slip:
     return None
 
 
-def _place_behind_block(view: View) -> str:
-    """Return what a comma outside of brackets stands in: the bounds or the condition behind a `repeat`, or a statement."""
-    if view.text(view.following) in {"max", "keep"}:
-        return "bounds"
-    until = next((token.kind for token in reversed(view.read) if token.kind in {"UNTIL", "RBRACE", "MAX", "KEEP"}), "")
-    return "condition" if until == "UNTIL" else "statement"
-
-
 def _several_names(view: View) -> bool:
     """Tell whether names with commas between them stand before an `=`: `p, q = …`, `const p = A, q = …`."""
     if not view.read:
         return False
     names = len(view.read) == 1 or (view.read[0].kind in STATEMENT and view.tokens[view.place + 1].kind == "NAME")
     return names and view.ahead(view.behind_names(0, "COMMA")).kind == "EQUAL"
+
+
+def _place_behind_block(view: View) -> str:
+    """Return what a comma outside of brackets stands in: the bounds or the condition behind a `repeat`, or a statement."""
+    if view.text(view.following) in {"max", "keep"}:
+        return "bounds"
+    until = next((token.kind for token in reversed(view.read) if token.kind in {"UNTIL", "RBRACE", "MAX", "KEEP"}), "")
+    return "condition" if until == "UNTIL" else "statement"
 
 
 def _arrow_behind(view: View) -> Token | None:

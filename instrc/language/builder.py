@@ -205,28 +205,13 @@ class ExpressionBuilder:
         self.problems.append(NotPlainData(at=span))
 
 
-def _argument(written: surface.Argument | surface.Expression) -> surface.Argument:
-    return written if type(written) is surface.Argument else surface.Argument(None, None, written)  # type: ignore[arg-type]  # it is none
-
-
-def _list(values: Values) -> Values:
-    """Begin a list, or add the last value to one that has begun; a leading `|` is passed over."""
-    if len(values) < 3:
-        return [values[-1]]
-    begun: Values = values[0]
-    begun.append(values[-1])
-    return begun
-
-
 Action: TypeAlias = Callable[[Values, int, int], object]
 _WRAPPED = frozenset({"argument", "arguments"})
 """Rules that hand a single symbol on: an argument without a label is made with its call, as most calls have just one."""
-
-
-LANGUAGE: Final = 1
-"""The newest version of the language that is known."""
 _BEFORE_STATEMENTS = r"\ufeff?(?:\s|//[^\r\n]*|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/)*+"
 """What may stand before the version of a program."""
+LANGUAGE: Final = 1
+"""The newest version of the language that is known."""
 
 
 class Builder(ExpressionBuilder):
@@ -412,3 +397,16 @@ class Builder(ExpressionBuilder):
     def matches(self, values: Values, start: int, end: int) -> surface.Matches:
         written: surface.Object = values[2]
         return surface.Matches(values[0], self.as_json(written), written.span, Span(self.source, start, end))
+
+
+def _list(values: Values) -> Values:
+    """Begin a list, or add the last value to one that has begun; a leading `|` is passed over."""
+    if len(values) < 3:
+        return [values[-1]]
+    begun: Values = values[0]
+    begun.append(values[-1])
+    return begun
+
+
+def _argument(written: surface.Argument | surface.Expression) -> surface.Argument:
+    return written if type(written) is surface.Argument else surface.Argument(None, None, written)  # type: ignore[arg-type]  # it is none

@@ -47,8 +47,6 @@ _ADVICE = {
     "/": ("a comment begins with `//` or `/*`",),
     "--": ("a comment begins with `//`",),
 }
-
-
 ELSE_IF = frozenset({"elif", "elsif", "elseif"})
 _FOR_EACH = frozenset({"forEach", "foreach", "for_each", "map", "filter", "flatMap"})
 
@@ -80,6 +78,10 @@ def foreign_statement(view: View) -> Slip:
     return statements.ForeignStatement(at=view.span(view.tokens[first]), word=word), GIVE_UP
 
 
+_BEFORE_PARTS = frozenset({"LBRACE", "LPAR", "COMMA", "SEMICOLON", "EQUAL", "VBAR"})
+_BEHIND_WORDS = STATEMENT | {"NAME", "STRING", "NUMBER", "OPERATOR", "TRUE", "FALSE"}
+
+
 def _begins_part(view: View, place: int) -> bool:
     """Tell whether a statement of another language begins in a line: behind what opens a body, a call or a value."""
     token, following = view.tokens[place], view.tokens[place + 1].kind
@@ -89,10 +91,6 @@ def _begins_part(view: View, place: int) -> bool:
     if following == "LPAR":
         return word in FOREIGN_WITH_BRACKETS
     return following in _BEHIND_WORDS and (is_foreign(word) or word in _FOR_EACH - {"map", "filter"})
-
-
-_BEFORE_PARTS = frozenset({"LBRACE", "LPAR", "COMMA", "SEMICOLON", "EQUAL", "VBAR"})
-_BEHIND_WORDS = STATEMENT | {"NAME", "STRING", "NUMBER", "OPERATOR", "TRUE", "FALSE"}
 
 
 def foreign_sign(view: View) -> Slip:
@@ -144,6 +142,41 @@ def foreign_sign(view: View) -> Slip:
     return None
 
 
+def _loop_around(view: View) -> Token | None:
+    """Return the `forEach` or `map` whose brackets are open: `forEach(people, person => …)`."""
+    depth = 0
+    for at in range(len(view.read) - 1, max(len(view.read) - 50, 0), -1):
+        kind = view.read[at].kind
+        depth += (kind in {"LPAR", "LBRACE"}) - (kind in {"RPAR", "RBRACE"})
+        before = view.read[at - 1]
+        if kind == "LPAR" and depth > 0 and before.kind == "NAME" and view.text(before) in _FOR_EACH:
+            return before
+    return None
+
+
+def _is_function(view: View) -> bool:
+    """Tell whether what stands before an arrow is a parameter: the statement behind the arrow reads it."""
+    names = set()
+    for token in reversed(view.read):
+        if token.kind not in {"NAME", "LPAR", "RPAR", "COMMA"}:
+            break
+        names.add(view.text(token) if token.kind == "NAME" else "")
+    if view.before() == "LPAR" or view.before(2) == "LPAR":
+        return True
+    if view.before() == "RPAR" and view.before(3) == "LPAR" and view.before(4) != "NAME":
+        return True
+    behind = view.tokens[view.place + 1 : view.place + 30]
+    return any(token.kind == "NAME" and view.text(token) in names for token in behind)
+
+
+def _separate(view: View) -> TokenRepair:
+    """Read on behind an operator as if something harmless stood there."""
+    for kind in ("VBAR", "COMMA"):
+        if view.accepts(kind, view.following.kind):
+            return TokenRepair((view.one(kind),), 1)
+    return TokenRepair(drop=1) if view.accepts(view.following.kind) else GIVE_UP
+
+
 def _is_ternary(view: View) -> bool:
     """Tell whether a `:` stands outside of brackets on the same line, as in `ok ? A : B`."""
     depth = 0
@@ -173,33 +206,6 @@ def _beside_operator(view: View) -> str:
     if text == "**" and view.following.kind == "LBRACE":
         return "write the braces alone: `f({ … })`"
     return ""
-
-
-def _loop_around(view: View) -> Token | None:
-    """Return the `forEach` or `map` whose brackets are open: `forEach(people, person => …)`."""
-    depth = 0
-    for at in range(len(view.read) - 1, max(len(view.read) - 50, 0), -1):
-        kind = view.read[at].kind
-        depth += (kind in {"LPAR", "LBRACE"}) - (kind in {"RPAR", "RBRACE"})
-        before = view.read[at - 1]
-        if kind == "LPAR" and depth > 0 and before.kind == "NAME" and view.text(before) in _FOR_EACH:
-            return before
-    return None
-
-
-def _is_function(view: View) -> bool:
-    """Tell whether what stands before an arrow is a parameter: the statement behind the arrow reads it."""
-    names = set()
-    for token in reversed(view.read):
-        if token.kind not in {"NAME", "LPAR", "RPAR", "COMMA"}:
-            break
-        names.add(view.text(token) if token.kind == "NAME" else "")
-    if view.before() == "LPAR" or view.before(2) == "LPAR":
-        return True
-    if view.before() == "RPAR" and view.before(3) == "LPAR" and view.before(4) != "NAME":
-        return True
-    behind = view.tokens[view.place + 1 : view.place + 30]
-    return any(token.kind == "NAME" and view.text(token) in names for token in behind)
 
 
 def index_slip(view: View) -> Slip:
@@ -239,11 +245,3 @@ def is_defined(view: View, name: str) -> bool:
         return True
     pairs = zip(view.tokens[: view.place], view.tokens[1 : view.place], strict=False)
     return any(view.text(one) == name and other.kind == "EQUAL" for one, other in pairs)
-
-
-def _separate(view: View) -> TokenRepair:
-    """Read on behind an operator as if something harmless stood there."""
-    for kind in ("VBAR", "COMMA"):
-        if view.accepts(kind, view.following.kind):
-            return TokenRepair((view.one(kind),), 1)
-    return TokenRepair(drop=1) if view.accepts(view.following.kind) else GIVE_UP

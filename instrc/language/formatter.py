@@ -146,6 +146,10 @@ def _at_beginning(part: Made, comments: tuple[Comment, ...]) -> Made:
     return _braces(bare, [first, *items[1:]], behind, bare, blocks=part.blocks)
 
 
+def _on_lines(comments: tuple[Comment, ...]) -> tuple[Comment, ...]:
+    return tuple(replace(comment, inline=False, blank=False) for comment in comments)
+
+
 def _at_end(part: Made, comments: tuple[Comment, ...]) -> Made:
     """Return a `repeat` with comments at the end of its block and none behind that."""
     *head, block = part.parts
@@ -153,10 +157,6 @@ def _at_end(part: Made, comments: tuple[Comment, ...]) -> Made:
     items, behind = block.body
     bare = _without_comments(block, trail=True)
     return block_with_head(part.kind, [*head, _braces(bare, items, behind + _on_lines(comments), bare, blocks=block.blocks)])
-
-
-def _on_lines(comments: tuple[Comment, ...]) -> tuple[Comment, ...]:
-    return tuple(replace(comment, inline=False, blank=False) for comment in comments)
 
 
 _TOKEN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+)', re.DOTALL)
@@ -297,7 +297,12 @@ def _word(leaf: Leaf, here: WordComments) -> Made:
     return Made(leaf.kind, Item(text, here.lead, here.trail, here.blank, first=leaf.text))
 
 
-# ---- rows: what stands side by side
+def _string(text: str) -> str:
+    r"""Return a string in double quotes, unless it holds one: `'a'` and `'it\'s'`, but not `'"'`."""
+    if not text.startswith("'") or '"' in text:
+        return text
+    parts = text[1:-1].split("\\\\")
+    return '"' + "\\\\".join(part.replace("\\'", "'") for part in parts) + '"'
 
 
 def _row(rule: str, parts: Sequence[Made]) -> Made:
@@ -326,28 +331,6 @@ def _close(left: str, right: str) -> bool:
     return left == "DOT" or right in {"DOT", "COLON"}
 
 
-def _key(key: Made) -> Made:
-    """Return a key without quotes, where it reads back as the same key."""
-    text = key.item.doc
-    if key.kind != "STRING" or not isinstance(text, str):
-        return key
-    name = text[1:-1]
-    if "\\" in name or not is_name(name) or normal(name) != name or name.upper() in CONTEXTUAL:
-        return key
-    return replace(key, item=replace(key.item, doc=name))
-
-
-def _string(text: str) -> str:
-    r"""Return a string in double quotes, unless it holds one: `'a'` and `'it\'s'`, but not `'"'`."""
-    if not text.startswith("'") or '"' in text:
-        return text
-    parts = text[1:-1].split("\\\\")
-    return '"' + "\\\\".join(part.replace("\\'", "'") for part in parts) + '"'
-
-
-# ---- brackets
-
-
 def _group(parts: Sequence[Made]) -> Made:
     opening, value, closing = parts[0], without_brackets(parts[1]), parts[-1]
     lead, trail = comments_beside([opening, value, closing])
@@ -356,6 +339,20 @@ def _group(parts: Sequence[Made]) -> Made:
     item = Item(doc, lead, trail, opening.item.blank, hard, "(")
     within = replace(value, item=replace(value.item, lead=lead, trail=trail, blank=opening.item.blank))
     return Made("group", item, within=within, blocks=value.blocks)
+
+
+_SEPARATORS = frozenset({"COMMA"})
+
+
+def _call(parts: Sequence[Made]) -> Made:
+    """Lay out a call: on one line, or an argument on each."""
+    at = next(number for number, part in enumerate(parts) if part.kind == "LPAR")
+    callee, opening, closing = parts[0], parts[at], parts[-1]
+    items, behind = _items(parts[at:], _SEPARATORS)
+    doc, hard = bracketed("(", items, behind, ")", spaced=False)
+    lead, _ = comments_beside([callee, opening])
+    item = Item((callee.item.doc, doc), lead, closing.item.trail, callee.item.blank, hard, callee.item.first)
+    return Made("call", item, blocks=any(part.blocks for part in parts[at + 1 : -1]))
 
 
 def _items(parts: Sequence[Made], separators: frozenset[str]) -> tuple[list[Item], tuple[Comment, ...]]:
@@ -380,9 +377,6 @@ def _behind(comments: tuple[Comment, ...], item: Item) -> Item:
     return (replace(item, lead=comments + item.lead) if comments else item).behind(())
 
 
-_SEPARATORS = frozenset({"COMMA"})
-
-
 def _list(kind: str, parts: Sequence[Made], *, spaced: bool) -> Made:
     """Lay out braces of fields or square brackets."""
     items, behind = _items(parts, _SEPARATORS)
@@ -398,15 +392,15 @@ def _sign(part: Made) -> str:
     return doc
 
 
-def _call(parts: Sequence[Made]) -> Made:
-    """Lay out a call: on one line, or an argument on each."""
-    at = next(number for number, part in enumerate(parts) if part.kind == "LPAR")
-    callee, opening, closing = parts[0], parts[at], parts[-1]
-    items, behind = _items(parts[at:], _SEPARATORS)
-    doc, hard = bracketed("(", items, behind, ")", spaced=False)
-    lead, _ = comments_beside([callee, opening])
-    item = Item((callee.item.doc, doc), lead, closing.item.trail, callee.item.blank, hard, callee.item.first)
-    return Made("call", item, blocks=any(part.blocks for part in parts[at + 1 : -1]))
+def _key(key: Made) -> Made:
+    """Return a key without quotes, where it reads back as the same key."""
+    text = key.item.doc
+    if key.kind != "STRING" or not isinstance(text, str):
+        return key
+    name = text[1:-1]
+    if "\\" in name or not is_name(name) or normal(name) != name or name.upper() in CONTEXTUAL:
+        return key
+    return replace(key, item=replace(key.item, doc=name))
 
 
 JSON_ENDING = ".json"

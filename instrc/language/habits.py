@@ -71,16 +71,6 @@ def misspelt_definition(word: str) -> str | None:
     return _near(word, _DEFINING)
 
 
-def misspelt_input(word: str) -> str | None:
-    """Return `input` if a word before a name alone may have been that."""
-    return "input" if word.casefold() in _INPUTS or _near(word, ("input",)) else None
-
-
-def misspelt_block(word: str) -> str | None:
-    """Return the word before the head or the braces of a block that a word may have been."""
-    return _near(word, tuple(FORMS))
-
-
 def _near(word: str, keywords: tuple[str, ...]) -> str | None:
     from instrc.problems.suggest import is_a_slip_of, twin, typed_on_latin  # asked about few programs
 
@@ -94,6 +84,16 @@ def _near(word: str, keywords: tuple[str, ...]) -> str | None:
             return _OTHERS[lower]
     slips = [each for each in keywords if len(each) >= _SHORTEST and is_a_slip_of(word.casefold(), each)]
     return slips[0] if slips else None
+
+
+def misspelt_input(word: str) -> str | None:
+    """Return `input` if a word before a name alone may have been that."""
+    return "input" if word.casefold() in _INPUTS or _near(word, ("input",)) else None
+
+
+def misspelt_block(word: str) -> str | None:
+    """Return the word before the head or the braces of a block that a word may have been."""
+    return _near(word, tuple(FORMS))
 
 
 def duration_behind(word: Span) -> str:
@@ -175,6 +175,10 @@ def ends(value: surface.Expression) -> tuple[surface.Expression, surface.Express
     return first, last
 
 
+_HOLDERS = frozenset({surface.Call, *surface.BLOCKS, surface.Pipe, surface.Annotated, surface.Object})
+"""What may have bodies in it."""
+
+
 def rows_inside(row: Sequence[surface.Statement]) -> Iterator[Sequence[surface.Statement]]:
     """Yield the statements of each body in the values of statements, but not those of the bodies in these."""
     pending = [each.value for each in reversed(row) if type(each) is not surface.Input]
@@ -197,10 +201,6 @@ def rows_inside(row: Sequence[surface.Statement]) -> Iterator[Sequence[surface.S
                 pass
 
 
-_HOLDERS = frozenset({surface.Call, *surface.BLOCKS, surface.Pipe, surface.Annotated, surface.Object})
-"""What may have bodies in it."""
-
-
 def _statements(body: surface.Body) -> Sequence[surface.Statement]:
     return (*body.statements, surface.Anonymous(body.value, body.value.span))
 
@@ -221,8 +221,6 @@ _OTHER_FILES = (
 )
 _MARK = r"[ \t]*(>>>|>|\$|[-*•‣▪◦]|\d+[.:)]|\d+(?=[ \t]+(?:\w|\"|')))[ \t]+\S"
 _COMMENT = r"\s*(//|/\*|\Z)"
-
-
 _ODD_VERSION = r"\s*((?!language[ \t]+-?\d)(?i:language)[ \t]*:?[ \t]*(?:\"[^\"\n]*\"|'[^'\n]*'|[vV]?\d[\w.]*))"
 """A version of the language that is no whole number, or that another word or sign stands before."""
 
@@ -233,6 +231,21 @@ def other_file(source: Source) -> Problem | None:
         return problems.statements.MisplacedLanguage(at=source.span(*version.span(1)), first=True)
     kind = next((kind for pattern, kind in _OTHER_FILES if re.match(pattern, source.text)), None)
     return _line_marks(source) if kind is None else problems.habits.NotAProgram(at=source.whole(), kind=kind)
+
+
+def _line_marks(source: Source) -> Problem | None:
+    """Return the problem of lines that begin with the marks of a list, of a terminal, or with their own numbers."""
+    found = []
+    place = 0
+    for line in source.text.splitlines(keepends=True)[:GUESSED_LINES]:
+        if mark := re.match(_MARK, line):
+            found.append(source.span(place + mark.start(1), place + mark.end(1)))
+        elif not re.match(_COMMENT, line) and not (found and found[0].text in {">>>", "$", ">"}):
+            return None
+        place += len(line)
+    if not found or (found[0].text.isdigit() and [each.text for each in found[:2]] != ["1", "2"]):
+        return None
+    return problems.text.LineMarks(at=found[0])
 
 
 def is_json(source: Source) -> bool:
@@ -259,21 +272,6 @@ def inside_fences(found: Sequence[Problem], source: Source) -> list[Problem]:
         for each in found
         if each is fence or each.at is None or each.at.source is not source or start <= each.at.start <= end
     ]
-
-
-def _line_marks(source: Source) -> Problem | None:
-    """Return the problem of lines that begin with the marks of a list, of a terminal, or with their own numbers."""
-    found = []
-    place = 0
-    for line in source.text.splitlines(keepends=True)[:GUESSED_LINES]:
-        if mark := re.match(_MARK, line):
-            found.append(source.span(place + mark.start(1), place + mark.end(1)))
-        elif not re.match(_COMMENT, line) and not (found and found[0].text in {">>>", "$", ">"}):
-            return None
-        place += len(line)
-    if not found or (found[0].text.isdigit() and [each.text for each in found[:2]] != ["1", "2"]):
-        return None
-    return problems.text.LineMarks(at=found[0])
 
 
 _COMPLETE = frozenset({surface.Call, *surface.BLOCKS})
@@ -331,6 +329,47 @@ def _row(source: Source, row: Sequence[surface.Statement], *, top: bool) -> Iter
             yield problem
 
 
+def _second_input(before: surface.Statement | None, statement: surface.Statement) -> Problem | None:
+    """Return the problem of a name or a schema behind a declared input: `input a b`, `input a { type: "string" }`."""
+    first = first_part(statement)
+    if isinstance(before, surface.Input) and isinstance(first, surface.Object):
+        expected = '`@` before it, as in `input name @ { type: "string" }`'
+        return problems.punctuation.UnexpectedText(
+            at=Span(first.span.source, first.span.start, first.span.start + 1), what="`{`", expected=expected
+        )
+    if not isinstance(before, surface.Input) or not isinstance(first, surface.Name):
+        return None
+    what, expected = f"`{first.text}`", f"the end of the statement: write `input {first.text}` for another input"
+    return problems.punctuation.UnexpectedText(at=first.span, what=what, expected=expected)
+
+
+def _repeated(statement: surface.Statement, following: surface.Statement | None) -> Problem | None:
+    """Return the problem of a word, a number or a string that is written twice: `Draft Draft(prompt)`."""
+    if following is None:
+        return None
+    source = statement.span.source
+    again = first_part(following) if isinstance(following, surface.Anonymous) else following.name
+    again = again.callee if isinstance(again, surface.Call) else again
+    if not isinstance(again, surface.Name | surface.Literal):
+        return None
+    word, end = again.span.text, statement.span.end
+    before = source.text[max(0, end - len(word) - 1) : end]
+    twice = before.endswith(word) and (len(before) == len(word) or not (before[0].isalnum() or before[0] == "_"))
+    return problems.statements.RepeatedWord(at=again.span, word=word) if word and twice else None
+
+
+def _race_without_braces(row: Sequence[surface.Statement]) -> Problem | None:
+    """Return the problem of `race Draft(a) or Write(a)`, which was read as statements: names, and calls between them."""
+    word, *others = [first_part(each) for each in row]
+    names = [each.text for each in (word, others[-1]) if isinstance(each, surface.Name)]
+    at = row[1].span
+    return (
+        problems.blocks.IncompleteBlock(at=at, word="race", missing="braces around each branch")
+        if names == ["race", "or"]
+        else None
+    )
+
+
 def _mistake(
     source: Source,
     row: Sequence[surface.Statement],
@@ -386,45 +425,12 @@ def _mistake(
     return _unseparated(before, statement)
 
 
-def _race_without_braces(row: Sequence[surface.Statement]) -> Problem | None:
-    """Return the problem of `race Draft(a) or Write(a)`, which was read as statements: names, and calls between them."""
-    word, *others = [first_part(each) for each in row]
-    names = [each.text for each in (word, others[-1]) if isinstance(each, surface.Name)]
-    at = row[1].span
-    return (
-        problems.blocks.IncompleteBlock(at=at, word="race", missing="braces around each branch")
-        if names == ["race", "or"]
-        else None
-    )
-
-
-def _repeated(statement: surface.Statement, following: surface.Statement | None) -> Problem | None:
-    """Return the problem of a word, a number or a string that is written twice: `Draft Draft(prompt)`."""
-    if following is None:
-        return None
-    source = statement.span.source
-    again = first_part(following) if isinstance(following, surface.Anonymous) else following.name
-    again = again.callee if isinstance(again, surface.Call) else again
-    if not isinstance(again, surface.Name | surface.Literal):
-        return None
-    word, end = again.span.text, statement.span.end
-    before = source.text[max(0, end - len(word) - 1) : end]
-    twice = before.endswith(word) and (len(before) == len(word) or not (before[0].isalnum() or before[0] == "_"))
-    return problems.statements.RepeatedWord(at=again.span, word=word) if word and twice else None
-
-
-def _second_input(before: surface.Statement | None, statement: surface.Statement) -> Problem | None:
-    """Return the problem of a name or a schema behind a declared input: `input a b`, `input a { type: "string" }`."""
-    first = first_part(statement)
-    if isinstance(before, surface.Input) and isinstance(first, surface.Object):
-        expected = '`@` before it, as in `input name @ { type: "string" }`'
-        return problems.punctuation.UnexpectedText(
-            at=Span(first.span.source, first.span.start, first.span.start + 1), what="`{`", expected=expected
-        )
-    if not isinstance(before, surface.Input) or not isinstance(first, surface.Name):
-        return None
-    what, expected = f"`{first.text}`", f"the end of the statement: write `input {first.text}` for another input"
-    return problems.punctuation.UnexpectedText(at=first.span, what=what, expected=expected)
+def _block_word(statement: surface.Statement) -> str:
+    """Return the word that begins the block with which a statement ends, or nothing."""
+    if not isinstance(statement, surface.Valued):
+        return ""
+    last = ends(statement.value)[1]
+    return surface.word_of(last) if isinstance(last, surface.Block) else ""
 
 
 def _keyword(source: Source, row: Sequence[surface.Statement], at: int, word: str) -> str | None:
@@ -493,14 +499,6 @@ def _is_no_step(value: surface.Object, word: str) -> bool:
     return foreign or all(field.value is None or isinstance(field.value, surface.Literal) for field in value.fields)
 
 
-def _block_word(statement: surface.Statement) -> str:
-    """Return the word that begins the block with which a statement ends, or nothing."""
-    if not isinstance(statement, surface.Valued):
-        return ""
-    last = ends(statement.value)[1]
-    return surface.word_of(last) if isinstance(last, surface.Block) else ""
-
-
 def _word_at_end(value: surface.Expression) -> Problem | None:
     """Return the problem of a word of other languages before more of its line: `return`, or the `not` of `until not c.ok`."""
     match value:
@@ -508,15 +506,6 @@ def _word_at_end(value: surface.Expression) -> Problem | None:
             return problems.statements.ForeignStatement(at=span, word=text)
         case surface.Repeat(until=surface.Condition((*_, surface.Truth(surface.Name("not", span)))), otherwise=None):
             return problems.statements.UnknownOperator(at=span, text="not", advice=(NEGATED["repeat"],))
-        case _:
-            return None
-
-
-def _bound_behind_or(value: surface.Expression) -> surface.Name | None:
-    """Return the `max` of `until a.ok or max 4`, which was read as another condition."""
-    match value:
-        case surface.Repeat(until=surface.Condition((*_, surface.Truth(surface.Name("max" | "keep") as bound)))):
-            return bound
         case _:
             return None
 
@@ -550,3 +539,12 @@ def _unseparated(before: surface.Statement | None, statement: surface.Statement)
     last = ends(before.value)[1]
     after_when = isinstance(first, surface.Object) and isinstance(last, surface.When) and last.otherwise is None
     return problems.habits.MissingSeparator(at=first.span, before=last.span, after_when=after_when)
+
+
+def _bound_behind_or(value: surface.Expression) -> surface.Name | None:
+    """Return the `max` of `until a.ok or max 4`, which was read as another condition."""
+    match value:
+        case surface.Repeat(until=surface.Condition((*_, surface.Truth(surface.Name("max" | "keep") as bound)))):
+            return bound
+        case _:
+            return None

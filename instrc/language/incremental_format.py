@@ -57,10 +57,6 @@ def format_pieces(source: Source, cuts: Sequence[int], known: Mapping[str, Piece
     return PiecewiseLayout(f"{written}\n" if written else "", pieces)
 
 
-def _line_ends(apart: bool) -> str:  # noqa: FBT001  -- what the field of a piece says
-    return "\n\n" if apart else "\n"
-
-
 def _texts(text: str, cuts: Iterable[int]) -> Iterator[str]:
     """Yield the pieces of a text."""
     start = 0
@@ -110,10 +106,6 @@ def _read(name: str, texts: Sequence[str]) -> list[Piece]:
     return pieces
 
 
-def _is_semicolon(node: Node) -> bool:
-    return getattr(node, "kind", "") == "SEMICOLON"
-
-
 def _has_lone_semicolon(children: Sequence[Node]) -> bool:
     """Tell whether a `;` stands where no statement is before it."""
     alone = True
@@ -127,8 +119,16 @@ def _has_lone_semicolon(children: Sequence[Node]) -> bool:
     return False
 
 
+def _is_semicolon(node: Node) -> bool:
+    return getattr(node, "kind", "") == "SEMICOLON"
+
+
 def _piece(items: Sequence[Item], behind: tuple[Comment, ...]) -> Piece:
     text = in_lines((*statement_rows(items, behind, end=";"), ""))
     if not items:
         return Piece(text, behind[0].blank if behind else False, "", closed=False)
     return Piece(text, items[0].apart, items[0].first, items[-1].closed and not behind)
+
+
+def _line_ends(apart: bool) -> str:  # noqa: FBT001  -- what the field of a piece says
+    return "\n\n" if apart else "\n"

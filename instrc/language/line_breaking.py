@@ -23,6 +23,9 @@ class Line(Struct, frozen=True, gc=False):
     """Whether an empty line follows."""
 
 
+Doc: TypeAlias = "str | Line | Nest | Group | Broken | tuple[Doc, ...]"
+
+
 class Nest(Struct, frozen=True, gc=False):
     """A document whose lines are indented one step further."""
 
@@ -42,7 +45,6 @@ class Broken(Struct, frozen=True, gc=False):
     text: str
 
 
-Doc: TypeAlias = "str | Line | Nest | Group | Broken | tuple[Doc, ...]"
 _Task: TypeAlias = tuple[int, Doc]
 """A document to print with its indentation; all groups around it are broken."""
 

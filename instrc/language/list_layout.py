@@ -60,11 +60,6 @@ def comments_of_words(tree: Tree) -> tuple[dict[int, WordComments], tuple[Commen
     return found, end.lead
 
 
-def _of(word: Leaf | None, found: dict[int, WordComments]) -> WordComments:
-    """Return what belongs to a word so far."""
-    return WordComments() if word is None else found.setdefault(word.start, WordComments())
-
-
 def _share(gap: tuple[Trivia, ...], last: Leaf | None, leaf: Leaf | None, before: WordComments, here: WordComments) -> None:
     """Give the comments between two words to the one or the other."""
     if len(gap) == 1 and gap[0].kind == "space":  # as between most
@@ -91,10 +86,6 @@ def _share(gap: tuple[Trivia, ...], last: Leaf | None, leaf: Leaf | None, before
     here.blank = here.blank or lines > 1
 
 
-def _ends_line(trivia: Trivia) -> bool:
-    return trivia.text.startswith("//") or _line_ends(trivia.text) > 0
-
-
 def _line_ends(text: str) -> int:
     if "\r" not in text:
         return text.count("\n")
@@ -104,6 +95,15 @@ def _line_ends(text: str) -> int:
 def _tidy(comment: str) -> str:
     """Return a comment with plain line ends and nothing invisible before them."""
     return "\n".join(line.rstrip() for line in comment.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
+
+
+def _ends_line(trivia: Trivia) -> bool:
+    return trivia.text.startswith("//") or _line_ends(trivia.text) > 0
+
+
+def _of(word: Leaf | None, found: dict[int, WordComments]) -> WordComments:
+    """Return what belongs to a word so far."""
+    return WordComments() if word is None else found.setdefault(word.start, WordComments())
 
 
 GOES_ON = frozenset({"(", "@"}) | {word.lower() for word in CONTEXTUAL}

@@ -150,16 +150,7 @@ def _after_at(view: View, last: Token) -> Slip:
     return punctuation.BadAnnotation(at=at, version=version), TokenRepair((view.one("STRING", ""),), dropped)
 
 
-def _without_value(view: View, last: Token) -> Slip:
-    """See to `|`, `=` or `:` with no value behind it: a stage or a value is missing."""
-    at, token = view.span(last), view.token
-    if token.kind == "VBAR":
-        return statements.MissingStage(at=view.span(token), side="before"), TokenRepair(drop=1)
-    missing = (view.one("NAME", "missing"),)
-    if last.kind == "VBAR":
-        return statements.MissingStage(at=at, side="after"), TokenRepair(missing)
-    repair = TokenRepair(missing, 1 if token.kind == "EQUAL" else 0)
-    return statements.MissingValue(at=at, after=f"after `{SIGNS[last.kind]}`"), repair
+_DECORATED = frozenset({"def", "async", "class", "export", "function"})
 
 
 def _decorated(view: View) -> Slip:
@@ -171,7 +162,16 @@ def _decorated(view: View) -> Slip:
     return None
 
 
-_DECORATED = frozenset({"def", "async", "class", "export", "function"})
+def _without_value(view: View, last: Token) -> Slip:
+    """See to `|`, `=` or `:` with no value behind it: a stage or a value is missing."""
+    at, token = view.span(last), view.token
+    if token.kind == "VBAR":
+        return statements.MissingStage(at=view.span(token), side="before"), TokenRepair(drop=1)
+    missing = (view.one("NAME", "missing"),)
+    if last.kind == "VBAR":
+        return statements.MissingStage(at=at, side="after"), TokenRepair(missing)
+    repair = TokenRepair(missing, 1 if token.kind == "EQUAL" else 0)
+    return statements.MissingValue(at=at, after=f"after `{SIGNS[last.kind]}`"), repair
 
 
 def _after_defining_word(view: View, last: Token) -> Slip:
@@ -282,6 +282,10 @@ def _keyword(view: View) -> Slip:
     return None
 
 
+def _as_name(view: View, token: Token) -> Problem:
+    return statements.KeywordAsName(at=view.span(token), word=view.text(token))
+
+
 def _value(view: View) -> Slip:
     """See to a value directly after another."""
     token = view.token
@@ -324,7 +328,3 @@ def _unexpected(view: View) -> Problem:
     if view.accepts(END):
         expected.append("the end of the statement")
     return punctuation.UnexpectedText(at=at, what=what, expected=" or ".join(expected))
-
-
-def _as_name(view: View, token: Token) -> Problem:
-    return statements.KeywordAsName(at=view.span(token), word=view.text(token))

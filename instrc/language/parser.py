@@ -49,35 +49,6 @@ Pick: TypeAlias = "Callable[[list[Any]], list[Any]]"  # of values, or of offsets
 """Takes what stands at some places out of a list."""
 
 
-class Recipe(Struct, frozen=True):
-    """What the parser does with a sequence of words.
-
-    Values are numbered: first those that it takes from the stack, then `None`, then one for each word, then one for each rule.
-    Beginnings are numbered likewise: those of the values from the stack, then those of the words and of the word after them.
-    """
-
-    taken: int
-    """Symbols on the stack that it uses up."""
-    room: tuple[None, ...]
-    """For `None` and the words."""
-    words: tuple[tuple[int, int, int, str | None], ...]
-    """The words that have a value: the number of each, where it begins, where its value lies, its kind or `None` for a name."""
-    builds: tuple[tuple[int, Pick, int, int], ...]
-    """The rules that build something: the number of each, its values, where it begins, and behind how many words it ends."""
-    kept: Pick
-    """The values that are left on the stack in the place of those taken."""
-    begun: Pick
-    """Where each of them begins."""
-    read: int
-    """The words that fit."""
-    highest: int
-    """The levels of brackets that it opens at most."""
-    levels: int
-    """Those that are open behind it, more or less than before."""
-    place: Place
-    """Where the automaton is then."""
-
-
 class Place:
     """Where the automaton stands: in a state, behind the places that are still open."""
 
@@ -113,6 +84,35 @@ class Place:
             found.append(place.state)
             place = place.before
         return found[::-1]
+
+
+class Recipe(Struct, frozen=True):
+    """What the parser does with a sequence of words.
+
+    Values are numbered: first those that it takes from the stack, then `None`, then one for each word, then one for each rule.
+    Beginnings are numbered likewise: those of the values from the stack, then those of the words and of the word after them.
+    """
+
+    taken: int
+    """Symbols on the stack that it uses up."""
+    room: tuple[None, ...]
+    """For `None` and the words."""
+    words: tuple[tuple[int, int, int, str | None], ...]
+    """The words that have a value: the number of each, where it begins, where its value lies, its kind or `None` for a name."""
+    builds: tuple[tuple[int, Pick, int, int], ...]
+    """The rules that build something: the number of each, its values, where it begins, and behind how many words it ends."""
+    kept: Pick
+    """The values that are left on the stack in the place of those taken."""
+    begun: Pick
+    """Where each of them begins."""
+    read: int
+    """The words that fit."""
+    highest: int
+    """The levels of brackets that it opens at most."""
+    levels: int
+    """Those that are open behind it, more or less than before."""
+    place: Place
+    """Where the automaton is then."""
 
 
 class Recipes:

@@ -23,8 +23,6 @@ ANNOTATION_DISTANCE: Final = 20_000
 """Characters behind an expression in which its annotations are looked for."""
 MOVED_LEVELS: Final = 100
 """Brackets and `@` of a statement that is moved to its place in a later text; one with more is read again there."""
-
-
 _OPEN = {"LBRACE": "RBRACE", "LSQB": "RSQB"}
 _CLOSE = frozenset(_OPEN.values())
 
@@ -50,48 +48,6 @@ def place_in(data: Span, pointer: str, *, key: bool = False) -> Span:
         if tokens[first].kind not in _OPEN:
             break
     return named if key else found
-
-
-def place_of_value(named: Span, pointer: str) -> Span:
-    """Return the place of a part of a literal: of the span itself, or behind the name in it, `dates: ["x"]`.
-
-    It is the name where the literal stands elsewhere, or is meant as a whole.
-    """
-    if not pointer:
-        return named
-    if named.text[:1] in ("[", "{"):
-        return place_in(named, pointer)
-    source = named.source
-    rest = _tokens(Span(source, named.end, min(len(source.text), named.end + ANNOTATION_DISTANCE)))
-    colon = next(rest, None)
-    if colon is None or colon.kind != "COLON" or (end := _end_of_next(rest)) is None:
-        return named
-    value = place_in(Span(source, colon.end, end), pointer)
-    return named if value.start == colon.end else value  # a literal of another name is no container
-
-
-def annotations_behind(call: Span) -> tuple[Span, ...]:
-    """Return the annotations behind an expression, each from its `@` on; brackets around it may close in between."""
-    found: list[Span] = []
-    rest = _tokens(Span(call.source, call.end, min(len(call.source.text), call.end + ANNOTATION_DISTANCE)))
-    for token in rest:  # read no further than the annotations: behind them stands all the rest of the program
-        if token.kind == "RPAR":
-            continue
-        if token.kind != "AT" or (end := _end_of_next(rest)) is None:
-            break
-        found.append(Span(call.source, token.start, end))
-    return tuple(found)
-
-
-def _end_of_next(tokens: Iterator[Token]) -> int | None:
-    """Return where the value ends that the next tokens are; `None` if there are no more."""
-    depth, end = 0, None
-    for token in tokens:
-        end = token.end
-        depth += (token.kind in _OPEN) - (token.kind in _CLOSE)
-        if depth <= 0:
-            break
-    return end
 
 
 def _tokens(data: Span) -> Iterator[Token]:
@@ -123,6 +79,12 @@ def _members(tokens: list[Token], start: int, data: Span) -> Iterator[tuple[str,
             index += 1
 
 
+def _key(token: Token, data: Span) -> str:
+    if token.kind == "STRING":
+        return string_value(data.source, token, [])
+    return normal(data.source.text[token.start : token.end])
+
+
 def _end(tokens: list[Token], index: int) -> int:
     """Return the last token of the value that begins with a token."""
     depth = 0
@@ -134,10 +96,46 @@ def _end(tokens: list[Token], index: int) -> int:
     return len(tokens) - 1
 
 
-def _key(token: Token, data: Span) -> str:
-    if token.kind == "STRING":
-        return string_value(data.source, token, [])
-    return normal(data.source.text[token.start : token.end])
+def place_of_value(named: Span, pointer: str) -> Span:
+    """Return the place of a part of a literal: of the span itself, or behind the name in it, `dates: ["x"]`.
+
+    It is the name where the literal stands elsewhere, or is meant as a whole.
+    """
+    if not pointer:
+        return named
+    if named.text[:1] in ("[", "{"):
+        return place_in(named, pointer)
+    source = named.source
+    rest = _tokens(Span(source, named.end, min(len(source.text), named.end + ANNOTATION_DISTANCE)))
+    colon = next(rest, None)
+    if colon is None or colon.kind != "COLON" or (end := _end_of_next(rest)) is None:
+        return named
+    value = place_in(Span(source, colon.end, end), pointer)
+    return named if value.start == colon.end else value  # a literal of another name is no container
+
+
+def _end_of_next(tokens: Iterator[Token]) -> int | None:
+    """Return where the value ends that the next tokens are; `None` if there are no more."""
+    depth, end = 0, None
+    for token in tokens:
+        end = token.end
+        depth += (token.kind in _OPEN) - (token.kind in _CLOSE)
+        if depth <= 0:
+            break
+    return end
+
+
+def annotations_behind(call: Span) -> tuple[Span, ...]:
+    """Return the annotations behind an expression, each from its `@` on; brackets around it may close in between."""
+    found: list[Span] = []
+    rest = _tokens(Span(call.source, call.end, min(len(call.source.text), call.end + ANNOTATION_DISTANCE)))
+    for token in rest:  # read no further than the annotations: behind them stands all the rest of the program
+        if token.kind == "RPAR":
+            continue
+        if token.kind != "AT" or (end := _end_of_next(rest)) is None:
+            break
+        found.append(Span(call.source, token.start, end))
+    return tuple(found)
 
 
 def moved(statements: Iterable[surface.Statement], source: Source, by: int) -> list[surface.Statement]:
@@ -146,15 +144,12 @@ def moved(statements: Iterable[surface.Statement], source: Source, by: int) -> l
     return [move(each) if _is_shallow(each.span.text) else _read_again(each.span, source, by) for each in statements]
 
 
-def _is_shallow(text: str) -> bool:
-    """Tell whether a statement nests no deeper than Python calls may, by the signs that let it nest."""
-    return text.count("(") + text.count("{") + text.count("[") + text.count("@") <= MOVED_LEVELS
-
-
-def _read_again(span: Span, source: Source, by: int) -> surface.Statement:
-    """Read one statement where it stands now."""
-    (statement,) = parse(source, Report(), span.start + by, span.end + by).statements
-    return statement
+_FIELDS: dict[type, Callable[[Any], tuple[Any, ...]]] = {  # each class has fields of its own
+    each: attrgetter(*each.__struct_fields__)
+    for each in vars(surface).values()
+    if isinstance(each, type) and issubclass(each, Struct) and len(each.__struct_fields__) > 1
+}
+"""The fields of each class of nodes, in the order of its parameters."""
 
 
 def _mover(source: Source, by: int) -> Callable[[surface.Statement], surface.Statement]:
@@ -172,9 +167,12 @@ def _mover(source: Source, by: int) -> Callable[[surface.Statement], surface.Sta
     return move
 
 
-_FIELDS: dict[type, Callable[[Any], tuple[Any, ...]]] = {  # each class has fields of its own
-    each: attrgetter(*each.__struct_fields__)
-    for each in vars(surface).values()
-    if isinstance(each, type) and issubclass(each, Struct) and len(each.__struct_fields__) > 1
-}
-"""The fields of each class of nodes, in the order of its parameters."""
+def _is_shallow(text: str) -> bool:
+    """Tell whether a statement nests no deeper than Python calls may, by the signs that let it nest."""
+    return text.count("(") + text.count("{") + text.count("[") + text.count("@") <= MOVED_LEVELS
+
+
+def _read_again(span: Span, source: Source, by: int) -> surface.Statement:
+    """Read one statement where it stands now."""
+    (statement,) = parse(source, Report(), span.start + by, span.end + by).statements
+    return statement

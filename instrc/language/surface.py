@@ -9,9 +9,6 @@ import msgspec
 from instrc.text.jsonvalue import Json
 from instrc.text.source import Source, Span
 
-# True of this form: it is well-formed text, every node knows its place, comments are kept, names are NFC-normalised.
-# Nothing is looked up yet: a name may mean anything or nothing.
-
 
 @final
 class Name(msgspec.Struct, frozen=True, gc=False):
@@ -40,14 +37,6 @@ class Inline(msgspec.Struct, frozen=True, gc=False):
 
     schema: dict[str, Json]
     span: Span
-
-
-class Field(msgspec.Struct, frozen=True, gc=False):
-    """One member of an object; `value` is `None` for the short form `{ a }`."""
-
-    key: str
-    key_span: Span
-    value: Expression | None
 
 
 class Object(msgspec.Struct, frozen=True, gc=False):
@@ -158,6 +147,22 @@ class Condition(msgspec.Struct, frozen=True, gc=False):
     """The numbers of tests that `and` joins to the one before."""
 
 
+class Binding(msgspec.Struct, frozen=True, gc=False):
+    """`const NAME = …`, `let NAME = …` or `tool NAME = …`; `exported` where `tool` stands."""
+
+    name: Name
+    value: Expression
+    exported: bool
+    span: Span
+
+
+class Anonymous(msgspec.Struct, frozen=True, gc=False):
+    """An expression that stands alone: an export without a name."""
+
+    value: Expression
+    span: Span
+
+
 class Body(msgspec.Struct, frozen=True, gc=False):
     """What stands in the braces of a block: statements, then an expression, its value."""
 
@@ -231,17 +236,18 @@ class Do(msgspec.Struct, frozen=True, gc=False):
 
 
 Block: TypeAlias = When | Each | Repeat | Try | Race | Do
-BLOCKS: tuple[type[Block], ...] = get_args(Block)
 Expression: TypeAlias = Name | Uri | Literal | Inline | Object | Array | Call | Annotated | Pipe | Access | Block
 
 
-class Binding(msgspec.Struct, frozen=True, gc=False):
-    """`const NAME = …`, `let NAME = …` or `tool NAME = …`; `exported` where `tool` stands."""
+class Field(msgspec.Struct, frozen=True, gc=False):
+    """One member of an object; `value` is `None` for the short form `{ a }`."""
 
-    name: Name
-    value: Expression
-    exported: bool
-    span: Span
+    key: str
+    key_span: Span
+    value: Expression | None
+
+
+BLOCKS: tuple[type[Block], ...] = get_args(Block)
 
 
 @final
@@ -250,13 +256,6 @@ class Input(msgspec.Struct, frozen=True, gc=False):
 
     name: Name
     annotation: str | dict[str, Json] | None
-    span: Span
-
-
-class Anonymous(msgspec.Struct, frozen=True, gc=False):
-    """An expression that stands alone: an export without a name."""
-
-    value: Expression
     span: Span
 
 

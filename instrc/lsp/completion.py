@@ -26,11 +26,238 @@ from instrc.text.jsonvalue import Json
 from instrc.text.limits import ROUNDS
 from instrc.text.names import pascal
 
-# The state of the parser before the cursor.
-
-
 COMPLETION_DISTANCE: Final = 5_000
 """Characters before a place that are looked at."""
+_URI = re.compile(r"aug:[^\s()\[\]{},;|@\"']*\Z")
+_VALUE = re.compile(r"([^\W\d]\w*)((?:\s*\.\s*[$\w]+)*)\s+is\s+(\"?)[^\"\n{]*\Z")
+_PATH = re.compile(r"([^\W\d]\w*)((?:\s*\.\s*[$\w]+)*)\s*\.\s*[$\w]*\Z")
+_CALL_PATH = re.compile(r"\)\s*((?:\.\s*[$\w]+\s*)*)\.\s*[$\w]*\Z")
+
+
+def completion(document: TextDocument, offset: int, session: EditorSession, *, snippets: bool) -> list[types.CompletionItem]:
+    """Return what can stand at an offset."""
+    knowledge = session.knowledge(document)
+    if knowledge is None:
+        return []
+    before = document.source.text[max(0, offset - COMPLETION_DISTANCE) : offset]
+    if found := _URI.search(before):
+        return _references(document, offset, found.group(), knowledge)
+    if document.is_vibe:
+        return []
+    if found := _VALUE.search(before):
+        schema = _path_schema(document, offset, found, knowledge)
+        if found.group(3) or _values(schema):
+            return _value_items(_values(schema), quoted=bool(found.group(3)))
+    if is_silent(document.source.text[:offset]):
+        return []
+    before = without_silent(document.source.text[:offset])[-COMPLETION_DISTANCE:]
+    if path := _PATH.search(before):
+        return _members(_path_schema(document, offset, path, knowledge))
+    if path := _CALL_PATH.search(before):
+        return _members(_call_schema(document, offset - len(path.group()) + 1, path.group(1), knowledge))
+    fits = expected(document, offset)
+    slots = _slots(before, knowledge) if fits.values else []
+    return [*slots, *_names(document, offset, knowledge, fits), *_words(fits, snippets=snippets)]
+
+
+def _references(document: TextDocument, offset: int, typed: str, knowledge: Knowledge) -> list[types.CompletionItem]:
+    place = types.Range(document.lines.position(offset - len(typed)), document.lines.position(offset))
+    return [
+        types.CompletionItem(label=uri, kind=types.CompletionItemKind.Reference, text_edit=types.TextEdit(place, uri))
+        for uri in dict.fromkeys([*knowledge.registry.uris(), *knowledge.registry.program_uris()])
+        if uri.startswith(typed)
+    ]
+
+
+_WORD = re.compile(r"[$\w]+")
+
+
+def _path_schema(document: TextDocument, offset: int, path: re.Match[str], knowledge: Knowledge) -> Json:
+    """Return the schema of what stands before the last point."""
+    way = _WORD.findall(path.group(2))
+    text = document.source.text
+    read = [document]
+    if text[offset - 1 : offset] in {".", " "}:  # what is not typed to its end can hide the block around it
+        typed = f"{text[:offset]}x{text[offset:]}"
+        read.insert(0, TextDocument(document.path, typed, document.encoding, earlier=document))
+    for each in read:
+        definition = each.index.scope(offset).find(path.group(1))
+        if definition is not None:
+            return knowledge.along(definition, way, each.index)
+    return {}
+
+
+def _values(schema: Json) -> list[Json]:
+    """Return the values that a schema lists."""
+    listed = schema.get("enum") if isinstance(schema, dict) else None
+    return listed if isinstance(listed, list) else [True, False] if _kind(schema) == "boolean" else []
+
+
+def _kind(schema: Json) -> str:
+    if isinstance(schema, dict):
+        kind = schema.get("type")
+        return " | ".join(map(str, kind)) if isinstance(kind, list) else str(kind or "")
+    return ""
+
+
+def _value_items(values: list[Json], *, quoted: bool) -> list[types.CompletionItem]:
+    return [
+        types.CompletionItem(
+            label=each if quoted and isinstance(each, str) else dumps(each), kind=types.CompletionItemKind.EnumMember
+        )
+        for each in values
+        if isinstance(each, str) or not (quoted or isinstance(each, list | dict))
+    ]
+
+
+def _members(schema: Json) -> list[types.CompletionItem]:
+    return [
+        types.CompletionItem(
+            label=name,
+            kind=types.CompletionItemKind.Field,
+            detail=_kind(part),
+            documentation=said if isinstance(part, dict) and isinstance(said := part.get("description"), str) else None,
+        )
+        for name, part in members(schema).items()
+    ]
+
+
+def _call_schema(document: TextDocument, end: int, way: str, knowledge: Knowledge) -> Json:
+    call = next((call for call in document.index.calls if call.span.end == end), None)
+    if call is not None:
+        return down(knowledge.value(call, document.index), _WORD.findall(way))
+    called = name_of_open_call(document.source.text[: end - 1])  # a program with a mistake here: the text says enough
+    known = knowledge.find(called) if called else None
+    return down(knowledge.schema(known), _WORD.findall(way)) if known else {}
+
+
+def _slots(before: str, knowledge: Knowledge) -> list[types.CompletionItem]:
+    """Return the properties of the instruction, or the inputs of the program, in whose braces or brackets a text ends."""
+    name = name_of_open_call(before)
+    if name is None:
+        return []
+    if known := knowledge.find(name):
+        items = _members(knowledge.schema(known))
+    else:
+        program = knowledge.program(name)
+        inputs = () if program is None else declared_inputs(program)
+        items = [types.CompletionItem(label=each, kind=types.CompletionItemKind.Field) for each in inputs]
+    for item in items:
+        item.insert_text = f"{item.label}: "
+        item.sort_text = f"0{item.label}"
+    return items
+
+
+_FOLLOWING = {
+    **dict.fromkeys(("CONST", "TOOL", "INPUT", "WHEN", "EACH", "UNTIL", "OR", "IN"), "NAME"),
+    "MAX": "NUMBER",
+    "KEEP": "NUMBER",
+    "IS": "STRING",
+}
+"""The token behind a word that is no key: `const` may be one, as in `{ const: Draft }`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What can stand at a place."""
+
+    instructions: bool
+    """Whether an expression can begin here, which may call an instruction."""
+    values: bool
+    """Whether the name of a value can stand here."""
+    _automaton: Tables | None = None
+    _states: list[int] = field(default_factory=list)
+    _behind_expression: bool = False
+    """Whether an expression stands before the place, on the same line."""
+
+    def word(self, word: str) -> bool:
+        """Tell whether a word of the language can stand here, with what has to follow it."""
+        kind = word.upper()
+        if self._automaton is None:
+            return self.values
+        if self._behind_expression and kind not in CONTEXTUAL:
+            return False  # it would begin another statement, without a `;`
+        return self._automaton.accept(self._states, kind, _FOLLOWING.get(kind, "LBRACE"))
+
+
+def _names(document: TextDocument, offset: int, knowledge: Knowledge, fits: Expected) -> Iterable[types.CompletionItem]:
+    seen: set[str] = set()
+    if not fits.values:
+        return
+    for definition in document.index.scope(offset).visible():
+        typed = definition.kind != "round" and definition.span.start <= offset <= definition.span.end
+        if definition.name not in seen and not typed:
+            seen.add(definition.name)
+            yield types.CompletionItem(
+                label=definition.name,
+                kind=types.CompletionItemKind.Variable,
+                detail=definition.kind,
+                sort_text=f"1{definition.name}",
+            )
+    if not fits.instructions:
+        return
+    for name in knowledge.registry.names():
+        spelled = _program_name(name)
+        if spelled not in seen:
+            seen.add(spelled)
+            yield types.CompletionItem(
+                label=spelled, kind=types.CompletionItemKind.Function, sort_text=f"2{spelled}", data={"vibe": name}
+            )
+    own = Path(document.path).stem
+    for spelled in map(_program_name, knowledge.registry.program_names()):
+        if spelled not in seen and spelled != _program_name(own):
+            seen.add(spelled)
+            yield types.CompletionItem(label=spelled, kind=types.CompletionItemKind.Module, sort_text=f"2{spelled}")
+    for name in sorted(RESERVED):
+        if name not in seen:
+            yield types.CompletionItem(label=name, kind=types.CompletionItemKind.Keyword, sort_text=f"3{name}")
+
+
+def _program_name(name: str) -> str:
+    """Return a vibe's name as programs write it: `FindSlot` for `find-slot`."""
+    bare, mark, suffix = name.rpartition("_")
+    if mark and suffix in {"Activity", "User", "Human", "Mixin"}:
+        return f"{pascal(bare)}_{suffix}"
+    return pascal(name)
+
+
+_BETWEEN = ("else", "until", "max", "keep", "is", "or", "in")
+"""Words inside of blocks."""
+
+
+def _words(fits: Expected, *, snippets: bool) -> list[types.CompletionItem]:
+    kind = types.InsertTextFormat.Snippet if snippets else types.InsertTextFormat.PlainText
+    return [
+        types.CompletionItem(
+            label=word,
+            kind=types.CompletionItemKind.Keyword,
+            insert_text=text if snippets else word,
+            insert_text_format=kind,
+            sort_text=f"4{word}",
+        )
+        for word, text in {**_STATEMENTS, **{word: word for word in _BETWEEN}}.items()
+        if fits.word(word)
+    ]
+
+
+def _snippet(form: str) -> str:
+    """Return how a block is written as an editor inserts it: with a place to fill in for each name and each body."""
+    parts = re.split(r"(\{ … \}|\b[A-Z]+\b)", form)
+    last = len(parts) - 1 - parts[::-1].index("{ … }")
+    numbers = count(1)
+    for at in range(1, len(parts), 2):
+        number = 0 if at == last else next(numbers)
+        parts[at] = f"{{\n  ${number}\n}}" if parts[at] == "{ … }" else f"${{{number}:{parts[at].lower()}}}"
+    ends = f" max ${{{next(numbers)}:{ROUNDS}}}" if form == FORMS["repeat"] else ""
+    return "".join(parts) + ends
+
+
+_STATEMENTS = {
+    "const": "const ${1:name} = $0",
+    "tool": "tool ${1:name} = $0",
+    "input": "input ${1:name}",
+    **{word: _snippet(form) for word, form in FORMS.items()},
+}
 
 
 class TextBefore:
@@ -144,48 +371,12 @@ class TextBefore:
         self._shift("SEMICOLON")
 
 
-# What the grammar accepts at the cursor.
-
-
 _NAMED_ANEW = frozenset({"CONST", "LET", "TOOL", "INPUT", "EACH"})
 """Words behind which a name is made up."""
 _READS = frozenset({"WHEN", "UNTIL", "OR", "IN"})
 """Words behind which a value is read, by its name or a path."""
 _ENDS = frozenset({"NAME", "AUG_URI", "NUMBER", "STRING", "METRIC", "RPAR", "RSQB", "RBRACE"})
 """Tokens with which an expression may end."""
-
-_FOLLOWING = {
-    **dict.fromkeys(("CONST", "TOOL", "INPUT", "WHEN", "EACH", "UNTIL", "OR", "IN"), "NAME"),
-    "MAX": "NUMBER",
-    "KEEP": "NUMBER",
-    "IS": "STRING",
-}
-"""The token behind a word that is no key: `const` may be one, as in `{ const: Draft }`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """What can stand at a place."""
-
-    instructions: bool
-    """Whether an expression can begin here, which may call an instruction."""
-    values: bool
-    """Whether the name of a value can stand here."""
-    _automaton: Tables | None = None
-    _states: list[int] = field(default_factory=list)
-    _behind_expression: bool = False
-    """Whether an expression stands before the place, on the same line."""
-
-    def word(self, word: str) -> bool:
-        """Tell whether a word of the language can stand here, with what has to follow it."""
-        kind = word.upper()
-        if self._automaton is None:
-            return self.values
-        if self._behind_expression and kind not in CONTEXTUAL:
-            return False  # it would begin another statement, without a `;`
-        return self._automaton.accept(self._states, kind, _FOLLOWING.get(kind, "LBRACE"))
-
-
 _ANYTHING = Expected(instructions=True, values=True)
 _NOTHING = Expected(instructions=False, values=False)
 
@@ -227,9 +418,6 @@ def _in_annotation(kinds: list[str]) -> bool:
     return bool(open_braces) and open_braces[-1]
 
 
-# The text before the cursor, where it is in a comment, in a string, or in the brackets of a call.
-
-
 _BRACKET = re.compile(r"[(){}\[\]]")
 _CALLED = re.compile(r"([^\W\d]\w*|aug:[^\s()\[\]{},;|@\"']+)\s*\Z")
 _SILENT = re.compile(r"""//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*(?:"|\n|\Z)|'(?:[^'\\\n]|\\.)*(?:'|\n|\Z)""", re.DOTALL)
@@ -266,202 +454,6 @@ def name_of_open_call(before: str) -> str | None:
 def without_silent(text: str) -> str:
     """Return a text with spaces in place of its comments and strings."""
     return _SILENT.sub(lambda found: " " * len(found.group()), text)
-
-
-_WORD = re.compile(r"[$\w]+")
-_URI = re.compile(r"aug:[^\s()\[\]{},;|@\"']*\Z")
-_PATH = re.compile(r"([^\W\d]\w*)((?:\s*\.\s*[$\w]+)*)\s*\.\s*[$\w]*\Z")
-_CALL_PATH = re.compile(r"\)\s*((?:\.\s*[$\w]+\s*)*)\.\s*[$\w]*\Z")
-_VALUE = re.compile(r"([^\W\d]\w*)((?:\s*\.\s*[$\w]+)*)\s+is\s+(\"?)[^\"\n{]*\Z")
-
-
-def _snippet(form: str) -> str:
-    """Return how a block is written as an editor inserts it: with a place to fill in for each name and each body."""
-    parts = re.split(r"(\{ … \}|\b[A-Z]+\b)", form)
-    last = len(parts) - 1 - parts[::-1].index("{ … }")
-    numbers = count(1)
-    for at in range(1, len(parts), 2):
-        number = 0 if at == last else next(numbers)
-        parts[at] = f"{{\n  ${number}\n}}" if parts[at] == "{ … }" else f"${{{number}:{parts[at].lower()}}}"
-    ends = f" max ${{{next(numbers)}:{ROUNDS}}}" if form == FORMS["repeat"] else ""
-    return "".join(parts) + ends
-
-
-_STATEMENTS = {
-    "const": "const ${1:name} = $0",
-    "tool": "tool ${1:name} = $0",
-    "input": "input ${1:name}",
-    **{word: _snippet(form) for word, form in FORMS.items()},
-}
-_BETWEEN = ("else", "until", "max", "keep", "is", "or", "in")
-"""Words inside of blocks."""
-
-
-def completion(document: TextDocument, offset: int, session: EditorSession, *, snippets: bool) -> list[types.CompletionItem]:
-    """Return what can stand at an offset."""
-    knowledge = session.knowledge(document)
-    if knowledge is None:
-        return []
-    before = document.source.text[max(0, offset - COMPLETION_DISTANCE) : offset]
-    if found := _URI.search(before):
-        return _references(document, offset, found.group(), knowledge)
-    if document.is_vibe:
-        return []
-    if found := _VALUE.search(before):
-        schema = _path_schema(document, offset, found, knowledge)
-        if found.group(3) or _values(schema):
-            return _value_items(_values(schema), quoted=bool(found.group(3)))
-    if is_silent(document.source.text[:offset]):
-        return []
-    before = without_silent(document.source.text[:offset])[-COMPLETION_DISTANCE:]
-    if path := _PATH.search(before):
-        return _members(_path_schema(document, offset, path, knowledge))
-    if path := _CALL_PATH.search(before):
-        return _members(_call_schema(document, offset - len(path.group()) + 1, path.group(1), knowledge))
-    fits = expected(document, offset)
-    slots = _slots(before, knowledge) if fits.values else []
-    return [*slots, *_names(document, offset, knowledge, fits), *_words(fits, snippets=snippets)]
-
-
-def _references(document: TextDocument, offset: int, typed: str, knowledge: Knowledge) -> list[types.CompletionItem]:
-    place = types.Range(document.lines.position(offset - len(typed)), document.lines.position(offset))
-    return [
-        types.CompletionItem(label=uri, kind=types.CompletionItemKind.Reference, text_edit=types.TextEdit(place, uri))
-        for uri in dict.fromkeys([*knowledge.registry.uris(), *knowledge.registry.program_uris()])
-        if uri.startswith(typed)
-    ]
-
-
-def _path_schema(document: TextDocument, offset: int, path: re.Match[str], knowledge: Knowledge) -> Json:
-    """Return the schema of what stands before the last point."""
-    way = _WORD.findall(path.group(2))
-    text = document.source.text
-    read = [document]
-    if text[offset - 1 : offset] in {".", " "}:  # what is not typed to its end can hide the block around it
-        typed = f"{text[:offset]}x{text[offset:]}"
-        read.insert(0, TextDocument(document.path, typed, document.encoding, earlier=document))
-    for each in read:
-        definition = each.index.scope(offset).find(path.group(1))
-        if definition is not None:
-            return knowledge.along(definition, way, each.index)
-    return {}
-
-
-def _values(schema: Json) -> list[Json]:
-    """Return the values that a schema lists."""
-    listed = schema.get("enum") if isinstance(schema, dict) else None
-    return listed if isinstance(listed, list) else [True, False] if _kind(schema) == "boolean" else []
-
-
-def _value_items(values: list[Json], *, quoted: bool) -> list[types.CompletionItem]:
-    return [
-        types.CompletionItem(
-            label=each if quoted and isinstance(each, str) else dumps(each), kind=types.CompletionItemKind.EnumMember
-        )
-        for each in values
-        if isinstance(each, str) or not (quoted or isinstance(each, list | dict))
-    ]
-
-
-def _call_schema(document: TextDocument, end: int, way: str, knowledge: Knowledge) -> Json:
-    call = next((call for call in document.index.calls if call.span.end == end), None)
-    if call is not None:
-        return down(knowledge.value(call, document.index), _WORD.findall(way))
-    called = name_of_open_call(document.source.text[: end - 1])  # a program with a mistake here: the text says enough
-    known = knowledge.find(called) if called else None
-    return down(knowledge.schema(known), _WORD.findall(way)) if known else {}
-
-
-def _members(schema: Json) -> list[types.CompletionItem]:
-    return [
-        types.CompletionItem(
-            label=name,
-            kind=types.CompletionItemKind.Field,
-            detail=_kind(part),
-            documentation=said if isinstance(part, dict) and isinstance(said := part.get("description"), str) else None,
-        )
-        for name, part in members(schema).items()
-    ]
-
-
-def _kind(schema: Json) -> str:
-    if isinstance(schema, dict):
-        kind = schema.get("type")
-        return " | ".join(map(str, kind)) if isinstance(kind, list) else str(kind or "")
-    return ""
-
-
-def _slots(before: str, knowledge: Knowledge) -> list[types.CompletionItem]:
-    """Return the properties of the instruction, or the inputs of the program, in whose braces or brackets a text ends."""
-    name = name_of_open_call(before)
-    if name is None:
-        return []
-    if known := knowledge.find(name):
-        items = _members(knowledge.schema(known))
-    else:
-        program = knowledge.program(name)
-        inputs = () if program is None else declared_inputs(program)
-        items = [types.CompletionItem(label=each, kind=types.CompletionItemKind.Field) for each in inputs]
-    for item in items:
-        item.insert_text = f"{item.label}: "
-        item.sort_text = f"0{item.label}"
-    return items
-
-
-def _names(document: TextDocument, offset: int, knowledge: Knowledge, fits: Expected) -> Iterable[types.CompletionItem]:
-    seen: set[str] = set()
-    if not fits.values:
-        return
-    for definition in document.index.scope(offset).visible():
-        typed = definition.kind != "round" and definition.span.start <= offset <= definition.span.end
-        if definition.name not in seen and not typed:
-            seen.add(definition.name)
-            yield types.CompletionItem(
-                label=definition.name,
-                kind=types.CompletionItemKind.Variable,
-                detail=definition.kind,
-                sort_text=f"1{definition.name}",
-            )
-    if not fits.instructions:
-        return
-    for name in knowledge.registry.names():
-        spelled = _program_name(name)
-        if spelled not in seen:
-            seen.add(spelled)
-            yield types.CompletionItem(
-                label=spelled, kind=types.CompletionItemKind.Function, sort_text=f"2{spelled}", data={"vibe": name}
-            )
-    own = Path(document.path).stem
-    for spelled in map(_program_name, knowledge.registry.program_names()):
-        if spelled not in seen and spelled != _program_name(own):
-            seen.add(spelled)
-            yield types.CompletionItem(label=spelled, kind=types.CompletionItemKind.Module, sort_text=f"2{spelled}")
-    for name in sorted(RESERVED):
-        if name not in seen:
-            yield types.CompletionItem(label=name, kind=types.CompletionItemKind.Keyword, sort_text=f"3{name}")
-
-
-def _program_name(name: str) -> str:
-    """Return a vibe's name as programs write it: `FindSlot` for `find-slot`."""
-    bare, mark, suffix = name.rpartition("_")
-    if mark and suffix in {"Activity", "User", "Human", "Mixin"}:
-        return f"{pascal(bare)}_{suffix}"
-    return pascal(name)
-
-
-def _words(fits: Expected, *, snippets: bool) -> list[types.CompletionItem]:
-    kind = types.InsertTextFormat.Snippet if snippets else types.InsertTextFormat.PlainText
-    return [
-        types.CompletionItem(
-            label=word,
-            kind=types.CompletionItemKind.Keyword,
-            insert_text=text if snippets else word,
-            insert_text_format=kind,
-            sort_text=f"4{word}",
-        )
-        for word, text in {**_STATEMENTS, **{word: word for word in _BETWEEN}}.items()
-        if fits.word(word)
-    ]
 
 
 def resolve_item(item: types.CompletionItem, knowledge: Knowledge | None) -> types.CompletionItem:

@@ -21,7 +21,6 @@ from instrc.vibes.registry import ProgramFile
 
 HOVERED_SCHEMA: Final = 4_000
 """Characters of a schema that are shown."""
-
 _WORDS = {
     "prompt": "The request that started everything.",
     "round": "The number of this round, from 1.",
@@ -62,19 +61,13 @@ def hover(document: TextDocument, offset: int, session: EditorSession) -> types.
     return _hover_of(_WORDS[mention.text], {}, document, mention.span) if mention.text in _WORDS else None
 
 
-def about(known: KnownInstruction, knowledge: Knowledge) -> str:
-    """Return what an instruction is in a few lines of Markdown."""
-    schema = knowledge.schema(known)
-    words = [f"**{known.instruction.name}** · `{known.vibe.uri}` · carried out by {carried_out_by(known.instruction)}"]
-    if isinstance(schema, dict):
-        words += [str(schema[key]) for key in ("title", "description") if isinstance(schema.get(key), str)]
-    return "\n\n".join(words)
-
-
-def _about_program(program: ProgramFile) -> str:
-    """Return what a called program is, and the inputs that it declares."""
-    inputs = ", ".join(f"`{name}`" for name in ("prompt", *declared_inputs(program)))
-    return f"**{program.segment}** · `{program.uri}` · a program; its inputs: {inputs}"
+def _hover_of(words: str, schema: Json, document: TextDocument, span: Span) -> types.Hover:
+    text = words
+    if schema not in ({}, None, True):
+        code = dumps(schema)
+        cut = code if len(code) <= HOVERED_SCHEMA else f"{code[:HOVERED_SCHEMA]}\n…"
+        text += f"\n\n```json\n{cut}\n```"
+    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text), document.lines.range(span))
 
 
 def _meaning(found: Definition) -> str:
@@ -84,13 +77,19 @@ def _meaning(found: Definition) -> str:
     return f" = `{text[:120]}{'…' if len(text) > 120 else ''}`" if "\n" not in text and "`" not in text else ""
 
 
-def _hover_of(words: str, schema: Json, document: TextDocument, span: Span) -> types.Hover:
-    text = words
-    if schema not in ({}, None, True):
-        code = dumps(schema)
-        cut = code if len(code) <= HOVERED_SCHEMA else f"{code[:HOVERED_SCHEMA]}\n…"
-        text += f"\n\n```json\n{cut}\n```"
-    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text), document.lines.range(span))
+def _about_program(program: ProgramFile) -> str:
+    """Return what a called program is, and the inputs that it declares."""
+    inputs = ", ".join(f"`{name}`" for name in ("prompt", *declared_inputs(program)))
+    return f"**{program.segment}** · `{program.uri}` · a program; its inputs: {inputs}"
+
+
+def about(known: KnownInstruction, knowledge: Knowledge) -> str:
+    """Return what an instruction is in a few lines of Markdown."""
+    schema = knowledge.schema(known)
+    words = [f"**{known.instruction.name}** · `{known.vibe.uri}` · carried out by {carried_out_by(known.instruction)}"]
+    if isinstance(schema, dict):
+        words += [str(schema[key]) for key in ("title", "description") if isinstance(schema.get(key), str)]
+    return "\n\n".join(words)
 
 
 def signature(document: TextDocument, offset: int, session: EditorSession) -> types.SignatureHelp | None:
@@ -108,9 +107,6 @@ def signature(document: TextDocument, offset: int, session: EditorSession) -> ty
     slots = list(members(knowledge.schema(known)))
     label = f"{call.callee.text}({{ {', '.join(slots)} }})"
     return types.SignatureHelp([types.SignatureInformation(label=label)])
-
-
-# Semantic tokens, inlay hints, folding ranges.
 
 
 TOKENS = [

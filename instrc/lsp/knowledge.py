@@ -20,15 +20,27 @@ from instrc.text.source import Source, Span
 from instrc.vibes.registry import ProgramFile, Registry
 from instrc.vibes.vibe import Vibe
 
-# The index of names: unlike binding, this works on programs with mistakes, and remembers every place.
 
+@dataclass(frozen=True, slots=True)
+class KnownInstruction:
+    """An instruction that has been looked up."""
 
-NAME_STEPS: Final = 40
-"""Steps from a name to its schema: names of names, members of members."""
+    instruction: Instruction
+    vibe: Vibe
+    uri: str
+
+    @property
+    def path(self) -> str:
+        """The file that it is written in."""
+        return self.vibe.source.name
+
+    @property
+    def segment(self) -> str:
+        """Its name, as files spell it."""
+        return self.vibe.segment
+
 
 DefinitionKind: TypeAlias = Literal["const", "tool", "input", "element", "key", "round"]
-_PLACES = frozenset({"Process", "LLM_Context", "Server_Context", "User_Context", "StartProcess"})
-"""Calls whose keys are names for what comes after them."""
 
 
 class Definition(Struct, frozen=True, gc=False):
@@ -127,6 +139,127 @@ class SymbolIndex:
     def places(self, definition: Definition) -> list[Mention]:
         """Return where a definition is read."""
         return [mention for mention in self.mentions if mention.definition is definition]
+
+
+NAME_STEPS: Final = 40
+"""Steps from a name to its schema: names of names, members of members."""
+_ERROR: Json = {"properties": {name: {"type": "string"} for name in ("step", "kind", "code", "message")}}
+
+
+class Knowledge:
+    """The registry that one document sees, with what has been asked of it."""
+
+    def __init__(self, registry: Registry) -> None:
+        self.registry = registry
+        self._library = InstructionTable(registry, Report())
+        self._schemas: dict[str, Json] = {}
+
+    def find(self, text: str) -> KnownInstruction | None:
+        """Return what a name or an `aug:` reference finds; `None` for nothing or too much."""
+        try:
+            found = (text,) if text.startswith("aug:") else self.registry.lookup(text)
+            if len(found) != 1:
+                return None
+            instruction = self._library.instruction(found[0], None)
+            return KnownInstruction(instruction, self.registry.load(found[0].partition("#")[0]), instruction.uri or found[0])
+        except CompileError:
+            return None
+
+    def program(self, text: str) -> ProgramFile | None:
+        """Return the program that a name or an `aug:` reference finds."""
+        try:
+            found = (text,) if text.startswith("aug:") else self.registry.lookup_program(text)
+            return self.registry.load_program(found[0].partition("#")[0]) if len(found) == 1 else None
+        except CompileError:
+            return None
+
+    def schema(self, known: KnownInstruction) -> Json:
+        """Return the flat schema of an instruction, `{}` if it has a mistake."""
+        if known.uri not in self._schemas:
+            try:
+                self._schemas[known.uri] = self._library.schema(known.instruction)
+            except CompileError:
+                self._schemas[known.uri] = {}
+        return self._schemas[known.uri]
+
+    def place(self, known: KnownInstruction, member: str = "") -> Span:
+        """Return where an instruction is written, or one of its properties."""
+        _, _, fragment = known.uri.partition("#")
+        pointer = fragment if fragment.startswith("/") else ""
+        if member:
+            return known.vibe.span(f"{pointer}/properties/{member.replace('~', '~0').replace('/', '~1')}", key=True)
+        return known.vibe.span(pointer)
+
+    def value(self, expression: surface.Expression, index: SymbolIndex, depth: int = 0) -> Json:
+        """Return the schema of what an expression stands for; `{}` if nothing is known about it."""
+        if depth > NAME_STEPS:
+            return {}
+        match expression:
+            case surface.Name(text, span):
+                mention = index.by_start.get(span.start)
+                definition = mention.definition if mention else None
+                return self.of_definition(definition, index, depth + 1) if definition else self._look_up(text)
+            case surface.Uri(text):
+                return self._look_up(text)
+            case surface.Inline(schema):
+                return schema
+            case surface.Call(callee):
+                return self.value(callee, index, depth + 1)
+            case surface.Pipe(stages):
+                return self.value(stages[-1], index, depth + 1)
+            case surface.Annotated(value, annotation):
+                inner = self.value(value, index, depth + 1)
+                return inner if isinstance(annotation, str) else _with_annotation(inner, annotation)
+            case surface.Access(base, members):
+                way = [member.text for member in members]
+                mention = index.by_start.get(base.span.start) if isinstance(base, surface.Name) else None
+                if mention is not None and mention.definition is not None:
+                    return self.along(mention.definition, way, index, depth + 1)
+                return down(self.value(base, index, depth + 1), way)
+            case surface.Object(fields):
+                named = {each.key: each.value for each in fields}
+                return {
+                    "properties": {
+                        key: {} if value is None else self.value(value, index, depth + 1) for key, value in named.items()
+                    }
+                }
+            case _:
+                return {}
+
+    def along(self, definition: Definition, way: Sequence[str], index: SymbolIndex, depth: int = 0) -> Json:
+        """Return the schema of the member to which a way leads from a name; `previous.draft` is what `draft` is."""
+        body = index.of_round(definition)
+        found = body.names.get(way[0]) if body is not None and way else None
+        if found is not None:
+            return down(self.of_definition(found, index, depth + 1), way[1:])
+        return down(self.of_definition(definition, index, depth + 1), way)
+
+    def of_definition(self, definition: Definition, index: SymbolIndex, depth: int = 0) -> Json:
+        """Return the schema of what a name stands for; of a round only the names of its members."""
+        if (body := index.of_round(definition)) is not None:
+            return {"properties": {name: {} for name, each in body.names.items() if each.kind != "round"}}
+        if definition.value is None:
+            return _ERROR if (definition.kind, definition.name) == ("round", "error") else {}
+        schema = self.value(definition.value, index, depth + 1)
+        if definition.of_list:
+            return schema.get("items", {}) if isinstance(schema, dict) else {}
+        return schema
+
+    def _look_up(self, text: str) -> Json:
+        known = self.find(text)
+        return self.schema(known) if known else {}
+
+
+def _with_annotation(schema: Json, more: dict[str, Json]) -> Json:
+    """Return a schema with the properties that an annotation adds."""
+    if not isinstance(schema, dict) or not isinstance(added := more.get("properties"), dict):
+        return schema
+    properties = schema.get("properties")
+    return {**schema, "properties": {**(properties if isinstance(properties, dict) else {}), **added}}
+
+
+_PLACES = frozenset({"Process", "LLM_Context", "Server_Context", "User_Context", "StartProcess"})
+"""Calls whose keys are names for what comes after them."""
 
 
 def index_of(program: surface.Program) -> SymbolIndex:
@@ -249,138 +382,9 @@ class _Walk:
         self.pending.extend(reversed(tasks))
 
 
-# Vibes, their flat schemas, the members of a value.
-
-
-_ERROR: Json = {"properties": {name: {"type": "string"} for name in ("step", "kind", "code", "message")}}
-
-
 def carried_out_by(instruction: Instruction) -> str:
     """Return who carries an instruction out, in words."""
     return "none: it is fused into what it holds" if instruction.kind == "mixin" else EXECUTORS[instruction.kind]
-
-
-@dataclass(frozen=True, slots=True)
-class KnownInstruction:
-    """An instruction that has been looked up."""
-
-    instruction: Instruction
-    vibe: Vibe
-    uri: str
-
-    @property
-    def path(self) -> str:
-        """The file that it is written in."""
-        return self.vibe.source.name
-
-    @property
-    def segment(self) -> str:
-        """Its name, as files spell it."""
-        return self.vibe.segment
-
-
-class Knowledge:
-    """The registry that one document sees, with what has been asked of it."""
-
-    def __init__(self, registry: Registry) -> None:
-        self.registry = registry
-        self._library = InstructionTable(registry, Report())
-        self._schemas: dict[str, Json] = {}
-
-    def find(self, text: str) -> KnownInstruction | None:
-        """Return what a name or an `aug:` reference finds; `None` for nothing or too much."""
-        try:
-            found = (text,) if text.startswith("aug:") else self.registry.lookup(text)
-            if len(found) != 1:
-                return None
-            instruction = self._library.instruction(found[0], None)
-            return KnownInstruction(instruction, self.registry.load(found[0].partition("#")[0]), instruction.uri or found[0])
-        except CompileError:
-            return None
-
-    def program(self, text: str) -> ProgramFile | None:
-        """Return the program that a name or an `aug:` reference finds."""
-        try:
-            found = (text,) if text.startswith("aug:") else self.registry.lookup_program(text)
-            return self.registry.load_program(found[0].partition("#")[0]) if len(found) == 1 else None
-        except CompileError:
-            return None
-
-    def schema(self, known: KnownInstruction) -> Json:
-        """Return the flat schema of an instruction, `{}` if it has a mistake."""
-        if known.uri not in self._schemas:
-            try:
-                self._schemas[known.uri] = self._library.schema(known.instruction)
-            except CompileError:
-                self._schemas[known.uri] = {}
-        return self._schemas[known.uri]
-
-    def place(self, known: KnownInstruction, member: str = "") -> Span:
-        """Return where an instruction is written, or one of its properties."""
-        _, _, fragment = known.uri.partition("#")
-        pointer = fragment if fragment.startswith("/") else ""
-        if member:
-            return known.vibe.span(f"{pointer}/properties/{member.replace('~', '~0').replace('/', '~1')}", key=True)
-        return known.vibe.span(pointer)
-
-    def value(self, expression: surface.Expression, index: SymbolIndex, depth: int = 0) -> Json:
-        """Return the schema of what an expression stands for; `{}` if nothing is known about it."""
-        if depth > NAME_STEPS:
-            return {}
-        match expression:
-            case surface.Name(text, span):
-                mention = index.by_start.get(span.start)
-                definition = mention.definition if mention else None
-                return self.of_definition(definition, index, depth + 1) if definition else self._look_up(text)
-            case surface.Uri(text):
-                return self._look_up(text)
-            case surface.Inline(schema):
-                return schema
-            case surface.Call(callee):
-                return self.value(callee, index, depth + 1)
-            case surface.Pipe(stages):
-                return self.value(stages[-1], index, depth + 1)
-            case surface.Annotated(value, annotation):
-                inner = self.value(value, index, depth + 1)
-                return inner if isinstance(annotation, str) else _with_annotation(inner, annotation)
-            case surface.Access(base, members):
-                way = [member.text for member in members]
-                mention = index.by_start.get(base.span.start) if isinstance(base, surface.Name) else None
-                if mention is not None and mention.definition is not None:
-                    return self.along(mention.definition, way, index, depth + 1)
-                return down(self.value(base, index, depth + 1), way)
-            case surface.Object(fields):
-                named = {each.key: each.value for each in fields}
-                return {
-                    "properties": {
-                        key: {} if value is None else self.value(value, index, depth + 1) for key, value in named.items()
-                    }
-                }
-            case _:
-                return {}
-
-    def along(self, definition: Definition, way: Sequence[str], index: SymbolIndex, depth: int = 0) -> Json:
-        """Return the schema of the member to which a way leads from a name; `previous.draft` is what `draft` is."""
-        body = index.of_round(definition)
-        found = body.names.get(way[0]) if body is not None and way else None
-        if found is not None:
-            return down(self.of_definition(found, index, depth + 1), way[1:])
-        return down(self.of_definition(definition, index, depth + 1), way)
-
-    def of_definition(self, definition: Definition, index: SymbolIndex, depth: int = 0) -> Json:
-        """Return the schema of what a name stands for; of a round only the names of its members."""
-        if (body := index.of_round(definition)) is not None:
-            return {"properties": {name: {} for name, each in body.names.items() if each.kind != "round"}}
-        if definition.value is None:
-            return _ERROR if (definition.kind, definition.name) == ("round", "error") else {}
-        schema = self.value(definition.value, index, depth + 1)
-        if definition.of_list:
-            return schema.get("items", {}) if isinstance(schema, dict) else {}
-        return schema
-
-    def _look_up(self, text: str) -> Json:
-        known = self.find(text)
-        return self.schema(known) if known else {}
 
 
 def declared_inputs(program: ProgramFile) -> list[str]:
@@ -414,11 +418,3 @@ def member_of(schema: Json, name: str) -> Json:
     if found is None and isinstance(schema, dict) and isinstance(properties := schema.get("properties"), dict):
         found = properties.get(name)
     return {} if found is None else found
-
-
-def _with_annotation(schema: Json, more: dict[str, Json]) -> Json:
-    """Return a schema with the properties that an annotation adds."""
-    if not isinstance(schema, dict) or not isinstance(added := more.get("properties"), dict):
-        return schema
-    properties = schema.get("properties")
-    return {**schema, "properties": {**(properties if isinstance(properties, dict) else {}), **added}}

@@ -49,6 +49,11 @@ def definition(document: TextDocument, offset: int, session: EditorSession) -> t
     return types.Location(session.uri(span.source.name), session.lines(span.source).range(span))
 
 
+def _beginning(path: str) -> types.Location:
+    start = types.Position(0, 0)
+    return types.Location(uri_of(path), types.Range(start, start))
+
+
 def member_place(document: TextDocument, offset: int, knowledge: Knowledge) -> Span | None:
     """Return where the member of a path, or the slot of a call, at an offset is written in a vibe."""
     for access in document.index.accesses:
@@ -81,11 +86,6 @@ def references(document: TextDocument, offset: int, *, declaration: bool) -> lis
     return [types.Location(uri, document.lines.range(span)) for span in _spans(document, offset, declaration=declaration)]
 
 
-def highlights(document: TextDocument, offset: int) -> list[types.DocumentHighlight]:
-    """Return all places of the name at an offset in the same text."""
-    return [types.DocumentHighlight(document.lines.range(span)) for span in _spans(document, offset, declaration=True)]
-
-
 def _spans(document: TextDocument, offset: int, *, declaration: bool) -> list[Span]:
     index = document.index
     found = index.definition(offset)
@@ -95,6 +95,11 @@ def _spans(document: TextDocument, offset: int, *, declaration: bool) -> list[Sp
             return []
         return [each.span for each in index.mentions if each.text == mention.text and each.definition is found]
     return [*([found.span] if declaration else []), *(mention.span for mention in index.places(found))]
+
+
+def highlights(document: TextDocument, offset: int) -> list[types.DocumentHighlight]:
+    """Return all places of the name at an offset in the same text."""
+    return [types.DocumentHighlight(document.lines.range(span)) for span in _spans(document, offset, declaration=True)]
 
 
 def renameable(document: TextDocument, offset: int) -> Definition | None:
@@ -139,9 +144,6 @@ def symbols(document: TextDocument) -> list[types.DocumentSymbol]:
         for each in document.index.definitions
         if each.kind in {"const", "tool", "input"} and each.name
     ]
-
-
-# References and renames in all files of a project.
 
 
 _REFERENCE = re.compile(r'"(aug:[^"\\]*)"')
@@ -217,6 +219,11 @@ def uses(target: Target, document: TextDocument, session: EditorSession) -> Iter
             yield Use(other, other.source.span(start, end), bool(reference), short)
 
 
+def _project(document: TextDocument, session: EditorSession) -> Path:
+    settings = session.workspace().settings_file(document.path)
+    return (settings or Path(document.path)).parent
+
+
 def _named(document: TextDocument) -> Iterator[tuple[Span, str, bool]]:
     """Yield the places of names that a program does not define, and of references with their text."""
     if document.is_vibe:
@@ -228,22 +235,12 @@ def _named(document: TextDocument) -> Iterator[tuple[Span, str, bool]]:
             yield mention.span, mention.text if mention.text.startswith("aug:") else "", mention.short
 
 
-def _project(document: TextDocument, session: EditorSession) -> Path:
-    settings = session.workspace().settings_file(document.path)
-    return (settings or Path(document.path)).parent
-
-
 def places_in_project(
     target: Target, document: TextDocument, session: EditorSession, *, declaration: bool
 ) -> list[types.Location]:
     """Return the places of an instruction or a program, its own file among them if that is asked for."""
     found = [types.Location(use.document.uri, use.document.lines.range(use.span)) for use in uses(target, document, session)]
     return [_beginning(target.path), *found] if declaration else found
-
-
-def _beginning(path: str) -> types.Location:
-    start = types.Position(0, 0)
-    return types.Location(uri_of(path), types.Range(start, start))
 
 
 def rename_instruction(

@@ -26,102 +26,9 @@ from instrc.text.collector import paused_collector
 from instrc.text.streams import read_chunks
 from instrc.version import __version__
 
-# Standard input is read without a thread, which could not be interrupted while it waits for the next message.
-
-
-class Incoming:
-    """The bytes of a descriptor as `pygls` asks for them: a line of a header, or a body of a known length."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._chunks = read_chunks(descriptor)
-        self._kept = bytearray()
-
-    async def readline(self) -> bytes:
-        """Return the next line with its end; what is left if there is none."""
-        seen = 0
-        while (end := self._kept.find(b"\n", seen)) < 0:
-            seen = len(self._kept)
-            if not await self._more():
-                return self._taken(seen)
-        return self._taken(end + 1)
-
-    async def readexactly(self, n: int) -> bytes:
-        """Return so many bytes; fewer at the end."""
-        while len(self._kept) < n and await self._more():
-            pass
-        return self._taken(n)
-
-    async def _more(self) -> bool:
-        try:
-            self._kept += await anext(self._chunks)
-        except StopAsyncIteration:
-            return False
-        return True
-
-    def _taken(self, count: int) -> bytes:
-        taken = bytes(self._kept[:count])
-        del self._kept[:count]
-        return taken
-
-
-# An edit is answered at once with what the text alone shows; what must be looked up follows when typing pauses.
-# A mistake of ours in one answer is written to the log, and the server goes on.
-
-
 T = TypeVar("T")
 PAUSE = 0.2
 """Seconds without typing after which everything is checked."""
-
-
-class _Protocol(LanguageServerProtocol):
-    """The protocol as pygls has it, but for three things.
-
-    Changes of texts are the session's.  pygls takes a form feed or U+2028 for a line end, and changes positions behind the end
-    of a line while it reads them: its text would not be the one that the editor shows.
-    Messages are written by `orjson`, which takes a tenth of the time for long answers.
-    Every request is answered: one that cannot be read, that comes before `initialize` or after `shutdown`, with an error.
-    An editor would wait for ever for an answer that pygls leaves out.
-    """
-
-    def structure_message(self, data: dict[str, object]) -> object:
-        """Read a message; say so to whom has asked what cannot be read."""
-        try:
-            return super().structure_message(data)
-        except JsonRpcException:
-            if isinstance(data.get("id"), int | str) and "method" in data:
-                self._refuse(data["id"], JsonRpcInvalidParams("This request is not what the protocol says it is."))
-            raise
-
-    def handle_message(self, message: RPCMessage) -> None:
-        """Hand a message on; refuse a request that comes too early or too late."""
-        if isinstance(message, RPCRequest):
-            if self._shutdown:
-                self._refuse(message.id, JsonRpcInvalidRequest("The server is shut down: it only takes `exit`."))
-                return
-            if message.method != types.INITIALIZE and not hasattr(self, "server_capabilities"):
-                self._refuse(message.id, JsonRpcServerNotInitialized("The first request must be `initialize`."))
-                return
-        super().handle_message(message)
-
-    def _refuse(self, request: object, error: JsonRpcException) -> None:
-        self._send_data({"jsonrpc": "2.0", "id": request, "error": error.to_response_error()})
-
-    def _send_data(self, data: object) -> None:
-        """Send a message; what `orjson` cannot write, half of a surrogate pair, is left to pygls."""
-        try:
-            body = orjson.dumps(data, default=self._serialize_message)
-        except orjson.JSONEncodeError:
-            super()._send_data(data)
-            return
-        if self.writer is not None:
-            self.writer.write(f"Content-Length: {len(body)}\r\n\r\n".encode() + body)
-
-    @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
-    def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Iterator[object]:
-        """Hand a change on as it came."""
-        handler = self.fm.features.get(types.TEXT_DOCUMENT_DID_CHANGE)
-        if handler is not None:
-            yield handler, (params,), None
 
 
 class Server(LanguageServer):
@@ -240,18 +147,90 @@ class Server(LanguageServer):
         return problems if text == document.source.text else ()
 
 
-class _OfDocument(Protocol):
-    """What the protocol asks about a document."""
+class _Protocol(LanguageServerProtocol):
+    """The protocol as pygls has it, but for three things.
 
-    @property
-    def text_document(self) -> types.TextDocumentIdentifier: ...
+    Changes of texts are the session's.  pygls takes a form feed or U+2028 for a line end, and changes positions behind the end
+    of a line while it reads them: its text would not be the one that the editor shows.
+    Messages are written by `orjson`, which takes a tenth of the time for long answers.
+    Every request is answered: one that cannot be read, that comes before `initialize` or after `shutdown`, with an error.
+    An editor would wait for ever for an answer that pygls leaves out.
+    """
+
+    def structure_message(self, data: dict[str, object]) -> object:
+        """Read a message; say so to whom has asked what cannot be read."""
+        try:
+            return super().structure_message(data)
+        except JsonRpcException:
+            if isinstance(data.get("id"), int | str) and "method" in data:
+                self._refuse(data["id"], JsonRpcInvalidParams("This request is not what the protocol says it is."))
+            raise
+
+    def handle_message(self, message: RPCMessage) -> None:
+        """Hand a message on; refuse a request that comes too early or too late."""
+        if isinstance(message, RPCRequest):
+            if self._shutdown:
+                self._refuse(message.id, JsonRpcInvalidRequest("The server is shut down: it only takes `exit`."))
+                return
+            if message.method != types.INITIALIZE and not hasattr(self, "server_capabilities"):
+                self._refuse(message.id, JsonRpcServerNotInitialized("The first request must be `initialize`."))
+                return
+        super().handle_message(message)
+
+    def _refuse(self, request: object, error: JsonRpcException) -> None:
+        self._send_data({"jsonrpc": "2.0", "id": request, "error": error.to_response_error()})
+
+    def _send_data(self, data: object) -> None:
+        """Send a message; what `orjson` cannot write, half of a surrogate pair, is left to pygls."""
+        try:
+            body = orjson.dumps(data, default=self._serialize_message)
+        except orjson.JSONEncodeError:
+            super()._send_data(data)
+            return
+        if self.writer is not None:
+            self.writer.write(f"Content-Length: {len(body)}\r\n\r\n".encode() + body)
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
+    def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Iterator[object]:
+        """Hand a change on as it came."""
+        handler = self.fm.features.get(types.TEXT_DOCUMENT_DID_CHANGE)
+        if handler is not None:
+            yield handler, (params,), None
 
 
-class _AtPosition(_OfDocument, Protocol):
-    """What the protocol asks about a place in a document."""
+class Incoming:
+    """The bytes of a descriptor as `pygls` asks for them: a line of a header, or a body of a known length."""
 
-    @property
-    def position(self) -> types.Position: ...
+    def __init__(self, descriptor: int) -> None:
+        self._chunks = read_chunks(descriptor)
+        self._kept = bytearray()
+
+    async def readline(self) -> bytes:
+        """Return the next line with its end; what is left if there is none."""
+        seen = 0
+        while (end := self._kept.find(b"\n", seen)) < 0:
+            seen = len(self._kept)
+            if not await self._more():
+                return self._taken(seen)
+        return self._taken(end + 1)
+
+    async def readexactly(self, n: int) -> bytes:
+        """Return so many bytes; fewer at the end."""
+        while len(self._kept) < n and await self._more():
+            pass
+        return self._taken(n)
+
+    async def _more(self) -> bool:
+        try:
+            self._kept += await anext(self._chunks)
+        except StopAsyncIteration:
+            return False
+        return True
+
+    def _taken(self, count: int) -> bytes:
+        taken = bytes(self._kept[:count])
+        del self._kept[:count]
+        return taken
 
 
 def make_server() -> Server:
@@ -311,13 +290,6 @@ def _files_changed(server: Server) -> None:
     server.later(list(server.session.documents.values()))
 
 
-def _asked(server: Server, params: _AtPosition, verb: Callable[[TextDocument, int], T], otherwise: T) -> T:
-    document = server.document(params.text_document.uri)
-    if document is None:
-        return otherwise
-    return server.safely(lambda: verb(document, document.lines.offset(params.position)), otherwise)
-
-
 def _questions(server: Server) -> None:
     session = server.session
 
@@ -361,6 +333,33 @@ def _questions(server: Server) -> None:
         return _asked(server, params, lambda document, offset: signature(document, offset, session), None)
 
 
+class _OfDocument(Protocol):
+    """What the protocol asks about a document."""
+
+    @property
+    def text_document(self) -> types.TextDocumentIdentifier: ...
+
+
+class _AtPosition(_OfDocument, Protocol):
+    """What the protocol asks about a place in a document."""
+
+    @property
+    def position(self) -> types.Position: ...
+
+
+def _asked(server: Server, params: _AtPosition, verb: Callable[[TextDocument, int], T], otherwise: T) -> T:
+    document = server.document(params.text_document.uri)
+    if document is None:
+        return otherwise
+    return server.safely(lambda: verb(document, document.lines.offset(params.position)), otherwise)
+
+
+def _snippets(server: Server) -> bool:
+    text = server.client_capabilities.text_document
+    item = text.completion.completion_item if text and text.completion else None
+    return bool(item and item.snippet_support)
+
+
 def _pictures(server: Server) -> None:
     """Answer what an editor draws of a document as a whole."""
     session = server.session
@@ -389,12 +388,6 @@ def _pictures(server: Server) -> None:
 def _whole(server: Server, params: _OfDocument, verb: Callable[[TextDocument], T], otherwise: T) -> T:
     document = server.document(params.text_document.uri)
     return otherwise if document is None else server.safely(lambda: verb(document), otherwise)
-
-
-def _snippets(server: Server) -> bool:
-    text = server.client_capabilities.text_document
-    item = text.completion.completion_item if text and text.completion else None
-    return bool(item and item.snippet_support)
 
 
 def _edits(server: Server) -> None:
@@ -444,13 +437,6 @@ def _formatted(document: TextDocument) -> list[types.TextEdit] | None:
     return [types.TextEdit(types.Range(types.Position(0, 0), end), text)]
 
 
-def _renames_files(server: Server) -> bool:
-    """Tell whether the editor can rename files as part of an edit."""
-    known = server.client_capabilities.workspace
-    edit = known.workspace_edit if known else None
-    return types.ResourceOperationKind.Rename in ((edit.resource_operations if edit else None) or ())
-
-
 def _prepared(document: TextDocument, offset: int, server: Server) -> types.PrepareRenamePlaceholder | None:
     known = navigation.instruction_at(document, offset, server.session) if _renames_files(server) else None
     if known is None and navigation.renameable(document, offset) is None:
@@ -465,3 +451,10 @@ def _prepared(document: TextDocument, offset: int, server: Server) -> types.Prep
         return None
     shown = place.text if known is None or not place.text.startswith("aug:") else known.vibe.segment
     return types.PrepareRenamePlaceholder(document.lines.range(place), shown)
+
+
+def _renames_files(server: Server) -> bool:
+    """Tell whether the editor can rename files as part of an edit."""
+    known = server.client_capabilities.workspace
+    edit = known.workspace_edit if known else None
+    return types.ResourceOperationKind.Rename in ((edit.resource_operations if edit else None) or ())

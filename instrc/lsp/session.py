@@ -33,16 +33,12 @@ from instrc.text.files import read_whole
 from instrc.text.source import Source, Span
 from instrc.text.visible import visible
 
-# Positions of the protocol: lines from 0, columns in the units of the negotiated encoding, mostly UTF-16.
-
-
 UNOPENED_BYTES: Final = 1024 * 1024
 """Bytes of a file that an editor has not opened."""
 JOINED_SEGMENTS: Final = 4
 """How often a segment is read together with the next one, whose border an edit may have taken away."""
 KEPT_RUNS: Final = 32
 """Rows of statements, each of one text, that an editor keeps side by side before it moves them to the text that is shown."""
-
 T = TypeVar("T")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _BEYOND_16_BITS = re.compile("[\U00010000-\U0010ffff]")
@@ -139,13 +135,6 @@ def applied(text: str, changes: Iterable[types.TextDocumentContentChangeEvent], 
     return text
 
 
-# Incremental parsing: only what an edit has changed is read again.
-#
-# A text is cut behind the `;` of its statements.  What two cuts enclose is read alone, with the same result:
-# a file is a row of statements, so a row that ends in `;` and the row behind it are a row.
-# At most one piece at a time has slips; everything before it and behind it is correct.
-
-
 _END = re.compile(r"\s*;")
 
 
@@ -216,6 +205,13 @@ def read_segments(source: Source) -> Segments:
     return segments_of(*_read(source, 0, None))
 
 
+def _read(source: Source, start: int, stop: int | None) -> tuple[Program, tuple[Problem, ...]]:
+    report = Report()
+    program = parse(source, report, start, stop)
+    name_habits(program, report)
+    return program, report.ordered()
+
+
 def segments_of(program: Program, slips: tuple[Problem, ...]) -> Segments:
     """Return the segments of a program with its slips."""
     source = program.source
@@ -223,6 +219,11 @@ def segments_of(program: Program, slips: tuple[Problem, ...]) -> Segments:
     if slips:
         return Segments(source, (), (row,), slips, (0, len(source.text)))
     return Segments(source, _cuts(program), (row,))
+
+
+def _cuts(program: Program) -> tuple[int, ...]:
+    ends = (_END.match(program.source.text, statement.span.end) for statement in program.statements)
+    return tuple(end.end() for end in ends if end)
 
 
 def edited(before: Segments, source: Source) -> Segments:
@@ -277,22 +278,6 @@ def _agreed(most: int, agree: Callable[[int], bool]) -> int:
         else:
             most = middle - 1
     return least
-
-
-def _read(source: Source, start: int, stop: int | None) -> tuple[Program, tuple[Problem, ...]]:
-    report = Report()
-    program = parse(source, report, start, stop)
-    name_habits(program, report)
-    return program, report.ordered()
-
-
-def _cuts(program: Program) -> tuple[int, ...]:
-    ends = (_END.match(program.source.text, statement.span.end) for statement in program.statements)
-    return tuple(end.end() for end in ends if end)
-
-
-# What depends on a text alone (its statements, its names) is computed when it is asked for and kept until the text changes.
-# What depends on vibes is forgotten when a vibe changes, on disk or in the editor.
 
 
 VIBE_ENDING = ".json"
@@ -472,9 +457,6 @@ class EditorSession:
         return Lines(source, self.encoding)
 
 
-# Diagnostics between an edit and the next full check: the last ones, moved along with the text.
-
-
 @dataclass(frozen=True, slots=True)
 class LastDiagnostics:
     """Problems as they were shown for a text, without those that reading alone finds."""
@@ -534,6 +516,10 @@ def _related(span: Span, words: str, session: EditorSession) -> types.Diagnostic
     return types.DiagnosticRelatedInformation(location, visible(shorten_values(words)))
 
 
+def _is_file(source: Source) -> bool:
+    return not source.name.startswith("<")
+
+
 def actions(
     problems: Sequence[Problem], document: TextDocument, wanted: types.Range, given: Sequence[types.Diagnostic]
 ) -> list[types.CodeAction]:
@@ -558,6 +544,11 @@ def actions(
     return found
 
 
+def _edit(fixes: Sequence[Fix], document: TextDocument) -> types.WorkspaceEdit:
+    edits = [types.TextEdit(document.lines.range(edit.span), edit.text) for fix in fixes for edit in fix.edits]
+    return types.WorkspaceEdit(changes={document.uri: edits})
+
+
 def fix_all(problems: Sequence[Problem], document: TextDocument) -> list[types.CodeAction]:
     """Return the action that applies all safe fixes of a document, if there are any."""
     safe: list[Fix] = []
@@ -572,12 +563,3 @@ def fix_all(problems: Sequence[Problem], document: TextDocument) -> list[types.C
         return []
     kind = types.CodeActionKind.SourceFixAll
     return [types.CodeAction(title="Apply all safe fixes of instrc", kind=kind, edit=_edit(safe, document))]
-
-
-def _edit(fixes: Sequence[Fix], document: TextDocument) -> types.WorkspaceEdit:
-    edits = [types.TextEdit(document.lines.range(edit.span), edit.text) for fix in fixes for edit in fix.edits]
-    return types.WorkspaceEdit(changes={document.uri: edits})
-
-
-def _is_file(source: Source) -> bool:
-    return not source.name.startswith("<")

@@ -87,6 +87,35 @@ class MissingBraces(Problem):
         return (Fix("add a pair of braces", (Edit(after, " {"), Edit(before, "} "))),)
 
 
+_AGAIN = "write `repeat { … } until PATH`, or `each i in 3 { … }` for three at the same time"
+_LIMITED = 'write it after the block: `do { … } @ { within: "PT30S" }`'
+_TOGETHER = "write `do { … }` for each: blocks that do not read each other's results run at the same time"
+INSTEAD = {
+    "otherwise": "write `else { … }`",
+    "default": "write `else { … }`",
+    "loop": _AGAIN,
+    "times": _AGAIN,
+    "retry": "who runs the program says how often a step is tried; `try { … } else { … }` says what is done if it fails",
+    "timeout": _LIMITED,
+    "deadline": _LIMITED,
+    "within": _LIMITED,
+    "max": "write the bound behind the condition: `repeat { … } until PATH max 3`",
+    "until": "write `repeat { … } until PATH`: the condition comes after the braces",
+    "parallel": _TOGETHER,
+    "all": _TOGETHER,
+    "fork": _TOGETHER,
+    "concurrently": _TOGETHER,
+    "async": _TOGETHER,
+    "spawn": _TOGETHER,
+    **dict.fromkeys(("any", "first", "either", "fastest"), "write `race { … } or { … }`: the first that is done counts"),
+    "block": "write `do { … }`",
+    "begin": "write `do { … }`",
+    "group": "write `do { … }`",
+    "finally": "write the steps after the block: they run when it has ended",
+}
+"""What to write instead of words before braces, in lower case."""
+
+
 class BracesAfterName(Problem):
     name = "braces-after-name"
     message = "`{word}` does not begin a block, and a call has round brackets"
@@ -124,35 +153,6 @@ class StrayWord(Problem):
         if self.block == "each":
             return "write it before the braces: `each NAME in PATH max 5 { … }`"
         return "only `each` and `repeat` have a bound: `repeat { … } until PATH max 3`"
-
-
-_TOGETHER = "write `do { … }` for each: blocks that do not read each other's results run at the same time"
-_AGAIN = "write `repeat { … } until PATH`, or `each i in 3 { … }` for three at the same time"
-_LIMITED = 'write it after the block: `do { … } @ { within: "PT30S" }`'
-INSTEAD = {
-    "otherwise": "write `else { … }`",
-    "default": "write `else { … }`",
-    "loop": _AGAIN,
-    "times": _AGAIN,
-    "retry": "who runs the program says how often a step is tried; `try { … } else { … }` says what is done if it fails",
-    "timeout": _LIMITED,
-    "deadline": _LIMITED,
-    "within": _LIMITED,
-    "max": "write the bound behind the condition: `repeat { … } until PATH max 3`",
-    "until": "write `repeat { … } until PATH`: the condition comes after the braces",
-    "parallel": _TOGETHER,
-    "all": _TOGETHER,
-    "fork": _TOGETHER,
-    "concurrently": _TOGETHER,
-    "async": _TOGETHER,
-    "spawn": _TOGETHER,
-    **dict.fromkeys(("any", "first", "either", "fastest"), "write `race { … } or { … }`: the first that is done counts"),
-    "block": "write `do { … }`",
-    "begin": "write `do { … }`",
-    "group": "write `do { … }`",
-    "finally": "write the steps after the block: they run when it has ended",
-}
-"""What to write instead of words before braces, in lower case."""
 
 
 class IncompleteBlock(Problem):
@@ -361,6 +361,16 @@ class MayBeNull(Problem):
     argument: str
 
 
+_CALLED = {
+    **dict.fromkeys(("contains", "includes", "has"), "{ contains: { const: … } }"),
+    **dict.fromkeys(("len", "length", "count", "size", "any", "not_empty", "notempty"), "{ minItems: 1 }"),
+    **dict.fromkeys(("empty", "is_empty", "isempty"), "{ maxItems: 0 }"),
+    **dict.fromkeys(("exists", "defined", "is_defined", "isdefined", "bool"), "{}"),
+    **dict.fromkeys(("startswith", "starts_with", "endswith", "ends_with", "matches", "match"), '{ pattern: "…" }'),
+}
+"""What a condition says in a JSON Schema where other languages call a function, in lower case."""
+
+
 class BadCondition(Problem):
     name = "bad-condition"
 
@@ -419,14 +429,6 @@ class BadCondition(Problem):
                 return "write a name such as `answer`, or a path such as `answer.ok`"
 
 
-_CALLED = {
-    **dict.fromkeys(("contains", "includes", "has"), "{ contains: { const: … } }"),
-    **dict.fromkeys(("len", "length", "count", "size", "any", "not_empty", "notempty"), "{ minItems: 1 }"),
-    **dict.fromkeys(("empty", "is_empty", "isempty"), "{ maxItems: 0 }"),
-    **dict.fromkeys(("exists", "defined", "is_defined", "isdefined", "bool"), "{}"),
-    **dict.fromkeys(("startswith", "starts_with", "endswith", "ends_with", "matches", "match"), '{ pattern: "…" }'),
-}
-"""What a condition says in a JSON Schema where other languages call a function, in lower case."""
 _ANSWERS = {**dict.fromkeys(("yes", "on"), "true"), **dict.fromkeys(("no", "off"), "false")}
 """Words of people for what is true or not."""
 

@@ -53,6 +53,10 @@ class NotAProcess(Problem):
         return "compile the process with `--emit process`, save it as a vibe, and launch that"
 
 
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
 class MisplacedContext(Problem):
     name = "misplaced-context"
 
@@ -162,10 +166,6 @@ class EmptyMixin(Problem):
         if self.elsewhere:
             return 'equal calls are one step: nest the mixins, `A_Mixin(B_Mixin(…))`, or let the calls differ, `… @ "the second"`'
         return f"write a step of the model in its brackets, as in `{self.mixin}(Draft(prompt))`"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 40 else text[:39] + "…"
 
 
 class MisplacedCall(Problem):

@@ -8,6 +8,8 @@ from instrc.problems.problem import Problem
 from instrc.problems.suggest import did_you_mean
 from instrc.text.source import Span
 
+A_FOLDER = "it is a folder"
+
 
 class UnreadableFile(Problem):
     name = "unreadable-file"
@@ -25,9 +27,6 @@ class UnreadableFile(Problem):
         if self.path.startswith(("http://", "https://")):
             return "nothing is fetched from an address: save what it answers as a file, and give the file"
         return did_you_mean(self.nearest)
-
-
-A_FOLDER = "it is a folder"
 
 
 class UnwritableOutput(Problem):

@@ -17,15 +17,6 @@ from instrc.version import __version__
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-class _Region(NamedTuple):
-    """A span in lines and columns."""
-
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-
-
 def to_json(problems: Iterable[Problem]) -> list[Json]:
     """Return one object per problem, all with the same keys; a value that is not known is `null`."""
     return [
@@ -42,6 +33,32 @@ def to_json(problems: Iterable[Problem]) -> list[Json]:
     ]
 
 
+def _clean(text: str) -> str:
+    """Return a text that UTF-8 can encode: an invalid byte in the name of a file becomes `\ufffd`."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _json_place(span: Span | None) -> dict[str, Json]:
+    if span is None:
+        return {"path": None, "line": None, "column": None, "end_line": None, "end_column": None}
+    return {"path": _clean(span.source.name), **_region(span)._asdict()}
+
+
+class _Region(NamedTuple):
+    """A span in lines and columns."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+def _region(span: Span) -> _Region:
+    length = len(span.source.text)
+    start = span.source.locate(min(span.start, length))
+    return _Region(*start, *span.source.locate(min(max(span.start, span.end), length)))
+
+
 def _json_fix(fix: Fix) -> Json:
     edits: list[Json] = [{"text": _clean(edit.text), **_json_place(edit.span)} for edit in fix.edits]
     return {"title": _clean(fix.title), "safe": fix.safe, "edits": edits}
@@ -50,6 +67,30 @@ def _json_fix(fix: Fix) -> Json:
 def to_github(problems: Iterable[Problem]) -> str:
     """Return one workflow command per line, which GitHub Actions shows next to the changed line."""
     return "".join(f"{_github(problem)}\n" for problem in problems)
+
+
+def _github(problem: Problem) -> str:
+    fields = []
+    if problem.at is not None:
+        region = _region(problem.at)
+        fields.append(("file", visible(_clean(problem.at.source.name))))
+        fields.append(("line", str(region.line)))
+        fields.append(("endLine", str(region.end_line)))
+        if region.line == region.end_line:  # GitHub has no columns for spans of several lines
+            fields.append(("col", str(region.column)))
+            fields.append(("endColumn", str(region.end_column)))
+    fields.append(("title", f"instrc {problem.name}"))
+    properties = ",".join(f"{key}={_escape_property(value)}" for key, value in fields)
+    hint = "" if problem.hint is None else f"\n{problem.hint}"
+    return f"::{problem.severity} {properties}::{_escape(visible_lines(_clean(str(problem) + hint)))}"
+
+
+def _escape_property(text: str) -> str:
+    return _escape(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _escape(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def to_sarif(problems: Sequence[Problem], pages: dict[str, str]) -> Json:
@@ -105,27 +146,8 @@ def _result(problem: Problem, rule: int) -> Json:
     return result
 
 
-def _sarif_fix(fix: Fix) -> Json:
-    by_file: dict[str, list[Json]] = {}
-    for edit in fix.edits:
-        new: Json = {"deletedRegion": _sarif_region(edit.span), "insertedContent": {"text": _clean(edit.text)}}
-        by_file.setdefault(_uri(edit.span.source.name), []).append(new)
-    changes: list[Json] = [{"artifactLocation": {"uri": uri}, "replacements": new} for uri, new in by_file.items()]
-    return {"description": {"text": _clean(fix.title)}, "artifactChanges": changes}
-
-
 def _sarif_place(span: Span) -> Json:
     return {"artifactLocation": {"uri": _uri(span.source.name)}, "region": _sarif_region(span)}
-
-
-def _sarif_region(span: Span) -> Json:
-    region = _region(span)
-    return {
-        "startLine": region.line,
-        "startColumn": region.column,
-        "endLine": region.end_line,
-        "endColumn": region.end_column,
-    }
 
 
 def _uri(path: str) -> str:
@@ -139,42 +161,20 @@ def _uri(path: str) -> str:
     return quote(fsencode(Path(path).as_posix()), safe="/")
 
 
-def _github(problem: Problem) -> str:
-    fields = []
-    if problem.at is not None:
-        region = _region(problem.at)
-        fields.append(("file", visible(_clean(problem.at.source.name))))
-        fields.append(("line", str(region.line)))
-        fields.append(("endLine", str(region.end_line)))
-        if region.line == region.end_line:  # GitHub has no columns for spans of several lines
-            fields.append(("col", str(region.column)))
-            fields.append(("endColumn", str(region.end_column)))
-    fields.append(("title", f"instrc {problem.name}"))
-    properties = ",".join(f"{key}={_escape_property(value)}" for key, value in fields)
-    hint = "" if problem.hint is None else f"\n{problem.hint}"
-    return f"::{problem.severity} {properties}::{_escape(visible_lines(_clean(str(problem) + hint)))}"
+def _sarif_region(span: Span) -> Json:
+    region = _region(span)
+    return {
+        "startLine": region.line,
+        "startColumn": region.column,
+        "endLine": region.end_line,
+        "endColumn": region.end_column,
+    }
 
 
-def _escape(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _escape_property(text: str) -> str:
-    return _escape(text).replace(":", "%3A").replace(",", "%2C")
-
-
-def _json_place(span: Span | None) -> dict[str, Json]:
-    if span is None:
-        return {"path": None, "line": None, "column": None, "end_line": None, "end_column": None}
-    return {"path": _clean(span.source.name), **_region(span)._asdict()}
-
-
-def _region(span: Span) -> _Region:
-    length = len(span.source.text)
-    start = span.source.locate(min(span.start, length))
-    return _Region(*start, *span.source.locate(min(max(span.start, span.end), length)))
-
-
-def _clean(text: str) -> str:
-    """Return a text that UTF-8 can encode: an invalid byte in the name of a file becomes `\ufffd`."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+def _sarif_fix(fix: Fix) -> Json:
+    by_file: dict[str, list[Json]] = {}
+    for edit in fix.edits:
+        new: Json = {"deletedRegion": _sarif_region(edit.span), "insertedContent": {"text": _clean(edit.text)}}
+        by_file.setdefault(_uri(edit.span.source.name), []).append(new)
+    changes: list[Json] = [{"artifactLocation": {"uri": uri}, "replacements": new} for uri, new in by_file.items()]
+    return {"description": {"text": _clean(fix.title)}, "artifactChanges": changes}

@@ -11,8 +11,18 @@ from msgspec import Struct, StructMeta
 from instrc.text.limits import SHOWN_NAME
 from instrc.text.source import Span
 
-LISTED_PROBLEMS: Final = 20
-"""Problems that the text of an exception lists; `problems` has all of them."""
+
+class _ProblemMeta(StructMeta):
+    """Let a class of problems state its texts as templates; all its fields are keywords, and frozen."""
+
+    def __new__(  # noqa: PYI034  -- `Self` means nothing in a metaclass
+        cls, name: str, bases: tuple[type, ...], namespace: dict[str, object], *, frozen: bool = True, kw_only: bool = True
+    ) -> _ProblemMeta:
+        for text in ("message", "hint"):
+            template = namespace.get(text)
+            if isinstance(template, str):
+                namespace[text] = _filled(template)
+        return super().__new__(cls, name, bases, namespace, frozen=frozen, kw_only=kw_only)
 
 
 Severity: TypeAlias = Literal["error", "warning"]
@@ -40,30 +50,6 @@ class Fix(Struct, frozen=True):
     edits: tuple[Edit, ...]
     safe: bool = False
     """Whether it is certainly what the author wanted, so that no confirmation is needed."""
-
-
-class _ProblemMeta(StructMeta):
-    """Let a class of problems state its texts as templates; all its fields are keywords, and frozen."""
-
-    def __new__(  # noqa: PYI034  -- `Self` means nothing in a metaclass
-        cls, name: str, bases: tuple[type, ...], namespace: dict[str, object], *, frozen: bool = True, kw_only: bool = True
-    ) -> _ProblemMeta:
-        for text in ("message", "hint"):
-            template = namespace.get(text)
-            if isinstance(template, str):
-                namespace[text] = _filled(template)
-        return super().__new__(cls, name, bases, namespace, frozen=frozen, kw_only=kw_only)
-
-
-def _filled(template: str) -> property:
-    """Return the property that fills a template with the facts of a problem."""
-    if not re.search(FACT, template):
-        return property(lambda _: template)
-    return property(lambda problem: re.sub(FACT, lambda fact: format(getattr(problem, fact[1]), fact[2] or ""), template))
-
-
-FACT = r"\{(\w+)(?::(,))?\}"
-"""A fact in a template: `{word}`, or `{count:,}` with its thousands separated; all other braces stand for themselves."""
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
@@ -118,6 +104,12 @@ class Problem(Struct, metaclass=_ProblemMeta, frozen=True, kw_only=True):
         return shorten_values(self.message)
 
 
+LISTED_PROBLEMS: Final = 20
+"""Problems that the text of an exception lists; `problems` has all of them."""
+FACT = r"\{(\w+)(?::(,))?\}"
+"""A fact in a template: `{word}`, or `{count:,}` with its thousands separated; all other braces stand for themselves."""
+
+
 def shorten_values(text: str) -> str:
     """Return a sentence with the middle of each value of more than a hundred characters removed."""
     return text if len(text) <= SHOWN_NAME else re.sub(r"`[^`]*`", _shortened, text)
@@ -128,21 +120,6 @@ def _shortened(value: re.Match[str]) -> str:
     return written if len(written) - 2 <= SHOWN_NAME else f"{written[:41]}…{written[-21:]}"
 
 
-def _place(problem: Problem) -> str:
-    """Return where a problem is, as `FILE:LINE:COLUMN`; nothing if there is no source text."""
-    if problem.at is None:
-        return ""
-    line, column = problem.at.source.locate(problem.at.start)
-    return f"{problem.at.source.name}:{line}:{column}"
-
-
-def _listed(problem: Problem) -> str:
-    """Return the place, the name and the message of a problem in one line, and its hint in another."""
-    place = _place(problem)
-    told = f"{place}: {problem.name}: {problem}" if place else f"{problem.name}: {problem}"
-    return f"{told}\n  hint: {shorten_values(problem.hint)}" if problem.hint else told
-
-
 class CompileWarning(UserWarning):
     """A problem that does not stop the compilation; shown as a warning of Python where no report is given."""
 
@@ -150,6 +127,14 @@ class CompileWarning(UserWarning):
         self.problem = problem
         note = ": ".join(part for part in (_place(problem), shorten_values(problem.hint) if problem.hint else "") if part)
         super().__init__(f"{problem.name}: {problem}" + (f" ({note})" if note else ""))
+
+
+def _place(problem: Problem) -> str:
+    """Return where a problem is, as `FILE:LINE:COLUMN`; nothing if there is no source text."""
+    if problem.at is None:
+        return ""
+    line, column = problem.at.source.locate(problem.at.start)
+    return f"{problem.at.source.name}:{line}:{column}"
 
 
 class CompileError(Exception):
@@ -172,3 +157,17 @@ class CompileError(Exception):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self)!r})"
+
+
+def _listed(problem: Problem) -> str:
+    """Return the place, the name and the message of a problem in one line, and its hint in another."""
+    place = _place(problem)
+    told = f"{place}: {problem.name}: {problem}" if place else f"{problem.name}: {problem}"
+    return f"{told}\n  hint: {shorten_values(problem.hint)}" if problem.hint else told
+
+
+def _filled(template: str) -> property:
+    """Return the property that fills a template with the facts of a problem."""
+    if not re.search(FACT, template):
+        return property(lambda _: template)
+    return property(lambda problem: re.sub(FACT, lambda fact: format(getattr(problem, fact[1]), fact[2] or ""), template))

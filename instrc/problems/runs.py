@@ -75,6 +75,10 @@ class NothingToRetry(Problem):
         return self.advice
 
 
+_SHOWN = 20
+"""Steps that a hint lists."""
+
+
 class NoSuchStep(Problem):
     name = "no-such-step"
     message = "`{run}` has no step `{step}` to begin with, or several of that name"
@@ -87,10 +91,6 @@ class NoSuchStep(Problem):
     @property
     def hint(self) -> str | None:
         return f"it has begun {', '.join(f'`{each}`' for each in self.known[:_SHOWN])}" if self.known else "nothing has begun"
-
-
-_SHOWN = 20
-"""Steps that a hint lists."""
 
 
 class CannotFork(Problem):

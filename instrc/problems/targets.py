@@ -17,11 +17,6 @@ _MODELS = {
 """The beginnings of names of models and companies, by the target that is theirs."""
 
 
-def _target_of(name: str) -> str:
-    """Return the target of a model or a company; nothing for what is not known."""
-    return next((target for target, names in _MODELS.items() if name.casefold().startswith(names)), "")
-
-
 class UnknownTarget(Problem):
     name = "unknown-target"
     message = "there is no target `{target}`"
@@ -39,6 +34,11 @@ class UnknownTarget(Problem):
         if (target := _target_of(self.target)) in self.known:
             return f"did you mean `{target}`?"
         return "the targets are " + ", ".join(self.known)
+
+
+def _target_of(name: str) -> str:
+    """Return the target of a model or a company; nothing for what is not known."""
+    return next((target for target, names in _MODELS.items() if name.casefold().startswith(names)), "")
 
 
 class RecursiveForTarget(Problem):
@@ -63,18 +63,6 @@ class UnreadableMap(Problem):
 
 
 _TOOLS_SHOWN = 10
-
-
-def _lost(keyword: str, pointer: str, tool: str | None) -> str:
-    """Name a keyword, or the whole schema, and its place, with the tool where there are several."""
-    what = f"`{keyword}`" if keyword else "the schema"
-    return f"{what} at `{pointer or '/'}`" + ("" if tool is None else f" of `{tool}`")
-
-
-def _tools(names: tuple[str, ...]) -> str:
-    """List tools by their names; of very many the first."""
-    shown = ", ".join(f"`{name}`" for name in names[:_TOOLS_SHOWN])
-    return shown if len(names) <= _TOOLS_SHOWN else f"{shown} and {len(names) - _TOOLS_SHOWN} more"
 
 
 class _Loss(Problem):
@@ -226,3 +214,15 @@ class PayloadRefused(Problem):
     target: str
     judge: str
     reason: str
+
+
+def _lost(keyword: str, pointer: str, tool: str | None) -> str:
+    """Name a keyword, or the whole schema, and its place, with the tool where there are several."""
+    what = f"`{keyword}`" if keyword else "the schema"
+    return f"{what} at `{pointer or '/'}`" + ("" if tool is None else f" of `{tool}`")
+
+
+def _tools(names: tuple[str, ...]) -> str:
+    """List tools by their names; of very many the first."""
+    shown = ", ".join(f"`{name}`" for name in names[:_TOOLS_SHOWN])
+    return shown if len(names) <= _TOOLS_SHOWN else f"{shown} and {len(names) - _TOOLS_SHOWN} more"

@@ -14,24 +14,6 @@ from instrc.text.source import Span
 _TEXT = re.compile(r"\S|\Z")
 
 
-def _hashes(first: Span) -> tuple[Edit, ...]:
-    """Return the edits of a block of lines that begin with `#` or `--`."""
-    text = first.source.text
-    sign = text[first.start]
-    edits = []
-    start = first.start
-    while text.startswith(first.text, start):
-        stop = start + len(first.text)
-        while text.startswith(sign, stop):
-            stop += 1
-        edits.append(Edit(first.source.span(start, stop), "//"))
-        line_end = text.find("\n", stop)
-        if line_end < 0:
-            break
-        start = next(_TEXT.finditer(text, line_end)).start()
-    return tuple(edits)
-
-
 class NotUtf8(Problem):
     name = "not-utf8"
     message = "this byte does not belong to UTF-8 text"
@@ -131,6 +113,24 @@ class HashComment(Problem):
         before = _NAME_BEFORE.search(self.at.source.text, max(0, self.at.start - 100), self.at.start)
         after = _NAME_AFTER.match(self.at.source.text, self.at.end)
         return f"{before[0]}#{after[0]}" if before and after else ""
+
+
+def _hashes(first: Span) -> tuple[Edit, ...]:
+    """Return the edits of a block of lines that begin with `#` or `--`."""
+    text = first.source.text
+    sign = text[first.start]
+    edits = []
+    start = first.start
+    while text.startswith(first.text, start):
+        stop = start + len(first.text)
+        while text.startswith(sign, stop):
+            stop += 1
+        edits.append(Edit(first.source.span(start, stop), "//"))
+        line_end = text.find("\n", stop)
+        if line_end < 0:
+            break
+        start = next(_TEXT.finditer(text, line_end)).start()
+    return tuple(edits)
 
 
 class MarkdownFence(Problem):

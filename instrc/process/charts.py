@@ -7,9 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from instrc.process.picture import LANES, Box, Picture, PictureStep, ReadArrow, arrows_of, printable
 
-# Write a picture in the language of Graphviz.
-
-
 _FILLS = {"model": "#dbeafe", "server": "#dcfce7", "user": "#fef3c7"}
 _EDGES = {"model": "#1d4ed8", "server": "#15803d", "user": "#b45309"}
 _GREY = "#64748b"
@@ -38,26 +35,11 @@ def _lines(picture: Picture) -> Iterator[str]:
     yield "}"
 
 
-def _around(items: Iterable[Box | PictureStep], outer: frozenset[str]) -> Iterator[tuple[str, frozenset[str]]]:
-    """Yield each box and step with the boxes around it."""
-    for item in items:
-        yield item.id, outer
-        if isinstance(item, Box):
-            for section in item.sections:
-                yield from _around(section.items, outer | {item.id})
-
-
-def _edge(arrow: ReadArrow, around: Mapping[str, frozenset[str]], colour: str) -> str:
-    """Return an arrow; from and to a block it begins and ends at the frame, unless the other end is in that block."""
-    ends = {"ltail": (arrow.source, arrow.target), "lhead": (arrow.target, arrow.source)}
-    at_frames = "".join(
-        f", {side}=cluster_{end}"
-        for side, (end, other) in ends.items()
-        if end.startswith("b") and end not in around.get(other, frozenset())
-    )
-    names = [f"{end}_at" if end.startswith("b") else end for end in (arrow.source, arrow.target)]
-    label = f"label={_quoted(arrow.said)}, " if arrow.said else ""
-    return f'  {" -> ".join(names)} [{label}color="{colour}"{at_frames}]'
+def _quoted(text: str) -> str:
+    """Return a text between double quotes, each of its lines in one."""
+    lines = [printable(line).replace("\\", "\\\\").replace('"', '\\"') for line in text.split("\n")]
+    whole = "\\n".join(lines)
+    return f'"{whole}"'
 
 
 def _box(box: Box, indent: str) -> Iterator[str]:
@@ -86,14 +68,26 @@ def _box(box: Box, indent: str) -> Iterator[str]:
     yield f"{indent}}}"
 
 
-def _quoted(text: str) -> str:
-    """Return a text between double quotes, each of its lines in one."""
-    lines = [printable(line).replace("\\", "\\\\").replace('"', '\\"') for line in text.split("\n")]
-    whole = "\\n".join(lines)
-    return f'"{whole}"'
+def _around(items: Iterable[Box | PictureStep], outer: frozenset[str]) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yield each box and step with the boxes around it."""
+    for item in items:
+        yield item.id, outer
+        if isinstance(item, Box):
+            for section in item.sections:
+                yield from _around(section.items, outer | {item.id})
 
 
-# Write a picture as a Mermaid flowchart, for pages that draw it themselves.
+def _edge(arrow: ReadArrow, around: Mapping[str, frozenset[str]], colour: str) -> str:
+    """Return an arrow; from and to a block it begins and ends at the frame, unless the other end is in that block."""
+    ends = {"ltail": (arrow.source, arrow.target), "lhead": (arrow.target, arrow.source)}
+    at_frames = "".join(
+        f", {side}=cluster_{end}"
+        for side, (end, other) in ends.items()
+        if end.startswith("b") and end not in around.get(other, frozenset())
+    )
+    names = [f"{end}_at" if end.startswith("b") else end for end in (arrow.source, arrow.target)]
+    label = f"label={_quoted(arrow.said)}, " if arrow.said else ""
+    return f'  {" -> ".join(names)} [{label}color="{colour}"{at_frames}]'
 
 
 _STYLES = {
@@ -128,10 +122,6 @@ def _mermaid_lines(pictures: tuple[Picture, ...]) -> Iterator[str]:
             yield f"  class {','.join(nodes)} {lane}"
 
 
-def _nodes(picture: Picture, lane: str, prefix: str) -> list[str]:
-    return [f"{prefix}{node.id}" for node in picture.nodes() if node.lane == lane]
-
-
 def _chart(picture: Picture, prefix: str, indent: str) -> Iterator[str]:
     """Yield the boxes and arrows of a picture; `prefix` stands before each id."""
     for index, name in enumerate(picture.inputs):
@@ -148,6 +138,13 @@ def _chart(picture: Picture, prefix: str, indent: str) -> Iterator[str]:
         source = arrow.source if arrow.name is None else given[arrow.source][arrow.name]
         said = "" if arrow.said == (arrow.name or "") else f'|"{_mermaid_quoted(arrow.said)}"|'
         yield f"{indent}{prefix}{source} -->{said} {prefix}{arrow.target}"
+
+
+def _mermaid_quoted(text: str) -> str:
+    """Return a text as Mermaid shows it between double quotes."""
+    plain = printable(text)
+    codes = {"#": "#35;", '"': "#quot;", "<": "#lt;", ">": "#gt;", "&": "#amp;", "`": "#96;", "|": "#124;", "\\": "#92;"}
+    return "".join(codes.get(letter, letter) for letter in plain)
 
 
 def _mermaid_box(box: Box, given: Mapping[str, Mapping[str, str]], prefix: str, indent: str) -> Iterator[str]:
@@ -174,8 +171,5 @@ def _mermaid_box(box: Box, given: Mapping[str, Mapping[str, str]], prefix: str, 
     yield f"{indent}end"
 
 
-def _mermaid_quoted(text: str) -> str:
-    """Return a text as Mermaid shows it between double quotes."""
-    plain = printable(text)
-    codes = {"#": "#35;", '"': "#quot;", "<": "#lt;", ">": "#gt;", "&": "#amp;", "`": "#96;", "|": "#124;", "\\": "#92;"}
-    return "".join(codes.get(letter, letter) for letter in plain)
+def _nodes(picture: Picture, lane: str, prefix: str) -> list[str]:
+    return [f"{prefix}{node.id}" for node in picture.nodes() if node.lane == lane]

@@ -11,12 +11,8 @@ from instrc.text.durations import is_duration, is_no_time
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, Location, as_object, at, optional_text, pointer
 from instrc.text.limits import PROCESS_LEVELS, ROUNDS
 
-# Steps and chunks from JSON and to JSON: what is for the engine is read out of a schema, and written back beside it.
-
-
 Resolve: TypeAlias = Callable[[Json], JsonObject]
 """Follows references within the document from the top of a schema."""
-
 WORDS = ("activity", "plan", "among", "fail", "within", "delay", "references", "arguments")
 """What stands beside a schema for the engine, in the order in which it is written."""
 _SIGNS = frozenset({"activity", "plan", "among", "references", "arguments"})
@@ -39,6 +35,50 @@ def read_step(key: str, written: Json, executor: flow.Executor, resolve: Resolve
     for slot in slots:
         schema = as_object(with_changed_part(schema, slot.path, partial(_bare, engine=slot.engine)))
     return flow.Step(key, _bare(schema, engine), executor, engine, tuple(slots), written if refers else None)
+
+
+def _engine_in_slot(node: JsonObject) -> flow.EngineProperties:
+    """Return what stands beside a schema inside a step; arguments only if they are written as they are written here."""
+    engine = _engine_of(node)
+    arguments = node.get("arguments")
+    if arguments is not None and flow.written_value(flow.value_of(arguments)) != arguments:
+        engine = _engine_of({word: value for word, value in node.items() if word != "arguments"})
+    return engine if _with_engine({}, engine).keys() & _SIGNS else flow.NO_ENGINE
+
+
+def _engine_of(node: JsonObject) -> flow.EngineProperties:
+    """Return what stands beside the schema of a step; what is no such word stays in the schema."""
+    if all(word not in node for word in WORDS):
+        return flow.NO_ENGINE
+    among, plan, arguments = node.get("among"), node.get("plan"), node.get("arguments")
+    tools = plan.get("tools") if isinstance(plan, dict) else None
+    return flow.EngineProperties(
+        tuple(_references(node)),
+        None if arguments is None else flow.value_of(arguments),
+        optional_text(node.get("activity")),
+        tools if isinstance(tools, dict) else None,
+        flow.Read.parse(among) if isinstance(among, str) else None,
+        node.get("fail") is True,
+        optional_text(node.get("within")),
+        optional_text(node.get("delay")),
+    )
+
+
+def _references(node: JsonObject) -> Iterator[flow.Read]:
+    listed = node.get("references")
+    for path in listed if isinstance(listed, list) else [listed]:
+        if isinstance(path, str) and path:
+            yield flow.Read.parse(path)
+
+
+def _with_engine(found: JsonObject, engine: flow.EngineProperties) -> JsonObject:
+    arguments = None if engine.arguments is None else flow.written_value(engine.arguments)
+    return add_words(found, engine, [read.text for read in engine.references], arguments)
+
+
+def _bare(node: Json, engine: flow.EngineProperties) -> Json:
+    words = _with_engine({}, engine)
+    return {word: value for word, value in as_object(node).items() if word not in words} if words else node
 
 
 def write_step(step: flow.Step) -> Json:
@@ -138,11 +178,6 @@ def is_count(value: Json) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def _with_engine(found: JsonObject, engine: flow.EngineProperties) -> JsonObject:
-    arguments = None if engine.arguments is None else flow.written_value(engine.arguments)
-    return add_words(found, engine, [read.text for read in engine.references], arguments)
-
-
 def add_words(found: JsonObject, engine: flow.EngineProperties, references: list[str], arguments: Json) -> JsonObject:
     """Add to an object what is for the engine, with its paths as they are written, and return it."""
     if engine is not flow.NO_ENGINE:
@@ -165,38 +200,6 @@ def add_words(found: JsonObject, engine: flow.EngineProperties, references: list
     return found
 
 
-def _engine_of(node: JsonObject) -> flow.EngineProperties:
-    """Return what stands beside the schema of a step; what is no such word stays in the schema."""
-    if all(word not in node for word in WORDS):
-        return flow.NO_ENGINE
-    among, plan, arguments = node.get("among"), node.get("plan"), node.get("arguments")
-    tools = plan.get("tools") if isinstance(plan, dict) else None
-    return flow.EngineProperties(
-        tuple(_references(node)),
-        None if arguments is None else flow.value_of(arguments),
-        optional_text(node.get("activity")),
-        tools if isinstance(tools, dict) else None,
-        flow.Read.parse(among) if isinstance(among, str) else None,
-        node.get("fail") is True,
-        optional_text(node.get("within")),
-        optional_text(node.get("delay")),
-    )
-
-
-def _engine_in_slot(node: JsonObject) -> flow.EngineProperties:
-    """Return what stands beside a schema inside a step; arguments only if they are written as they are written here."""
-    engine = _engine_of(node)
-    arguments = node.get("arguments")
-    if arguments is not None and flow.written_value(flow.value_of(arguments)) != arguments:
-        engine = _engine_of({word: value for word, value in node.items() if word != "arguments"})
-    return engine if _with_engine({}, engine).keys() & _SIGNS else flow.NO_ENGINE
-
-
-def _bare(node: Json, engine: flow.EngineProperties) -> Json:
-    words = _with_engine({}, engine)
-    return {word: value for word, value in as_object(node).items() if word not in words} if words else node
-
-
 def with_changed_part(schema: Json, path: Location, change: Callable[[Json], Json]) -> Json:
     """Return a schema in which the part at a place is changed."""
     above: list[JsonArray | JsonObject] = []
@@ -211,16 +214,6 @@ def with_changed_part(schema: Json, path: Location, change: Callable[[Json], Jso
         else:
             made = {**outer, str(each): made}
     return made
-
-
-def _references(node: JsonObject) -> Iterator[flow.Read]:
-    listed = node.get("references")
-    for path in listed if isinstance(listed, list) else [listed]:
-        if isinstance(path, str) and path:
-            yield flow.Read.parse(path)
-
-
-# What the engine property of a block may say, word by word: what a reader would not understand is named, not passed over.
 
 
 Place: TypeAlias = Literal["block", "branch"]
@@ -254,12 +247,73 @@ def fault_of(kind: str, place: Place, engine: JsonObject) -> MisplacedWord | Non
             return None
 
 
-def _of_repeat(engine: JsonObject) -> MisplacedWord | None:
-    if ("item" in engine) != ("in" in engine):
-        return (), "the name of an element (`item`) and the list (`in`) stand together"
-    if isinstance(engine.get("until"), dict):
-        return _of_until(engine["until"])
-    return None if "in" in engine else ((), "it says when it ends (`until`), or the list that it goes through (`item`, `in`)")
+def _is_text(value: Json) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def _is_deadline(value: Json) -> bool:
+    return isinstance(value, str) and is_duration(value) and not is_no_time(value)
+
+
+_DELAY = 'it is a duration of ISO 8601 without years and months: `"P2D"` is two days, `"PT30S"` half a minute'
+_DEADLINE = _DELAY.replace("without", "that is not zero, without")
+
+
+def _is_span(value: Json) -> bool:
+    return isinstance(value, str) and is_duration(value)
+
+
+def _is_source(value: Json) -> bool:
+    """Tell whether a value can be a list, or a number of rounds."""
+    match value:
+        case {"const": constant, **others} if not others:
+            return constant is None or isinstance(constant, list) or is_count(constant)
+        case {"path": str(path), "optional": bool(), **others} if not others:
+            return bool(path)
+        case str() | list():
+            return bool(value) or isinstance(value, list)
+        case _:
+            return is_count(value)
+
+
+_NO_CONDITION = "a condition says a `path` and a `schema`, or a path that it `equals` or `differs` from"
+
+
+def _is_rounds(value: Json) -> bool:
+    return is_count(value) and value > 0
+
+
+def _is_texts(value: Json) -> bool:
+    return isinstance(value, list) and all(map(_is_text, value))
+
+
+def _is_schema(value: Json) -> bool:
+    return isinstance(value, dict | bool)
+
+
+_Shape: TypeAlias = tuple[Callable[[Json], bool], str]
+_SHAPES: dict[str, _Shape] = {
+    "key": (_is_text, "it is the key by which others read the block, a text"),
+    "within": (_is_deadline, _DEADLINE),
+    "delay": (_is_span, _DELAY),
+    "value": (flow.is_value, 'it is a path, `{ "const": … }`, or a list or an object of these'),
+    "shows": (flow.is_value, 'it is a path, `{ "const": … }`, or a list or an object of these'),
+    "item": (_is_text, "it is the name of an element, a text"),
+    "in": (_is_source, "it is the path to a list, a number, or a list in `const`"),
+    "until": (lambda value: isinstance(value, dict), _NO_CONDITION),
+    "keep": (_is_rounds, "it is the number of rounds that are shown, 1 or more"),
+    "hands": (_is_texts, "it is a list of keys"),
+    "fail": (lambda value: isinstance(value, bool), "it says by `true` that the step ends its block as failed"),
+    "of": (_is_text, "it is the name of a `repeat` beside it"),
+    "path": (_is_text, "it is a path"),
+    "schema": (_is_schema, "it is a schema"),
+    "equals": (_is_text, "it is a path"),
+    "differs": (_is_text, "it is a path"),
+    "anyOf": (lambda value: isinstance(value, list), "it is a list of conditions"),
+    "allOf": (lambda value: isinstance(value, list), "it is a list of conditions"),
+    "from": (lambda value: isinstance(value, dict) and flow.is_value(value), "it is an object of paths and constants"),
+}
+"""What a word holds, and how that is said."""
 
 
 def _of_until(until: Json) -> MisplacedWord | None:
@@ -270,6 +324,10 @@ def _of_until(until: Json) -> MisplacedWord | None:
             words = ", ".join(f"`{each}`" for each in flow.CONDITION)
             return ("until", word), f"a condition has no `{word}`: it takes {words}"
     return _of_condition(until, ("until",)) if until else (("until",), _NO_CONDITION)
+
+
+_TESTS = ({"path", "schema"}, {"path", "equals"}, {"path", "differs"})
+"""The words of each kind of test."""
 
 
 def _of_condition(engine: JsonObject, way: tuple[str | int, ...]) -> MisplacedWord | None:
@@ -302,82 +360,18 @@ def _listed(word: str, place: tuple[str | int, ...], test: Json) -> list[tuple[t
     return [((*place, word, number), each) for number, each in enumerate(listed)] if isinstance(listed, list) else [(place, test)]
 
 
-_TESTS = ({"path", "schema"}, {"path", "equals"}, {"path", "differs"})
-"""The words of each kind of test."""
+def _of_repeat(engine: JsonObject) -> MisplacedWord | None:
+    if ("item" in engine) != ("in" in engine):
+        return (), "the name of an element (`item`) and the list (`in`) stand together"
+    if isinstance(engine.get("until"), dict):
+        return _of_until(engine["until"])
+    return None if "in" in engine else ((), "it says when it ends (`until`), or the list that it goes through (`item`, `in`)")
 
 
 def fault_of_word(word: str, value: Json) -> str | None:
     """Return what is wrong with what a word holds, whatever stands beside it; `None` if nothing is."""
     sound, reason = _SHAPES[word]
     return None if sound(value) else reason
-
-
-def _is_span(value: Json) -> bool:
-    return isinstance(value, str) and is_duration(value)
-
-
-def _is_deadline(value: Json) -> bool:
-    return isinstance(value, str) and is_duration(value) and not is_no_time(value)
-
-
-def _is_schema(value: Json) -> bool:
-    return isinstance(value, dict | bool)
-
-
-def _is_text(value: Json) -> bool:
-    return isinstance(value, str) and bool(value)
-
-
-def _is_source(value: Json) -> bool:
-    """Tell whether a value can be a list, or a number of rounds."""
-    match value:
-        case {"const": constant, **others} if not others:
-            return constant is None or isinstance(constant, list) or is_count(constant)
-        case {"path": str(path), "optional": bool(), **others} if not others:
-            return bool(path)
-        case str() | list():
-            return bool(value) or isinstance(value, list)
-        case _:
-            return is_count(value)
-
-
-def _is_rounds(value: Json) -> bool:
-    return is_count(value) and value > 0
-
-
-def _is_texts(value: Json) -> bool:
-    return isinstance(value, list) and all(map(_is_text, value))
-
-
-_NO_CONDITION = "a condition says a `path` and a `schema`, or a path that it `equals` or `differs` from"
-_DELAY = 'it is a duration of ISO 8601 without years and months: `"P2D"` is two days, `"PT30S"` half a minute'
-_DEADLINE = _DELAY.replace("without", "that is not zero, without")
-_Shape: TypeAlias = tuple[Callable[[Json], bool], str]
-_SHAPES: dict[str, _Shape] = {
-    "key": (_is_text, "it is the key by which others read the block, a text"),
-    "within": (_is_deadline, _DEADLINE),
-    "delay": (_is_span, _DELAY),
-    "value": (flow.is_value, 'it is a path, `{ "const": … }`, or a list or an object of these'),
-    "shows": (flow.is_value, 'it is a path, `{ "const": … }`, or a list or an object of these'),
-    "item": (_is_text, "it is the name of an element, a text"),
-    "in": (_is_source, "it is the path to a list, a number, or a list in `const`"),
-    "until": (lambda value: isinstance(value, dict), _NO_CONDITION),
-    "keep": (_is_rounds, "it is the number of rounds that are shown, 1 or more"),
-    "hands": (_is_texts, "it is a list of keys"),
-    "fail": (lambda value: isinstance(value, bool), "it says by `true` that the step ends its block as failed"),
-    "of": (_is_text, "it is the name of a `repeat` beside it"),
-    "path": (_is_text, "it is a path"),
-    "schema": (_is_schema, "it is a schema"),
-    "equals": (_is_text, "it is a path"),
-    "differs": (_is_text, "it is a path"),
-    "anyOf": (lambda value: isinstance(value, list), "it is a list of conditions"),
-    "allOf": (lambda value: isinstance(value, list), "it is a list of conditions"),
-    "from": (lambda value: isinstance(value, dict) and flow.is_value(value), "it is an object of paths and constants"),
-}
-"""What a word holds, and how that is said."""
-
-
-# What the JSON of a block says beside its contexts, and the refusal of what cannot be understood.
 
 
 BodyWithEngine: TypeAlias = tuple[JsonObject, flow.Body]

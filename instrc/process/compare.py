@@ -18,11 +18,6 @@ from instrc.schema.walk import reached_definitions, refers
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, as_object, equal
 
-# Which step and which block of one process stands for which of another: steps by their names, blocks by the steps in them.
-#
-# True of this form: a pair is one of each side.  Keys are numbered anew when a step is added: their numbers say nothing.
-
-
 _NUMBER = re.compile(r"\bstep\d+_")
 _ELSEWHERE = frozenset({"title", "description", "references", "arguments"})
 """What is told of a step by itself, or by its name."""
@@ -207,9 +202,6 @@ def ascending(places: list[int]) -> bool:
     return all(left < right for left, right in pairwise(places))
 
 
-# What the parts of a process say of themselves, as texts and schemas that can be compared.
-
-
 def needs(outline: Outline) -> list[str]:
     """Return the activities of a process and its questions to people, in order."""
     found: dict[str, None] = {}
@@ -266,13 +258,13 @@ def _condition(condition: flow.Condition | None, pairs: Pairs | None) -> str:
     return condition.as_text(lambda read: _path(read, pairs), lambda schema: f" is {_test(schema)}")
 
 
+def _path(read: flow.Read, pairs: Pairs | None) -> str:
+    return (pairs.path(read) if pairs else read.text) + ("?" if read.optional else "")
+
+
 def _test(schema: Json) -> str:
     const = isinstance(schema, dict) and list(schema) == ["const"]
     return dumps(schema["const"] if const and isinstance(schema, dict) else schema, indent=False)
-
-
-def _path(read: flow.Read, pairs: Pairs | None) -> str:
-    return (pairs.path(read) if pairs else read.text) + ("?" if read.optional else "")
 
 
 def value_as_text(value: flow.Value | None, pairs: Pairs | None = None) -> str:
@@ -337,9 +329,6 @@ def free_names(outline: Outline) -> set[str]:
         for part in flow.parts_of(placed.block):
             values += [part.body.value, *(read for read, _ in (part.until.tests if part.until else ()))]
     return {read.first for value in values for read in flow.reads_of(value)} - bound
-
-
-# What has changed in the cut of a process: its steps, the chunks that they stand in, its blocks.
 
 
 @dataclass(frozen=True, slots=True)
@@ -526,11 +515,6 @@ def _timing(at: str, old: Step | Block, new: Step | Block) -> Iterator[CutChange
             yield CutChange(at, what, f"{was or 'none'} → {now or 'none'}")
 
 
-# For whom a new process breaks: those who start it, and those who serve its activities and its people.
-#
-# As with schemas, `yes` is proven, `no` is shown, and everything else is `unknown`.
-
-
 _HARMLESS = frozenset(
     {
         *("described", "default", "renamed", "split", "joined", "reordered", "removed", "reads", "reads no longer", "arguments"),
@@ -588,9 +572,6 @@ def serve_claim(old: Process, new: Process, needed: tuple[str, ...], found: CutC
     if not unknown and start.verdict != "yes":
         unknown = start.why
     return Claim("unknown", unknown) if unknown else Claim("yes")
-
-
-# What has changed from one process to another, and for whom it breaks.
 
 
 @dataclass(frozen=True, slots=True)

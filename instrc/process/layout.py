@@ -11,21 +11,6 @@ from typing import Final, NamedTuple
 from instrc.process.flow import Executor
 from instrc.process.picture import Box, Picture, PictureRead, PictureStep, Section
 
-# A picture with places: the rectangles, lines of text and arrows that are drawn, and the sizes that they have in common.
-
-
-PICTURED_TRACKS: Final = 40
-"""Lines side by side between two rows of a picture; more would be wider than anybody can follow, so they share."""
-
-WIDTH = 300
-"""Of a lane, in pixels."""
-MARGIN = 16
-HEAD = 26
-"""Height of the line that names a chunk or a block."""
-LINE = 17
-"""Height of one line of text in a step."""
-PAD = 8
-
 
 @dataclass(frozen=True, slots=True)
 class Area:
@@ -47,21 +32,21 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class PlacedNode:
-    """A step."""
-
-    node: PictureStep
-    area: Area
-    reads: tuple[Text, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class PlacedTitle:
     """The words over one body of a block."""
 
     title: str | None
     x: float
     y: float
+    reads: tuple[Text, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedNode:
+    """A step."""
+
+    node: PictureStep
+    area: Area
     reads: tuple[Text, ...]
 
 
@@ -100,14 +85,53 @@ class Layout:
     arrows: tuple[Edge, ...]
 
 
-# Compute the height and the vertical position of everything in a picture: these do not depend on widths.
+INSET = 12
+"""How far a block lies inside the one around it."""
+GUTTER = 22
+"""Of a gutter without lines."""
+TRACK = 7
+"""Between two lines in a gutter."""
+MARGIN = 16
+WIDTH = 300
+"""Of a lane, in pixels."""
 
 
-GAP = 14
-TOP = 44
-"""Height of the names of lanes."""
-INNER = "-in"
-"""Behind the id of a block: the names that it gives to what is in it, which leave it at its top."""
+def layout(picture: Picture) -> Layout:
+    """Return the places of everything in a picture."""
+    lanes = picture.lanes()
+    depth = _depth(picture.boxes)
+    inset = min(INSET, 240 / max(depth, 1))
+    heights = Heights()
+    heights.measure(picture, lanes)
+    tracks = tracks_of(heights, len(lanes))
+    widths = [GUTTER + TRACK * count for count in tracks.counts]
+    left = MARGIN + widths[0] + depth * inset
+    edges: list[float] = []
+    gutters = [MARGIN + 8.0]
+    x = left
+    for index in range(len(lanes)):
+        gutters.append(x + 8)
+        x += widths[index + 1]
+        edges.append(x)
+        x += WIDTH
+    gutters.append(x + 8)
+    right = x + widths[-1]
+    width = right + depth * inset + MARGIN
+    placer = _Placer(heights, dict(zip(lanes, edges, strict=True)), inset, MARGIN + widths[0], width - MARGIN)
+    boxes = placer.boxes(picture.boxes, 0)
+    arrows = tuple(_arrows(picture, placer, edges, gutters, tracks))
+    return Layout(picture, width, heights.y + MARGIN, tuple(zip(lanes, edges, strict=True)), boxes, arrows)
+
+
+def _depth(boxes: tuple[Box, ...]) -> int:
+    """Return how many blocks lie inside each other at most."""
+    deepest = 0
+    waiting = [(box, 0) for box in boxes]
+    while waiting:
+        box, depth = waiting.pop()
+        deepest = max(deepest, depth + (box.lane is None))
+        waiting.extend((item, depth + 1) for section in box.sections for item in section.items if isinstance(item, Box))
+    return deepest
 
 
 @dataclass(slots=True)
@@ -120,6 +144,18 @@ class EdgeEnd:
     """The lane of the reader; -1 for a block, whose text begins at the left of everything."""
     y: float
     x: float
+
+
+TOP = 44
+"""Height of the names of lanes."""
+LINE = 17
+"""Height of one line of text in a step."""
+PAD = 8
+GAP = 14
+HEAD = 26
+"""Height of the line that names a chunk or a block."""
+INNER = "-in"
+"""Behind the id of a block: the names that it gives to what is in it, which leave it at its top."""
 
 
 @dataclass(slots=True)
@@ -184,140 +220,6 @@ class Heights:
             self.y += LINE
 
 
-# Lines down the gutters between lanes: one for each source, as near to its readers as there is room.
-
-
-TRACK = 7
-"""Between two lines in a gutter."""
-GUTTER = 22
-"""Of a gutter without lines."""
-
-
-class Way(NamedTuple):
-    """Where all that a source hands on to one side of a gutter runs down."""
-
-    gutter: int
-    """0 at the far left for blocks, else that beside the reader's lane."""
-    to_left: bool
-    """Whether the readers stand to the left of the gutter."""
-    source: str
-
-
-@dataclass(frozen=True, slots=True)
-class Tracks:
-    """How many lines run down each gutter, and which of them, from the left, is that of a way."""
-
-    counts: list[int]
-    chosen: dict[Way, int]
-
-
-def tracks_of(heights: Heights, lanes: int) -> Tracks:
-    """Give each way a line of its own: those to the left count from the left of their gutter, the others from the right."""
-    spans: dict[Way, tuple[float, float]] = {}
-    for port in heights.ports:
-        way = way_of(heights, port)
-        low, high = spans.get(way, (heights.tops[port.source], heights.tops[port.source]))
-        spans[way] = (min(low, port.y), max(high, port.y))
-    counts = [0] * (lanes + 2)
-    chosen: dict[Way, int] = {}
-    for gutter in range(len(counts)):
-        leftward, rightward = (
-            _side({way: span for way, span in spans.items() if way.gutter == gutter and way.to_left is side})
-            for side in (True, False)
-        )
-        counts[gutter] = len(set(leftward.values())) + len(set(rightward.values()))
-        chosen |= leftward | {way: counts[gutter] - 1 - track for way, track in rightward.items()}
-    return Tracks(counts, chosen)
-
-
-def way_of(heights: Heights, port: EdgeEnd) -> Way:
-    """Return the way that an arrow takes."""
-    if port.lane < 0:
-        return Way(0, to_left=False, source=port.source)
-    to_left = heights.lane_of[port.source] > port.lane
-    return Way(port.lane + (2 if to_left else 1), to_left, port.source)
-
-
-def _side(spans: Mapping[Way, tuple[float, float]]) -> dict[Way, int]:
-    """Return the track of each way, the lowest that is free along all of it; where there are very many, some are shared."""
-    chosen: dict[Way, int] = {}
-    free: list[int] = []
-    busy: list[tuple[float, int]] = []
-    used = 0
-    for way, (start, end) in sorted(spans.items(), key=lambda item: (item[1], item[0])):
-        while busy and busy[0][0] < start - 2:
-            heappush(free, heappop(busy)[1])
-        if free:
-            track = heappop(free)
-        elif used < PICTURED_TRACKS:
-            track, used = used, used + 1
-        else:
-            track = len(chosen) % PICTURED_TRACKS
-        chosen[way] = track
-        heappush(busy, (end, track))
-    return chosen
-
-
-# Give everything in a picture its place: lanes are columns, time runs down.
-#
-# Contexts stand one below the other, so at any height at most one lane has something in it.
-# Lines therefore run level through the other lanes without crossing a step, and down in the gutters between lanes.
-# All that one step passes on runs down a gutter in one line, from which each reader branches off;
-# what is read stands as text inside the reader, beside the arrow's head, so no label can lie on another.
-
-
-INSET = 12
-"""How far a block lies inside the one around it."""
-
-
-def layout(picture: Picture) -> Layout:
-    """Return the places of everything in a picture."""
-    lanes = picture.lanes()
-    depth = _depth(picture.boxes)
-    inset = min(INSET, 240 / max(depth, 1))
-    heights = Heights()
-    heights.measure(picture, lanes)
-    tracks = tracks_of(heights, len(lanes))
-    widths = [GUTTER + TRACK * count for count in tracks.counts]
-    left = MARGIN + widths[0] + depth * inset
-    edges: list[float] = []
-    gutters = [MARGIN + 8.0]
-    x = left
-    for index in range(len(lanes)):
-        gutters.append(x + 8)
-        x += widths[index + 1]
-        edges.append(x)
-        x += WIDTH
-    gutters.append(x + 8)
-    right = x + widths[-1]
-    width = right + depth * inset + MARGIN
-    placer = _Placer(heights, dict(zip(lanes, edges, strict=True)), inset, MARGIN + widths[0], width - MARGIN)
-    boxes = placer.boxes(picture.boxes, 0)
-    arrows = tuple(_arrows(picture, placer, edges, gutters, tracks))
-    return Layout(picture, width, heights.y + MARGIN, tuple(zip(lanes, edges, strict=True)), boxes, arrows)
-
-
-def _arrows(picture: Picture, placer: _Placer, edges: list[float], gutters: list[float], tracks: Tracks) -> list[Edge]:
-    lanes = picture.lanes()
-    heights = placer.heights
-    found = []
-    for port in heights.ports:
-        way = way_of(heights, port)
-        source_lane = heights.lane_of[port.source]
-        area = placer.areas[port.source.removesuffix(INNER)]
-        from_right = way.gutter > source_lane + 1 and source_lane >= 0
-        x = gutters[way.gutter] + TRACK * tracks.chosen[way]
-        start = area.x + area.width if from_right else area.x
-        end = placer.areas[port.target].x if port.lane < 0 else edges[port.lane] + (WIDTH - PAD if way.to_left else PAD)
-        y = heights.tops[port.source]
-        points: tuple[tuple[float, float], ...] = ((start, y), (x, y), (x, port.y), (end, port.y))
-        bottom = area.y + area.height
-        if y > area.y + HEAD and source_lane < 0 and area.x < x < area.x + area.width:
-            points = ((x, bottom), (x, port.y), (end, port.y))  # a line along the bottom edge would look like a second edge
-        found.append(Edge(port.source.removesuffix(INNER), port.target, points, lanes[source_lane] if source_lane >= 0 else None))
-    return found
-
-
 @dataclass(slots=True)
 class _Placer:
     """Rectangles, once the widths are known."""
@@ -370,18 +272,94 @@ def _texts(reads: tuple[PictureRead, ...], x: float, y: float) -> tuple[Text, ..
     return tuple(Text(x, y + LINE * index, line) for index, line in enumerate(reads))
 
 
-def _depth(boxes: tuple[Box, ...]) -> int:
-    """Return how many blocks lie inside each other at most."""
-    deepest = 0
-    waiting = [(box, 0) for box in boxes]
-    while waiting:
-        box, depth = waiting.pop()
-        deepest = max(deepest, depth + (box.lane is None))
-        waiting.extend((item, depth + 1) for section in box.sections for item in section.items if isinstance(item, Box))
-    return deepest
+class Way(NamedTuple):
+    """Where all that a source hands on to one side of a gutter runs down."""
+
+    gutter: int
+    """0 at the far left for blocks, else that beside the reader's lane."""
+    to_left: bool
+    """Whether the readers stand to the left of the gutter."""
+    source: str
 
 
-# Divide a picture into sheets of paper, between steps: a printed page never cuts through a step or the head of a box.
+@dataclass(frozen=True, slots=True)
+class Tracks:
+    """How many lines run down each gutter, and which of them, from the left, is that of a way."""
+
+    counts: list[int]
+    chosen: dict[Way, int]
+
+
+def _arrows(picture: Picture, placer: _Placer, edges: list[float], gutters: list[float], tracks: Tracks) -> list[Edge]:
+    lanes = picture.lanes()
+    heights = placer.heights
+    found = []
+    for port in heights.ports:
+        way = way_of(heights, port)
+        source_lane = heights.lane_of[port.source]
+        area = placer.areas[port.source.removesuffix(INNER)]
+        from_right = way.gutter > source_lane + 1 and source_lane >= 0
+        x = gutters[way.gutter] + TRACK * tracks.chosen[way]
+        start = area.x + area.width if from_right else area.x
+        end = placer.areas[port.target].x if port.lane < 0 else edges[port.lane] + (WIDTH - PAD if way.to_left else PAD)
+        y = heights.tops[port.source]
+        points: tuple[tuple[float, float], ...] = ((start, y), (x, y), (x, port.y), (end, port.y))
+        bottom = area.y + area.height
+        if y > area.y + HEAD and source_lane < 0 and area.x < x < area.x + area.width:
+            points = ((x, bottom), (x, port.y), (end, port.y))  # a line along the bottom edge would look like a second edge
+        found.append(Edge(port.source.removesuffix(INNER), port.target, points, lanes[source_lane] if source_lane >= 0 else None))
+    return found
+
+
+PICTURED_TRACKS: Final = 40
+"""Lines side by side between two rows of a picture; more would be wider than anybody can follow, so they share."""
+
+
+def tracks_of(heights: Heights, lanes: int) -> Tracks:
+    """Give each way a line of its own: those to the left count from the left of their gutter, the others from the right."""
+    spans: dict[Way, tuple[float, float]] = {}
+    for port in heights.ports:
+        way = way_of(heights, port)
+        low, high = spans.get(way, (heights.tops[port.source], heights.tops[port.source]))
+        spans[way] = (min(low, port.y), max(high, port.y))
+    counts = [0] * (lanes + 2)
+    chosen: dict[Way, int] = {}
+    for gutter in range(len(counts)):
+        leftward, rightward = (
+            _side({way: span for way, span in spans.items() if way.gutter == gutter and way.to_left is side})
+            for side in (True, False)
+        )
+        counts[gutter] = len(set(leftward.values())) + len(set(rightward.values()))
+        chosen |= leftward | {way: counts[gutter] - 1 - track for way, track in rightward.items()}
+    return Tracks(counts, chosen)
+
+
+def _side(spans: Mapping[Way, tuple[float, float]]) -> dict[Way, int]:
+    """Return the track of each way, the lowest that is free along all of it; where there are very many, some are shared."""
+    chosen: dict[Way, int] = {}
+    free: list[int] = []
+    busy: list[tuple[float, int]] = []
+    used = 0
+    for way, (start, end) in sorted(spans.items(), key=lambda item: (item[1], item[0])):
+        while busy and busy[0][0] < start - 2:
+            heappush(free, heappop(busy)[1])
+        if free:
+            track = heappop(free)
+        elif used < PICTURED_TRACKS:
+            track, used = used, used + 1
+        else:
+            track = len(chosen) % PICTURED_TRACKS
+        chosen[way] = track
+        heappush(busy, (end, track))
+    return chosen
+
+
+def way_of(heights: Heights, port: EdgeEnd) -> Way:
+    """Return the way that an arrow takes."""
+    if port.lane < 0:
+        return Way(0, to_left=False, source=port.source)
+    to_left = heights.lane_of[port.source] > port.lane
+    return Way(port.lane + (2 if to_left else 1), to_left, port.source)
 
 
 _TALL = 1.3
@@ -405,6 +383,17 @@ def leaves(value: Layout) -> tuple[float, ...]:
     return (*cuts, value.height)
 
 
+def _merged(spans: Iterator[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return spans in order, those that overlap as one."""
+    merged: list[tuple[float, float]] = []
+    for begin, end in sorted(spans):
+        if merged and begin < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((begin, end))
+    return merged
+
+
 def _solid(placed: PlacedBox, *, whole: bool) -> Iterator[tuple[float, float]]:
     """Yield what is not cut: chunks, or their heads and steps; of blocks the head and the words over their bodies."""
     area = placed.area
@@ -420,17 +409,6 @@ def _solid(placed: PlacedBox, *, whole: bool) -> Iterator[tuple[float, float]]:
             yield from _solid(inner, whole=whole)
         else:
             yield inner.area.y, inner.area.y + inner.area.height
-
-
-def _merged(spans: Iterator[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return spans in order, those that overlap as one."""
-    merged: list[tuple[float, float]] = []
-    for begin, end in sorted(spans):
-        if merged and begin < merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        else:
-            merged.append((begin, end))
-    return merged
 
 
 def _before(spans: list[tuple[float, float]], most: float, least: float) -> float | None:

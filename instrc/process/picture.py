@@ -17,20 +17,6 @@ from instrc.text.jsonvalue import Json
 from instrc.text.source import Span
 from instrc.text.visible import visible
 
-# A process as something to look at: steps in lanes, chunks and blocks as boxes, and who reads whom.
-#
-# True of this form: every line that reads a part of the process names it by its id, ids are unique,
-# and boxes stand in the order in which they run.  Nothing has a place on paper yet.
-
-
-PICTURED_LETTERS: Final = 60
-"""Letters of a line in a picture."""
-PICTURED_LEVELS: Final = 100
-"""Blocks inside each other that can be drawn for certain."""
-
-LANES: dict[flow.Executor, str] = {"model": "Model", "server": "Server", "user": "Person"}
-"""The lanes from left to right, as they are headed."""
-
 
 @dataclass(frozen=True, slots=True)
 class PictureRead:
@@ -90,6 +76,10 @@ class Box:
     """Of a block whose value is read."""
 
 
+LANES: dict[flow.Executor, str] = {"model": "Model", "server": "Server", "user": "Person"}
+"""The lanes from left to right, as they are headed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Picture:
     """One export."""
@@ -118,14 +108,17 @@ class Picture:
         return tuple(lane for lane in LANES if lane in used) or ("model",)
 
 
+PICTURED_LETTERS: Final = 60
+"""Letters of a line in a picture."""
+PICTURED_LEVELS: Final = 100
+"""Blocks inside each other that can be drawn for certain."""
+
+
 def picture_reads(item: PictureStep | Box) -> list[PictureRead]:
     """Return all that a step or a box reads."""
     if isinstance(item, PictureStep):
         return list(item.reads)
     return [*item.reads, *(line for section in item.sections for line in section.reads)]
-
-
-# Find out what there is to see in a process: boxes, steps and who reads whom.
 
 
 _AROUND = 80
@@ -247,10 +240,15 @@ def _titles(block: flow.Block) -> tuple[str, list[str | None]]:
             return flow.word_of(block), [_title_of_part(number, part, cases=cases) for number, part in enumerate(parts)]
 
 
-def _title_of_part(number: int, part: flow.BlockPart, *, cases: bool) -> str | None:
-    if part.condition is not None:
-        return ("else " if number else "") + f"if {_condition_as_text(part.condition)}"
-    return "otherwise" if cases else part.title
+def _text(value: flow.Value | None) -> str:
+    reads = list(flow.reads_of(value))
+    if isinstance(value, flow.Read):
+        return value.text
+    return ", ".join(read.text for read in reads) if reads else _short(str(getattr(value, "value", "…")))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= PICTURED_LETTERS else text[: PICTURED_LETTERS - 1] + "…"
 
 
 def _condition_as_text(condition: flow.Condition) -> str:
@@ -264,11 +262,14 @@ def _test(schema: Json) -> str:
     return f" @ {_short(_json(schema))}"
 
 
-def _text(value: flow.Value | None) -> str:
-    reads = list(flow.reads_of(value))
-    if isinstance(value, flow.Read):
-        return value.text
-    return ", ".join(read.text for read in reads) if reads else _short(str(getattr(value, "value", "…")))
+def _json(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _title_of_part(number: int, part: flow.BlockPart, *, cases: bool) -> str | None:
+    if part.condition is not None:
+        return ("else " if number else "") + f"if {_condition_as_text(part.condition)}"
+    return "otherwise" if cases else part.title
 
 
 def _line_around(at: Span) -> str:
@@ -277,17 +278,6 @@ def _line_around(at: Span) -> str:
     begin = max(at.column - 1 - _AROUND, 0)
     end = at.column - 1 + 2 * _AROUND
     return ("…" if begin else "") + line[begin:end].strip() + ("…" if end < len(line) else "")
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= PICTURED_LETTERS else text[: PICTURED_LETTERS - 1] + "…"
-
-
-def _json(value: Json) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-# The arrows of a picture, for programs that place them themselves.
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,9 +303,6 @@ def arrows_of(picture: Picture) -> Iterator[ReadArrow]:
             source = line.source or inputs.get(first)
             if source is not None and source != item.id:
                 yield ReadArrow(source, item.id, "" if line.text == names[source] else line.text, first if line.inner else None)
-
-
-# Words in a picture: what can be shown of them, and how much room they take.
 
 
 def printable(text: str) -> str:

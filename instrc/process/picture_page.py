@@ -15,12 +15,8 @@ from instrc.schema.strip import strip
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
 
-# JSON texts in which every value that occurs several times is written once: the schemas of a page repeat each other.
-
-
 HEADING_NAMES: Final = 3
 """Exports that the heading of a page names."""
-
 _Node: TypeAlias = str | tuple[str | int, ...]
 
 
@@ -67,12 +63,6 @@ class SharedJson:
 
     def _number(self, node: _Node) -> int:
         return self._numbers.setdefault(node, len(self._numbers))
-
-
-# Collect what a page shows of steps and chunks: each text once, however many pictures repeat it.
-#
-# Exports that begin with the same steps have the same chunks in them, and the three views of a chunk are nearly the same;
-# together they are most of what a page says.
 
 
 def facts_of(pictures: Sequence[Picture]) -> Json:
@@ -123,13 +113,7 @@ class _Facts:
         return self._numbers.setdefault(text, len(self._numbers))
 
 
-# Write pictures as one page that needs nothing else: no network, no other file.
-#
-# Hovering or focusing a step shows its schema and the line of the source; a chunk shows its three views.
-
-
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
-
 _WITHOUT_SCRIPTS = (
     "header label, header output, header button, aside { display: none } main { grid-template-columns: 1fr } "
     "figure[hidden] { display: block } "

@@ -28,25 +28,180 @@ from instrc.text.limits import ELEMENTS, PROCESS_LEVELS, ROUNDS
 if TYPE_CHECKING:
     from instrc.problems.problem import CompileError
 
-
-# From the JSON of a process to its parts: all spellings, those written by hand included.
-
-
 PROCESS_VERSION: Final = 1
 """The version of the JSON of processes; only those say it that use what came with it."""
+NOTHING: JsonObject = {"type": "object", "properties": {}}
+"""The entry of a process that does not begin with the model."""
+_BLOCKS = "|".join(flow.FORMS)
+_WRITTEN = rf"(llm|server|user|{_BLOCKS})Context[0-9]*"
+"""The names of contexts as they are written; a tool may well have a parameter `user_context`."""
+_CERTAIN = rf"(llm|server|{_BLOCKS})Context[0-9]+"
+"""Names that nobody gives to a parameter of a tool."""
+
+
+class Process(Struct, frozen=True):
+    """A process, read once: any engine can run it from this alone.
+
+    True of this form: contexts stand in an order in which they can run, every reference in it leads somewhere,
+    every block has its engine property.
+    """
+
+    body: flow.Body
+    title: str | None = None
+    inputs: JsonObject | None = None
+    """The schemas of its inputs by name; `None` where the document does not list them."""
+    definitions: JsonObject = field(default_factory=dict)
+    """What its steps refer to, by name; contexts are not among them."""
+    about: JsonObject | None = None
+    """What else the document says; `None` if it is an object of today's dialect that requires all contexts."""
+
+    @classmethod
+    def from_json(cls, document: Json) -> Process:
+        """Read a process, compiled or by hand; `CompileError` with an `unreadable-process` for each fault if it is not one."""
+        _refuse_newer(document)
+        try:
+            body = body_of(document)
+        except (chunk_json.UnreadableProcessError, RecursionError) as error:
+            raise _unreadable(document, error) from None
+        return cls.of(as_object(document), body)
+
+    def to_json(self) -> JsonObject:
+        """Return the JSON of the process; read again it is the same process.
+
+        It is the document it was read from in the spelling of the compiler: order of keywords, lists for single references.
+        """
+        written = write_contexts(self.body)
+        return self.with_contexts(written.properties, written.definitions)
+
+    def with_contexts(self, properties: JsonObject, definitions: JsonObject) -> JsonObject:
+        """Return the JSON of the process around its contexts: the `properties` of its root, and what these refer to."""
+        document = _usual(properties) if self.about is None else self.about
+        whole: JsonObject = {"$schema": document["$schema"]} if "$schema" in document else {}
+        if self.title is not None:
+            whole["title"] = self.title
+        if any(map(flow.is_of_version_1, self.contexts())):
+            whole["instrc"] = PROCESS_VERSION
+        whole |= {word: value for word, value in document.items() if word not in {"properties", "required"}}
+        whole["properties"] = properties
+        if "required" in document:
+            whole["required"] = document["required"]
+        if self.inputs is not None:
+            whole["inputs"] = self.inputs
+        if self.body.value is not None:
+            whole["value"] = flow.written_value(self.body.value)
+        if definitions or self.definitions:
+            whole["$defs"] = definitions | self.definitions
+        return whole
+
+    def contexts(self) -> Iterator[flow.Context]:
+        """Yield all contexts, each block before what is in it."""
+        return flow.all_contexts(self.body)
+
+    def reads(self) -> Iterator[flow.Read]:
+        """Yield every path that is read anywhere: by steps, conditions and values."""
+        yield from flow.reads_of(self.body.value)
+        for context in self.contexts():
+            for step in context.steps if isinstance(context, flow.Chunk) else ():
+                yield from (*step.references, *flow.reads_of(step.arguments), *(each.choices for each in step.among))
+            yield from flow.reads_before(context)
+            for part in flow.parts_of(context):
+                yield from flow.reads_of(part.body.value)
+                yield from [read for read, _ in part.until.tests] if part.until else ()
+
+    @property
+    def entry(self) -> JsonObject:
+        """What the model fills in to start the process; an empty object if somebody else begins."""
+        first = self.body.contexts[0]
+        return first.schema if isinstance(first, flow.Chunk) and first.executor == "model" else NOTHING
+
+    @classmethod
+    def find(cls, schema: Json) -> Process | None:
+        """Return a schema that may be anything as a process; `None` if it is not one.
+
+        `CompileError` as in `from_json` if the names of its contexts show that it is to be one, and it cannot be read:
+        beside `llmContext1`, a `robotContext1` is a context of an unknown kind.
+        """
+        if not isinstance(schema, dict):
+            return None
+        properties = schema.get("properties")
+        if not isinstance(properties, dict) or not properties:
+            return None
+        strange = False
+        for name in properties:
+            if "Context" not in name:  # spares most schemas the patterns
+                return None
+            strange = strange or not re.fullmatch(_WRITTEN, name)
+
+        if strange and (all(map(is_context, properties)) or not any(re.fullmatch(_CERTAIN, name) for name in properties)):
+            return None
+        if not strange:
+            _refuse_newer(schema)
+        try:
+            body = body_of(schema)
+        except (chunk_json.UnreadableProcessError, RecursionError) as error:
+            if any(re.fullmatch(_CERTAIN, name) for name in properties):
+                raise _unreadable(schema, error) from None
+            return None
+        return cls.of(schema, body)
+
+    @classmethod
+    def of(cls, document: JsonObject, body: flow.Body) -> Process:
+        """Return a document with its contexts."""
+        title, inputs, definitions = document.get("title"), document.get("inputs"), document.get("$defs")
+        taken: set[str] = {"properties", "value"}
+        if document.get("instrc") == PROCESS_VERSION and any(map(flow.is_of_version_1, flow.all_contexts(body))):
+            taken.add("instrc")  # it is written again
+        shapes: dict[str, type] = {"title": str, "inputs": dict, "$defs": dict}
+        taken |= {word for word, shape in shapes.items() if isinstance(document.get(word), shape)}
+        about = {word: value for word, value in document.items() if word not in taken}
+        own = {context.definition for context in flow.all_contexts(body)}
+        return cls(
+            body,
+            title if isinstance(title, str) else None,
+            inputs if isinstance(inputs, dict) else None,
+            {name: each for name, each in definitions.items() if name not in own} if isinstance(definitions, dict) else {},
+            None if about == _usual(as_object(document["properties"])) else about,
+        )
+
+    @staticmethod
+    def describes(document: Json) -> bool:
+        """Tell whether a document is a process by the names of its properties."""
+        properties = document.get("properties") if isinstance(document, dict) else None
+        return isinstance(properties, dict) and bool(properties) and all(map(is_context, properties))
+
+
+def _refuse_newer(document: Json) -> None:
+    """Refuse a process of a newer form: it may say what would be misread."""
+    version = document.get("instrc") if isinstance(document, dict) else None
+    if isinstance(version, int) and version > PROCESS_VERSION:
+        from instrc.problems.problem import CompileError
+        from instrc.problems.runs import NewerProcess
+
+        raise CompileError([NewerProcess(version=version, known=PROCESS_VERSION)])
+
+
+def _unreadable(document: Json, error: chunk_json.UnreadableProcessError | RecursionError) -> CompileError:
+    from instrc.problems.problem import CompileError
+    from instrc.problems.runs import UnreadableProcess
+
+    if isinstance(error, chunk_json.UnreadableProcessError):
+        return CompileError(UnreadableProcess(pointer=each.pointer, reason=each.reason) for each in faults_of(document, error))
+    return CompileError([UnreadableProcess(pointer="", reason="its values are nested too deep")])
+
+
+def _usual(contexts: JsonObject) -> JsonObject:
+    """Return what the document of a process says beside its contexts, definitions and inputs."""
+    return {"$schema": LATEST_DRAFT, "type": "object", "required": list(contexts)}
+
+
 PROCESS_CONTEXTS: Final = 200_000
 """Contexts of one process."""
-
 _NAME = rf"(?i)(llm|server|user|human|{'|'.join(flow.FORMS)})_?context_?\d*(?:_item\d+)?"  # compiled when it is needed
 _EXECUTOR: dict[str, flow.Executor] = {"llm": "model", "server": "server", "user": "user", "human": "user"}
 _DEFINITIONS = "#/$defs/"
 _MAY_STOP: Json = ["object", "null"]
 """The type of the record of an element that is perhaps not waited for."""
 _NO_CONTEXT = "a context is called `llmContext1`, `serverContext1`, `eachContext1`"
-
-
-def _kind(name: str) -> str:
-    return cast("re.Match[str]", re.fullmatch(_NAME, name))[1].lower()
 
 
 def is_context(name: str) -> bool:
@@ -279,7 +434,8 @@ class _ProcessReader(Struct):
         return flow.Else(name, str(engine["of"]), body, about, definition)
 
 
-# Find all that keeps a process from being read, not only the first fault: many are written by hand.
+def _kind(name: str) -> str:
+    return cast("re.Match[str]", re.fullmatch(_NAME, name))[1].lower()
 
 
 _TOLD = 20
@@ -343,9 +499,6 @@ def _without(document: Json, place: str, exchanged: set[str]) -> Json | None:
     return root[0]
 
 
-# From the parts of a process to its JSON: the one place that says how contexts, blocks and steps are written.
-
-
 class ContextsJson(Struct, frozen=True):
     """The contexts of a process: the properties of its root, and its definitions in order."""
 
@@ -371,22 +524,6 @@ def write_contexts(body: flow.Body) -> ContextsJson:
     return ContextsJson(_properties(body, made), definitions)
 
 
-def references_to(contexts: tuple[flow.Context, ...]) -> JsonObject:
-    """Return contexts that stand among the definitions as the properties of the body around them."""
-    return {each.name: {"$ref": f"#/$defs/{each.definition}"} for each in contexts}
-
-
-def write_block(block: flow.Block) -> JsonObject:
-    """Return the schema of a block whose contexts stand among the definitions."""
-    return _context(block, {})
-
-
-def _properties(body: flow.Body, made: dict[int, JsonObject]) -> JsonObject:
-    return {
-        each.name: made[id(each)] if each.definition is None else {"$ref": f"#/$defs/{each.definition}"} for each in body.contexts
-    }
-
-
 def _context(context: flow.Context, made: dict[int, JsonObject]) -> JsonObject:
     match context:
         case flow.Chunk():
@@ -404,23 +541,34 @@ def _context(context: flow.Context, made: dict[int, JsonObject]) -> JsonObject:
     return own if context.about is None else {**context.about, **own, **context.about}
 
 
-def _branches(block: flow.KeyedBlock, made: dict[int, JsonObject]) -> JsonObject:
-    """Return a block whose bodies stand in `anyOf`, with `null` where it may be that none runs."""
-    word = flow.word_of(block)
-    listed: JsonArray = []
-    for number, part in enumerate(flow.parts_of(block)):
-        condition = {} if part.condition is None else _condition(part.condition)
-        listed.append({**_body(part.body, made, number), word: {**condition, **_value(part.body)}})
-    if flow.gives(block).null:
-        listed.append({"type": "null"})
-    return {"anyOf": listed, word: _common(block)}
-
-
 def _body(body: flow.Body, made: dict[int, JsonObject], branch: int | None = None) -> JsonObject:
     properties = _properties(body, made)
     if branch is not None and body.frame is None:
         properties = {"branch": {"const": branch}, **properties}
     return flow.framed(body.frame, properties)
+
+
+def _properties(body: flow.Body, made: dict[int, JsonObject]) -> JsonObject:
+    return {
+        each.name: made[id(each)] if each.definition is None else {"$ref": f"#/$defs/{each.definition}"} for each in body.contexts
+    }
+
+
+def _value(body: flow.Body) -> JsonObject:
+    said = {"value": body.value, "shows": body.shows}
+    return {word: flow.written_value(value) for word, value in said.items() if value is not None}
+
+
+def _common(block: flow.KeyedBlock) -> JsonObject:
+    """Return what any block may say: its deadline, its delay, its key."""
+    said: JsonObject = {}
+    if block.within is not None:
+        said["within"] = block.within
+    if block.delay is not None:
+        said["delay"] = block.delay
+    if block.key is not None:
+        said["key"] = block.key
+    return said
 
 
 def _each(block: flow.Each, made: dict[int, JsonObject]) -> JsonObject:
@@ -430,6 +578,31 @@ def _each(block: flow.Each, made: dict[int, JsonObject]) -> JsonObject:
     if block.until is not None:
         items = {**items, "type": _MAY_STOP}  # an element that is not waited for has no record
     return {"type": "array", "items": items, **_limits(block), "each": engine}
+
+
+def _condition(condition: flow.Condition) -> JsonObject:
+    cases: list[JsonObject] = []
+    for case in condition.alternatives:
+        tests = [_test(condition, number) for number in case if number - 1 not in condition.compared]
+        cases.append(tests[0] if len(tests) == 1 else {"allOf": [*tests]})
+    return cases[0] if len(cases) == 1 else {"anyOf": [*cases]}
+
+
+def _test(condition: flow.Condition, number: int) -> JsonObject:
+    read, schema = condition.tests[number]
+    if number in condition.compared:
+        return {"path": read.text, "differs" if condition.compared[number] else "equals": condition.tests[number + 1][0].text}
+    return {"path": read.text, "schema": schema}
+
+
+def _source(source: flow.Value) -> Json:
+    return (
+        source.value if isinstance(source, flow.Constant) and isinstance(source.value, int | list) else flow.written_value(source)
+    )
+
+
+def _limits(block: flow.Each | flow.Repeat) -> JsonObject:
+    return {**({} if block.least is None else {"minItems": block.least}), "maxItems": block.most}
 
 
 def _repeat(block: flow.Repeat, made: dict[int, JsonObject]) -> JsonObject:
@@ -450,215 +623,29 @@ def _repeat(block: flow.Repeat, made: dict[int, JsonObject]) -> JsonObject:
     return {"type": "array", "items": _body(block.body, made), **_limits(block), "repeat": engine}
 
 
-def _limits(block: flow.Each | flow.Repeat) -> JsonObject:
-    return {**({} if block.least is None else {"minItems": block.least}), "maxItems": block.most}
+def _branches(block: flow.KeyedBlock, made: dict[int, JsonObject]) -> JsonObject:
+    """Return a block whose bodies stand in `anyOf`, with `null` where it may be that none runs."""
+    word = flow.word_of(block)
+    listed: JsonArray = []
+    for number, part in enumerate(flow.parts_of(block)):
+        condition = {} if part.condition is None else _condition(part.condition)
+        listed.append({**_body(part.body, made, number), word: {**condition, **_value(part.body)}})
+    if flow.gives(block).null:
+        listed.append({"type": "null"})
+    return {"anyOf": listed, word: _common(block)}
 
 
-def _common(block: flow.KeyedBlock) -> JsonObject:
-    """Return what any block may say: its deadline, its delay, its key."""
-    said: JsonObject = {}
-    if block.within is not None:
-        said["within"] = block.within
-    if block.delay is not None:
-        said["delay"] = block.delay
-    if block.key is not None:
-        said["key"] = block.key
-    return said
+def references_to(contexts: tuple[flow.Context, ...]) -> JsonObject:
+    """Return contexts that stand among the definitions as the properties of the body around them."""
+    return {each.name: {"$ref": f"#/$defs/{each.definition}"} for each in contexts}
 
 
-def _value(body: flow.Body) -> JsonObject:
-    said = {"value": body.value, "shows": body.shows}
-    return {word: flow.written_value(value) for word, value in said.items() if value is not None}
-
-
-def _source(source: flow.Value) -> Json:
-    return (
-        source.value if isinstance(source, flow.Constant) and isinstance(source.value, int | list) else flow.written_value(source)
-    )
-
-
-def _condition(condition: flow.Condition) -> JsonObject:
-    cases: list[JsonObject] = []
-    for case in condition.alternatives:
-        tests = [_test(condition, number) for number in case if number - 1 not in condition.compared]
-        cases.append(tests[0] if len(tests) == 1 else {"allOf": [*tests]})
-    return cases[0] if len(cases) == 1 else {"anyOf": [*cases]}
-
-
-def _test(condition: flow.Condition, number: int) -> JsonObject:
-    read, schema = condition.tests[number]
-    if number in condition.compared:
-        return {"path": read.text, "differs" if condition.compared[number] else "equals": condition.tests[number + 1][0].text}
-    return {"path": read.text, "schema": schema}
-
-
-# A process: contexts of chunks and blocks, read from its JSON; and how its contexts and chunks are called.
+def write_block(block: flow.Block) -> JsonObject:
+    """Return the schema of a block whose contexts stand among the definitions."""
+    return _context(block, {})
 
 
 CONTEXT: dict[flow.Executor, str] = {"model": "llmContext", "server": "serverContext", "user": "userContext"}
 """What a chunk is called among the properties of a process."""
 CHUNK: dict[flow.Executor, str] = {"model": "LLM", "server": "SERVER", "user": "USER"}
 """What it is called among the definitions."""
-NOTHING: JsonObject = {"type": "object", "properties": {}}
-"""The entry of a process that does not begin with the model."""
-
-_BLOCKS = "|".join(flow.FORMS)
-_WRITTEN = rf"(llm|server|user|{_BLOCKS})Context[0-9]*"
-"""The names of contexts as they are written; a tool may well have a parameter `user_context`."""
-_CERTAIN = rf"(llm|server|{_BLOCKS})Context[0-9]+"
-"""Names that nobody gives to a parameter of a tool."""
-
-
-class Process(Struct, frozen=True):
-    """A process, read once: any engine can run it from this alone.
-
-    True of this form: contexts stand in an order in which they can run, every reference in it leads somewhere,
-    every block has its engine property.
-    """
-
-    body: flow.Body
-    title: str | None = None
-    inputs: JsonObject | None = None
-    """The schemas of its inputs by name; `None` where the document does not list them."""
-    definitions: JsonObject = field(default_factory=dict)
-    """What its steps refer to, by name; contexts are not among them."""
-    about: JsonObject | None = None
-    """What else the document says; `None` if it is an object of today's dialect that requires all contexts."""
-
-    @classmethod
-    def from_json(cls, document: Json) -> Process:
-        """Read a process, compiled or by hand; `CompileError` with an `unreadable-process` for each fault if it is not one."""
-        _refuse_newer(document)
-        try:
-            body = body_of(document)
-        except (chunk_json.UnreadableProcessError, RecursionError) as error:
-            raise _unreadable(document, error) from None
-        return cls.of(as_object(document), body)
-
-    def to_json(self) -> JsonObject:
-        """Return the JSON of the process; read again it is the same process.
-
-        It is the document it was read from in the spelling of the compiler: order of keywords, lists for single references.
-        """
-        written = write_contexts(self.body)
-        return self.with_contexts(written.properties, written.definitions)
-
-    def with_contexts(self, properties: JsonObject, definitions: JsonObject) -> JsonObject:
-        """Return the JSON of the process around its contexts: the `properties` of its root, and what these refer to."""
-        document = _usual(properties) if self.about is None else self.about
-        whole: JsonObject = {"$schema": document["$schema"]} if "$schema" in document else {}
-        if self.title is not None:
-            whole["title"] = self.title
-        if any(map(flow.is_of_version_1, self.contexts())):
-            whole["instrc"] = PROCESS_VERSION
-        whole |= {word: value for word, value in document.items() if word not in {"properties", "required"}}
-        whole["properties"] = properties
-        if "required" in document:
-            whole["required"] = document["required"]
-        if self.inputs is not None:
-            whole["inputs"] = self.inputs
-        if self.body.value is not None:
-            whole["value"] = flow.written_value(self.body.value)
-        if definitions or self.definitions:
-            whole["$defs"] = definitions | self.definitions
-        return whole
-
-    def contexts(self) -> Iterator[flow.Context]:
-        """Yield all contexts, each block before what is in it."""
-        return flow.all_contexts(self.body)
-
-    def reads(self) -> Iterator[flow.Read]:
-        """Yield every path that is read anywhere: by steps, conditions and values."""
-        yield from flow.reads_of(self.body.value)
-        for context in self.contexts():
-            for step in context.steps if isinstance(context, flow.Chunk) else ():
-                yield from (*step.references, *flow.reads_of(step.arguments), *(each.choices for each in step.among))
-            yield from flow.reads_before(context)
-            for part in flow.parts_of(context):
-                yield from flow.reads_of(part.body.value)
-                yield from [read for read, _ in part.until.tests] if part.until else ()
-
-    @property
-    def entry(self) -> JsonObject:
-        """What the model fills in to start the process; an empty object if somebody else begins."""
-        first = self.body.contexts[0]
-        return first.schema if isinstance(first, flow.Chunk) and first.executor == "model" else NOTHING
-
-    @classmethod
-    def find(cls, schema: Json) -> Process | None:
-        """Return a schema that may be anything as a process; `None` if it is not one.
-
-        `CompileError` as in `from_json` if the names of its contexts show that it is to be one, and it cannot be read:
-        beside `llmContext1`, a `robotContext1` is a context of an unknown kind.
-        """
-        if not isinstance(schema, dict):
-            return None
-        properties = schema.get("properties")
-        if not isinstance(properties, dict) or not properties:
-            return None
-        strange = False
-        for name in properties:
-            if "Context" not in name:  # spares most schemas the patterns
-                return None
-            strange = strange or not re.fullmatch(_WRITTEN, name)
-
-        if strange and (all(map(is_context, properties)) or not any(re.fullmatch(_CERTAIN, name) for name in properties)):
-            return None
-        if not strange:
-            _refuse_newer(schema)
-        try:
-            body = body_of(schema)
-        except (chunk_json.UnreadableProcessError, RecursionError) as error:
-            if any(re.fullmatch(_CERTAIN, name) for name in properties):
-                raise _unreadable(schema, error) from None
-            return None
-        return cls.of(schema, body)
-
-    @classmethod
-    def of(cls, document: JsonObject, body: flow.Body) -> Process:
-        """Return a document with its contexts."""
-        title, inputs, definitions = document.get("title"), document.get("inputs"), document.get("$defs")
-        taken: set[str] = {"properties", "value"}
-        if document.get("instrc") == PROCESS_VERSION and any(map(flow.is_of_version_1, flow.all_contexts(body))):
-            taken.add("instrc")  # it is written again
-        shapes: dict[str, type] = {"title": str, "inputs": dict, "$defs": dict}
-        taken |= {word for word, shape in shapes.items() if isinstance(document.get(word), shape)}
-        about = {word: value for word, value in document.items() if word not in taken}
-        own = {context.definition for context in flow.all_contexts(body)}
-        return cls(
-            body,
-            title if isinstance(title, str) else None,
-            inputs if isinstance(inputs, dict) else None,
-            {name: each for name, each in definitions.items() if name not in own} if isinstance(definitions, dict) else {},
-            None if about == _usual(as_object(document["properties"])) else about,
-        )
-
-    @staticmethod
-    def describes(document: Json) -> bool:
-        """Tell whether a document is a process by the names of its properties."""
-        properties = document.get("properties") if isinstance(document, dict) else None
-        return isinstance(properties, dict) and bool(properties) and all(map(is_context, properties))
-
-
-def _refuse_newer(document: Json) -> None:
-    """Refuse a process of a newer form: it may say what would be misread."""
-    version = document.get("instrc") if isinstance(document, dict) else None
-    if isinstance(version, int) and version > PROCESS_VERSION:
-        from instrc.problems.problem import CompileError
-        from instrc.problems.runs import NewerProcess
-
-        raise CompileError([NewerProcess(version=version, known=PROCESS_VERSION)])
-
-
-def _unreadable(document: Json, error: chunk_json.UnreadableProcessError | RecursionError) -> CompileError:
-    from instrc.problems.problem import CompileError
-    from instrc.problems.runs import UnreadableProcess
-
-    if isinstance(error, chunk_json.UnreadableProcessError):
-        return CompileError(UnreadableProcess(pointer=each.pointer, reason=each.reason) for each in faults_of(document, error))
-    return CompileError([UnreadableProcess(pointer="", reason="its values are nested too deep")])
-
-
-def _usual(contexts: JsonObject) -> JsonObject:
-    """Return what the document of a process says beside its contexts, definitions and inputs."""
-    return {"$schema": LATEST_DRAFT, "type": "object", "required": list(contexts)}

@@ -10,11 +10,16 @@ from itertools import islice
 from instrc.process.layout import LINE, PAD, WIDTH, Area, Edge, Layout, PlacedBox, PlacedNode, Text, layout
 from instrc.process.picture import LANES, Picture, printable, shorten_to_width, wide
 
+
+def svg(picture: Picture) -> str:
+    """Return a picture as a document of its own."""
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + figure(layout(picture))
+
+
 _LETTER = 7.25
 """Width of a letter of the type we use, in pixels; wide ones have two."""
 _SMALL = 6.65
 _ROUND = 5.0
-
 _DARK = (
     "--paper: #0b1120; --ink: #e2e8f0; --soft: #a3b1c6; --line: #64748b; --band: #0f172a; --block: #1e293b; --back: #161f31; "
     "--focus: #c4b5fd; --model: #7aa9ff; --model-fill: #14254a; --server: #4ade80; --server-fill: #0c2f1c; "
@@ -24,11 +29,6 @@ _LIGHT = (
     "--paper: #ffffff; --ink: #0f172a; --soft: #475569; --line: #94a3b8; --band: #ffffff; --block: #f1f5f9; --back: #f6f8fb; "
     "--model: #1d4ed8; --model-fill: #e0ecff; --server: #15803d; --server-fill: #dcfce7; --user: #b45309; --user-fill: #fef3c7;"
 )
-
-
-def svg(picture: Picture) -> str:
-    """Return a picture as a document of its own."""
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + figure(layout(picture))
 
 
 def style() -> str:
@@ -81,6 +81,21 @@ def _figure(value: Layout, *, styled: bool, prefix: str) -> Iterator[str]:
     yield "</svg>\n"
 
 
+def _number(value: float) -> str:
+    text = f"{value:.1f}"
+    return text.removesuffix(".0")
+
+
+def _text(kind: str, x: float, y: float, shown: str, whole: str | None = None) -> str:
+    title = f"<title>{escape(whole)}</title>" if whole is not None and whole != shown else ""
+    return f'<text class="{kind}" x="{_number(x)}" y="{_number(y)}">{title}{escape(shown)}</text>'
+
+
+def _rectangle(kind: str, x: float, y: float, width: float, height: float, round_: int) -> str:
+    place = f'x="{_number(x)}" y="{_number(y)}" width="{_number(width)}" height="{_number(height)}"'
+    return f'<rect class="{kind}" {place} rx="{round_}"/>'
+
+
 def _frames(placed: PlacedBox) -> Iterator[str]:
     """Draw the frames of blocks and chunks, which lie under the arrows."""
     kind = f"under {placed.box.lane}{' entry' if placed.box.entry else ''}" if placed.box.lane else "block"
@@ -88,6 +103,41 @@ def _frames(placed: PlacedBox) -> Iterator[str]:
     for inner in placed.inside:
         if isinstance(inner, PlacedBox):
             yield from _frames(inner)
+
+
+def _frame(area: Area, round_: int) -> str:
+    return _rectangle("frame", area.x, area.y, area.width, area.height, round_)
+
+
+def _arrow(arrow: Edge, prefix: str) -> str:
+    lane = f" {arrow.lane}" if arrow.lane else ""
+    return (
+        f'<path class="arrow{lane}" data-from="{prefix}{arrow.source}" data-to="{prefix}{arrow.target}" '
+        f'd="{_route(arrow.points)}"/>'
+    )
+
+
+def _route(points: tuple[tuple[float, float], ...]) -> str:
+    """Return a line through corners, which are rounded where there is room."""
+    (x, y), *rest = points
+    parts = [f"M{_number(x)} {_number(y)}"]
+    for (cx, cy), following in zip(rest, [*rest[1:], None], strict=True):
+        if following is None:
+            parts.append(f"L{_number(cx)} {_number(cy)}")
+            break
+        before = _towards((cx, cy), (x, y))
+        after = _towards((cx, cy), following)
+        parts.append(f"L{before}Q{_number(cx)} {_number(cy)} {after}")
+        x, y = cx, cy
+    return "".join(parts)
+
+
+def _towards(corner: tuple[float, float], other: tuple[float, float]) -> str:
+    """Return the point a little way from a corner to another point on a level or upright line."""
+    (x, y), (ox, oy) = corner, other
+    dx = max(-_ROUND, min(_ROUND, (ox - x) / 2))
+    dy = max(-_ROUND, min(_ROUND, (oy - y) / 2))
+    return f"{_number(x + dx)} {_number(y + dy)}"
 
 
 def _contents(placed: PlacedBox, prefix: str) -> Iterator[str]:
@@ -126,6 +176,22 @@ def _contents(placed: PlacedBox, prefix: str) -> Iterator[str]:
     yield "</g>"
 
 
+def _label(kind: str, x: float, y: float, said: str, width: float, letter: float) -> Iterator[str]:
+    """Draw words on a ground of their own, because lines may run below them; it reaches down to the ground of the next line."""
+    shown = shorten_to_width(said, width, letter)
+    yield _rectangle("back", x - 3, y - 12, wide(shown) * letter + 6, 20, 3)
+    yield _text(kind, x, y, shown, said)
+
+
+def _reads(reads: tuple[Text, ...], width: float, *, back: bool) -> Iterator[str]:
+    for text in reads:
+        said = f"← {text.line.text}"
+        if back:
+            yield from _label("small", text.x, text.y + 12, said, width, _SMALL)
+        else:
+            yield _text("small", text.x, text.y + 12, shorten_to_width(said, width, _SMALL), said)
+
+
 def _step(placed: PlacedNode, prefix: str) -> str:
     node, area = placed.node, placed.area
     parts = [
@@ -148,72 +214,6 @@ def _step(placed: PlacedNode, prefix: str) -> str:
     return "".join(parts)
 
 
-def _reads(reads: tuple[Text, ...], width: float, *, back: bool) -> Iterator[str]:
-    for text in reads:
-        said = f"← {text.line.text}"
-        if back:
-            yield from _label("small", text.x, text.y + 12, said, width, _SMALL)
-        else:
-            yield _text("small", text.x, text.y + 12, shorten_to_width(said, width, _SMALL), said)
-
-
-def _label(kind: str, x: float, y: float, said: str, width: float, letter: float) -> Iterator[str]:
-    """Draw words on a ground of their own, because lines may run below them; it reaches down to the ground of the next line."""
-    shown = shorten_to_width(said, width, letter)
-    yield _rectangle("back", x - 3, y - 12, wide(shown) * letter + 6, 20, 3)
-    yield _text(kind, x, y, shown, said)
-
-
-def _arrow(arrow: Edge, prefix: str) -> str:
-    lane = f" {arrow.lane}" if arrow.lane else ""
-    return (
-        f'<path class="arrow{lane}" data-from="{prefix}{arrow.source}" data-to="{prefix}{arrow.target}" '
-        f'd="{_route(arrow.points)}"/>'
-    )
-
-
-def _route(points: tuple[tuple[float, float], ...]) -> str:
-    """Return a line through corners, which are rounded where there is room."""
-    (x, y), *rest = points
-    parts = [f"M{_number(x)} {_number(y)}"]
-    for (cx, cy), following in zip(rest, [*rest[1:], None], strict=True):
-        if following is None:
-            parts.append(f"L{_number(cx)} {_number(cy)}")
-            break
-        before = _towards((cx, cy), (x, y))
-        after = _towards((cx, cy), following)
-        parts.append(f"L{before}Q{_number(cx)} {_number(cy)} {after}")
-        x, y = cx, cy
-    return "".join(parts)
-
-
-def _towards(corner: tuple[float, float], other: tuple[float, float]) -> str:
-    """Return the point a little way from a corner to another point on a level or upright line."""
-    (x, y), (ox, oy) = corner, other
-    dx = max(-_ROUND, min(_ROUND, (ox - x) / 2))
-    dy = max(-_ROUND, min(_ROUND, (oy - y) / 2))
-    return f"{_number(x + dx)} {_number(y + dy)}"
-
-
-def _frame(area: Area, round_: int) -> str:
-    return _rectangle("frame", area.x, area.y, area.width, area.height, round_)
-
-
-def _rectangle(kind: str, x: float, y: float, width: float, height: float, round_: int) -> str:
-    place = f'x="{_number(x)}" y="{_number(y)}" width="{_number(width)}" height="{_number(height)}"'
-    return f'<rect class="{kind}" {place} rx="{round_}"/>'
-
-
-def _text(kind: str, x: float, y: float, shown: str, whole: str | None = None) -> str:
-    title = f"<title>{escape(whole)}</title>" if whole is not None and whole != shown else ""
-    return f'<text class="{kind}" x="{_number(x)}" y="{_number(y)}">{title}{escape(shown)}</text>'
-
-
 def escape(text: str) -> str:
     """Return a text as XML takes it."""
     return _escape(printable(text))
-
-
-def _number(value: float) -> str:
-    text = f"{value:.1f}"
-    return text.removesuffix(".0")

@@ -11,42 +11,8 @@ from msgspec.structs import replace
 
 from instrc.text.jsonvalue import Json
 
-# The way back from an answer to our names and shapes: a closed union of what can be undone.
-#
-# `None` in the place of a codec says that the value is the same on both sides.
-# `instrc.providers.maps` writes codecs as plain JSON and reads them; the field `as` there says which one it is.
-
-
 NULL_WORD = "<null>"
 """What says null where null itself says that a property is left out."""
-
-
-class Member(Struct, frozen=True, gc=False):
-    """A property of an object, by the name that is sent."""
-
-    key: str | None = None
-    """Our name, where it is another one."""
-    absent: bool | Literal["also"] = False
-    """Whether null means that it is left out; `also`: as leaving it out does."""
-    null: str | None = None
-    """The word for a real null."""
-    missing: bool = False
-    """Whether a missing key means null."""
-    unsaid: bool = False
-    """Whether null cannot be said."""
-    codec: Codec = None
-
-    @property
-    def acts(self) -> bool:
-        """Whether anything is undone besides what the codec of the value undoes."""
-        return bool(self.key is not None or self.absent or self.null is not None or self.missing or self.unsaid)
-
-
-class Tag(Struct, frozen=True, gc=False):
-    """A key that only tells alternatives apart, and its value."""
-
-    key: str
-    value: Json = None
 
 
 class More(Struct, frozen=True, gc=False):
@@ -64,6 +30,13 @@ class ByPattern(Struct, frozen=True, gc=False):
 
     pattern: str | None = None
     codec: Codec = None
+
+
+class Tag(Struct, frozen=True, gc=False):
+    """A key that only tells alternatives apart, and its value."""
+
+    key: str
+    value: Json = None
 
 
 class ObjectCodec(Struct, frozen=True, gc=False):
@@ -156,6 +129,14 @@ class BoxCodec(Struct, frozen=True, gc=False):
     tag: Tag | None = None
 
 
+class PlanCodec(Struct, frozen=True, gc=False):
+    """The uniform spelling of a plan is the typed one."""
+
+    raw: Mapping[str, tuple[str, ...]]
+    """By tool, the arguments that are texts whatever is in them."""
+    codec: Codec = None
+
+
 class RefCodec(Struct, frozen=True, gc=False):
     """A codec of the map's `codecs`, because it is recursive or stands in several places."""
 
@@ -171,14 +152,6 @@ class NamesCodec(Struct, frozen=True, gc=False):
     """Our names by those that are sent."""
     fold: bool = False
     """Whether the case of listed words may differ."""
-
-
-class PlanCodec(Struct, frozen=True, gc=False):
-    """The uniform spelling of a plan is the typed one."""
-
-    raw: Mapping[str, tuple[str, ...]]
-    """By tool, the arguments that are texts whatever is in them."""
-    codec: Codec = None
 
 
 SomeCodec: TypeAlias = (
@@ -198,6 +171,27 @@ SomeCodec: TypeAlias = (
 Codec: TypeAlias = SomeCodec | None
 
 
+class Member(Struct, frozen=True, gc=False):
+    """A property of an object, by the name that is sent."""
+
+    key: str | None = None
+    """Our name, where it is another one."""
+    absent: bool | Literal["also"] = False
+    """Whether null means that it is left out; `also`: as leaving it out does."""
+    null: str | None = None
+    """The word for a real null."""
+    missing: bool = False
+    """Whether a missing key means null."""
+    unsaid: bool = False
+    """Whether null cannot be said."""
+    codec: Codec = None
+
+    @property
+    def acts(self) -> bool:
+        """Whether anything is undone besides what the codec of the value undoes."""
+        return bool(self.key is not None or self.absent or self.null is not None or self.missing or self.unsaid)
+
+
 def array_codec(prefix: tuple[Codec, ...], items: Codec) -> ArrayCodec | None:
     """Return the codec of an array, `None` if nothing in it changes."""
     while prefix and prefix[-1] == items:
@@ -211,9 +205,6 @@ def wrapped(text: str, word: str) -> int | None:
     if odd or extra < 0 or text != "<" * extra + word + ">" * extra:
         return None
     return extra
-
-
-# Visit the codecs inside of codecs, and change them.
 
 
 def parts(codec: SomeCodec) -> Iterator[Codec]:

@@ -11,23 +11,50 @@ from typing import Literal, NamedTuple
 from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, JsonObject, at, pointer
 
-# What one target accepts, as one value.
-#
-# A `Dialect` holds facts, each with its source and date, and no behaviour.
-# `instrc.providers.lowering.lower` reads it to fit a schema, `instrc.providers.lowering.rules` reads it to judge a payload.
+
+def _tool_message() -> Json:
+    return {"role": "tool", "tool_call_id": "@id", "content": "@text"}
 
 
-class Fact(NamedTuple):
-    """One thing known about a target, where it is known from, and when that was looked up (ISO date)."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spelling:
+    """What is written otherwise than JSON Schema writes it, once a schema is finished."""
 
-    what: str
-    source: str
-    date: str
-    fields: tuple[str, ...] = ()
-    """The fields of `Dialect` that say so; none for what people are told only."""
+    capitals: bool = False
+    """Whether the names of types are written in capitals."""
+    nullable: bool = False
+    """Whether null is said by `nullable: true` beside another type, and nowhere else."""
+    inputs: frozenset[str] = frozenset()
+    """The types of inputs, where the properties of the root stand for the schema: each has one, and a description.
+
+    Optional ones are `nullable`.  None are named where the schema stands itself.
+    """
 
 
-_WORDS = re.compile(r"@[a-z-]+")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Numbers beyond which a request is refused; `None` where none is known."""
+
+    properties: int | None = None
+    """Properties of all objects of one schema."""
+    depth: int | None = None
+    """Objects and arrays inside one another, the root counted."""
+    enum_values: int | None = None
+    """Values of all enums of one schema."""
+    long_enum: tuple[int, int] | None = None
+    """An enum of more strings than the first number may hold no more characters than the second."""
+    characters: int | None = None
+    """Names of properties and definitions, enum values and constants of one schema together."""
+    description: int | None = None
+    """Characters of a tool's description."""
+    tools: int | None = None
+    """Tools of one request, strict or not."""
+    strict_tools: int | None = None
+    """Strict tools of one request: others may stand beside them."""
+    optional: int | None = None
+    """Properties of one request that are not required."""
+    unions: int | None = None
+    """Properties of one request whose own schema is a union."""
 
 
 @dataclass(frozen=True)
@@ -79,53 +106,21 @@ class NameRule:
         return self.pattern.fullmatch(name) is not None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """Numbers beyond which a request is refused; `None` where none is known."""
-
-    properties: int | None = None
-    """Properties of all objects of one schema."""
-    depth: int | None = None
-    """Objects and arrays inside one another, the root counted."""
-    enum_values: int | None = None
-    """Values of all enums of one schema."""
-    long_enum: tuple[int, int] | None = None
-    """An enum of more strings than the first number may hold no more characters than the second."""
-    characters: int | None = None
-    """Names of properties and definitions, enum values and constants of one schema together."""
-    description: int | None = None
-    """Characters of a tool's description."""
-    tools: int | None = None
-    """Tools of one request, strict or not."""
-    strict_tools: int | None = None
-    """Strict tools of one request: others may stand beside them."""
-    optional: int | None = None
-    """Properties of one request that are not required."""
-    unions: int | None = None
-    """Properties of one request whose own schema is a union."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spelling:
-    """What is written otherwise than JSON Schema writes it, once a schema is finished."""
-
-    capitals: bool = False
-    """Whether the names of types are written in capitals."""
-    nullable: bool = False
-    """Whether null is said by `nullable: true` beside another type, and nowhere else."""
-    inputs: frozenset[str] = frozenset()
-    """The types of inputs, where the properties of the root stand for the schema: each has one, and a description.
-
-    Optional ones are `nullable`.  None are named where the schema stands itself.
-    """
-
-
 Order = Literal["schema", "required-first", "hinted", "free"]
 """How answers are ordered: as `properties`; required properties first; as `propertyOrdering`; not at all."""
 
 
-def _tool_message() -> Json:
-    return {"role": "tool", "tool_call_id": "@id", "content": "@text"}
+class Fact(NamedTuple):
+    """One thing known about a target, where it is known from, and when that was looked up (ISO date)."""
+
+    what: str
+    source: str
+    date: str
+    fields: tuple[str, ...] = ()
+    """The fields of `Dialect` that say so; none for what people are told only."""
+
+
+_WORDS = re.compile(r"@[a-z-]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -287,9 +282,6 @@ class Dialect:
             object.__setattr__(self, name, fact)
 
 
-# What several targets share: an envelope, alphabets of names, sets of keywords and formats.
-
-
 def function_tool(*, strict: bool) -> JsonObject:
     """Return the envelope of a function as Chat Completions of OpenAI has it, and many after it."""
     function: JsonObject = {"name": "@name", "description": "@description", "parameters": "@schema", "strict": strict}
@@ -302,12 +294,10 @@ PRINTABLE = NameRule(r"^\x00-\x1f\x7f\"\\", r"^\x00-\x1f\x7f\"\\", 256)
 """No control characters, quotes or backslashes: several decoders write keys into their grammar unescaped."""
 DEFINITION_NAME = NameRule("A-Za-z0-9_", "A-Za-z0-9_.-", 64)
 """Names of definitions: llguidance refuses others, percent-encoding breaks xgrammar and outlines-core (run 2026-11-20)."""
-
 NUMBERS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
 CORE = frozenset({"type", "enum", "anyOf", "properties", "required", "items", "description"})
 STRICT = CORE | {"title", "const", "$ref", "$defs", "additionalProperties", "pattern", "format"}
 FORMATS = frozenset({"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"})
-
 PRINTABLE_KEYS = Fact(
     "no alphabet of keys is published; a line break is refused by every provider, "
     "and some decoders write quotes and backslashes unescaped into their grammar",
@@ -316,17 +306,8 @@ PRINTABLE_KEYS = Fact(
     ("key",),
 )
 NOT_ENFORCED = "without `strict` the schema is only shown to the model: any keyword passes, and answers keep no order"
-
-
-# What the known engines read alike in regular expressions, each fact with its source and date.
-#
-# Providers change their engines without a word, so one rule holds for all targets that constrain by an engine:
-# a pattern is sent only where ECMA 262 and all engines that are known read it alike.
-
-
 _RUN = "llguidance 1.9.1, xgrammar 0.2.8 and outlines-core 0.2.14, run"
 _DATE = "2026-11-23"
-
 COMMON_ESCAPES = frozenset("dDsSwWnrtvf")
 """The letters that all read behind a backslash, in a class and outside of one; digits they do not."""
 WORD_ENDS = ("\\<", "\\>")
@@ -335,7 +316,6 @@ CLASS_OPERATIONS = ("&&", "--", "~~")
 """What joins two classes to the engines in Rust, and lists or bounds signs in a class to ECMA 262."""
 ESCAPED_IN_CLASSES = ("&&", "||", "~~")
 """What is written with backslashes in a class: Python warns that each of them will be an operation."""
-
 PLAIN_PATTERNS = (
     Fact(
         r"all read \d \D \s \S \w \W \n \r \t \v \f, and signs of ASCII behind a backslash but \< and \>; "
@@ -364,9 +344,6 @@ PLAIN_PATTERNS = (
     ),
 )
 """Stands among the facts of each target that takes patterns of this kind only."""
-
-
-# Put the rules of one target into the envelope of another, as gateways want it, or into the envelope without strictness.
 
 
 def in_envelope(rules: Dialect, outer: Dialect) -> Dialect:

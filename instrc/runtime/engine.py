@@ -51,11 +51,48 @@ from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, as_text
 from instrc.tools.python_types import Adapter
 from instrc.tools.python_values import JsonLike, as_instance
 
+
+class Engine(Protocol):
+    """Starts runs and keeps them."""
+
+    async def start(self, launch: Launch) -> RunReport:
+        """Begin a run and carry it on, until it ends or waits for somebody."""
+
+    async def runs(self) -> list[RunReport]:
+        """Return all runs that are kept, the latest first."""
+
+    async def show(self, run: str) -> RunReport:
+        """Return how a run stands; `CompileError` if there is none."""
+
+    async def answer(self, run: str, step: str, data: Json, by: documents.Author | None = None) -> RunReport:
+        """Answer a question of a run; `CompileError` for a wrong answer, which leaves it open. `by` is recorded with it."""
+
+    async def cancel(self, run: str) -> RunReport:
+        """End a run."""
+
+    async def resume(self, run: str) -> RunReport:
+        """Go on with a run that no process carries on."""
+
+    async def retry(self, run: str, options: RetryOptions) -> RunReport:
+        """Go on with a run that has failed, or that is held; `CompileError` where that would change nothing."""
+
+    async def journal(self, run: str) -> tuple[Launch, Journal]:
+        """Return what a run began with, and what is recorded of it."""
+
+    async def delete(self, run: str) -> None:
+        """Forget a run that has ended, and those below it."""
+
+    def trace(self, run: str) -> list[Event]:
+        """Return what has happened in a run, in order."""
+
+    def trace_from(self, run: str, place: int = 0) -> tuple[list[Event], int]:
+        """Return what has happened in a run behind a place, in order, and the place after it; the first place is 0."""
+
+    def usage(self, run: str) -> dict[str, float] | None:
+        """Return what models have used in a run; `None` if only its trace says it."""
+
+
 _T = TypeVar("_T")
-
-# What a run waits for: a person, or a system that answers later.
-
-
 RunStatus: TypeAlias = Literal["running", "waiting", "held", "done", "failed", "stopped", "cancelled"]
 STATUSES: Final[tuple[str, ...]] = get_args(RunStatus)
 Asker: TypeAlias = Literal["person", "system", "operator"]
@@ -111,6 +148,12 @@ def facts_of_answer(data: Json, by: documents.Author | None, steps: Sequence[str
 
 LIMIT: Final = "limit"
 """The id of the question to the operator of a run that a limit holds."""
+_FAIL: Final[JsonObject] = {
+    "type": "object",
+    "properties": {"fail": {"const": True}},
+    "required": ["fail"],
+    "additionalProperties": False,
+}
 
 
 def questions_in(
@@ -138,18 +181,12 @@ def questions_in(
     return found
 
 
-_FAIL: Final[JsonObject] = {
-    "type": "object",
-    "properties": {"fail": {"const": True}},
-    "required": ["fail"],
-    "additionalProperties": False,
-}
-_RETRY: Final[JsonObject] = {**_FAIL, "properties": {"retry": {"const": True}}, "required": ["retry"]}
-
-
 def _named(only: Json) -> tuple[str, ...]:
     """Return the name of the only step of a program, which has no key, where there is one."""
     return (only,) if isinstance(only, str) else ()
+
+
+_RETRY: Final[JsonObject] = {**_FAIL, "properties": {"retry": {"const": True}}, "required": ["retry"]}
 
 
 def _held_question(command: documents.Command, error: Json, only: tuple[str, ...]) -> Question:
@@ -203,6 +240,55 @@ def question_command(question: Question) -> documents.UserCommand:
         "show": question.show,
         "schema": question.schema,
     }
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """How a run stands."""
+
+    run: str
+    name: str
+    status: RunStatus
+    outcome: documents.Outcome | None
+    questions: tuple[Question, ...] = ()
+    began: float | None = None
+    """Seconds since 1970."""
+    ended: float | None = None
+    how: JsonObject = field(default_factory=dict)
+    record: JsonObject | None = None
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nobody continues it any more, unless it is retried."""
+        return self.status not in {"running", "waiting", "held"}
+
+    @property
+    def forked(self) -> ForkOrigin | None:
+        """What it was forked from."""
+        origin = self.how.get("forked")
+        return cast("ForkOrigin", origin) if isinstance(origin, dict) else None
+
+    @property
+    def origin(self) -> str:
+        """What it was forked from, in words; nothing if it was not forked."""
+        if self.forked is None:
+            return ""
+        return f"forked from {self.forked['run']}" + (f" at {self.forked['at']}" if self.forked["at"] else "")
+
+    @property
+    def standing(self) -> str:
+        """How it stands, and what it was forked from, in words."""
+        return f"{self.status} · {self.origin}" if self.origin else self.status
+
+    def is_older(self, span: str) -> bool:
+        """Tell whether it has ended longer ago than a span of time."""
+        return self.ended is not None and self.has_ended and self.ended < time() - seconds(span)
+
+    @property
+    def invented(self) -> tuple[Invention, ...]:
+        """What was made from its schema, instead of being asked for or done."""
+        named = as_texts(self.how.get("invented") or [])
+        return tuple(each for each in INVENTIONS if each in named)
 
 
 def chosen(questions: list[Question], step: str, run: str, report: RunReport | None = None) -> Question:
@@ -297,55 +383,6 @@ class LaunchDocument(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class RunReport:
-    """How a run stands."""
-
-    run: str
-    name: str
-    status: RunStatus
-    outcome: documents.Outcome | None
-    questions: tuple[Question, ...] = ()
-    began: float | None = None
-    """Seconds since 1970."""
-    ended: float | None = None
-    how: JsonObject = field(default_factory=dict)
-    record: JsonObject | None = None
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether nobody continues it any more, unless it is retried."""
-        return self.status not in {"running", "waiting", "held"}
-
-    @property
-    def forked(self) -> ForkOrigin | None:
-        """What it was forked from."""
-        origin = self.how.get("forked")
-        return cast("ForkOrigin", origin) if isinstance(origin, dict) else None
-
-    @property
-    def origin(self) -> str:
-        """What it was forked from, in words; nothing if it was not forked."""
-        if self.forked is None:
-            return ""
-        return f"forked from {self.forked['run']}" + (f" at {self.forked['at']}" if self.forked["at"] else "")
-
-    @property
-    def standing(self) -> str:
-        """How it stands, and what it was forked from, in words."""
-        return f"{self.status} · {self.origin}" if self.origin else self.status
-
-    def is_older(self, span: str) -> bool:
-        """Tell whether it has ended longer ago than a span of time."""
-        return self.ended is not None and self.has_ended and self.ended < time() - seconds(span)
-
-    @property
-    def invented(self) -> tuple[Invention, ...]:
-        """What was made from its schema, instead of being asked for or done."""
-        named = as_texts(self.how.get("invented") or [])
-        return tuple(each for each in INVENTIONS if each in named)
-
-
-@dataclass(frozen=True, slots=True)
 class RunFilter:
     """Which of the runs of a store are meant."""
 
@@ -382,7 +419,6 @@ class RunFilter:
 
 Equip: TypeAlias = "Callable[[str, documents.PinnedPlan, JsonObject, Sink], Effects]"
 """Makes the effects of a run from its id, its plan, what was noted of how, and where to tell events."""
-
 Keep: TypeAlias = Literal["all", "open"]
 """Which runs are kept: of a stream of many, only those that wait for somebody, and no traces."""
 
@@ -433,46 +469,6 @@ class TracedEngine:
         return join_sinks(None if traces is None else written_to(traces), self.watch)
 
 
-class Engine(Protocol):
-    """Starts runs and keeps them."""
-
-    async def start(self, launch: Launch) -> RunReport:
-        """Begin a run and carry it on, until it ends or waits for somebody."""
-
-    async def runs(self) -> list[RunReport]:
-        """Return all runs that are kept, the latest first."""
-
-    async def show(self, run: str) -> RunReport:
-        """Return how a run stands; `CompileError` if there is none."""
-
-    async def answer(self, run: str, step: str, data: Json, by: documents.Author | None = None) -> RunReport:
-        """Answer a question of a run; `CompileError` for a wrong answer, which leaves it open. `by` is recorded with it."""
-
-    async def cancel(self, run: str) -> RunReport:
-        """End a run."""
-
-    async def resume(self, run: str) -> RunReport:
-        """Go on with a run that no process carries on."""
-
-    async def retry(self, run: str, options: RetryOptions) -> RunReport:
-        """Go on with a run that has failed, or that is held; `CompileError` where that would change nothing."""
-
-    async def journal(self, run: str) -> tuple[Launch, Journal]:
-        """Return what a run began with, and what is recorded of it."""
-
-    async def delete(self, run: str) -> None:
-        """Forget a run that has ended, and those below it."""
-
-    def trace(self, run: str) -> list[Event]:
-        """Return what has happened in a run, in order."""
-
-    def trace_from(self, run: str, place: int = 0) -> tuple[list[Event], int]:
-        """Return what has happened in a run behind a place, in order, and the place after it; the first place is 0."""
-
-    def usage(self, run: str) -> dict[str, float] | None:
-        """Return what models have used in a run; `None` if only its trace says it."""
-
-
 class ForkingEngine(Engine, Protocol):
     """An engine of this program, which also begins forks of its runs."""
 
@@ -496,9 +492,6 @@ class Serving(Protocol):
 
     async def serve(self, stop: asyncio.Event) -> int:
         """Carry runs until it is told to stop; return how many went on at once."""
-
-
-# Wait for the server of an engine: a worker from its start on and for ever, a run once it has reached it, for a while.
 
 
 RECONNECT: Final = 300
@@ -560,9 +553,6 @@ async def answer_or_resume(engine: Engine, run: str, step: str, data: Json, *, a
     return await engine.resume(run)
 
 
-# Let people answer what a run asks, where they can be asked at once.
-
-
 async def ask_people(engine: Engine, report: RunReport, people: People | None) -> RunReport:
     """Ask for what a run waits for, until nobody answers any more; `CompileError` for a wrong answer, which leaves it open."""
     while people is not None and report.status == "waiting":
@@ -615,17 +605,6 @@ class RaisedError(Exception):
 
     It may have been raised in another process, or before a restart.
     """
-
-
-def _raised(trace: Sequence[Event], outcome: documents.Outcome | None) -> RaisedError | None:
-    """Return what has ended a run, as far as its trace has it."""
-    if outcome is None or outcome["status"] != "failed":
-        return None
-    message = outcome["error"]["message"]
-    for event in reversed(trace):
-        if event["event"] == "failed" and "traceback" in event and event["error"] == message:
-            return RaisedError(f"\n{event['traceback'].rstrip()}")
-    return None
 
 
 class Run(ABC):
@@ -911,6 +890,17 @@ def _model_words(model: str | None) -> str | None:
     """Return the words of a model that a caller gives, with the files in them as they are found from here."""
     words = _plain_text("model", model)
     return None if words is None else words_from(words, Path())
+
+
+def _raised(trace: Sequence[Event], outcome: documents.Outcome | None) -> RaisedError | None:
+    """Return what has ended a run, as far as its trace has it."""
+    if outcome is None or outcome["status"] != "failed":
+        return None
+    message = outcome["error"]["message"]
+    for event in reversed(trace):
+        if event["event"] == "failed" and "traceback" in event and event["error"] == message:
+            return RaisedError(f"\n{event['traceback'].rstrip()}")
+    return None
 
 
 def values_of_steps(record: Json) -> JsonObject:

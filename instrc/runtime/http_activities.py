@@ -21,24 +21,9 @@ HTTP_BYTES: Final = 10 * 1024 * 1024
 """Bytes of the answer of an HTTP service; more is an error with the code `too-large`."""
 SHOWN_HTTP: Final = 300
 """Letters of an answer that an error of an HTTP service shows."""
-
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _WITHOUT_BODY = ("GET", "DELETE")
 _PLACE = re.compile(r"\{([^{}]*)\}")
-
-
-class _HttpTable(TypedDict, total=False):
-    """A table of the settings, as `_KINDS` has it."""
-
-    url: Required[str]
-    method: str
-    headers: JsonObject
-    query: JsonObject
-    body: Json
-    result: str
-    idempotency: str
-
-
 _KINDS: dict[str, type | tuple[type, ...]] = {
     "url": str,
     "method": str,
@@ -90,10 +75,16 @@ def http_handler(name: str, given: Mapping[str, object], folder: Path) -> Handle
     return call
 
 
-@lru_cache(maxsize=1)
-def _trusted() -> SSLContext:
-    """Return whom HTTPS trusts; reading the certificates takes a tenth of a second, too long for each request."""
-    return httpx.create_ssl_context()
+class _HttpTable(TypedDict, total=False):
+    """A table of the settings, as `_KINDS` has it."""
+
+    url: Required[str]
+    method: str
+    headers: JsonObject
+    query: JsonObject
+    body: Json
+    result: str
+    idempotency: str
 
 
 def _request(method: str, table: _HttpTable, given: Json) -> httpx.Request:
@@ -123,14 +114,12 @@ def _request(method: str, table: _HttpTable, given: Json) -> httpx.Request:
     )
 
 
-def fill_template(template: Json, given: Json) -> Json:
-    """Return a template with the members of what is given in its places."""
-    if isinstance(template, str):
-        whole = _PLACE.fullmatch(template)
-        return _member(whole[1], given) if whole else _PLACE.sub(lambda found: _text(found[1], given), template)
-    if isinstance(template, Mapping):
-        return {key: fill_template(item, given) for key, item in template.items()}
-    return [fill_template(item, given) for item in template] if isinstance(template, list) else template
+def _text(path: str, given: Json) -> str:
+    return _plain(_member(path, given))
+
+
+def _plain(value: Json) -> str:
+    return value if isinstance(value, str) else dumps(value)
 
 
 def _member(path: str, given: Json) -> Json:
@@ -143,20 +132,18 @@ def _member(path: str, given: Json) -> Json:
     return value
 
 
-def _text(path: str, given: Json) -> str:
-    return _plain(_member(path, given))
-
-
-def _plain(value: Json) -> str:
-    return value if isinstance(value, str) else dumps(value)
-
-
 def _header(value: Json) -> str:
     text = _plain(value)
     if any(character in text for character in "\r\n\0"):
         message = "a header is one line of text"
         raise ActivityError(message, code="invalid-input", retry=False)
     return text
+
+
+@lru_cache(maxsize=1)
+def _trusted() -> SSLContext:
+    """Return whom HTTPS trusts; reading the certificates takes a tenth of a second, too long for each request."""
+    return httpx.create_ssl_context()
 
 
 async def _body(answer: httpx.Response) -> bytes:
@@ -192,3 +179,13 @@ def _result(answer: httpx.Response, body: bytes, pointer: str) -> Json:
     except (LookupError, ValueError, TypeError) as error:
         message = f"the answer has no `{pointer}`"
         raise ActivityError(message, code="no-result", retry=False) from error
+
+
+def fill_template(template: Json, given: Json) -> Json:
+    """Return a template with the members of what is given in its places."""
+    if isinstance(template, str):
+        whole = _PLACE.fullmatch(template)
+        return _member(whole[1], given) if whole else _PLACE.sub(lambda found: _text(found[1], given), template)
+    if isinstance(template, Mapping):
+        return {key: fill_template(item, given) for key, item in template.items()}
+    return [fill_template(item, given) for item in template] if isinstance(template, list) else template

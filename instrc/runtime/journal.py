@@ -11,9 +11,6 @@ from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import FireCommand, PinnedPlan, Result, SpendingLimits, State
 from instrc.text.jsonvalue import Json, JsonObject
 
-# What is recorded, and how the state of a run is made from it: a pure function of plan, inputs and entries, on every engine.
-
-
 CommandResult: TypeAlias = tuple[str, Result]
 """A command by its id, and what came of it."""
 
@@ -174,9 +171,6 @@ def rebuild_journal(plan: PinnedPlan, inputs: JsonObject, entries: Iterable[Jour
         journal.due = {name: at for name, at in journal.due.items() if name in open_}
         journal.held = {name: error for name, error in journal.held.items() if name in open_}
     return journal
-
-
-# What holds a run instead of failing it: an error that may be gone when the command is begun again, or a limit.
 
 
 _PASSING: Final = frozenset(

@@ -30,16 +30,6 @@ from instrc.text.jsonvalue import Json
 
 IDLE = 10.0
 """Seconds without a call after which a session is closed."""
-
-
-class _McpTable(TypedDict, total=False):
-    """A table of the settings, as `_KINDS` has it."""
-
-    mcp: Required[str]
-    tool: str
-    environment: list[Json]
-
-
 _KINDS: dict[str, type | tuple[type, ...]] = {"mcp": str, "tool": str, "environment": list}
 
 
@@ -60,6 +50,14 @@ def mcp_handler(name: str, given: Mapping[str, object], folder: Path) -> Handler
         return await _session(server).call(wanted, name, value)
 
     return call
+
+
+class _McpTable(TypedDict, total=False):
+    """A table of the settings, as `_KINDS` has it."""
+
+    mcp: Required[str]
+    tool: str
+    environment: list[Json]
 
 
 class _Server:
@@ -93,15 +91,6 @@ def _server(table: _McpTable, folder: Path) -> _Server:
 
 _Call: TypeAlias = tuple[str | None, str, dict[str, Json], asyncio.Future[Json]]
 """The name of a tool, that of the activity, what it is given, and where the answer goes."""
-
-
-def _error_stream() -> TextIO:
-    """Return where a server writes its errors: a notebook, or a test, may have a standard error that is no file."""
-    for stream in (sys.stderr, sys.__stderr__):
-        with suppress(AttributeError, OSError, ValueError):
-            if stream is not None and stream.fileno() >= 0:
-                return stream
-    return cast("TextIO", subprocess.DEVNULL)
 
 
 class _Session:
@@ -166,12 +155,73 @@ class _Session:
                 _give(call[-1], ActivityError(message, code="unreachable"))
 
 
-def _session(server: _Server) -> _Session:
-    loop = asyncio.get_running_loop()
-    found = server.sessions.get(loop)
-    if found is None or found.task.done():
-        found = server.sessions[loop] = _Session(server)
-    return found
+def _error_stream() -> TextIO:
+    """Return where a server writes its errors: a notebook, or a test, may have a standard error that is no file."""
+    for stream in (sys.stderr, sys.__stderr__):
+        with suppress(AttributeError, OSError, ValueError):
+            if stream is not None and stream.fileno() >= 0:
+                return stream
+    return cast("TextIO", subprocess.DEVNULL)
+
+
+_TASKS: Final = "io.modelcontextprotocol/tasks"
+
+
+class _Task(mcp_types.Result):
+    """A task that a call has begun."""
+
+    result_type: Literal["task"] = "task"
+    task_id: str
+
+
+class _Tasks(ClientExtension):
+    """Takes tasks as what they bring in the end. One that asks a person is cancelled: an activity has nobody to ask."""
+
+    identifier = _TASKS
+
+    def claims(self) -> Sequence[ResultClaim[_Task]]:
+        """Return what a call may give, beside its result."""
+        return [ResultClaim(result_type="task", model=_Task, resolve=_result_of_task)]
+
+
+LONGEST_POLL: Final = 60.0
+"""Seconds between two looks at a task, whatever its server says."""
+
+
+async def _result_of_task(task: _Task, context: ClaimContext) -> mcp_types.CallToolResult:
+    params = _TaskPlace(task_id=task.task_id)
+    while True:
+        state = await context.session.send_request(_TaskRequest(method="tasks/get", params=params), _TaskState)
+        match state.status:
+            case "completed":
+                return mcp_types.CallToolResult.model_validate(state.result)
+            case "failed" | "cancelled":
+                message = f"the task of the tool has {state.status}: {state.status_message or ''}".rstrip(": ")
+                raise ActivityError(message, code=f"task-{state.status}", retry=False)
+            case "input_required":
+                await context.session.send_request(_TaskRequest(method="tasks/cancel", params=params), mcp_types.EmptyResult)
+                message = "the tool asks a person, which an activity cannot: make the question a step of the process"
+                raise ActivityError(message, code="input-required", retry=False)
+        await asyncio.sleep(min(max((state.poll_interval_ms or 1000) / 1000, 0.05), LONGEST_POLL))
+
+
+class _TaskPlace(mcp_types.RequestParams):
+    task_id: str
+
+
+class _TaskRequest(mcp_types.Request[_TaskPlace, Literal["tasks/get", "tasks/cancel"]]):
+    name_param: ClassVar[str | None] = "taskId"
+    method: Literal["tasks/get", "tasks/cancel"]
+    params: _TaskPlace
+
+
+class _TaskState(mcp_types.Result):
+    """How a task stands."""
+
+    status: str
+    status_message: str | None = None
+    poll_interval_ms: float | None = None
+    result: dict[str, object] | None = None
 
 
 async def _tools(client: Client) -> list[mcp_types.Tool]:
@@ -215,83 +265,6 @@ async def _answer(
             answer.set_result(value)
 
 
-# A tool that answers with a task, of the extension of SEP-2663: it is looked at until it has ended.
-
-
-_TASKS: Final = "io.modelcontextprotocol/tasks"
-LONGEST_POLL: Final = 60.0
-"""Seconds between two looks at a task, whatever its server says."""
-
-
-class _Task(mcp_types.Result):
-    """A task that a call has begun."""
-
-    result_type: Literal["task"] = "task"
-    task_id: str
-
-
-class _TaskState(mcp_types.Result):
-    """How a task stands."""
-
-    status: str
-    status_message: str | None = None
-    poll_interval_ms: float | None = None
-    result: dict[str, object] | None = None
-
-
-class _TaskPlace(mcp_types.RequestParams):
-    task_id: str
-
-
-class _TaskRequest(mcp_types.Request[_TaskPlace, Literal["tasks/get", "tasks/cancel"]]):
-    name_param: ClassVar[str | None] = "taskId"
-    method: Literal["tasks/get", "tasks/cancel"]
-    params: _TaskPlace
-
-
-class _Tasks(ClientExtension):
-    """Takes tasks as what they bring in the end. One that asks a person is cancelled: an activity has nobody to ask."""
-
-    identifier = _TASKS
-
-    def claims(self) -> Sequence[ResultClaim[_Task]]:
-        """Return what a call may give, beside its result."""
-        return [ResultClaim(result_type="task", model=_Task, resolve=_result_of_task)]
-
-
-async def _result_of_task(task: _Task, context: ClaimContext) -> mcp_types.CallToolResult:
-    params = _TaskPlace(task_id=task.task_id)
-    while True:
-        state = await context.session.send_request(_TaskRequest(method="tasks/get", params=params), _TaskState)
-        match state.status:
-            case "completed":
-                return mcp_types.CallToolResult.model_validate(state.result)
-            case "failed" | "cancelled":
-                message = f"the task of the tool has {state.status}: {state.status_message or ''}".rstrip(": ")
-                raise ActivityError(message, code=f"task-{state.status}", retry=False)
-            case "input_required":
-                await context.session.send_request(_TaskRequest(method="tasks/cancel", params=params), mcp_types.EmptyResult)
-                message = "the tool asks a person, which an activity cannot: make the question a step of the process"
-                raise ActivityError(message, code="input-required", retry=False)
-        await asyncio.sleep(min(max((state.poll_interval_ms or 1000) / 1000, 0.05), LONGEST_POLL))
-
-
-def _tool_name(activity: str, names: Mapping[str, str]) -> str:
-    name = names.get(bare_name(activity)) or names.get(bare_name(activity.removesuffix("_Activity")))
-    if name is None:
-        known = ", ".join(f"`{each}`" for each in names.values()) or "none"
-        message = (
-            f"the MCP server has no tool for `{activity}`; it has {known}: name one as `tool` in the settings of the activity"
-        )
-        raise ActivityError(message, code="unknown-tool", retry=False)
-    return name
-
-
-def _give(answer: asyncio.Future[Json], error: ActivityError) -> None:
-    if not answer.done():
-        answer.set_exception(error)
-
-
 def _value(result: mcp_types.CallToolResult) -> Json:
     """Return what a tool gave: its structured content; else its text, as JSON if it is an object or a list."""
     texts = [block.text for block in result.content if isinstance(block, mcp_types.TextContent)]
@@ -310,7 +283,31 @@ def _value(result: mcp_types.CallToolResult) -> Json:
     return value if isinstance(value, dict | list) else text
 
 
+def _tool_name(activity: str, names: Mapping[str, str]) -> str:
+    name = names.get(bare_name(activity)) or names.get(bare_name(activity.removesuffix("_Activity")))
+    if name is None:
+        known = ", ".join(f"`{each}`" for each in names.values()) or "none"
+        message = (
+            f"the MCP server has no tool for `{activity}`; it has {known}: name one as `tool` in the settings of the activity"
+        )
+        raise ActivityError(message, code="unknown-tool", retry=False)
+    return name
+
+
+def _give(answer: asyncio.Future[Json], error: ActivityError) -> None:
+    if not answer.done():
+        answer.set_exception(error)
+
+
 def _first(error: BaseException) -> str:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return f"{type(error).__name__}: {error}"
+
+
+def _session(server: _Server) -> _Session:
+    loop = asyncio.get_running_loop()
+    found = server.sessions.get(loop)
+    if found is None or found.task.done():
+        found = server.sessions[loop] = _Session(server)
+    return found

@@ -70,17 +70,6 @@ def plan_of(
     return plan
 
 
-def has_pauses(plan: documents.PinnedPlan) -> bool:
-    """Tell whether a run waits for delays, as the processes that it calls then do."""
-    return plan["options"].get("pauses", True) is True
-
-
-def plan_digest(plan: documents.PinnedPlan) -> str:
-    """Return what pins a plan: equal for plans that are equal as JSON texts."""
-    text = dumps({key: value for key, value in plan.items() if key != "digest"}, indent=False)
-    return sha256(text.encode()).hexdigest()
-
-
 def _process(document: Json) -> tuple[documents.PlanKind, JsonObject]:
     """Return a document as a process: a tool is one chunk, a direct call one chunk and an activity whose result nothing reads."""
     if isinstance(document, dict) and "properties" not in document and isinstance(document.get("tool"), dict):
@@ -112,7 +101,15 @@ def _names(process: Process) -> set[str]:
     return {documents.bare_name(key) for key in set().union(*keys.values()) - halves}
 
 
-# A process that serves an activity, run as a child: what it is given, and what its end is for the step that waits.
+def has_pauses(plan: documents.PinnedPlan) -> bool:
+    """Tell whether a run waits for delays, as the processes that it calls then do."""
+    return plan["options"].get("pauses", True) is True
+
+
+def plan_digest(plan: documents.PinnedPlan) -> str:
+    """Return what pins a plan: equal for plans that are equal as JSON texts."""
+    text = dumps({key: value for key, value in plan.items() if key != "digest"}, indent=False)
+    return sha256(text.encode()).hexdigest()
 
 
 def child_inputs(command: documents.ActivityCommand, document: Json) -> JsonObject:
@@ -136,9 +133,6 @@ def child_result(outcome: documents.Outcome, command: documents.ActivityCommand)
     if outcome["status"] == "stopped":
         return {"error": {"kind": "failed", "code": "stopped", "message": f"`{outcome['step']}` was refused"}}
     return {"error": without_type(outcome["error"])}
-
-
-# The one loop: from commands to results and back, on any engine.
 
 
 class Cancellable(Protocol):
@@ -189,9 +183,6 @@ def _cancel(tasks: dict[str, Cancellable], commands: list[str]) -> None:
     for gone in commands:
         if (task := tasks.pop(gone, None)) is not None:
             task.cancel()
-
-
-# The order of a run in which every answer is there at once: time only passes where nothing else is left to do.
 
 
 class OpenCommands:

@@ -30,66 +30,12 @@ from instrc.text.jsonvalue import Json, JsonObject
 from instrc.text.names import file_name
 from instrc.text.source import Source
 
-# What a run did, played again from its results.
-
-
-@dataclass(slots=True)
-class _Replay:
-    """A run, played again without some of its results."""
-
-    plan: PinnedPlan
-    state: State
-    commands: dict[str, Command] = field(default_factory=dict)
-    kept: list[CommandResult] = field(default_factory=list)
-    lost: list[CommandResult] = field(default_factory=list)
-    """What was left out, and what came of commands that are not there without it."""
-    last: str | None = None
-    """The command whose result ended the run; `None` if it was ended by what began after it."""
-
-    def named(self, step: str) -> list[str]:
-        """Return the commands of a step, in all elements and rounds: by their ids, its key, its bare name, or its chunk."""
-        known = [command for command in self.commands.values() if command["kind"] != "timer"]
-        bare, only = None if is_numbered(step) else bare_instruction(step), self.plan["options"].get("step")
-        ways = (
-            lambda command: command["id"] == step,
-            lambda command: step in steps_of(command),
-            lambda command: bare in [bare_instruction(key) for key in steps_of(command)],
-            lambda _command: only is not None and bare == bare_instruction(only),  # the only step of a tool has no key
-            lambda command: _unit_id(command["id"]).rpartition(".")[2] == step,
-        )
-        return next((found for way in ways if (found := [command["id"] for command in known if way(command)])), [])
-
-
-def _replayed(journal: Journal, without: Iterable[str] = ()) -> _Replay:
-    plan, left_out = journal.plan, set(without)
-    made = _Replay(plan, begun(plan, journal.inputs, holds=journal.holds))
-    for command, result in journal.results:
-        made.commands |= {each["id"]: each for each in versions.issue(plan, made.state)}
-        known = command in made.state["open"] or not command
-        if command in left_out or not known or made.state["outcome"] is not None:
-            made.lost.append((command, result))
-            continue
-        replay(plan, made.state, (command, result))
-        made.kept.append((command, result))
-        if made.state["outcome"] is not None:
-            made.last = command
-    made.commands |= {each["id"]: each for each in versions.issue(plan, made.state)}
-    return made
-
 
 def steps_of(command: Command) -> list[str]:
     """Return the keys of the steps whose results a command gives."""
     if command["kind"] == "timer":
         return []
     return list(command["steps"]) if command["kind"] in {"model", "user"} else [command["step"]]  # type: ignore[typeddict-item]  # as its kind says
-
-
-def _unit_id(command: str) -> str:
-    """Return the id of a command without the number of the attempt and of the round in its chunk."""
-    return re.sub(r"(@\d+)?(#\d+)?$", "", command)
-
-
-# Retry.
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,15 +103,6 @@ def retry_of(run: str, journal: Journal, options: RetryOptions, *, ended: bool =
     return _with_settings(again, options, idle)
 
 
-def _with_settings(again: Again, options: RetryOptions, idle: float = 0.0) -> Again:
-    """Return a retry with what is set anew for the run."""
-    if options.limits:
-        again["limits"] = options.limits
-    if options.model is not None:
-        again["model"] = options.model
-    return {**again, "shift": idle} if idle else again
-
-
 def _released(run: str, journal: Journal, options: RetryOptions) -> Again:
     """Return what lets a held run go on."""
     held = sorted(journal.held)
@@ -183,18 +120,8 @@ def _released(run: str, journal: Journal, options: RetryOptions) -> Again:
     return _with_settings(again, options)
 
 
-def _reached(run: str, journal: Journal, options: RetryOptions) -> bool:
-    """Tell whether a run has failed at one of its limits, which is raised now."""
-    outcome = journal.state["outcome"]
-    if outcome is None or outcome["status"] != "failed" or not _is_limit(outcome["error"]):
-        return False
-    _require_higher(run, journal, options, outcome["error"]["message"])
-    return True
-
-
-def _is_limit(error: Failure) -> bool:
-    """Tell whether a run has failed at a limit of its own."""
-    return error["kind"] == "limit" and error["code"] in {"requests", "tokens"}
+def _refuse(run: str, reason: str, advice: str) -> NoReturn:
+    raise CompileError([problems.runs.NothingToRetry(run=run, reason=reason, advice=advice)])
 
 
 def _require_higher(run: str, journal: Journal, options: RetryOptions, reason: str) -> None:
@@ -212,6 +139,64 @@ def _require_higher(run: str, journal: Journal, options: RetryOptions, reason: s
 
 def _round_up(spent: int) -> int:
     return spent + max(spent // 2, 1)
+
+
+def _with_settings(again: Again, options: RetryOptions, idle: float = 0.0) -> Again:
+    """Return a retry with what is set anew for the run."""
+    if options.limits:
+        again["limits"] = options.limits
+    if options.model is not None:
+        again["model"] = options.model
+    return {**again, "shift": idle} if idle else again
+
+
+@dataclass(slots=True)
+class _Replay:
+    """A run, played again without some of its results."""
+
+    plan: PinnedPlan
+    state: State
+    commands: dict[str, Command] = field(default_factory=dict)
+    kept: list[CommandResult] = field(default_factory=list)
+    lost: list[CommandResult] = field(default_factory=list)
+    """What was left out, and what came of commands that are not there without it."""
+    last: str | None = None
+    """The command whose result ended the run; `None` if it was ended by what began after it."""
+
+    def named(self, step: str) -> list[str]:
+        """Return the commands of a step, in all elements and rounds: by their ids, its key, its bare name, or its chunk."""
+        known = [command for command in self.commands.values() if command["kind"] != "timer"]
+        bare, only = None if is_numbered(step) else bare_instruction(step), self.plan["options"].get("step")
+        ways = (
+            lambda command: command["id"] == step,
+            lambda command: step in steps_of(command),
+            lambda command: bare in [bare_instruction(key) for key in steps_of(command)],
+            lambda _command: only is not None and bare == bare_instruction(only),  # the only step of a tool has no key
+            lambda command: _unit_id(command["id"]).rpartition(".")[2] == step,
+        )
+        return next((found for way in ways if (found := [command["id"] for command in known if way(command)])), [])
+
+
+def _replayed(journal: Journal, without: Iterable[str] = ()) -> _Replay:
+    plan, left_out = journal.plan, set(without)
+    made = _Replay(plan, begun(plan, journal.inputs, holds=journal.holds))
+    for command, result in journal.results:
+        made.commands |= {each["id"]: each for each in versions.issue(plan, made.state)}
+        known = command in made.state["open"] or not command
+        if command in left_out or not known or made.state["outcome"] is not None:
+            made.lost.append((command, result))
+            continue
+        replay(plan, made.state, (command, result))
+        made.kept.append((command, result))
+        if made.state["outcome"] is not None:
+            made.last = command
+    made.commands |= {each["id"]: each for each in versions.issue(plan, made.state)}
+    return made
+
+
+def _unit_id(command: str) -> str:
+    """Return the id of a command without the number of the attempt and of the round in its chunk."""
+    return re.sub(r"(@\d+)?(#\d+)?$", "", command)
 
 
 def _fatal(journal: Journal) -> list[str]:
@@ -237,14 +222,18 @@ def _ending(played: _Replay) -> list[str]:
     return [name for name, _ in played.kept if name == same or name.startswith(f"{same}#")]
 
 
-def was_cancelled(run: str) -> CompileError:
-    """Return that a run does not go on because somebody has cancelled it."""
-    advice = "begin another run with what is recorded: `instrc fork`"
-    return CompileError([problems.runs.NothingToRetry(run=run, reason="it was cancelled", advice=advice)])
+def _reached(run: str, journal: Journal, options: RetryOptions) -> bool:
+    """Tell whether a run has failed at one of its limits, which is raised now."""
+    outcome = journal.state["outcome"]
+    if outcome is None or outcome["status"] != "failed" or not _is_limit(outcome["error"]):
+        return False
+    _require_higher(run, journal, options, outcome["error"]["message"])
+    return True
 
 
-def _refuse(run: str, reason: str, advice: str) -> NoReturn:
-    raise CompileError([problems.runs.NothingToRetry(run=run, reason=reason, advice=advice)])
+def _is_limit(error: Failure) -> bool:
+    """Tell whether a run has failed at a limit of its own."""
+    return error["kind"] == "limit" and error["code"] in {"requests", "tokens"}
 
 
 def _refuse_step(run: str, played: _Replay, step: str) -> NoReturn:
@@ -254,7 +243,10 @@ def _refuse_step(run: str, played: _Replay, step: str) -> NoReturn:
     raise CompileError([problems.runs.NoSuchStep(run=run, step=step, known=tuple(known))])
 
 
-# Fork.
+def was_cancelled(run: str) -> CompileError:
+    """Return that a run does not go on because somebody has cancelled it."""
+    advice = "begin another run with what is recorded: `instrc fork`"
+    return CompileError([problems.runs.NothingToRetry(run=run, reason="it was cancelled", advice=advice)])
 
 
 class ForkOrigin(TypedDict):
@@ -264,6 +256,10 @@ class ForkOrigin(TypedDict):
     at: str | None
     left: NotRequired[dict[str, str]]
     """Steps whose results another version of the program did not take, and why."""
+
+
+ProgramVersion: TypeAlias = str | Source | JsonObject
+"""A path, a source, or a compiled document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,10 +276,6 @@ class ForkOptions:
     """Another version of the program."""
     model: str | None = None
     """The model that is asked for every chunk; `None` for the one of before."""
-
-
-ProgramVersion: TypeAlias = str | Source | JsonObject
-"""A path, a source, or a compiled document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,27 +320,6 @@ def fork_of(run: str, journal: Journal, options: ForkOptions, plan: PinnedPlan, 
     if fired := [command["id"] for command in made.fires if _words(command) in sent]:
         entries.append({"fired": fired})
     return Forked(entries, tuple(made.reused), left)
-
-
-_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-"""It names files of the store, and a `/` in an id parts a child from its run."""
-
-
-def wrong_id(run: str) -> Iterator[Problem]:
-    """Yield what is wrong with the id of a run that is to begin."""
-    reason = None
-    if not _ID.fullmatch(run):
-        reason = "it has letters, digits, `.`, `_` and `-`, at most 100, and begins with a letter or digit"
-    elif file_name(run) != run:
-        reason = "no file can have this name on Windows"
-    if reason is not None:
-        yield problems.runs.UnusableSetting(what="run id", word=run, reason=reason)
-
-
-def origin_of(run: str, options: ForkOptions, made: Forked) -> ForkOrigin:
-    """Return what is noted with a fork."""
-    origin: ForkOrigin = {"run": run, "at": options.step}
-    return {**origin, "left": made.left} if made.left else origin
 
 
 def _edited(run: str, played: _Replay, step: str) -> str:
@@ -441,9 +412,19 @@ def _reuse(plan: PinnedPlan, inputs: JsonObject, recorded: Sequence[tuple[Comman
                 del others[name]
 
 
+_NUMBERED: Final = re.compile(r"\b(step|[a-z]+Context)\d+")
+
+
+def _plain(value: Json) -> str:
+    return _NUMBERED.sub(r"\1", dumps(value, indent=False))
+
+
 _ASKED: Final = 3
 """Steps that a reason lists."""
-_NUMBERED: Final = re.compile(r"\b(step|[a-z]+Context)\d+")
+
+
+def _listed(steps: Iterable[str]) -> str:
+    return ", ".join(f"`{step}`" for step in [*steps][:_ASKED])
 
 
 def _words(command: Command) -> str:
@@ -452,10 +433,6 @@ def _words(command: Command) -> str:
     if command["kind"] == "timer":
         about["id"] = command["id"]
     return _plain(cast("Json", about))
-
-
-def _plain(value: Json) -> str:
-    return _NUMBERED.sub(r"\1", dumps(value, indent=False))
 
 
 def _renamed(result: Result, before: list[str], after: list[str]) -> Result:
@@ -467,9 +444,26 @@ def _renamed(result: Result, before: list[str], after: list[str]) -> Result:
     return {**result, "ok": {names.get(name, name): each for name, each in value.items()}}
 
 
-def _listed(steps: Iterable[str]) -> str:
-    return ", ".join(f"`{step}`" for step in [*steps][:_ASKED])
-
-
 def _shown(command: Command) -> str:
     return ", ".join(steps_of(command)) or command["id"]
+
+
+_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+"""It names files of the store, and a `/` in an id parts a child from its run."""
+
+
+def wrong_id(run: str) -> Iterator[Problem]:
+    """Yield what is wrong with the id of a run that is to begin."""
+    reason = None
+    if not _ID.fullmatch(run):
+        reason = "it has letters, digits, `.`, `_` and `-`, at most 100, and begins with a letter or digit"
+    elif file_name(run) != run:
+        reason = "no file can have this name on Windows"
+    if reason is not None:
+        yield problems.runs.UnusableSetting(what="run id", word=run, reason=reason)
+
+
+def origin_of(run: str, options: ForkOptions, made: Forked) -> ForkOrigin:
+    """Return what is noted with a fork."""
+    origin: ForkOrigin = {"run": run, "at": options.step}
+    return {**origin, "left": made.left} if made.left else origin

@@ -10,20 +10,21 @@ from typing import NoReturn, TypeVar, cast
 
 from instrc.text.jsonvalue import Json
 
+
+@dataclass(slots=True)
+class _Known:
+    """The secrets, and what they were read from: reading it anew takes long."""
+
+    environment: dict[object, object] | None = None
+    told: int = 0
+    secrets: list[str] = field(default_factory=list)
+
+
+_known = _Known()
+_told: set[str] = set()
 _NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
 _SHORTEST = 6
 """Characters: what is shorter occurs by chance."""
-MASK = "***"
-_T = TypeVar("_T")
-_told: set[str] = set()
-
-
-def secret(name: str) -> str | None:
-    """Return a variable of the environment, and remember its value as a secret whatever its name."""
-    value = os.environ.get(name)
-    if value and len(value) >= _SHORTEST:
-        _told.add(value)
-    return value
 
 
 def secrets() -> list[str]:
@@ -36,16 +37,16 @@ def secrets() -> list[str]:
     return _known.secrets
 
 
-@dataclass(slots=True)
-class _Known:
-    """The secrets, and what they were read from: reading it anew takes long."""
-
-    environment: dict[object, object] | None = None
-    told: int = 0
-    secrets: list[str] = field(default_factory=list)
+MASK = "***"
+_T = TypeVar("_T")
 
 
-_known = _Known()
+def secret(name: str) -> str | None:
+    """Return a variable of the environment, and remember its value as a secret whatever its name."""
+    value = os.environ.get(name)
+    if value and len(value) >= _SHORTEST:
+        _told.add(value)
+    return value
 
 
 def redacted(value: _T) -> _T:
@@ -71,9 +72,6 @@ def _masked(text: str, hidden: list[str]) -> str:
     return text
 
 
-# What tables of the settings hold: variables of the environment in their texts, and the keys that are known.
-
-
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
@@ -90,6 +88,14 @@ def with_variables(value: object, unset: str | None = None) -> object:
     return [with_variables(item, unset) for item in value] if isinstance(value, list) else value
 
 
+def _variable(name: str, unset: str | None) -> str:
+    value = secret(name)
+    value = unset if value is None else value
+    if value is None:
+        refuse_table(f"the environment variable `{name}` is not set")
+    return value
+
+
 def checked(table: Mapping[str, object], kinds: Mapping[str, type | tuple[type, ...]]) -> None:
     """Refuse keys that nobody reads and values of another kind with an `UnusableTableError`; `kinds` are the classes by key."""
     for key, value in table.items():
@@ -99,14 +105,6 @@ def checked(table: Mapping[str, object], kinds: Mapping[str, type | tuple[type, 
             )
         if not isinstance(value, kinds[key]) or isinstance(value, bool):
             refuse_table(f"`{key}` cannot be {type(value).__name__}")
-
-
-def _variable(name: str, unset: str | None) -> str:
-    value = secret(name)
-    value = unset if value is None else value
-    if value is None:
-        refuse_table(f"the environment variable `{name}` is not set")
-    return value
 
 
 def refuse_table(reason: str) -> NoReturn:

@@ -17,19 +17,6 @@ from instrc.schema.strip import split
 from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text
 from instrc.text.sentences import EN, Sentences, filled, translated
 
-# A session: a model with compiled tools. It fills one, and what follows depends on what was compiled.
-#
-# A tool's answer comes back to it as a result, a direct call is fired.
-# A process is started with the entry that the model has filled, and goes on alone.
-
-
-SHOWN_TURNS: Final = 40
-"""Turns of a conversation that a model is shown."""
-TOOLS_OF_A_TURN: Final = 8
-"""Tools that a model may use before it has to say something."""
-ASKED_AGAIN: Final = 2
-"""How often a model is asked again for a turn that cannot be used."""
-
 Begin: TypeAlias = Callable[[str, Json, str], Awaitable[Json]]
 """Starts what is behind a tool with what the model has filled in, and what was said; returns what the model is told of it."""
 
@@ -42,6 +29,14 @@ class SessionTool:
     schema: Json
     begin: Begin | None = None
     """`None` for a plain tool, whose answer is its result."""
+
+
+TOOLS_OF_A_TURN: Final = 8
+"""Tools that a model may use before it has to say something."""
+ASKED_AGAIN: Final = 2
+"""How often a model is asked again for a turn that cannot be used."""
+SHOWN_TURNS: Final = 40
+"""Turns of a conversation that a model is shown."""
 
 
 @dataclass(slots=True)
@@ -164,9 +159,6 @@ def turn_schema(offers: tuple[SessionTool, ...], sentences: Sentences = EN) -> J
         "additionalProperties": False,
     }
     return {**made, "$defs": definitions.schemas} if definitions.schemas else made
-
-
-# Many items through one program: so many at a time, results in the order of the items, memory that does not grow.
 
 
 _Item = TypeVar("_Item")

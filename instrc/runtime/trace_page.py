@@ -126,12 +126,25 @@ def _lane(lane: TimelineLane, spans: list[tuple[int, TimelineSpan]], whole: floa
     return f'<div class="lane" role="group" aria-label="{lane}"><b>{lane}</b>{drawn}</div>'
 
 
+def _took(span: TimelineSpan) -> str:
+    return "open" if span.ended is None else _seconds(span.ended - span.began)
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s" if seconds < 120 else f"{seconds / 60:.1f} min"
+
+
 def _bar(before: float, width: float, room: float, label: str, *, late: bool) -> str:
     """Return what fills the room of a span: its bar, and its label, cut where the room ends; a late one stands before the bar."""
     share = 100 / room if room else 0.0
     drawn = f'<i style="left:{before * share:.2f}%;width:{width * share:.2f}%"></i>'
     aside = f' style="right:{100 - before * share:.2f}%;max-width:{before * share:.2f}%"' if late else ""
     return f"{drawn}<span{aside}>{escape(label)}</span>" if label else drawn
+
+
+def _tokens(span: TimelineSpan) -> int:
+    usage: Json = span.facts.get("usage")
+    return sum(count for count in usage.values() if isinstance(count, int)) if isinstance(usage, dict) else 0
 
 
 def _details(number: int, span: TimelineSpan) -> str:
@@ -161,16 +174,3 @@ def _details(number: int, span: TimelineSpan) -> str:
         f'<span>{escape(span.label)}</span><span class="facts">{escape(" · ".join(dict.fromkeys(facts)))}</span></summary>'
         f'<div id="s{number}">{"".join(parts)}</div></details>'
     )
-
-
-def _took(span: TimelineSpan) -> str:
-    return "open" if span.ended is None else _seconds(span.ended - span.began)
-
-
-def _tokens(span: TimelineSpan) -> int:
-    usage: Json = span.facts.get("usage")
-    return sum(count for count in usage.values() if isinstance(count, int)) if isinstance(usage, dict) else 0
-
-
-def _seconds(seconds: float) -> str:
-    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s" if seconds < 120 else f"{seconds / 60:.1f} min"

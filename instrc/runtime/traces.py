@@ -18,7 +18,6 @@ from instrc.text.jsonvalue import Json, JsonObject, without_type
 
 TRACE_BYTES: Final = 1024 * 1024 * 1024
 """Bytes of a trace that is read; of a longer one the first events are shown."""
-
 EventKind: TypeAlias = Literal[
     "asked",
     "answered",
@@ -120,9 +119,6 @@ def steps_of(event: Event) -> list[str]:
     return steps if isinstance(steps, list) else []
 
 
-# Traces on disk: what has happened in a run, one JSON line an event, beside the store of any engine.
-
-
 def trace_file(folder: Path, run: str) -> Path:
     """Return where the trace of a run lies."""
     return folder / "traces" / f"{run.partition('/')[0]}.jsonl"
@@ -153,6 +149,11 @@ def written_to(folder: Path) -> Callable[[Event], None]:
     return write
 
 
+def _append(file: Path, line: str) -> None:
+    with file.open("a", encoding="utf-8") as trace:
+        trace.write(line)
+
+
 def join_sinks(*sinks: Sink | None) -> Sink:
     """Return one sink for several, in their order."""
     known = [sink for sink in sinks if sink is not None]
@@ -176,11 +177,6 @@ def tell_sink(sink: Sink, event: Event) -> None:
 def told_apart(watch: Sink | None) -> Sink | None:
     """Return a sink that gives whoever watches a copy of each event, so that nobody else is told of changes in it."""
     return None if watch is None else lambda event: tell_sink(watch, copy_of(event))
-
-
-def _append(file: Path, line: str) -> None:
-    with file.open("a", encoding="utf-8") as trace:
-        trace.write(line)
 
 
 def read_trace(folder: Path, run: str) -> list[Event]:
@@ -232,9 +228,6 @@ def usage_in(events: Iterable[Event]) -> dict[str, float]:
                 if isinstance(count, int | float):
                     used[name] = used.get(name, 0) + count
     return used
-
-
-# Events as spans: what was done from when to when, by whom, and what came of it.
 
 
 TimelineLane: TypeAlias = Literal["model", "server", "process", "person"]

@@ -7,9 +7,6 @@ from collections.abc import Callable
 from instrc.schema.vocabulary import IN_PLACE, SPEAKS_OF
 from instrc.text.jsonvalue import Json, as_array, as_object
 
-# Write keywords beside those of a schema, as if they stood in one object with them.
-
-
 _OF_THE_SAME_OBJECT = IN_PLACE | {"$ref", "$dynamicRef"}
 """Keywords whose schemas may speak of further properties of the same object."""
 
@@ -34,11 +31,6 @@ def write_beside(schema: Json, annotation: Json, intersect: Callable[[Json, Json
     return {**made, keyword: rest}
 
 
-def closes(annotation: Json) -> bool:
-    """Tell whether an annotation speaks of the properties that nothing beside it names."""
-    return isinstance(annotation, dict) and "additionalProperties" in annotation
-
-
 def _of_all_properties(schema: dict[str, Json], annotation: dict[str, Json]) -> dict[str, Json]:
     """Return an annotation whose `unevaluatedProperties` is read as `additionalProperties`; it says nothing where one stands."""
     if "unevaluatedProperties" not in annotation:
@@ -53,7 +45,9 @@ def _open(schema: dict[str, Json]) -> dict[str, Json]:
     return {keyword: value for keyword, value in schema.items() if keyword != "additionalProperties"}
 
 
-# Let a schema admit null beside what it admits: the sign that somebody else will fill it in.
+def closes(annotation: Json) -> bool:
+    """Tell whether an annotation speaks of the properties that nothing beside it names."""
+    return isinstance(annotation, dict) and "additionalProperties" in annotation
 
 
 _SILENT_ON_NULL = SPEAKS_OF.keys() | {

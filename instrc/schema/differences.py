@@ -41,10 +41,6 @@ ChangeKind: TypeAlias = Literal[
     "default",
     "renamed",
 ]
-_PARTS = frozenset({"items", "additionalProperties", "prefixItems", "patternProperties"})
-"""Keywords below which places are compared as properties are."""
-_COUNTED = frozenset({"prefixItems", "patternProperties"})
-_ABSENT = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +55,9 @@ class Change:
 def differences(old: Json, new: Json) -> Iterator[Change]:
     """Yield the differences of two schemas, whose definitions have the same names if they stand for each other."""
     yield from _Differences(old, new).of(old, new, (), 0)
+
+
+_TOLD = ("title", "description", "examples", "$comment", "deprecated")
 
 
 class _Differences:
@@ -176,35 +175,22 @@ class _Differences:
             yield Change(here, "described", ", ".join(told))
 
 
-_TOLD = ("title", "description", "examples", "$comment", "deprecated")
+def _target(schema: Json, root: Json) -> Json:
+    """Return what a reference leads to, if no keyword that asserts something stands beside it; else the schema."""
+    if not isinstance(schema, dict) or "$ref" not in schema or not schema.keys() <= {*WORDS, "$ref", "$defs"}:
+        return schema
+    found = local_target(root, schema["$ref"])
+    return found if isinstance(found, dict) else schema
 
 
-def _change_of_keywords(here: str, schemas: tuple[Json, Json], roots: tuple[Json, Json], names: list[str]) -> Change:
-    """Say what has become of a schema by itself, its properties aside, by some of its keywords."""
-    narrow, wide = (
-        {**schema, "$defs": mapping(root).get("$defs", {})} if isinstance(schema, dict) and refers(schema) else schema
-        for schema, root in zip(schemas, roots, strict=True)
-    )
-    old, new = map(mapping, schemas)
-    wider, narrower = certainly_includes(wide, narrow), certainly_includes(narrow, wide)
-    detail = ", ".join(names)
-    if wider and narrower:
-        if not NO_ASSERTIONS.isdisjoint(names):
-            return Change(here, "changed", detail)
-        lists = all(_has_same_members(old.get(word), new.get(word)) for word in names)
-        return Change(here, "reordered" if lists else "equivalent", detail)
-    return Change(here, "widened" if wider else "narrowed" if narrower else "changed", detail)
+def _with_words(schema: Json, other: Json) -> Json:
+    """Return a schema with the words of another one: they stand beside the reference to it, or the union that it is part of."""
+    words = {word: value for word, value in mapping(other).items() if word in WORDS}
+    return {**schema, **words} if words and schema is not other and isinstance(schema, dict) else schema
 
 
-def _different(old: JsonObject, new: JsonObject) -> list[str]:
-    """Return the keywords that say something else."""
-    return [word for word in dict.fromkeys([*old, *new]) if not equal(_only(old, word), _only(new, word))]
-
-
-def _has_same_members(old: Json, new: Json) -> bool:
-    """Tell whether two lists differ in their order only."""
-    key = EqualityKeys()
-    return isinstance(old, list) and isinstance(new, list) and {key(each) for each in old} == {key(each) for each in new}
+def _properties(schema: Json) -> JsonObject:
+    return mapping(mapping(schema).get("properties"))
 
 
 def _renamed(before: dict[str, Json], after: dict[str, Json]) -> dict[str, str]:
@@ -231,29 +217,16 @@ def _by_content(properties: dict[str, Json]) -> dict[str, list[str]]:
     return found
 
 
-def _target(schema: Json, root: Json) -> Json:
-    """Return what a reference leads to, if no keyword that asserts something stands beside it; else the schema."""
-    if not isinstance(schema, dict) or "$ref" not in schema or not schema.keys() <= {*WORDS, "$ref", "$defs"}:
-        return schema
-    found = local_target(root, schema["$ref"])
-    return found if isinstance(found, dict) else schema
-
-
-def _with_words(schema: Json, other: Json) -> Json:
-    """Return a schema with the words of another one: they stand beside the reference to it, or the union that it is part of."""
-    words = {word: value for word, value in mapping(other).items() if word in WORDS}
-    return {**schema, **words} if words and schema is not other and isinstance(schema, dict) else schema
-
-
-def _own_keywords(schema: Json) -> Json:
-    """Return what a schema says by itself: without its properties and its words."""
-    left_out = WORDS | {"properties", "required", "$defs"}
-    return {word: value for word, value in schema.items() if word not in left_out} if isinstance(schema, dict) else schema
+_PARTS = frozenset({"items", "additionalProperties", "prefixItems", "patternProperties"})
+"""Keywords below which places are compared as properties are."""
 
 
 def _parts(schema: Json) -> dict[Location, Json]:
     """Return the schemas below a schema that are compared as properties are, by where they stand."""
     return {place: part for place, part in subschemas(schema, _PARTS) if isinstance(part, dict)}
+
+
+_COUNTED = frozenset({"prefixItems", "patternProperties"})
 
 
 def _label(place: Location) -> str:
@@ -268,19 +241,49 @@ def _without(schema: Json, places: list[Location]) -> Json:
     return found if places else schema
 
 
+def _change_of_keywords(here: str, schemas: tuple[Json, Json], roots: tuple[Json, Json], names: list[str]) -> Change:
+    """Say what has become of a schema by itself, its properties aside, by some of its keywords."""
+    narrow, wide = (
+        {**schema, "$defs": mapping(root).get("$defs", {})} if isinstance(schema, dict) and refers(schema) else schema
+        for schema, root in zip(schemas, roots, strict=True)
+    )
+    old, new = map(mapping, schemas)
+    wider, narrower = certainly_includes(wide, narrow), certainly_includes(narrow, wide)
+    detail = ", ".join(names)
+    if wider and narrower:
+        if not NO_ASSERTIONS.isdisjoint(names):
+            return Change(here, "changed", detail)
+        lists = all(_has_same_members(old.get(word), new.get(word)) for word in names)
+        return Change(here, "reordered" if lists else "equivalent", detail)
+    return Change(here, "widened" if wider else "narrowed" if narrower else "changed", detail)
+
+
+def _has_same_members(old: Json, new: Json) -> bool:
+    """Tell whether two lists differ in their order only."""
+    key = EqualityKeys()
+    return isinstance(old, list) and isinstance(new, list) and {key(each) for each in old} == {key(each) for each in new}
+
+
+def _own_keywords(schema: Json) -> Json:
+    """Return what a schema says by itself: without its properties and its words."""
+    left_out = WORDS | {"properties", "required", "$defs"}
+    return {word: value for word, value in schema.items() if word not in left_out} if isinstance(schema, dict) else schema
+
+
+def _different(old: JsonObject, new: JsonObject) -> list[str]:
+    """Return the keywords that say something else."""
+    return [word for word in dict.fromkeys([*old, *new]) if not equal(_only(old, word), _only(new, word))]
+
+
 def _only(schema: JsonObject, word: str) -> JsonObject:
     return {word: schema[word]} if word in schema else {}
 
 
+_ABSENT = "none"
+
+
 def _default(schema: JsonObject) -> str:
     return dumps(schema["default"], indent=False) if "default" in schema else _ABSENT
-
-
-def _properties(schema: Json) -> JsonObject:
-    return mapping(mapping(schema).get("properties"))
-
-
-# Give the definitions of a schema the names that they have in an older one: a name that is all that has changed is no change.
 
 
 _INTO = "#/$defs/"
@@ -322,12 +325,6 @@ def _old_names(old: Json, new: Json, before: JsonObject, after: JsonObject) -> d
     return names
 
 
-# Close a schema: refuse the properties that it does not name, which an open object allows.
-#
-# Who neither writes nor reads properties that a schema does not name is not concerned by what happens to them:
-# with a property added to an open object, `{"b": 1}` may be refused that was accepted, though nobody thought of `b`.
-
-
 _UNIONS = frozenset({"anyOf", "oneOf"})
 _NAMING = frozenset({"properties", "additionalProperties", "unevaluatedProperties", "$ref"})
 _OTHERS = IN_PLACE | (_NAMING - {"properties"})
@@ -366,13 +363,6 @@ def _in_place(node: dict[str, Json]) -> list[Json]:
     for child in found:
         found += [below for _, below in subschemas(child, IN_PLACE)]
     return found
-
-
-# What has changed between two flat schemas, for those who write instances and for those who read them.
-#
-# A change breaks a writer if something that was accepted no longer is; it breaks a reader if something comes that could not
-# come.
-# `yes` is proven; `no` is shown by an instance; where neither is found the answer is `unknown`, and nothing is claimed.
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,6 @@ from instrc.schema import vocabulary
 from instrc.schema.kinds import TYPES
 from instrc.text.jsonvalue import LATEST_DRAFT, Json
 
-# The drafts of JSON Schema and the dialects of OpenAPI, read as 2020-12.
-#
-# `modern` rewrites the keywords of one schema and leaves the schemas below it as they are, so that references into an
-# old document still find their places.  Module `upgrade` does it for whole documents.
-
-
 RECURSIVE = "$recursiveAnchor"
 """The dynamic anchor that stands for `$recursiveAnchor: true`; no `$dynamicAnchor` can have this name."""
 
@@ -51,7 +45,6 @@ DRAFT_7 = Draft("draft-07", 7, vocabulary.unknown_before(7))
 DRAFT_6 = Draft("draft-06", 6, vocabulary.unknown_before(6))
 DRAFT_4 = Draft("draft-04", 4, vocabulary.unknown_before(4))
 OPENAPI_3_0 = Draft("OpenAPI 3.0", 4, vocabulary.unknown_before(4), nullable=True)
-
 _BY_NAME = {
     "draft-04": DRAFT_4,
     "draft-05": DRAFT_4,
@@ -110,6 +103,7 @@ _BESIDE_REF = frozenset(
     {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment", "definitions", "$schema"}
 )
 """What stays beside a `$ref` of the old kind, which silences its neighbours: words change no verdict."""
+_GONE_AFTER = {year: vocabulary.removed_keywords(year) for year in (4, 6, 7, 2019, 2020)}
 
 
 def ignored_words(node: dict[str, Json], dialect: Draft) -> frozenset[str]:
@@ -127,7 +121,6 @@ def silences_neighbours(node: dict[str, Json], dialect: Draft) -> bool:
     return dialect.year < 2019 and node.get("$ref").__class__ is str
 
 
-_GONE_AFTER = {year: vocabulary.removed_keywords(year) for year in (4, 6, 7, 2019, 2020)}
 _HELD_BY: dict[str, type] = {"values": list, "text": str, "flag": bool}
 _WORDS = {
     name: (vocabulary.KEYWORDS[name].since, _HELD_BY[vocabulary.KEYWORDS[name].shape])
@@ -135,12 +128,6 @@ _WORDS = {
     if vocabulary.KEYWORDS[name].since > 4  # the oldest draft that is read
 }
 """Words that some drafts do not know, so that anything may stand there: the draft that brought them, and what they hold."""
-
-
-def _own_word(key: str, value: Json, year: int) -> bool:
-    """Tell whether a word is one of the author's own, which 2020-12 would take for one of its words and refuse."""
-    since, kind = _WORDS.get(key, (0, object))
-    return year < since and not isinstance(value, kind)
 
 
 def modern(node: dict[str, Json], dialect: Draft) -> dict[str, Json]:
@@ -192,6 +179,12 @@ def modern(node: dict[str, Json], dialect: Draft) -> dict[str, Json]:
     return out if changed else node
 
 
+def _own_word(key: str, value: Json, year: int) -> bool:
+    """Tell whether a word is one of the author's own, which 2020-12 would take for one of its words and refuse."""
+    since, kind = _WORDS.get(key, (0, object))
+    return year < since and not isinstance(value, kind)
+
+
 def _split_dependencies(value: dict[str, Json], out: dict[str, Json]) -> None:
     lists: dict[str, Json] = {
         name: [needs] if needs.__class__ is str else needs for name, needs in value.items() if needs.__class__ in {list, str}
@@ -201,6 +194,10 @@ def _split_dependencies(value: dict[str, Json], out: dict[str, Json]) -> None:
         out["dependentRequired"] = lists
     if schemas:
         out["dependentSchemas"] = schemas
+
+
+_LETS_NULL_IN = vocabulary.NO_ASSERTIONS | {"nullable", "type", "enum", "const", "format"} | vocabulary.SPEAKS_OF.keys()
+"""Keywords that allow null, or are changed so that they do."""
 
 
 def _nullable(node: dict[str, Json]) -> dict[str, Json]:
@@ -231,15 +228,6 @@ def _nullable(node: dict[str, Json]) -> dict[str, Json]:
     if out.get("const") is not None:
         out = {("enum" if key == "const" else key): ([value, None] if key == "const" else value) for key, value in out.items()}
     return out
-
-
-_LETS_NULL_IN = vocabulary.NO_ASSERTIONS | {"nullable", "type", "enum", "const", "format"} | vocabulary.SPEAKS_OF.keys()
-"""Keywords that allow null, or are changed so that they do."""
-
-
-# URIs of schemas: how references are joined and read, and what is known to everybody.
-#
-# URIs under `aug:` are opaque: they are split at `#`, never joined.
 
 
 _MIXIN = r"aug:[^#?]*_Mixin(?::[^/#?]*)?(?:\?[^#/]*)?#?"

@@ -7,9 +7,6 @@ from functools import lru_cache
 
 from msgspec import Struct, field
 
-# The words of regular expressions of ECMA 262: classes of characters, escapes, groups, categories of Unicode.
-
-
 SPACES = r"\x09-\x0d\x20\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
 NO_SPACES = (
     r"\x00-\x08\x0e-\x1f\x21-\x9f\xa1-\u167f\u1681-\u1fff\u200b-\u2027\u202a-\u202e"
@@ -54,15 +51,6 @@ CATEGORIES: dict[str, str] = dict(
 """The general categories of Unicode by their long names."""
 
 
-# Translate a regular expression of ECMA 262 for two other engines.
-#
-# The words that engines read differently are written out: `\s` and `.` know the spaces and line ends of Unicode, `$` is the end
-# of the text only, `[` in a class and `{` that repeats nothing are characters, `\u0041`, `\cA` and surrogate pairs are
-# characters,
-# `\p{Letter}` and `\p{Script=Greek}` are written the short way.
-# The anchors `\A` and `\Z` and flags such as `(?i)`, which other languages have, are understood too.
-
-
 class Unreadable(Exception):  # noqa: N818  -- a fact about a pattern, not a failure
     """A pattern is no regular expression; the text says why."""
 
@@ -82,33 +70,10 @@ def translate(pattern: str) -> Translated:
     return _Reader(pattern).read()
 
 
-def is_ecmascript(pattern: str) -> bool:
-    """Tell whether a pattern keeps to ECMA 262 with its `u` flag: no escapes, flags and anchors of other languages."""
-    reader = _Reader(pattern)
-    try:
-        reader.read()
-    except Unreadable:
-        return False
-    return not reader.foreign
-
-
-def _character(code: int) -> str:
-    """Return a character as both engines read it, in a class and outside of one."""
-    if code > 0x10FFFF:
-        message = "it names a character beyond Unicode"
-        raise Unreadable(message)
-    if 0xD800 <= code <= 0xDFFF:
-        code = 0xFFFD  # half of a pair is no character
-    if chr(code).isascii() and chr(code).isalnum():
-        return chr(code)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-
-_WIDE = r"\\u([0-9a-f]{4})|\\U([0-9a-f]{8})"
-
-
-def _for_re2(text: str) -> str:
-    return re.sub(_WIDE, lambda found: f"\\x{{{found[1] or found[2]}}}", text)
+_END, _WORD_EDGE, _NO_WORD_EDGE = "\x00", "\x01", "\x02"
+"""Stand for places in a text until it is known for which engine; a pattern's own signs are written as escapes by then."""
+_EDGE = "(?:(?<=[0-9A-Z_a-z])(?![0-9A-Z_a-z])|(?<![0-9A-Z_a-z])(?=[0-9A-Z_a-z]))"
+"""The edge of a word of ASCII letters, for an engine whose own knows those of Unicode."""
 
 
 class _Reader(Struct):
@@ -318,11 +283,34 @@ class _Reader(Struct):
         return self._one(found), not found["sign"]
 
 
-_END, _WORD_EDGE, _NO_WORD_EDGE = "\x00", "\x01", "\x02"
-"""Stand for places in a text until it is known for which engine; a pattern's own signs are written as escapes by then."""
-_EDGE = "(?:(?<=[0-9A-Z_a-z])(?![0-9A-Z_a-z])|(?<![0-9A-Z_a-z])(?=[0-9A-Z_a-z]))"
-"""The edge of a word of ASCII letters, for an engine whose own knows those of Unicode."""
+_WIDE = r"\\u([0-9a-f]{4})|\\U([0-9a-f]{8})"
+
+
+def _for_re2(text: str) -> str:
+    return re.sub(_WIDE, lambda found: f"\\x{{{found[1] or found[2]}}}", text)
+
+
+def _character(code: int) -> str:
+    """Return a character as both engines read it, in a class and outside of one."""
+    if code > 0x10FFFF:
+        message = "it names a character beyond Unicode"
+        raise Unreadable(message)
+    if 0xD800 <= code <= 0xDFFF:
+        code = 0xFFFD  # half of a pair is no character
+    if chr(code).isascii() and chr(code).isalnum():
+        return chr(code)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def _code(text: str) -> int:
     return ord(text) if len(text) == 1 else int(text.lstrip("\\xuU"), base=16)  # `\u0430`
+
+
+def is_ecmascript(pattern: str) -> bool:
+    """Tell whether a pattern keeps to ECMA 262 with its `u` flag: no escapes, flags and anchors of other languages."""
+    reader = _Reader(pattern)
+    try:
+        reader.read()
+    except Unreadable:
+        return False
+    return not reader.foreign

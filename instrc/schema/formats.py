@@ -23,38 +23,8 @@ def has_format(name: str, value: object) -> bool:
     return check is None or not isinstance(value, str) or check(value)
 
 
-@lru_cache(maxsize=1)
-def checker() -> FormatChecker:
-    """Return all checks in the shape that `jsonschema` takes."""
-    from jsonschema import FormatChecker  # loaded where something is validated only
-
-    made = FormatChecker(formats=())
-    for name in CHECKS:
-        made.checks(name)(partial(has_format, name))
-    return made
-
-
 # Patterns are compiled when they are used: all of them would take longer than a small program.
 _DATE = r"([0-9]{4})-([0-9]{2})-([0-9]{2})"
-_TIME = r"([01][0-9]|2[0-3]):([0-5][0-9]):([0-5][0-9]|60)(?:\.[0-9]+)?(?:[zZ]|([+-])([01][0-9]|2[0-3]):([0-5][0-9]))"
-_CLOCK = "(?:[0-9]+H(?:[0-9]+M(?:[0-9]+S)?)?|[0-9]+M(?:[0-9]+S)?|[0-9]+S)"
-_DAYS = "(?:[0-9]+Y(?:[0-9]+M(?:[0-9]+D)?)?|[0-9]+M(?:[0-9]+D)?|[0-9]+D)"
-_DURATION = f"P(?:[0-9]+W|{_DAYS}(?:T{_CLOCK})?|T{_CLOCK})"
-_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
-_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]"
-_LOCAL = rf'{_ATOM}+(?:\.{_ATOM}+)*|"(?:[ !#-\[\]-~]|\\[ -~])*"'
-_UNICODE_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~\u0080-\U0010ffff-]"
-_UNICODE_LOCAL = rf'{_UNICODE_ATOM}+(?:\.{_UNICODE_ATOM}+)*|"(?:[ !#-\[\]-~\u0080-\U0010ffff]|\\[ -~])*"'
-_UUID = r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}"
-_POINTER = r"(?:/(?:[^~/]|~[01])*)*"
-_RELATIVE_POINTER = r"(?:0|[1-9][0-9]*)(?:#|(?:/(?:[^~/]|~[01])*)*)"
-_ESCAPE = "%[0-9A-Fa-f]{2}"
-_VARIABLE = rf"(?:[A-Za-z0-9_]|{_ESCAPE})(?:\.?(?:[A-Za-z0-9_]|{_ESCAPE}))*(?::[1-9][0-9]{{0,3}}|\*)?"
-_TEMPLATE = rf"""(?:[^\x00-\x20"'%<>\\^`{{|}}\x7f]|{_ESCAPE}|\{{[+#./;?&=,!@|]?{_VARIABLE}(?:,{_VARIABLE})*\}})*"""
-
-
-def _is_written(pattern: str, text: str) -> bool:
-    return re.fullmatch(pattern, text) is not None
 
 
 def _is_date(text: str) -> bool:
@@ -63,6 +33,9 @@ def _is_date(text: str) -> bool:
         return found is not None and dt.date(*map(int, found.groups())).year > 0
     except ValueError:  # 30 February; year 0 is none to Python, and not to ISO 8601
         return text.startswith("0000-") and _is_date(f"2000{text[4:]}")
+
+
+_TIME = r"([01][0-9]|2[0-3]):([0-5][0-9]):([0-5][0-9]|60)(?:\.[0-9]+)?(?:[zZ]|([+-])([01][0-9]|2[0-3]):([0-5][0-9]))"
 
 
 def _is_time(text: str) -> bool:
@@ -75,6 +48,52 @@ def _is_time(text: str) -> bool:
 
 def _is_date_time(text: str) -> bool:
     return len(text) > 11 and text[10] in "tT" and _is_date(text[:10]) and _is_time(text[11:])
+
+
+def _is_written(pattern: str, text: str) -> bool:
+    return re.fullmatch(pattern, text) is not None
+
+
+_DAYS = "(?:[0-9]+Y(?:[0-9]+M(?:[0-9]+D)?)?|[0-9]+M(?:[0-9]+D)?|[0-9]+D)"
+_CLOCK = "(?:[0-9]+H(?:[0-9]+M(?:[0-9]+S)?)?|[0-9]+M(?:[0-9]+S)?|[0-9]+S)"
+_DURATION = f"P(?:[0-9]+W|{_DAYS}(?:T{_CLOCK})?|T{_CLOCK})"
+_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]"
+_LOCAL = rf'{_ATOM}+(?:\.{_ATOM}+)*|"(?:[ !#-\[\]-~]|\\[ -~])*"'
+
+
+def _is_email(text: str) -> bool:
+    local, _, domain = text.rpartition("@")
+    return len(local) <= 64 and re.fullmatch(_LOCAL, local) is not None and (_is_literal(domain) or _is_hostname(domain))
+
+
+_UNICODE_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~\u0080-\U0010ffff-]"
+_UNICODE_LOCAL = rf'{_UNICODE_ATOM}+(?:\.{_UNICODE_ATOM}+)*|"(?:[ !#-\[\]-~\u0080-\U0010ffff]|\\[ -~])*"'
+
+
+def _is_idn_email(text: str) -> bool:
+    local, _, domain = text.rpartition("@")
+    return (
+        len(local) <= 64 and re.fullmatch(_UNICODE_LOCAL, local) is not None and (_is_literal(domain) or _is_idn_hostname(domain))
+    )
+
+
+_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+
+
+def _is_hostname(text: str) -> bool:
+    labels = text.split(".")
+    if not 0 < len(text) <= 253 or not all(re.fullmatch(_LABEL, label) for label in labels):
+        return False
+    return all(label[2:4] != "--" or (label[:2].lower() == "xn" and _is_encoded(label)) for label in labels)
+
+
+def _is_idn_hostname(text: str) -> bool:
+    import idna
+
+    try:
+        return 0 < len(text) <= 1000 and len(idna.encode(text)) <= 253
+    except (idna.IDNAError, UnicodeError):
+        return False
 
 
 def _is_ipv4(text: str) -> bool:
@@ -91,56 +110,8 @@ def _is_ipv6(text: str) -> bool:
         return False
 
 
-def _is_hostname(text: str) -> bool:
-    labels = text.split(".")
-    if not 0 < len(text) <= 253 or not all(re.fullmatch(_LABEL, label) for label in labels):
-        return False
-    return all(label[2:4] != "--" or (label[:2].lower() == "xn" and _is_encoded(label)) for label in labels)
-
-
-def _is_encoded(label: str) -> bool:
-    """Tell whether a label that begins with `xn--` holds a name of another script."""
-    import idna
-
-    try:
-        return idna.ulabel(label.lower()) != label
-    except (idna.IDNAError, UnicodeError):
-        return False
-
-
-def _is_idn_hostname(text: str) -> bool:
-    import idna
-
-    try:
-        return 0 < len(text) <= 1000 and len(idna.encode(text)) <= 253
-    except (idna.IDNAError, UnicodeError):
-        return False
-
-
-def _is_email(text: str) -> bool:
-    local, _, domain = text.rpartition("@")
-    return len(local) <= 64 and re.fullmatch(_LOCAL, local) is not None and (_is_literal(domain) or _is_hostname(domain))
-
-
-def _is_idn_email(text: str) -> bool:
-    local, _, domain = text.rpartition("@")
-    return (
-        len(local) <= 64 and re.fullmatch(_UNICODE_LOCAL, local) is not None and (_is_literal(domain) or _is_idn_hostname(domain))
-    )
-
-
-def _is_literal(domain: str) -> bool:
-    if not domain.startswith("[") or not domain.endswith("]"):
-        return False
-    address = domain[1:-1]
-    return _is_ipv6(address[5:]) if address[:5].lower() == "ipv6:" else _is_ipv4(address)
-
-
-def _is_regex(text: str) -> bool:
-    from instrc.schema.ecmascript import is_ecmascript
-    from instrc.schema.patterns import why_unreadable
-
-    return is_ecmascript(text) and why_unreadable(text) is None
+_UUID = r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}"
+_ESCAPE = "%[0-9A-Fa-f]{2}"
 
 
 def _uri(other_letters: str, *, relative: bool) -> Callable[[str], bool]:
@@ -168,6 +139,18 @@ def _uri(other_letters: str, *, relative: bool) -> Callable[[str], bool]:
 _OTHER_LETTERS = r"\u00a0-\ud7ff\uf900-\ufdcf\ufdf0-\uffef" + "".join(
     f"\\U{plane:04x}{'1000' if plane == 14 else '0000'}-\\U{plane:04x}fffd" for plane in range(1, 15)
 )
+_VARIABLE = rf"(?:[A-Za-z0-9_]|{_ESCAPE})(?:\.?(?:[A-Za-z0-9_]|{_ESCAPE}))*(?::[1-9][0-9]{{0,3}}|\*)?"
+_TEMPLATE = rf"""(?:[^\x00-\x20"'%<>\\^`{{|}}\x7f]|{_ESCAPE}|\{{[+#./;?&=,!@|]?{_VARIABLE}(?:,{_VARIABLE})*\}})*"""
+_POINTER = r"(?:/(?:[^~/]|~[01])*)*"
+_RELATIVE_POINTER = r"(?:0|[1-9][0-9]*)(?:#|(?:/(?:[^~/]|~[01])*)*)"
+
+
+def _is_regex(text: str) -> bool:
+    from instrc.schema.ecmascript import is_ecmascript
+    from instrc.schema.patterns import why_unreadable
+
+    return is_ecmascript(text) and why_unreadable(text) is None
+
 
 CHECKS: dict[str, Callable[[str], bool]] = {
     "date": _is_date,
@@ -191,3 +174,31 @@ CHECKS: dict[str, Callable[[str], bool]] = {
     "regex": _is_regex,
 }
 """By the name of the format."""
+
+
+def _is_literal(domain: str) -> bool:
+    if not domain.startswith("[") or not domain.endswith("]"):
+        return False
+    address = domain[1:-1]
+    return _is_ipv6(address[5:]) if address[:5].lower() == "ipv6:" else _is_ipv4(address)
+
+
+def _is_encoded(label: str) -> bool:
+    """Tell whether a label that begins with `xn--` holds a name of another script."""
+    import idna
+
+    try:
+        return idna.ulabel(label.lower()) != label
+    except (idna.IDNAError, UnicodeError):
+        return False
+
+
+@lru_cache(maxsize=1)
+def checker() -> FormatChecker:
+    """Return all checks in the shape that `jsonschema` takes."""
+    from jsonschema import FormatChecker  # loaded where something is validated only
+
+    made = FormatChecker(formats=())
+    for name in CHECKS:
+        made.checks(name)(partial(has_format, name))
+    return made

@@ -13,7 +13,17 @@ from instrc.schema.vocabulary import IN_PLACE, NO_ASSERTIONS
 from instrc.schema.walk import every_schema, local_target, of_item, of_property, required_names, with_parts
 from instrc.text.jsonvalue import Json, Location, listing, mapping
 
-# What can be told of a schema without looking into what its keywords say together: whether they may leave nothing.
+
+class Impossible(Struct, frozen=True):
+    """A schema that nothing satisfies."""
+
+    path: Location
+    words: tuple[str, ...]
+    """Keywords that leave nothing together, none of which could go; without `type` where others tell enough."""
+    names: tuple[str, ...]
+    """The required properties that cannot be, if these are what it is about."""
+    endless: bool = False
+    """Whether a value had to hold another such value on every level."""
 
 
 PAIRS_AT_A_PLACE: Final = 100
@@ -27,6 +37,22 @@ WEIGHED_NAMES: Final = 40
 def may_hold_impossible(nodes: Iterable[Json]) -> bool:
     """Tell whether one of the schemas of a document may be impossible, by its own keywords or by what it refers to."""
     return any(isinstance(node, dict) and ("$ref" in node or may_be_impossible(node)) for node in nodes)
+
+
+_OF_PLAIN_OBJECTS = frozenset({"required", "additionalProperties", "unevaluatedProperties"})
+_ALONE = frozenset({"not", "if", "oneOf", "contains"})
+_WITH_OTHERS = frozenset({"allOf", "anyOf", "$ref"})
+_WEIGHED = (
+    _OF_PLAIN_OBJECTS
+    | _ALONE
+    | _WITH_OTHERS
+    | {"const", "enum", "pattern", "multipleOf", "uniqueItems", "minContains", "maxContains", "dependencies"}
+    | {"patternProperties", "propertyNames", "dependentRequired", "dependentSchemas"}
+    | {f"{side}{what}" for side in ("min", "max") for what in ("imum", "Length", "Items", "Properties")}
+    | {"exclusiveMinimum", "exclusiveMaximum"}
+)
+"""Keywords that may leave nothing together with others; `type`, `properties` and `items` matter by these only."""
+_LISTS = frozenset({"const", "enum"})
 
 
 def may_be_impossible(node: Mapping[str, Json]) -> bool:
@@ -66,44 +92,7 @@ def forbids_everything(schema: Json) -> bool:
     return forbidden is True or (isinstance(forbidden, dict) and forbidden.keys() <= NO_ASSERTIONS)
 
 
-_OF_PLAIN_OBJECTS = frozenset({"required", "additionalProperties", "unevaluatedProperties"})
-_LISTS = frozenset({"const", "enum"})
-_ALONE = frozenset({"not", "if", "oneOf", "contains"})
-_WITH_OTHERS = frozenset({"allOf", "anyOf", "$ref"})
-_WEIGHED = (
-    _OF_PLAIN_OBJECTS
-    | _ALONE
-    | _WITH_OTHERS
-    | {"const", "enum", "pattern", "multipleOf", "uniqueItems", "minContains", "maxContains", "dependencies"}
-    | {"patternProperties", "propertyNames", "dependentRequired", "dependentSchemas"}
-    | {f"{side}{what}" for side in ("min", "max") for what in ("imum", "Length", "Items", "Properties")}
-    | {"exclusiveMinimum", "exclusiveMaximum"}
-)
-"""Keywords that may leave nothing together with others; `type`, `properties` and `items` matter by these only."""
-
-
-# Find the schemas in a document that nothing satisfies: the innermost of them, with the keywords that leave nothing.
-#
-#     schema = {"type": "integer", "exclusiveMinimum": 1, "exclusiveMaximum": 2}
-#     list(impossible_parts(schema, list(walk(schema))))      # [Impossible((), ("exclusiveMinimum", "exclusiveMaximum"), ())]
-#
-# A schema that is impossible only because of one inside it is not named.
-# Neither is one that is written as `false`, or as `{"not": {}}`, which says the same in earlier drafts: its author wants it so.
-
-
 SchemaObject: TypeAlias = dict[str, Json]
-
-
-class Impossible(Struct, frozen=True):
-    """A schema that nothing satisfies."""
-
-    path: Location
-    words: tuple[str, ...]
-    """Keywords that leave nothing together, none of which could go; without `type` where others tell enough."""
-    names: tuple[str, ...]
-    """The required properties that cannot be, if these are what it is about."""
-    endless: bool = False
-    """Whether a value had to hold another such value on every level."""
 
 
 def impossible_parts(
@@ -131,6 +120,16 @@ def impossible_parts(
         yield from (Impossible(path, words, ()) for path, words in found if words and path not in {*told, *hits.values()})
 
 
+def _resolver(root: Json, nodes: Sequence[tuple[Location, SchemaObject]]) -> Resolve:
+    """Return what finds the schemas that references inside of a document lead to, as long as no part is a document of its own."""
+    divided = any("$id" in node and path for path, node in nodes)
+
+    def resolve(reference: str) -> Json:
+        return None if divided else local_target(root, reference)
+
+    return resolve
+
+
 def _extends(node: SchemaObject) -> bool:
     """Tell whether a schema is no more than a plain one in its `allOf`, asked about by itself, with references elsewhere."""
     branches = node.get("allOf")
@@ -138,13 +137,6 @@ def _extends(node: SchemaObject) -> bool:
         return False
     here = [branch for branch in branches if not _is_elsewhere(branch)]
     return len(here) <= 1 and all(_is_plain(part) for each in here for part in every_schema(each))
-
-
-def _is_plain(schema: Json) -> bool:
-    """Tell whether a schema is seen to be impossible where that is written, if it is, and not only by what it is part of."""
-    if not isinstance(schema, dict):
-        return False
-    return schema.keys() <= _PLAIN or schema.keys() <= _OF_VALUES
 
 
 def _is_elsewhere(schema: Json) -> bool:
@@ -155,14 +147,29 @@ def _is_elsewhere(schema: Json) -> bool:
     return isinstance(reference, str) and not reference.startswith("#")
 
 
-def _resolver(root: Json, nodes: Sequence[tuple[Location, SchemaObject]]) -> Resolve:
-    """Return what finds the schemas that references inside of a document lead to, as long as no part is a document of its own."""
-    divided = any("$id" in node and path for path, node in nodes)
+_PLAIN = NO_ASSERTIONS | {"type", "properties", "required", "items", "minItems", "maxItems"}
+_OF_VALUES = NO_ASSERTIONS | {"type", "enum", "const", "minLength", "maxLength", "minimum", "maximum"}
 
-    def resolve(reference: str) -> Json:
-        return None if divided else local_target(root, reference)
 
-    return resolve
+def _is_plain(schema: Json) -> bool:
+    """Tell whether a schema is seen to be impossible where that is written, if it is, and not only by what it is part of."""
+    if not isinstance(schema, dict):
+        return False
+    return schema.keys() <= _PLAIN or schema.keys() <= _OF_VALUES
+
+
+_IN_PLACE = IN_PLACE | {"$ref", "$dynamicRef", "$recursiveRef"}
+
+
+def _with_closed(node: SchemaObject) -> SchemaObject:
+    """Return a schema closed by `additionalProperties` if it is by `unevaluatedProperties`, and that says the same there."""
+    if node.get("unevaluatedProperties") is not False or not _IN_PLACE.isdisjoint(node):
+        return node
+    return {**node, "additionalProperties": node.get("additionalProperties", False)}
+
+
+_OPAQUE: Json = {"$ref": "impossible:"}
+"""Stands for an impossible schema, of which nothing is to be known."""
 
 
 def _innermost(
@@ -209,13 +216,6 @@ def _reason(node: SchemaObject, refused: Callable[[SchemaObject], bool]) -> tupl
     return tuple(words if len(words) > 1 else kept), tuple(names)
 
 
-def _with_closed(node: SchemaObject) -> SchemaObject:
-    """Return a schema closed by `additionalProperties` if it is by `unevaluatedProperties`, and that says the same there."""
-    if node.get("unevaluatedProperties") is not False or not _IN_PLACE.isdisjoint(node):
-        return node
-    return {**node, "additionalProperties": node.get("additionalProperties", False)}
-
-
 def _endless(nodes: Sequence[tuple[Location, SchemaObject]], target: Resolve) -> Iterator[Impossible]:
     """Yield the first schema that a value satisfies only if it holds another such value, and so on without end."""
     waiting = [node for _, node in nodes]
@@ -235,11 +235,6 @@ def _endless(nodes: Sequence[tuple[Location, SchemaObject]], target: Resolve) ->
             )
             yield Impossible(path, ("required",) if names else ("items",), names, endless=True)
             return
-
-
-def _never_ends(node: SchemaObject, open_ids: set[int], target: Resolve) -> bool:
-    """Tell whether what a schema requires inside of a value is what does not end."""
-    return "$ref" not in node and not _may_end({word: node[word] for word in node if word not in _IN_PLACE}, open_ids, target)
 
 
 def _may_end(node: SchemaObject, open_ids: set[int], target: Resolve) -> bool:
@@ -264,8 +259,6 @@ def _may_end(node: SchemaObject, open_ids: set[int], target: Resolve) -> bool:
     return length(node).low < 1 or closed(of_item(node, 0))
 
 
-_OPAQUE: Json = {"$ref": "impossible:"}
-"""Stands for an impossible schema, of which nothing is to be known."""
-_PLAIN = NO_ASSERTIONS | {"type", "properties", "required", "items", "minItems", "maxItems"}
-_OF_VALUES = NO_ASSERTIONS | {"type", "enum", "const", "minLength", "maxLength", "minimum", "maximum"}
-_IN_PLACE = IN_PLACE | {"$ref", "$dynamicRef", "$recursiveRef"}
+def _never_ends(node: SchemaObject, open_ids: set[int], target: Resolve) -> bool:
+    """Tell whether what a schema requires inside of a value is what does not end."""
+    return "$ref" not in node and not _may_end({word: node[word] for word in node if word not in _IN_PLACE}, open_ids, target)

@@ -23,9 +23,6 @@ from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, equal, listing, mapping
 from instrc.text.limits import BRANCHES_OF_A_PLACE, COMPARED_LEVELS, SHALLOW
 
-# Find for the branches of a union those that they stood for in an older one.
-
-
 INSTANCES_AT_ONCE: Final = 200
 """Instances that are tried before the engine is asked for a proof: most schemas that differ are told apart by them."""
 DECIDED_PROPERTIES: Final = 150
@@ -40,7 +37,6 @@ INSTANCES_OF_A_PART: Final = 40
 """Instances that are thought of for one such pair."""
 SCHEMAS_ASKED: Final = 20_000
 """Schemas that the instances of one comparison are checked against, where each meets very many branches: fewer are tried then."""
-
 UNIONS = ("anyOf", "oneOf")
 
 
@@ -60,20 +56,6 @@ def paired(old: list[Json], new: list[Json]) -> list[tuple[int, int]]:
                 found[places[0]] = before[mark][0]
                 taken.add(before[mark][0])
     return sorted((was, now) for now, was in found.items())
-
-
-def constants_of(branch: Json) -> dict[str, Json]:
-    """Return the properties of an object that can have one value only: they say which branch it is."""
-    properties = mapping(mapping(branch).get("properties"))
-    return {name: each["const"] for name, each in properties.items() if isinstance(each, dict) and "const" in each}
-
-
-def _by_sign(branches: list[Json], sign: Callable[[Json], str], taken: Collection[int]) -> defaultdict[str, list[int]]:
-    found: defaultdict[str, list[int]] = defaultdict(list)
-    for place, branch in enumerate(branches):
-        if place not in taken:
-            found[sign(branch)].append(place)
-    return found
 
 
 def _written(branch: Json) -> str:
@@ -97,22 +79,22 @@ def _typed(branch: Json) -> str:
 _SIGNS: tuple[Callable[[Json], str], ...] = (_written, _constants, _named, _typed)
 
 
-# Think of instances that tell two schemas apart in one part, and are ordinary in all others.
-#
-# `samples.instances` looks around the root of a schema.  What has changed far down is found here: the way goes from the roots
-# to the parts that differ, and what is thought of for such a part is put into a sample of what stands around it.
+def _by_sign(branches: list[Json], sign: Callable[[Json], str], taken: Collection[int]) -> defaultdict[str, list[int]]:
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    for place, branch in enumerate(branches):
+        if place not in taken:
+            found[sign(branch)].append(place)
+    return found
+
+
+def constants_of(branch: Json) -> dict[str, Json]:
+    """Return the properties of an object that can have one value only: they say which branch it is."""
+    properties = mapping(mapping(branch).get("properties"))
+    return {name: each["const"] for name, each in properties.items() if isinstance(each, dict) and "const" in each}
 
 
 _Place: TypeAlias = tuple[str | int, Json]
 """The name or number of a part, and a sample of what it is a part of."""
-
-
-class _Pair(NamedTuple):
-    """Two schemas about one place, and the way to it."""
-
-    narrow: Json
-    wide: Json
-    way: tuple[_Place, ...] = ()
 
 
 def differing_in_a_part(narrow: Json, wide: Json) -> Iterator[Json]:
@@ -129,6 +111,14 @@ def differing_in_a_part(narrow: Json, wide: Json) -> Iterator[Json]:
             for value in islice(instances(parts.narrow, parts.wide), INSTANCES_OF_A_PART):
                 yield _in_place(value, pair.way)
         waiting += search.below(pair)
+
+
+class _Pair(NamedTuple):
+    """Two schemas about one place, and the way to it."""
+
+    narrow: Json
+    wide: Json
+    way: tuple[_Place, ...] = ()
 
 
 class _PartSearch:
@@ -232,15 +222,6 @@ def _in_place(value: Json, way: tuple[_Place, ...]) -> Json:
     return value
 
 
-# Tell whether two flat schemas can be compared keyword by keyword: a reference must mean the same in the one and the other.
-#
-#     one = {"$ref": "#/$defs/a", "$defs": {"a": {"type": "string"}}}
-#     other = {"$ref": "#/$defs/a", "$defs": {"a": {"type": "integer"}}}
-#     comparable(one, other)      # False
-#
-# `relations` compares schemas of one document, where equal references are equal.
-
-
 _INTO_DEFINITIONS = "#/$defs/"
 _ROOT = "#"
 _ELSEWHERE = frozenset({"$dynamicRef", "$recursiveRef"})
@@ -269,11 +250,6 @@ def comparable(narrow: Json, wide: Json) -> bool:
     return not turned and all(_narrower(left, right, each.removeprefix(_INTO_DEFINITIONS)) for each in named)
 
 
-def _narrower(left: dict[str, Json], right: dict[str, Json], name: str) -> bool:
-    """Tell whether a definition of one schema implies that of the same name in another, if all that they refer to does."""
-    return name in left and name in right and implies(left[name], right[name])
-
-
 class _References:
     """Where the references of a schema lead, and whether it has a keyword that turns a narrower part into a wider whole."""
 
@@ -284,6 +260,11 @@ class _References:
             self.references |= {str(node["$ref"])} if "$ref" in node else set()
             self.references |= {word for word in _ELSEWHERE if word in node}  # leads nobody knows where
             self.turned = self.turned or not _AGAINST.isdisjoint(node)
+
+
+def _narrower(left: dict[str, Json], right: dict[str, Json], name: str) -> bool:
+    """Tell whether a definition of one schema implies that of the same name in another, if all that they refer to does."""
+    return name in left and name in right and implies(left[name], right[name])
 
 
 Inclusion: TypeAlias = Literal["yes", "no", "unknown"]
@@ -303,11 +284,6 @@ def includes(wide: Json, narrow: Json) -> tuple[Inclusion, Json]:
     return "unknown", None
 
 
-def certainly_includes(wide: Json, narrow: Json) -> bool:
-    """Tell whether it is proven that a schema accepts all that another does."""
-    return equal(without_words(wide), without_words(narrow)) or (comparable(narrow, wide) and implies(narrow, wide))
-
-
 def _tried(*schemas: Json) -> int:
     """Return how many instances are tried: fewer where each is checked against very many branches."""
     return min(INSTANCES_COMPARED, 1 + SCHEMAS_ASKED // max(map(_most_about_a_place, schemas)))
@@ -321,12 +297,14 @@ def _most_about_a_place(schema: Json) -> int:
     return max(about.values(), default=1)
 
 
+def certainly_includes(wide: Json, narrow: Json) -> bool:
+    """Tell whether it is proven that a schema accepts all that another does."""
+    return equal(without_words(wide), without_words(narrow)) or (comparable(narrow, wide) and implies(narrow, wide))
+
+
 def without_words(schema: Json) -> Json:
     """Return a schema without the words that say nothing about instances, at its top."""
     return {key: value for key, value in schema.items() if key not in WORDS} if isinstance(schema, dict) else schema
-
-
-# Tell whether one schema accepts everything that another accepts, as far as `jsonschema-rs` can decide it.
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,47 +337,19 @@ def subsumes(a: Json, b: Json, documents: Mapping[str, Json] | None = None) -> S
     return Subsumption("unknown")
 
 
+def _engine() -> ModuleType:
+    try:
+        import jsonschema_rs  # an optional extra
+    except ImportError:
+        raise CompileError(
+            [problems.settings.MissingExtra(feature="subsumption", extra="subsume", package="jsonschema-rs")]
+        ) from None
+    return jsonschema_rs
+
+
 def _flat(schema: Json, documents: Mapping[str, Json] | None) -> Json:
     """Return a flat schema in the words of 2020-12; what has nothing to fold leaves `flatten` in the words of its own draft."""
     return upgrade(flatten(schema, documents), documents)
-
-
-def _covers(engine: ModuleType, wide: Json, narrow: Json) -> bool:
-    """Tell whether the engine proves that one schema accepts all that another does; its effort grows fast with properties."""
-    if not (_decidable(wide) and _decidable(narrow)):
-        return False
-    try:
-        verdict = _canonical(engine, wide).covers(_canonical(engine, narrow))
-    except Exception:  # noqa: BLE001  -- what the engine cannot put into its form it cannot decide, for whatever reason
-        return False
-    return bool(verdict == engine.canonical.Containment.YES)
-
-
-def _canonical(engine: ModuleType, schema: Json) -> Any:  # noqa: ANN401  -- the engine has no types for what it makes
-    """Return a schema in the engine's own form; a format says nothing, whatever the draft: the engine asserts it in old ones."""
-    return engine.canonicalize(schema, retriever=_refuse, validate_formats=False)
-
-
-def _decidable(schema: Json) -> bool:
-    """Tell whether a schema is small enough for the engine's own form."""
-    for count, node in enumerate(nodes(schema), 1):
-        named = sum(len(found) for word in ("properties", "patternProperties") if isinstance(found := node.get(word), dict))
-        if count > DECIDED_SCHEMAS or named > DECIDED_PROPERTIES:
-            return False
-    return True
-
-
-def _candidates(engine: ModuleType, narrow: Json, wide: Json) -> Iterator[Json]:
-    """Yield instances to try: first those that the difference of the schemas suggests, as the engine writes it."""
-    difference: Json = False
-    if _decidable(wide) and _decidable(narrow):
-        try:
-            difference = _canonical(engine, narrow).subtract(_canonical(engine, wide)).to_json_schema()
-        except Exception:  # noqa: BLE001  -- what the engine cannot write suggests nothing
-            difference = False
-    yield from instances(difference, narrow, wide)
-    yield from instances(narrow, wide)
-    yield from instances(wide, narrow)
 
 
 def _judge(engine: ModuleType, schema: Json) -> Callable[[Json], bool]:
@@ -415,11 +365,39 @@ def _refuse(uri: str) -> Json:
     raise LookupError(message)
 
 
-def _engine() -> ModuleType:
+def _covers(engine: ModuleType, wide: Json, narrow: Json) -> bool:
+    """Tell whether the engine proves that one schema accepts all that another does; its effort grows fast with properties."""
+    if not (_decidable(wide) and _decidable(narrow)):
+        return False
     try:
-        import jsonschema_rs  # an optional extra
-    except ImportError:
-        raise CompileError(
-            [problems.settings.MissingExtra(feature="subsumption", extra="subsume", package="jsonschema-rs")]
-        ) from None
-    return jsonschema_rs
+        verdict = _canonical(engine, wide).covers(_canonical(engine, narrow))
+    except Exception:  # noqa: BLE001  -- what the engine cannot put into its form it cannot decide, for whatever reason
+        return False
+    return bool(verdict == engine.canonical.Containment.YES)
+
+
+def _decidable(schema: Json) -> bool:
+    """Tell whether a schema is small enough for the engine's own form."""
+    for count, node in enumerate(nodes(schema), 1):
+        named = sum(len(found) for word in ("properties", "patternProperties") if isinstance(found := node.get(word), dict))
+        if count > DECIDED_SCHEMAS or named > DECIDED_PROPERTIES:
+            return False
+    return True
+
+
+def _canonical(engine: ModuleType, schema: Json) -> Any:  # noqa: ANN401  -- the engine has no types for what it makes
+    """Return a schema in the engine's own form; a format says nothing, whatever the draft: the engine asserts it in old ones."""
+    return engine.canonicalize(schema, retriever=_refuse, validate_formats=False)
+
+
+def _candidates(engine: ModuleType, narrow: Json, wide: Json) -> Iterator[Json]:
+    """Yield instances to try: first those that the difference of the schemas suggests, as the engine writes it."""
+    difference: Json = False
+    if _decidable(wide) and _decidable(narrow):
+        try:
+            difference = _canonical(engine, narrow).subtract(_canonical(engine, wide)).to_json_schema()
+        except Exception:  # noqa: BLE001  -- what the engine cannot write suggests nothing
+            difference = False
+    yield from instances(difference, narrow, wide)
+    yield from instances(narrow, wide)
+    yield from instances(wide, narrow)

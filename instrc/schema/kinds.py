@@ -7,9 +7,6 @@ from typing import Final, TypeGuard
 
 from instrc.text.jsonvalue import Json, freeze
 
-# The kinds of values: the types of JSON Schema, with numbers divided into integers and fractions, so that none overlap.
-
-
 TYPES: Final = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 ALL: Final = frozenset({"null", "boolean", "string", "array", "object", "integer", "fraction"})
 NUMBERS: Final = frozenset({"integer", "fraction"})
@@ -46,14 +43,14 @@ def has_type(value: Json, names: tuple[str, ...]) -> bool:
     return ("array" if value.__class__ is list else "object") in names
 
 
+_KINDS: dict[type, str] = {bool: "boolean", int: "integer", str: "string", list: "array", dict: "object"}
+
+
 def kind_of_value(value: Json) -> str:
     """Return the kind of a value; `1.0` is an integer."""
     if value.__class__ is float:
         return "integer" if value.is_integer() else "fraction"
     return "null" if value is None else _KINDS.get(value.__class__, "object")
-
-
-_KINDS: dict[type, str] = {bool: "boolean", int: "integer", str: "string", list: "array", dict: "object"}
 
 
 def kinds_of_types(value: Json) -> frozenset[str]:
@@ -80,9 +77,6 @@ def listed_values(schema: dict[str, Json]) -> list[Json] | None:
         return [schema["const"]]
     values = schema.get("enum")
     return values if isinstance(values, list) else None
-
-
-# Compare many parts of the same values, each pair of them once.
 
 
 class Equality:

@@ -17,23 +17,24 @@ from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, Location, as_object, as_text, as_texts, put, tokens
 from instrc.text.limits import META_ERRORS
 
-# What normalising a schema has found: each value that is read otherwise than it is written, with why.
-#
-# A reader of a keyword returns a `KeywordReading`, and there are three ways to one: `as_written` takes the value from the
-# schema
-# itself, `read_as` and `left_out` come with their note.  So nothing can be repaired without a word.
+Refer: TypeAlias = Callable[[str, Location], str | None]
+"""What a reference becomes; `None` leaves it out, and whoever says so tells it."""
 
 
-READ_LEVELS: Final = 500
-"""Levels of a schema: no model fills in a tenth of that; what is deeper is left out with a note."""
-READ_SCHEMAS: Final = 100_000
-"""Schemas of one tool: the rest is left out with a note."""
-REPAIR_ROUNDS: Final = 50
-"""Each takes out what is refused; one that is left may be refused then, as it needs another."""
-NOTED_VALUE: Final = 60
-"""Characters of a value that a note shows."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """How the schemas of one kind of source are read."""
 
-Schema: TypeAlias = dict[str, Json]
+    dialect: Draft = LATEST
+    plain_words: bool = False
+    """Whether other words for types belong to the kind, so that they are not worth telling."""
+    refer: Refer | None = None
+    shorthand: bool = True
+    """Whether an object of schemas without any keyword of an object is its properties."""
+    unwanted: Mapping[str, str] = field(default_factory=dict)
+    """Keywords that are left out, and why."""
+
+
 NoteKind: TypeAlias = Literal[
     "dialect",  # a spelling that an older draft or OpenAPI defines
     "word",  # a word for a type of another language
@@ -58,6 +59,143 @@ class Note:
         """Say it in a sentence."""
         said = "left out: " if self.kind == "left-out" else "read as "
         return f"`{describe_value(self.what)}` is {said}{self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Normalized:
+    """A schema in 2020-12, and what is read in it otherwise than it is written."""
+
+    schema: Json
+    """A copy; equal to what was given if there are no notes."""
+    notes: tuple[Note, ...]
+
+
+READ_LEVELS: Final = 500
+"""Levels of a schema: no model fills in a tenth of that; what is deeper is left out with a note."""
+READ_SCHEMAS: Final = 100_000
+"""Schemas of one tool: the rest is left out with a note."""
+
+
+def normalize(schema: Json, rules: Rules | None = None, path: Location = ()) -> Normalized:
+    """Return a schema in 2020-12 for one that somebody wrote, which stands at `path`.
+
+    What no keyword can hold is left out with a note; whether all values are sound beyond that is for `wellformed` to tell.
+    """
+    rules = rules or Rules()
+    notes: list[Note] = []
+    holder: list[Json] = [None]
+    stack: list[tuple[Json, Location, JsonArray | JsonObject, str | int, int]] = [(schema, path, holder, 0, 0)]
+    count = 0
+    while stack:
+        raw, place, container, key, level = stack.pop()
+        count += 1
+        if level > READ_LEVELS or count > READ_SCHEMAS:
+            reason = f"it is over {READ_LEVELS} levels deep" if level > READ_LEVELS else "there are too many parts"
+            notes.append(Note(place, "this part", "left-out", reason))
+            put(container, key, {})
+            continue
+        node, found = _node(raw, place, rules)
+        notes += found
+        put(container, key, node)
+        if node.__class__ is dict:
+            below = _below(node)
+            stack.extend((child, (*place, *step), inside, step[-1], level + 1) for step, child, inside in reversed(below))
+    return Normalized(holder[0], tuple(notes))
+
+
+Noted: TypeAlias = tuple[Json, tuple[Note, ...]]
+"""A schema, and what is to be said of what was changed in it."""
+
+
+def _node(raw: Json, path: Location, rules: Rules) -> Noted:
+    """Return one schema with sound keywords; the schemas below it are as they were."""
+    if raw.__class__ is bool:
+        return raw, ()
+    if raw.__class__ is dict:
+        return _keywords(raw, path, rules)
+    if raw is None:
+        return {}, (Note(path, raw, "repair", "a schema that allows everything"),)
+    if raw.__class__ is str:
+        return _normalize_text(raw, path)
+    if raw.__class__ is list and raw and all(item.__class__ is str and item in TYPES for item in raw):
+        return {"type": list(dict.fromkeys(raw))}, (Note(path, "a list of types", "repair", "a schema of these types"),)
+    if raw.__class__ is list and raw and not any(item.__class__ in {dict, list} for item in raw):
+        return {"enum": raw}, (Note(path, "a list of values", "repair", "the values to choose from"),)
+    return {}, (Note(path, raw, "left-out", "it is not a schema"),)
+
+
+Schema: TypeAlias = dict[str, Json]
+
+
+def _keywords(raw: Schema, path: Location, rules: Rules) -> Noted:
+    notes: list[Note] = []
+    node = modern(raw, rules.dialect) if rules.dialect.old else raw
+    if node is not raw:
+        notes.append(Note(path, "this schema", "dialect", f"one of {rules.dialect.name}"))
+    if rules.shorthand and parameters(node):
+        notes.append(Note(path, ", ".join(node), "word", "properties of an object"))
+        return {"type": "object", "properties": dict(node), **required_of(node)}, tuple(notes)
+    out: Schema = {}
+    for keyword in node:
+        for word, value in _keyword(keyword, node, (*path, keyword), rules, notes).items():
+            out.setdefault(word, value)  # what is there already wins over what another keyword implies
+    notes += write_required(out, node, path)
+    if "nullable" in out:
+        out = modern(out, NULLABLE)
+    notes += fit_listed_values(out, path)
+    return out, tuple(notes)
+
+
+def _keyword(keyword: str, node: Schema, path: Location, rules: Rules, notes: list[Note]) -> Schema:
+    """Return what one keyword is read as, and note what is to be told of it."""
+    value = node[keyword]
+    if keyword in rules.unwanted:
+        notes.append(Note(path, keyword, "left-out", rules.unwanted[keyword]))
+        return {}
+    if keyword == "$ref" and rules.refer is not None and value.__class__ is str:
+        reference = rules.refer(value, path)
+        return {} if reference is None else {keyword: reference}
+    if keyword in {"nullable", "x-nullable"}:  # the second in Swagger 2.0, which had no word for it
+        wanted = value is True or (value.__class__ is str and value.lower() == "true")
+        notes.append(Note(path, keyword, "dialect", "whether `null` is allowed"))
+        return {"nullable": True} if wanted else {}
+    if keyword == "optional":
+        notes.append(Note(path, keyword, "dialect", "whether the property is required that it stands in"))
+        return {}
+    reading = properties_of(node, path) if keyword == "properties" else read_keyword(keyword, path, node)
+    notes += reading.notes
+    return reading.keywords
+
+
+def _normalize_text(text: str, path: Location) -> Noted:
+    """Return the schema that a text in the place of one stands for: a word for a type, else a description."""
+    if text.strip().lower() in {"true", "false"}:
+        return text.strip().lower() == "true", (Note(path, text, "repair", f"`{text.strip().lower()}`"),)
+    found = schema_of(text)
+    if found is not None:
+        return found, (Note(path, text, "word", "a type"),)
+    return {"description": text}, (Note(path, text, "repair", "a description"),)
+
+
+def _below(node: Schema) -> list[tuple[Location, Json, JsonArray | JsonObject]]:
+    """Return what stands in the places of schemas directly below a schema, with what holds it."""
+    found: list[tuple[Location, Json, JsonArray | JsonObject]] = []
+    for keyword, value in node.items():
+        if keyword not in HOLDERS:
+            continue
+        if keyword in NAMED and value.__class__ is dict:
+            found += [((keyword, name), child, value) for name, child in value.items()]
+        elif keyword in MANY and value.__class__ is list:
+            found += [((keyword, index), child, value) for index, child in enumerate(value)]
+        else:
+            found.append(((keyword,), value, node))
+    return found
+
+
+REPAIR_ROUNDS: Final = 50
+"""Each takes out what is refused; one that is left may be refused then, as it needs another."""
+NOTED_VALUE: Final = 60
+"""Characters of a value that a note shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +237,6 @@ def describe_value(value: object) -> str:
     return text if len(text) <= NOTED_VALUE else text[: NOTED_VALUE - 1] + "…"
 
 
-# Values that a schema lists, checked against the type beside them.
-
-
 def fit_listed_values(out: Schema, path: Location) -> tuple[Note, ...]:
     """Give the values of an array to its items, and drop a type that none of the listed values has: the values are the intent."""
     names = types_of(out["type"]) if "type" in out else None
@@ -128,9 +263,6 @@ def _lists_items(values: list[Json], names: tuple[str, ...]) -> bool:
     return bool(given) and (len(given) == len(values) or "null" in names) and not any(has_type(value, names) for value in given)
 
 
-# The properties of an object in the forms in which tools list their parameters, and which of them are required.
-
-
 _KEYWORDS_THAT_HOLD_OBJECTS = HOLDERS | {"default", "const", "example", "examples", "discriminator", "xml", "externalDocs"}
 _OF_A_SCHEMA = frozenset(
     {"type", "description", "enum", "anyOf", "oneOf", "allOf", "$ref", "properties", "items", "default", "const"}
@@ -154,6 +286,12 @@ def required_of(schema: Schema) -> dict[str, Json]:
     objects = [(name, as_object(value)) for name, value in schema.items()]
     names: list[Json] = [name for name, value in objects if "default" not in value and not _optional(value)]
     return {"required": names} if names else {}
+
+
+def _optional(value: Schema) -> bool:
+    written = value.get("type")
+    said = written.__class__ is str and "optional" in written.lower()
+    return value.get("required") is False or value.get("optional") is True or said
 
 
 def properties_of(schema: Schema, path: Location) -> KeywordReading:
@@ -218,12 +356,6 @@ def _texts(value: list[Json]) -> Iterable[str]:
     return (item for item in value if item.__class__ is str)
 
 
-def _optional(value: Schema) -> bool:
-    written = value.get("type")
-    said = written.__class__ is str and "optional" in written.lower()
-    return value.get("required") is False or value.get("optional") is True or said
-
-
 def _within_composition(path: Location) -> bool:
     """Tell whether a schema is one of several that speak about the same object, so that another may describe a name."""
     return len(path) >= 2 and (
@@ -231,53 +363,10 @@ def _within_composition(path: Location) -> bool:
     )
 
 
-# How each keyword of a schema is read: a sound value stays, a slip is read as what it most likely means, the rest is left out.
-#
-# `READERS` is a table of small functions.  Each gets a keyword, its path and the schema that it stands in, and returns a
-# `KeywordReading`: the keywords that stand for it, and the notes on what is read otherwise.  The schemas below are left to
-# `normalize`.
-
-
 KeywordReader: TypeAlias = Callable[[str, Location, Schema], KeywordReading]
-
 _LONG = 10**15
 """A number from here on is no title."""
 _NUMBER = re.compile(r"\s*-?\d{1,30}(\.\d{1,30})?\s*")
-
-
-def _type(keyword: str, path: Location, schema: Schema) -> KeywordReading:
-    value = schema[keyword]
-    if value.__class__ is str and value in TYPES:
-        return kept_as_written(keyword, schema)
-    if value.__class__ is list and value and all(item.__class__ is str and item in TYPES for item in value):
-        names = list(dict.fromkeys(value))
-        return kept_as_written(keyword, schema) if names == value else read_as({keyword: names}, path, keyword, "each type once")
-    if value.__class__ is dict:
-        return read_as({"allOf": [value]}, path, keyword, "a schema")
-    each = value if value.__class__ is list else [value]
-    types = [_one_type(item) for item in each]
-    if not types or None in types:
-        said = describe_value(value)
-        reason = f"{dumps(said) if isinstance(value, str) else said} is not a type"
-        return left_out(path, keyword, "it is empty" if value in ("", []) else reason)
-    found = any_of([one for one in types if one is not None])
-    keywords = {word: part for word, part in found.items() if word == keyword or word not in schema}
-    return read_as(keywords, path, value, _type_in_words(found), "word" if value.__class__ is str else "repair")
-
-
-def _one_type(item: Json) -> Schema | None:
-    if item is None:
-        return {"type": "null"}
-    if item.__class__ is dict:
-        return dict(item)  # a union of draft 3
-    return schema_of(item) if item.__class__ is str else None
-
-
-def _type_in_words(schema: Schema) -> str:
-    if schema.keys() <= {"type", "uniqueItems"} and schema:
-        names = schema["type"] if schema["type"].__class__ is list else [schema["type"]]
-        return " or ".join(f"`{name}`" for name in names)
-    return "a schema of its own" if schema else "any type"
 
 
 def _text(keyword: str, path: Location, schema: Schema) -> KeywordReading:
@@ -289,15 +378,6 @@ def _text(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     if keyword in {"description", "title"} and is_number(value) and abs(value) < _LONG:
         return read_as({keyword: str(value)}, path, value, "a text")
     return left_out(path, keyword, "it is not a text")
-
-
-def _enum(keyword: str, path: Location, schema: Schema) -> KeywordReading:
-    value = schema[keyword]
-    if value.__class__ is list and value:
-        return kept_as_written(keyword, schema)
-    if value.__class__ is dict and value:
-        return read_as({keyword: list(value)}, path, keyword, "its keys")
-    return left_out(path, keyword, "it lists no values")
 
 
 def _number(keyword: str, path: Location, schema: Schema) -> KeywordReading:
@@ -328,14 +408,6 @@ def _count(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     return read_as({keyword: int(number)}, path, value, f"the number {int(number)}")
 
 
-def _as_number(value: Json) -> int | float | None:
-    if is_number(value):
-        return value
-    if value.__class__ is str and _NUMBER.fullmatch(value):
-        return float(value) if "." in value else int(value)
-    return None
-
-
 def _flag(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     value = schema[keyword]
     if value.__class__ is bool:
@@ -345,24 +417,28 @@ def _flag(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     return left_out(path, keyword, "it is neither true nor false")
 
 
-def _examples(keyword: str, path: Location, schema: Schema) -> KeywordReading:
-    value = schema[keyword]
-    if keyword == "example":
-        found: Schema = {} if "examples" in schema else {"examples": [value]}
-        return read_as(found, path, keyword, "one of `examples`", "dialect")
-    if value.__class__ is list:
-        return kept_as_written(keyword, schema)
-    if value.__class__ is dict and value and all(item.__class__ is dict and "value" in item for item in value.values()):
-        named: Schema = {keyword: [as_object(item)["value"] for item in value.values()]}
-        return read_as(named, path, keyword, "a list of the values that are named", "dialect")  # as OpenAPI has them
-    return read_as({keyword: [value]}, path, keyword, "a list of one")
-
-
 def _schema(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     value = schema[keyword]
     if value.__class__ is str and value.strip().lower() in {"true", "false"}:
         return read_as({keyword: value.strip().lower() == "true"}, path, value, f"`{value.strip().lower()}`")
     return kept_as_written(keyword, schema)
+
+
+def _several(keyword: str, path: Location, schema: Schema) -> KeywordReading:
+    value = schema[keyword]
+    if value.__class__ is list and value:
+        return kept_as_written(keyword, schema)
+    if value.__class__ is dict and value:
+        return read_as({keyword: [value]}, path, keyword, "a list of one")
+    return left_out(path, keyword, "it is not a list of schemas")
+
+
+def _read_named_schemas(keyword: str, path: Location, schema: Schema) -> KeywordReading:
+    return (
+        kept_as_written(keyword, schema)
+        if schema[keyword].__class__ is dict
+        else left_out(path, keyword, "it is not an object of schemas")
+    )
 
 
 def _items(keyword: str, path: Location, schema: Schema) -> KeywordReading:
@@ -374,27 +450,6 @@ def _items(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     rest = schema.get("additionalItems")
     following = {"items": rest} if is_schema(rest) else {}
     return read_as({"prefixItems": list(value), **following}, path, keyword, "`prefixItems`", "dialect")
-
-
-def _additional_items(keyword: str, path: Location, _schema: Schema) -> KeywordReading:
-    return read_as({}, path, keyword, "`items` behind a list of them, and as nothing elsewhere", "dialect")
-
-
-def _read_named_schemas(keyword: str, path: Location, schema: Schema) -> KeywordReading:
-    return (
-        kept_as_written(keyword, schema)
-        if schema[keyword].__class__ is dict
-        else left_out(path, keyword, "it is not an object of schemas")
-    )
-
-
-def _several(keyword: str, path: Location, schema: Schema) -> KeywordReading:
-    value = schema[keyword]
-    if value.__class__ is list and value:
-        return kept_as_written(keyword, schema)
-    if value.__class__ is dict and value:
-        return read_as({keyword: [value]}, path, keyword, "a list of one")
-    return left_out(path, keyword, "it is not a list of schemas")
 
 
 def _dependencies(keyword: str, path: Location, schema: Schema) -> KeywordReading:
@@ -415,13 +470,37 @@ def _dependencies(keyword: str, path: Location, schema: Schema) -> KeywordReadin
     return KeywordReading(reading.keywords, (*reading.notes, *lost))
 
 
-def _place(keyword: str, _path: Location, _schema: Schema) -> KeywordReading:
-    """Keep the place of a keyword that `parameters.described` reads, because it needs the properties."""
-    return KeywordReading({keyword: []})
+def _examples(keyword: str, path: Location, schema: Schema) -> KeywordReading:
+    value = schema[keyword]
+    if keyword == "example":
+        found: Schema = {} if "examples" in schema else {"examples": [value]}
+        return read_as(found, path, keyword, "one of `examples`", "dialect")
+    if value.__class__ is list:
+        return kept_as_written(keyword, schema)
+    if value.__class__ is dict and value and all(item.__class__ is dict and "value" in item for item in value.values()):
+        named: Schema = {keyword: [as_object(item)["value"] for item in value.values()]}
+        return read_as(named, path, keyword, "a list of the values that are named", "dialect")  # as OpenAPI has them
+    return read_as({keyword: [value]}, path, keyword, "a list of one")
 
 
-def _draft(keyword: str, path: Location, schema: Schema) -> KeywordReading:
-    return read_as({}, path, schema[keyword], "what it says of the schema; the result is 2020-12", "dialect")
+def _type(keyword: str, path: Location, schema: Schema) -> KeywordReading:
+    value = schema[keyword]
+    if value.__class__ is str and value in TYPES:
+        return kept_as_written(keyword, schema)
+    if value.__class__ is list and value and all(item.__class__ is str and item in TYPES for item in value):
+        names = list(dict.fromkeys(value))
+        return kept_as_written(keyword, schema) if names == value else read_as({keyword: names}, path, keyword, "each type once")
+    if value.__class__ is dict:
+        return read_as({"allOf": [value]}, path, keyword, "a schema")
+    each = value if value.__class__ is list else [value]
+    types = [_one_type(item) for item in each]
+    if not types or None in types:
+        said = describe_value(value)
+        reason = f"{dumps(said) if isinstance(value, str) else said} is not a type"
+        return left_out(path, keyword, "it is empty" if value in ("", []) else reason)
+    found = any_of([one for one in types if one is not None])
+    keywords = {word: part for word, part in found.items() if word == keyword or word not in schema}
+    return read_as(keywords, path, value, _type_in_words(found), "word" if value.__class__ is str else "repair")
 
 
 _BY_SHAPE: dict[ValueShape, KeywordReader] = {
@@ -439,8 +518,57 @@ _BY_SHAPE: dict[ValueShape, KeywordReader] = {
     "values": _examples,
     "types": _type,
 }
+
+
+def _as_number(value: Json) -> int | float | None:
+    if is_number(value):
+        return value
+    if value.__class__ is str and _NUMBER.fullmatch(value):
+        return float(value) if "." in value else int(value)
+    return None
+
+
+def _one_type(item: Json) -> Schema | None:
+    if item is None:
+        return {"type": "null"}
+    if item.__class__ is dict:
+        return dict(item)  # a union of draft 3
+    return schema_of(item) if item.__class__ is str else None
+
+
+def _type_in_words(schema: Schema) -> str:
+    if schema.keys() <= {"type", "uniqueItems"} and schema:
+        names = schema["type"] if schema["type"].__class__ is list else [schema["type"]]
+        return " or ".join(f"`{name}`" for name in names)
+    return "a schema of its own" if schema else "any type"
+
+
 _KEPT = frozenset({"$id", "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveRef", "$recursiveAnchor", "$vocabulary"})
 """Keywords that serve references; whoever takes a schema over sees to them."""
+
+
+def _enum(keyword: str, path: Location, schema: Schema) -> KeywordReading:
+    value = schema[keyword]
+    if value.__class__ is list and value:
+        return kept_as_written(keyword, schema)
+    if value.__class__ is dict and value:
+        return read_as({keyword: list(value)}, path, keyword, "its keys")
+    return left_out(path, keyword, "it lists no values")
+
+
+def _place(keyword: str, _path: Location, _schema: Schema) -> KeywordReading:
+    """Keep the place of a keyword that `parameters.described` reads, because it needs the properties."""
+    return KeywordReading({keyword: []})
+
+
+def _additional_items(keyword: str, path: Location, _schema: Schema) -> KeywordReading:
+    return read_as({}, path, keyword, "`items` behind a list of them, and as nothing elsewhere", "dialect")
+
+
+def _draft(keyword: str, path: Location, schema: Schema) -> KeywordReading:
+    return read_as({}, path, schema[keyword], "what it says of the schema; the result is 2020-12", "dialect")
+
+
 READERS: dict[str, KeywordReader] = {
     **{name: _BY_SHAPE[row.shape] for name, row in KEYWORDS.items() if row.shape in _BY_SHAPE and name not in _KEPT},
     "enum": _enum,
@@ -461,158 +589,6 @@ def read_keyword(keyword: str, path: Location, schema: Schema) -> KeywordReading
     if value is None and keyword == "type":
         return left_out(path, keyword, "it is null, which is not a type")
     return READERS[keyword](keyword, path, schema)
-
-
-# Normalise what others wrote: sound JSON Schema 2020-12 comes out, and with it a note on each thing that is read otherwise.
-#
-# This reads older drafts, OpenAPI, and the words that Python, JavaScript and SQL have for types, and it repairs slips.
-# A schema that is sound already comes out equal.  Nothing below `const`, `enum`, `default` and `examples` is touched.
-#
-#     normalize({"type": "str", "minLength": "3"})
-#     # Normalized({"type": "string", "minLength": 3}, notes: `str` is read as `string`, `3` is read as the number 3)
-
-
-Refer: TypeAlias = Callable[[str, Location], str | None]
-"""What a reference becomes; `None` leaves it out, and whoever says so tells it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
-    """How the schemas of one kind of source are read."""
-
-    dialect: Draft = LATEST
-    plain_words: bool = False
-    """Whether other words for types belong to the kind, so that they are not worth telling."""
-    refer: Refer | None = None
-    shorthand: bool = True
-    """Whether an object of schemas without any keyword of an object is its properties."""
-    unwanted: Mapping[str, str] = field(default_factory=dict)
-    """Keywords that are left out, and why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Normalized:
-    """A schema in 2020-12, and what is read in it otherwise than it is written."""
-
-    schema: Json
-    """A copy; equal to what was given if there are no notes."""
-    notes: tuple[Note, ...]
-
-
-def normalize(schema: Json, rules: Rules | None = None, path: Location = ()) -> Normalized:
-    """Return a schema in 2020-12 for one that somebody wrote, which stands at `path`.
-
-    What no keyword can hold is left out with a note; whether all values are sound beyond that is for `wellformed` to tell.
-    """
-    rules = rules or Rules()
-    notes: list[Note] = []
-    holder: list[Json] = [None]
-    stack: list[tuple[Json, Location, JsonArray | JsonObject, str | int, int]] = [(schema, path, holder, 0, 0)]
-    count = 0
-    while stack:
-        raw, place, container, key, level = stack.pop()
-        count += 1
-        if level > READ_LEVELS or count > READ_SCHEMAS:
-            reason = f"it is over {READ_LEVELS} levels deep" if level > READ_LEVELS else "there are too many parts"
-            notes.append(Note(place, "this part", "left-out", reason))
-            put(container, key, {})
-            continue
-        node, found = _node(raw, place, rules)
-        notes += found
-        put(container, key, node)
-        if node.__class__ is dict:
-            below = _below(node)
-            stack.extend((child, (*place, *step), inside, step[-1], level + 1) for step, child, inside in reversed(below))
-    return Normalized(holder[0], tuple(notes))
-
-
-def _below(node: Schema) -> list[tuple[Location, Json, JsonArray | JsonObject]]:
-    """Return what stands in the places of schemas directly below a schema, with what holds it."""
-    found: list[tuple[Location, Json, JsonArray | JsonObject]] = []
-    for keyword, value in node.items():
-        if keyword not in HOLDERS:
-            continue
-        if keyword in NAMED and value.__class__ is dict:
-            found += [((keyword, name), child, value) for name, child in value.items()]
-        elif keyword in MANY and value.__class__ is list:
-            found += [((keyword, index), child, value) for index, child in enumerate(value)]
-        else:
-            found.append(((keyword,), value, node))
-    return found
-
-
-Noted: TypeAlias = tuple[Json, tuple[Note, ...]]
-"""A schema, and what is to be said of what was changed in it."""
-
-
-def _node(raw: Json, path: Location, rules: Rules) -> Noted:
-    """Return one schema with sound keywords; the schemas below it are as they were."""
-    if raw.__class__ is bool:
-        return raw, ()
-    if raw.__class__ is dict:
-        return _keywords(raw, path, rules)
-    if raw is None:
-        return {}, (Note(path, raw, "repair", "a schema that allows everything"),)
-    if raw.__class__ is str:
-        return _normalize_text(raw, path)
-    if raw.__class__ is list and raw and all(item.__class__ is str and item in TYPES for item in raw):
-        return {"type": list(dict.fromkeys(raw))}, (Note(path, "a list of types", "repair", "a schema of these types"),)
-    if raw.__class__ is list and raw and not any(item.__class__ in {dict, list} for item in raw):
-        return {"enum": raw}, (Note(path, "a list of values", "repair", "the values to choose from"),)
-    return {}, (Note(path, raw, "left-out", "it is not a schema"),)
-
-
-def _normalize_text(text: str, path: Location) -> Noted:
-    """Return the schema that a text in the place of one stands for: a word for a type, else a description."""
-    if text.strip().lower() in {"true", "false"}:
-        return text.strip().lower() == "true", (Note(path, text, "repair", f"`{text.strip().lower()}`"),)
-    found = schema_of(text)
-    if found is not None:
-        return found, (Note(path, text, "word", "a type"),)
-    return {"description": text}, (Note(path, text, "repair", "a description"),)
-
-
-def _keywords(raw: Schema, path: Location, rules: Rules) -> Noted:
-    notes: list[Note] = []
-    node = modern(raw, rules.dialect) if rules.dialect.old else raw
-    if node is not raw:
-        notes.append(Note(path, "this schema", "dialect", f"one of {rules.dialect.name}"))
-    if rules.shorthand and parameters(node):
-        notes.append(Note(path, ", ".join(node), "word", "properties of an object"))
-        return {"type": "object", "properties": dict(node), **required_of(node)}, tuple(notes)
-    out: Schema = {}
-    for keyword in node:
-        for word, value in _keyword(keyword, node, (*path, keyword), rules, notes).items():
-            out.setdefault(word, value)  # what is there already wins over what another keyword implies
-    notes += write_required(out, node, path)
-    if "nullable" in out:
-        out = modern(out, NULLABLE)
-    notes += fit_listed_values(out, path)
-    return out, tuple(notes)
-
-
-def _keyword(keyword: str, node: Schema, path: Location, rules: Rules, notes: list[Note]) -> Schema:
-    """Return what one keyword is read as, and note what is to be told of it."""
-    value = node[keyword]
-    if keyword in rules.unwanted:
-        notes.append(Note(path, keyword, "left-out", rules.unwanted[keyword]))
-        return {}
-    if keyword == "$ref" and rules.refer is not None and value.__class__ is str:
-        reference = rules.refer(value, path)
-        return {} if reference is None else {keyword: reference}
-    if keyword in {"nullable", "x-nullable"}:  # the second in Swagger 2.0, which had no word for it
-        wanted = value is True or (value.__class__ is str and value.lower() == "true")
-        notes.append(Note(path, keyword, "dialect", "whether `null` is allowed"))
-        return {"nullable": True} if wanted else {}
-    if keyword == "optional":
-        notes.append(Note(path, keyword, "dialect", "whether the property is required that it stands in"))
-        return {}
-    reading = properties_of(node, path) if keyword == "properties" else read_keyword(keyword, path, node)
-    notes += reading.notes
-    return reading.keywords
-
-
-# Take out what the meta-schema refuses in a normalised schema: what is left is sound.
 
 
 def drop_invalid_keywords(schema: Json, path: Location = ()) -> Normalized:

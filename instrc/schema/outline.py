@@ -9,16 +9,6 @@ from typing import Final
 from instrc.text.jsonvalue import Json, JsonObject, equal, mapping
 from instrc.text.sentences import EN, Sentences, filled
 
-OUTLINE_LEVELS: Final = 12
-"""Levels of a schema that its outline shows."""
-_SHORT: Final = 60
-"""Characters of a value, and values of an enum, that a short outline shows of each."""
-_SHORT_ENUM: Final = 8
-_SAID = (
-    *("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern", "format"),
-    *("minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "const", "default"),
-)
-
 
 def outline(schema: Json, whole: Sentences | None = None) -> list[str]:
     """Return a line for each property of a schema: its name (`?` if it may be left out), its type, bounds and description.
@@ -33,6 +23,10 @@ def outline(schema: Json, whole: Sentences | None = None) -> list[str]:
     for name, part in definitions.items() if isinstance(definitions, dict) else ():
         lines += ["", *_entry(filled(whole.defined, name=name), part, 0, whole), *_below(part, 1, whole)]
     return lines
+
+
+OUTLINE_LEVELS: Final = 12
+"""Levels of a schema that its outline shows."""
 
 
 def _members(schema: Json, depth: int, whole: Sentences | None, told: dict[str, Json] | None = None) -> Iterator[str]:
@@ -69,6 +63,11 @@ def _members(schema: Json, depth: int, whole: Sentences | None, told: dict[str, 
             yield from lines
 
 
+def _is_short(part: Json) -> bool:
+    """Say whether a value is told in a few words, so that it may be told again."""
+    return not isinstance(part, dict) or part.keys() <= {"type", "const"}
+
+
 def _entry(head: str, part: Json, depth: int, whole: Sentences | None, free: str = "") -> Iterator[str]:
     """Yield the line of one schema; the lines of its description below it, where a whole one has several.
 
@@ -91,15 +90,10 @@ def _entry(head: str, part: Json, depth: int, whole: Sentences | None, free: str
         yield from (f"{inset}  {line}".rstrip() for line in lines)
 
 
-def _below(part: Json, depth: int, whole: Sentences | None, told: dict[str, Json] | None = None) -> Iterator[str]:
-    yield from _members(part, depth, whole, told)
-    items = part.get("items") if isinstance(part, dict) else None
-    yield from _members(items, depth, whole, told)
-
-
-def _is_short(part: Json) -> bool:
-    """Say whether a value is told in a few words, so that it may be told again."""
-    return not isinstance(part, dict) or part.keys() <= {"type", "const"}
+_SAID = (
+    *("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern", "format"),
+    *("minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "const", "default"),
+)
 
 
 def _describe(part: Json, whole: Sentences | None) -> str:
@@ -108,6 +102,9 @@ def _describe(part: Json, whole: Sentences | None) -> str:
     words = [_kind(part, whole)]
     words += [f"{keyword} {_value(part[keyword], whole)}" for keyword in _SAID if keyword in part and keyword != "const"]
     return ", ".join(words)
+
+
+_SHORT_ENUM: Final = 8
 
 
 def _kind(part: JsonObject, whole: Sentences | None) -> str:
@@ -134,6 +131,16 @@ def _kind(part: JsonObject, whole: Sentences | None) -> str:
     )
 
 
+_SHORT: Final = 60
+"""Characters of a value, and values of an enum, that a short outline shows of each."""
+
+
 def _value(value: Json, whole: Sentences | None) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return " ".join((text if whole or len(text) <= _SHORT else f"{text[: _SHORT - 1]}…").split())
+
+
+def _below(part: Json, depth: int, whole: Sentences | None, told: dict[str, Json] | None = None) -> Iterator[str]:
+    yield from _members(part, depth, whole, told)
+    items = part.get("items") if isinstance(part, dict) else None
+    yield from _members(items, depth, whole, told)

@@ -15,36 +15,54 @@ from msgspec import Struct
 
 from instrc.text.jsonvalue import Json, Location
 
-# How long a regular expression becomes if what it repeats is written out: engines do so, and nested counts multiply.
-#
-# written_out("^(ab{3}){10}$")    # 42: `b` thrice, with `a` ten times, `^` and `$`
-
-
 REGEX_SECONDS: Final = 0.5
 """For all texts of one `time_limit` together that the second engine looks at."""
+
+
 PATTERN_TEXT: Final = 2_000
 """Characters of a text that is made for a pattern."""
+
+
 PATTERN_CHARACTERS: Final = 1_000_000
 """Characters of all beginnings that are tried for one pattern together."""
+
+
 REGEX_TEXT: Final = 100_000
 """Characters of a text that the engine looks at that backtracks."""
+
+
 REGEX_PATTERN: Final = 20_000
 """Characters of a pattern that is read at all."""
+
+
 REGEX_WRITTEN_OUT: Final = 200_000
 """Atoms of a pattern with its counts written out, as the engine keeps it that backtracks: some 60 MB."""
+
+
 JUDGED_PATTERN: Final = 10_000
 """Characters of a pattern for which it is told why no engine reads it."""
+
+
 PATTERNS_AT_ONCE: Final = 50
 """Patterns that are looked for in one walk over a text, where there are at least so many; more at once may take longer."""
+
+
 MATCHED_NAME: Final = 200
 """Characters of a property name for which it is decided whether a pattern is found in it."""
+
+
 MATCHED_PATTERN: Final = 400
 """Characters of a pattern that is decided for names of properties."""
 
+
 ATOM = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?:\?:|\?<?[=!])?|.", re.DOTALL)
 """One character, escape or class, or the beginning of a group."""
+
+
 REPEATS = re.compile(r"\{(\d+)(,?)(\d*)\}(\??)")
 """Counts in braces: the least, the comma, the greatest, and whether as few as possible."""
+
+
 _DIGITS = 9
 """A number with more digits is beyond any limit."""
 
@@ -74,19 +92,14 @@ def written_out(pattern: str) -> int:
     return sum(lengths)
 
 
-# Regular expressions of ECMA 262, as JSON Schema has them, matched in time that grows with the text only.
-#
-# A pattern is translated for RE2, which needs no backtracking.  What RE2 cannot express (lookaround, back references, bounds
-# over
-# 1,000) is left to an engine that backtracks, under a limit of time and size; where that is not enough the answer is "unknown".
-
-
 class _Clock(Struct):
     left: float = REGEX_SECONDS
 
 
 _TOO_LARGE = "it is too large"
 """How the reason begins why a large pattern is not read."""
+
+
 _CLOCK: ContextVar[_Clock | None] = ContextVar("_CLOCK", default=None)
 
 
@@ -228,13 +241,6 @@ class _Backtracking:
             clock.left -= time.monotonic() - start
 
 
-# Match many regular expressions with many texts, as `patternProperties` needs it: all patterns are searched at once.
-#
-# RE2 searches fifty patterns in one walk over a text, in about the time that one takes.  It finds only candidates: patterns
-# that
-# it cannot read are always among them.  `expressions.search` decides for each candidate.
-
-
 def candidates(patterns: Collection[str], text: str) -> Iterable[str]:
     """Return those of some patterns that may be found in a text, in order; the others surely are not."""
     if len(patterns) < PATTERNS_AT_ONCE:
@@ -306,13 +312,10 @@ def _group(patterns: tuple[str, ...]) -> _Group:
     return _Group(set(patterns).difference(readable), list(patterns), automaton, readable)
 
 
-# Regular expressions in schemas: which ones no dialect reads.
-#
-# JSON Schema asks for ECMA 262, the judges here are written in Python, and the two differ in places.
-
-
 warnings.filterwarnings("ignore", category=FutureWarning, module=r"instrc\.schema\.patterns")
 """Python says that `[[` will mean something else one day; whoever checks a schema can do nothing about that."""
+
+
 _BROKEN = ("missing ), unterminated subpattern", "unbalanced parenthesis", "nothing to repeat", "unterminated character set")
 """What Python says of patterns that ECMA 262 refuses as well; its other complaints may be about differences of the two."""
 
@@ -341,13 +344,12 @@ def patterns_in(node: Json) -> Iterator[tuple[Location, str]]:
         yield from ((("patternProperties", name), name) for name in named)
 
 
-# Patterns of `patternProperties` and the names that they are for.
-
-
 _PLAIN_PATTERN = (
     r"(?:[\w \-/:@,;<>=!\"'#%&~`^$.*+?|)]|\((?!\?)|\(\?[:=!]|\{\d+(?:,\d*)?\}|\\[dDwWsSbB.\-/^$*+?()\[\]{}|]"
     r"|\[\^?(?:[\w /:@,;<>=!\"'#%.*+?|(){}$]|-|\\[dDwWsS.\-/^$*+?()\[\]{}|])+\])*"
 )
+
+
 _DOUBLED = r"--|&&|~~|\|\|.*\]"
 
 
@@ -370,16 +372,10 @@ def _read_alike(pattern: str) -> bool:
     return not re.search(_DOUBLED, pattern)
 
 
-# Find texts that a regular expression matches.
-#
-# A text is written character by character, from characters that the pattern names: one that no match can begin with is given up
-# at once, since the `regex` library tells of a text whether a match may begin with it.
-#
-#     next(matching_texts(r"^[A-Z]{2}-\d{4}$"))    # "AZ-2094"
-
-
 _CHARACTER = re.compile(r"\\x([0-9a-f]{2})|\\u([0-9a-f]{4})|\\U([0-9a-f]{8})|\\[pP]\{[^}]*\}|\(\?P?<\w+>|([0-9A-Za-z])")
 """A character as `ecmascript.translate` writes it; properties and names of groups are read over."""
+
+
 _ORDINARY = "aA0b1B -.@/:_,яαאا世"
 """Characters of the classes that a pattern may ask for."""
 

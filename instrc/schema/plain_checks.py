@@ -15,26 +15,12 @@ from instrc.schema.walk import is_schema, next_level, objects_below, walk
 from instrc.text.jsonvalue import LATEST_DRAFT, Json, JsonObject, Location, as_object
 from instrc.text.limits import MANY_AT_ONCE
 
-# What the value of each keyword looks like in a schema of 2020-12: one plain check a keyword.
-
-
 SCHEMAS_PLAIN_LEVELS: Final = 20
 """Levels of a schema that is checked without a validator."""
-
 _ANCHOR = r"[A-Za-z_][-A-Za-z0-9._]*"
 _TEXTS = frozenset({str})
 _SCHEMAS = frozenset({dict, bool})
 """The classes of what has the form of a schema."""
-
-
-def _strings(value: Json) -> bool:
-    return value.__class__ is list and _TEXTS.issuperset(map(type, value)) and len(set(value)) == len(value)
-
-
-def _types(value: Json) -> bool:
-    if value.__class__ is list:
-        return bool(value) and _strings(value) and TYPES.issuperset(value)
-    return value.__class__ is str and value in TYPES
 
 
 def _some_schemas(value: Json) -> bool:
@@ -45,32 +31,34 @@ def _named_schemas(value: Json) -> bool:
     return value.__class__ is dict and _SCHEMAS.issuperset(map(type, value.values()))
 
 
-def _patterns(value: Json) -> bool:
-    return _named_schemas(value) and not any(map(broken, as_object(value)))
-
-
 def _dependencies(value: Json) -> bool:
     return value.__class__ is dict and all(is_schema(item) or _strings(item) for item in value.values())
-
-
-def _string(value: Json) -> bool:
-    return value.__class__ is str
-
-
-def _boolean(value: Json) -> bool:
-    return value.__class__ is bool
-
-
-def _count(value: Json) -> bool:
-    return value.__class__ is int and value >= 0
 
 
 def _list(value: Json) -> bool:
     return value.__class__ is list
 
 
-def _anchor(value: Json) -> bool:
-    return value.__class__ is str and re.fullmatch(_ANCHOR, value) is not None
+def _string(value: Json) -> bool:
+    return value.__class__ is str
+
+
+def _count(value: Json) -> bool:
+    return value.__class__ is int and value >= 0
+
+
+def _boolean(value: Json) -> bool:
+    return value.__class__ is bool
+
+
+def _types(value: Json) -> bool:
+    if value.__class__ is list:
+        return bool(value) and _strings(value) and TYPES.issuperset(value)
+    return value.__class__ is str and value in TYPES
+
+
+def _strings(value: Json) -> bool:
+    return value.__class__ is list and _TEXTS.issuperset(map(type, value)) and len(set(value)) == len(value)
 
 
 _BY_SHAPE: dict[ValueShape, Callable[[Json], bool]] = {
@@ -93,6 +81,16 @@ _BY_SHAPE: dict[ValueShape, Callable[[Json], bool]] = {
 }
 _OF_TODAY = {name: row for name, row in KEYWORDS.items() if name not in {"example", "additionalItems"}}
 """2020-12 still knows `definitions` and `dependencies`, and refuses what it once called recursive."""
+
+
+def _anchor(value: Json) -> bool:
+    return value.__class__ is str and re.fullmatch(_ANCHOR, value) is not None
+
+
+def _patterns(value: Json) -> bool:
+    return _named_schemas(value) and not any(map(broken, as_object(value)))
+
+
 SOUND: dict[str, Callable[[Json], bool]] = {
     **{name: _BY_SHAPE[row.shape] for name, row in _OF_TODAY.items() if row.shape != "value"},
     "$id": lambda value: value.__class__ is str and "#" not in value,
@@ -103,8 +101,6 @@ SOUND: dict[str, Callable[[Json], bool]] = {
     "$recursiveAnchor": lambda _: False,
     "patternProperties": _patterns,
 }
-
-
 _SAID = frozenset({"title", "description"})
 
 
@@ -129,11 +125,6 @@ def _is_whole(value: Json) -> bool:
     return value.__class__ is float and value >= 0 and value.is_integer()
 
 
-# Tell quickly whether a schema is one: a table of plain checks over the keywords of JSON Schema 2020-12.
-#
-# It never lets a place pass that the meta-schema refuses; `wellformed` gives the places that it doubts to the meta-schema.
-
-
 class Doubt(Struct, frozen=True):
     """A value that may be wrong: of a keyword, or of one member (`step`) of what the keyword holds."""
 
@@ -147,6 +138,27 @@ def doubtful(schema: Json) -> Iterator[Doubt]:
     """Yield what keeps a schema from being sound beyond doubt, by JSON Schema 2020-12; nothing in most."""
     for path, node in walk(schema):
         yield from _doubts_at(path, node)
+
+
+_MAPS = NAMED - {"dependencies"}
+_LISTS = MANY - {"items"}
+
+
+def _doubts_at(path: Location, node: Json) -> Iterator[Doubt]:
+    if node.__class__ is not dict:
+        return
+    for keyword, value in node.items():
+        sound = SOUND.get(keyword)
+        if sound is None or sound(value):
+            continue
+        members: list[tuple[str | int, Json]] = []
+        if keyword in _MAPS and value.__class__ is dict:
+            members = [(name, item) for name, item in value.items() if not is_schema(item)]
+        elif keyword in _LISTS and value.__class__ is list:
+            members = [(index, item) for index, item in enumerate(value) if not is_schema(item)]
+        yield from (Doubt(path, keyword, step, item) for step, item in members)
+        if not members:
+            yield Doubt(path, keyword, None, value)
 
 
 def is_sound(schema: Json) -> bool:
@@ -182,32 +194,6 @@ def _are_sound(nodes: list[JsonObject], words: frozenset[str]) -> bool:
 
 
 _JUDGED = frozenset(SOUND)
-
-
-def _doubts_at(path: Location, node: Json) -> Iterator[Doubt]:
-    if node.__class__ is not dict:
-        return
-    for keyword, value in node.items():
-        sound = SOUND.get(keyword)
-        if sound is None or sound(value):
-            continue
-        members: list[tuple[str | int, Json]] = []
-        if keyword in _MAPS and value.__class__ is dict:
-            members = [(name, item) for name, item in value.items() if not is_schema(item)]
-        elif keyword in _LISTS and value.__class__ is list:
-            members = [(index, item) for index, item in enumerate(value) if not is_schema(item)]
-        yield from (Doubt(path, keyword, step, item) for step, item in members)
-        if not members:
-            yield Doubt(path, keyword, None, value)
-
-
-_MAPS = NAMED - {"dependencies"}
-_LISTS = MANY - {"items"}
-
-
-# Values that satisfy a plain schema as one can see at once, without the library: most of what is validated is such.
-
-
 _CLASSES: dict[str, tuple[type, ...]] = {
     "string": (str,),
     "boolean": (bool,),

@@ -32,13 +32,20 @@ from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, as_text
 from instrc.text.limits import MANY_AT_ONCE
 from instrc.text.source import Span
 
-# The nouns of references: documents, the resources in them, and the scopes that schemas are read in.
-
-
 LEVELS_AT_ONCE: Final = 4
 """Levels below them that are read so: where there are more, each level would be read again from each above it."""
 REFERENCES_AT_ONCE: Final = 100
 """References to references that are followed at once; more are perhaps a circle, which the thorough way tells."""
+
+
+class SchemaDocument:
+    """A JSON document that holds schemas, under the URI it is known by."""
+
+    __slots__ = ("root", "uri")
+
+    def __init__(self, uri: str, root: Json) -> None:
+        self.uri: str = uri
+        self.root: Json = root
 
 
 class Resource:
@@ -65,16 +72,6 @@ class Resource:
         return part
 
 
-class SchemaDocument:
-    """A JSON document that holds schemas, under the URI it is known by."""
-
-    __slots__ = ("root", "uri")
-
-    def __init__(self, uri: str, root: Json) -> None:
-        self.uri: str = uri
-        self.root: Json = root
-
-
 Anchors = dict[str, tuple[Json, Resource]]
 """The outermost schema for each dynamic anchor."""
 
@@ -98,9 +95,6 @@ class Target(Struct, frozen=True):
 
     node: Json
     scope: DynamicScope
-
-
-# Read a document once: note its resources, their anchors, and which schemas have something to change at or below them.
 
 
 _IDENTIFIERS = frozenset({"$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema", "id", "$vocabulary"})
@@ -311,9 +305,6 @@ def mark(needs_flattening: set[int], needing: list[int], order: list[tuple[int, 
             place = above
 
 
-# Find where a schema stands, for the problems with what references lead to.
-
-
 Locate = Callable[[str, str], Span | None]
 """From a document's URI and a JSON Pointer in it to a place in a text."""
 
@@ -422,9 +413,6 @@ def kind_in_words(value: Json) -> str:
     return names.get(value.__class__, f"an object of Python ({type(value).__name__})")
 
 
-# Look for the properties of a name anywhere in a document, for references such as `aug:mail#subject`.
-
-
 class NamedProperties(Struct, frozen=True):
     """The properties of one name in a document, and what else in it has a name."""
 
@@ -466,15 +454,6 @@ def properties_named(name: str, root: Json, start: Resource, nested: Mapping[int
                 below.extend((child, (*path, keyword, index), within) for index, child in enumerate(value))
         stack.extend(reversed(below))
     return all_named
-
-
-# Find what references lead to: documents, `$id` bases, anchors, pointers, dynamic scopes.
-#
-# A `SchemaStore` reads each document once and notes its resources (parts with a base URI of their own), their anchors,
-# and which schemas have something to resolve or fold at or below them.  Nothing is ever fetched.
-#
-# URIs under `aug:` are opaque: they are split at `#`, never joined.  In their documents a fragment that is neither a
-# pointer nor an anchor names the one property of that name.
 
 
 class SchemaStore(Located):

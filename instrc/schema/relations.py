@@ -16,14 +16,6 @@ from instrc.text.limits import DEPTH, SHALLOW
 if TYPE_CHECKING:
     from instrc.schema.validation import Violation
 
-
-# Tell of a value whether it satisfies a schema, as far as that is certain for every validator.
-#
-# The answer is `None` where validators differ (formats, odd patterns, steps that are no binary fractions), where something
-# cannot
-# be resolved, and where a keyword is malformed or unknown: whoever asks must be right whatever the validator says.
-
-
 PAIRS: Final = 5000
 """Pairs of schemas that are compared for one question."""
 EVALUATIONS: Final = 2000
@@ -32,7 +24,6 @@ KIND_DEPTH: Final = 4
 """Combinators inside one another that are looked through for the kinds of values that they allow."""
 KIND_BRANCHES: Final = 50
 """Branches of one combinator that are looked through for that."""
-
 Resolve: TypeAlias = Callable[[str], Json]
 """From a reference to the schema that it leads to; `None` if that is not known."""
 
@@ -71,18 +62,6 @@ class InstanceCheck:
             return True
         satisfied = LAWS[keyword].satisfied
         return None if satisfied is None else satisfied(self, value, keyword, schema, depth)
-
-
-# Tell of two schemas that every instance of one satisfies the other, or that no instance satisfies both.
-#
-# `implies` and `disjoint` are the only answers to these questions in the whole compiler.  A yes is certain, whatever validator
-# is asked; a no means only that it cannot be seen: the answers are used to leave out what is said anyway.
-# Both schemas are flat schemas of 2020-12; `resolve` returns what a reference in them leads to, or `None` if that is not known.
-#
-#     implies({"const": 3}, {"type": "number", "minimum": 1})                             # True
-#     disjoint({"type": "integer"}, {"anyOf": [{"type": "string"}, {"type": "null"}]})    # True
-#
-# The laws of the keywords are in `laws/`; here is what holds of all of them, and what bounds the work.
 
 
 _CONTEXT = frozenset({"$dynamicRef", "$recursiveRef", "$id", "unevaluatedItems", "unevaluatedProperties"})
@@ -266,9 +245,6 @@ class Answering:
 def _apart_from_neighbours(keyword: str) -> bool:
     """Tell whether a keyword means the same without those that stand beside it."""
     return not LAWS[keyword].beside or keyword in FOLLOWERS
-
-
-# What is wrong with a literal for the schema of its place, as far as that is certain; its formats are judged too.
 
 
 def literal_fault(value: Json, schema: Json) -> Violation | None:

@@ -21,9 +21,6 @@ from instrc.schema.walk import local_target, nodes, required_names, subschemas
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, freeze, listing, mapping
 from instrc.text.limits import BRANCHES_OF_A_PLACE, SAMPLE_LEVELS
 
-# Make texts for samples: of a length, a format or a pattern.
-
-
 SAMPLE_OPTIONAL_LEVELS: Final = 4
 """Levels of a sample that have optional properties and items; below them it has only what it must."""
 SAMPLE_VALUES: Final = 5000
@@ -34,7 +31,6 @@ SAMPLE_TEXTS: Final = 50
 """Different texts that a sample has where a pattern or a format rules."""
 SAMPLE_CHARACTERS: Final = 20_000
 """Characters of one text in a sample; a schema that asks for more has no sample."""
-
 _OF_FORMATS = {
     "date": ("2026-01-02", "2026-01-03", "2026-02-01"),
     "date-time": ("2026-01-02T03:04:05Z", "2026-01-03T03:04:05Z", "2026-02-01T03:04:05Z"),
@@ -80,6 +76,19 @@ def text_of(schema: JsonObject, nth: int = 0) -> MadeText:
     return MadeText(found[min(nth, len(found) - 1)], sure=True) if found else MadeText(plain, sure=False)
 
 
+def _plain(schema: JsonObject, nth: int) -> str:
+    """Return a text of one letter, as long as it must be; the empty one where that is too long."""
+    least, most = bound(schema, "minLength"), bound(schema, "maxLength")
+    length = max(1 if least is None else int(min(least, SAMPLE_CHARACTERS)), 1)
+    length += nth // len(_LETTERS) * (most is None)
+    return _LETTERS[nth % len(_LETTERS)] * length if most is None or length <= most else ""
+
+
+def _fits(schema: JsonObject, text: str) -> bool:
+    least, most = bound(schema, "minLength"), bound(schema, "maxLength")
+    return (least is None or least <= len(text)) and (most is None or len(text) <= most)
+
+
 def _texts(schema: JsonObject, named: str, pattern: Json) -> Iterator[str]:
     """Yield texts that satisfy a schema with a pattern or a format that is known."""
     for text in _OF_FORMATS.get(named) or (*(_plain(schema, number) for number in range(len(_LETTERS))), ""):
@@ -94,24 +103,6 @@ def _texts(schema: JsonObject, named: str, pattern: Json) -> Iterator[str]:
         for text in matching_texts(pattern, max(int(least), 1), longest):
             if named not in CHECKS or CHECKS[named](text):
                 yield text
-
-
-def _fits(schema: JsonObject, text: str) -> bool:
-    least, most = bound(schema, "minLength"), bound(schema, "maxLength")
-    return (least is None or least <= len(text)) and (most is None or len(text) <= most)
-
-
-def _plain(schema: JsonObject, nth: int) -> str:
-    """Return a text of one letter, as long as it must be; the empty one where that is too long."""
-    least, most = bound(schema, "minLength"), bound(schema, "maxLength")
-    length = max(1 if least is None else int(min(least, SAMPLE_CHARACTERS)), 1)
-    length += nth // len(_LETTERS) * (most is None)
-    return _LETTERS[nth % len(_LETTERS)] * length if most is None or length <= most else ""
-
-
-# Make one small instance of a schema: to show an engine, and as the answer where a process is rehearsed.
-#
-# It satisfies the schema wherever a short search finds such a value.
 
 
 _JUDGED = frozenset(
@@ -287,14 +278,6 @@ class _Making:
         return _Made(items, sure and len(items) >= least)
 
 
-def _without(schema: JsonObject, *words: str) -> JsonObject:
-    return {key: item for key, item in schema.items() if key not in words}
-
-
-def _count(schema: JsonObject, keyword: str) -> int:
-    return int(min(bound(schema, keyword) or 0, SAMPLE_VALUES))
-
-
 def _joined(*schemas: Json) -> Json:
     """Return one schema for what all of some ask; the first one where others are no schemas."""
     asking = [each for each in schemas if each is not True and each is not None and each != {}]
@@ -302,6 +285,10 @@ def _joined(*schemas: Json) -> Json:
         return intersect(asking) if len(asking) > 1 else asking[0] if asking else True
     except CompileError:
         return asking[0]
+
+
+def _without(schema: JsonObject, *words: str) -> JsonObject:
+    return {key: item for key, item in schema.items() if key not in words}
 
 
 def _holds_others(branch: Json) -> bool:
@@ -319,8 +306,15 @@ def _numbers(schema: JsonObject, nth: int) -> Iterator[_Made]:
         yield _number_of(schema, (low + min(highs, default=low + 1)) / 2)
 
 
-def _bounds(schema: JsonObject, *keywords: str) -> list[int | float]:
-    return [limit for keyword in keywords if (limit := bound(schema, keyword)) is not None]
+def _number_of(schema: JsonObject, value: float) -> _Made:
+    number: Json = int(value) if isinstance(value, float) and value.is_integer() else value  # no `2.0` for llguidance
+    least, most = bound(schema, "minimum"), bound(schema, "maximum")
+    above, below = bound(schema, "exclusiveMinimum"), bound(schema, "exclusiveMaximum")
+    sure = (least is None or value >= least) and (most is None or value <= most)
+    sure = sure and (above is None or value > above) and (below is None or value < below)
+    if isinstance(step := schema.get("multipleOf"), float):
+        sure = sure and DefinitionsValidator(None).accepts({"multipleOf": step}, number)
+    return _Made(number, sure and (schema.get("type") != "integer" or isinstance(number, int)))
 
 
 def _multiple(schema: JsonObject, nth: int) -> int | float:
@@ -337,20 +331,12 @@ def _multiple(schema: JsonObject, nth: int) -> int | float:
     return value + nth * step if not highs or value + nth * step <= min(highs) else value
 
 
-def _number_of(schema: JsonObject, value: float) -> _Made:
-    number: Json = int(value) if isinstance(value, float) and value.is_integer() else value  # no `2.0` for llguidance
-    least, most = bound(schema, "minimum"), bound(schema, "maximum")
-    above, below = bound(schema, "exclusiveMinimum"), bound(schema, "exclusiveMaximum")
-    sure = (least is None or value >= least) and (most is None or value <= most)
-    sure = sure and (above is None or value > above) and (below is None or value < below)
-    if isinstance(step := schema.get("multipleOf"), float):
-        sure = sure and DefinitionsValidator(None).accepts({"multipleOf": step}, number)
-    return _Made(number, sure and (schema.get("type") != "integer" or isinstance(number, int)))
+def _bounds(schema: JsonObject, *keywords: str) -> list[int | float]:
+    return [limit for keyword in keywords if (limit := bound(schema, keyword)) is not None]
 
 
-# Think of instances that may tell two schemas apart: values near what their keywords speak of.
-#
-# Not random, not complete: a bounded search from the leaves up.  Most of them satisfy a schema or just fail to.
+def _count(schema: JsonObject, keyword: str) -> int:
+    return int(min(bound(schema, keyword) or 0, SAMPLE_VALUES))
 
 
 INSTANCES: Final = 4000
@@ -365,7 +351,6 @@ NAMED_DEPTH: Final = 2
 """Levels on which names are tried that a schema speaks of elsewhere."""
 INSTANCE_NODES: Final = 200
 """Schemas that are looked through for values and names of witnesses."""
-
 _OF_TYPE: dict[str, list[Json]] = {
     "null": [None],
     "boolean": [True, False],
@@ -375,24 +360,6 @@ _OF_TYPE: dict[str, list[Json]] = {
     "array": [[]],
     "object": [{}],
 }
-
-
-class _Search(Struct, frozen=True, eq=False):
-    """What is the same for all places of one search."""
-
-    root: Json
-    extra: list[Json]
-    """Values to try anywhere."""
-    known: dict[tuple[int, ...], list[Json]] = field(default_factory=dict)
-    """What was thought of for a place, by its level and the `id`s of the schemas about it: recursion meets them often."""
-
-    def values_of(self, schema: Json, others: list[Json], depth: int) -> list[Json]:
-        """Return the first instances for a schema inside another one."""
-        key = (depth, id(schema), *map(id, others))
-        found = self.known.get(key)
-        if found is None:
-            found = self.known[key] = list(islice(_of(schema, others, self, depth), INSTANCES_AT_A_PLACE))
-        return found
 
 
 def instances(*schemas: Json) -> Iterator[Json]:
@@ -406,29 +373,8 @@ def instances(*schemas: Json) -> Iterator[Json]:
             yield value
 
 
-def _names(*schemas: Json) -> list[str]:
-    """Return names of properties that schemas speak of, anywhere in them, and names that their patterns may look for."""
-    found: dict[str, None] = {}
-    for node in islice(nodes(*schemas), INSTANCE_NODES):
-        for keyword in ("properties", "dependentSchemas", "dependentRequired"):
-            found.update(dict.fromkeys(mapping(node.get(keyword))))
-        for regex in mapping(node.get("patternProperties")):
-            found.update(dict.fromkeys(_texts_of_pattern(regex)))
-    return list(found)[:20]
-
-
-def _texts_of_pattern(pattern: str) -> list[str]:
-    """Return a few texts in which a pattern is found, thought of from its letters."""
-    plain = re.sub(r"\\(.)", lambda match: _OF_CLASS.get(match[1], match[1]), pattern)
-    words = [*re.findall(r"\w+", plain), *_SHORT]
-    spread = [*words, *(one + other for one in words[:4] for other in words[:4])]
-    return list(islice((text for text in spread if search(pattern, text)), 3))
-
-
 _WHOLE_FROM = 2**53
 """From here on a float has no halves; much further on it does not hold an integer at all."""
-_OF_CLASS = {"d": "1", "w": "a", "s": " ", "S": "a", "D": "a", "W": "-"}
-_SHORT = ["a", "b", "1", "A", "-", " ", "", "aa", "0"]
 
 
 def _values(node: JsonObject) -> list[Json]:
@@ -452,6 +398,36 @@ def _values(node: JsonObject) -> list[Json]:
         if is_number(length) and 0 <= length <= 1000:
             found += ["a" * int(length), "a" * (int(length) + 1), "a" * max(int(length) - 1, 0)]
     return found
+
+
+_OF_CLASS = {"d": "1", "w": "a", "s": " ", "S": "a", "D": "a", "W": "-"}
+_SHORT = ["a", "b", "1", "A", "-", " ", "", "aa", "0"]
+
+
+def _texts_of_pattern(pattern: str) -> list[str]:
+    """Return a few texts in which a pattern is found, thought of from its letters."""
+    plain = re.sub(r"\\(.)", lambda match: _OF_CLASS.get(match[1], match[1]), pattern)
+    words = [*re.findall(r"\w+", plain), *_SHORT]
+    spread = [*words, *(one + other for one in words[:4] for other in words[:4])]
+    return list(islice((text for text in spread if search(pattern, text)), 3))
+
+
+class _Search(Struct, frozen=True, eq=False):
+    """What is the same for all places of one search."""
+
+    root: Json
+    extra: list[Json]
+    """Values to try anywhere."""
+    known: dict[tuple[int, ...], list[Json]] = field(default_factory=dict)
+    """What was thought of for a place, by its level and the `id`s of the schemas about it: recursion meets them often."""
+
+    def values_of(self, schema: Json, others: list[Json], depth: int) -> list[Json]:
+        """Return the first instances for a schema inside another one."""
+        key = (depth, id(schema), *map(id, others))
+        found = self.known.get(key)
+        if found is None:
+            found = self.known[key] = list(islice(_of(schema, others, self, depth), INSTANCES_AT_A_PLACE))
+        return found
 
 
 def _of(schema: Json, holders: Iterable[Json], search: _Search, depth: int) -> Iterator[Json]:
@@ -478,17 +454,6 @@ def _of(schema: Json, holders: Iterable[Json], search: _Search, depth: int) -> I
         for branch in listing(node.get(keyword)) if depth < INSTANCE_DEPTH else ():
             yield from _of(branch, around, search, depth + 1)
     yield from search.extra
-
-
-def _in_turn(one: Iterator[Json], other: Iterator[Json]) -> Iterator[Json]:
-    """Yield from two iterators in turn, then what is left of the longer one."""
-    while True:
-        try:
-            yield next(one)
-        except StopIteration:
-            yield from other
-            return
-        one, other = other, one
 
 
 def _in_place(node: JsonObject, *holders: Json) -> list[JsonObject]:
@@ -530,6 +495,24 @@ def _objects(node: JsonObject, around: list[JsonObject], search: _Search, depth:
     yield {name: values[0] for name, values in choices.items() if values}
 
 
+def _names(*schemas: Json) -> list[str]:
+    """Return names of properties that schemas speak of, anywhere in them, and names that their patterns may look for."""
+    found: dict[str, None] = {}
+    for node in islice(nodes(*schemas), INSTANCE_NODES):
+        for keyword in ("properties", "dependentSchemas", "dependentRequired"):
+            found.update(dict.fromkeys(mapping(node.get(keyword))))
+        for regex in mapping(node.get("patternProperties")):
+            found.update(dict.fromkeys(_texts_of_pattern(regex)))
+    return list(found)[:20]
+
+
+def _sizes(around: list[JsonObject], *keywords: str) -> Iterator[int]:
+    """Yield sizes just within and beyond those that schemas ask for."""
+    sizes = {size for holder in around for keyword in keywords if is_number(size := holder.get(keyword))}
+    for size in sorted(sizes)[:4]:
+        yield from (each for each in (int(size) + 1, int(size)) if 0 < size <= LARGEST_INSTANCE)
+
+
 def _arrays(node: JsonObject, around: list[JsonObject], search: _Search, depth: int) -> Iterator[Json]:
     """Yield arrays: none, one and a few items of each kind."""
     yield []
@@ -551,8 +534,12 @@ def _arrays(node: JsonObject, around: list[JsonObject], search: _Search, depth: 
     yield firsts
 
 
-def _sizes(around: list[JsonObject], *keywords: str) -> Iterator[int]:
-    """Yield sizes just within and beyond those that schemas ask for."""
-    sizes = {size for holder in around for keyword in keywords if is_number(size := holder.get(keyword))}
-    for size in sorted(sizes)[:4]:
-        yield from (each for each in (int(size) + 1, int(size)) if 0 < size <= LARGEST_INSTANCE)
+def _in_turn(one: Iterator[Json], other: Iterator[Json]) -> Iterator[Json]:
+    """Yield from two iterators in turn, then what is left of the longer one."""
+    while True:
+        try:
+            yield next(one)
+        except StopIteration:
+            yield from other
+            return
+        one, other = other, one

@@ -14,12 +14,6 @@ from instrc.schema.walk import local_target, map_schemas, nodes
 from instrc.text.arguments import excerpt, takes_plain_values, texts
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, require_tree
 
-# Take out of a schema what is not for its reader: thoughts, metrics, engine properties.
-
-
-SPLIT_AT_ONCE: Final = 1000
-"""Objects and lists; what holds more, or itself, is divided with care."""
-
 ENGINE = ("references", "arguments", "activity", "when", "each")
 """Keywords beside a schema that are for the engine alone, in the order in which they are written."""
 KINDS = frozenset({"all", "engine", "metrics", "thoughts", *ENGINE})
@@ -42,23 +36,6 @@ def strip(schema: Json, which: Collection[str]) -> Json:
     keywords = frozenset(ENGINE) if everything or not wanted.isdisjoint({"engine", *ENGINE}) else frozenset()
     change = partial(_strip_node, signs=tuple(signs), keywords=keywords) if signs else partial(_without, keywords)
     return schema if _stays(schema, change) else map_schemas(schema, change)
-
-
-def is_meta(name: str) -> bool:
-    """Tell whether a property name is that of a thought or a metric."""
-    return name.startswith(("_", "$"))
-
-
-def _stays(schema: Json, change: Callable[[Json], Json]) -> bool:
-    """Tell whether a change leaves every schema in one as it is: most have nothing that goes, and this is seen quickly."""
-    return all(change(node) is node for node in nodes(schema))
-
-
-def _without(keywords: frozenset[str], node: Json) -> Json:
-    """Return one schema without some keywords; the same object if it has none of them."""
-    if node.__class__ is not dict or keywords.isdisjoint(node):
-        return node
-    return {keyword: value for keyword, value in node.items() if keyword not in keywords}
 
 
 def _strip_node(node: Json, *, signs: tuple[str, ...], keywords: frozenset[str]) -> Json:
@@ -91,7 +68,25 @@ def _names(names: Json, signs: tuple[str, ...]) -> Json:
     return [name for name in names if not (name.__class__ is str and name.startswith(signs))]
 
 
-# Divide an answer into output, thoughts and metrics: what `strip` does to the schema, done to an answer.
+def _without(keywords: frozenset[str], node: Json) -> Json:
+    """Return one schema without some keywords; the same object if it has none of them."""
+    if node.__class__ is not dict or keywords.isdisjoint(node):
+        return node
+    return {keyword: value for keyword, value in node.items() if keyword not in keywords}
+
+
+def _stays(schema: Json, change: Callable[[Json], Json]) -> bool:
+    """Tell whether a change leaves every schema in one as it is: most have nothing that goes, and this is seen quickly."""
+    return all(change(node) is node for node in nodes(schema))
+
+
+SPLIT_AT_ONCE: Final = 1000
+"""Objects and lists; what holds more, or itself, is divided with care."""
+
+
+def is_meta(name: str) -> bool:
+    """Tell whether a property name is that of a thought or a metric."""
+    return name.startswith(("_", "$"))
 
 
 class Split(TypedDict):
@@ -149,40 +144,14 @@ def split(answer: Json, schema: Json = None) -> Split:
     return found
 
 
-def holds_meta(answer: Json) -> bool:
-    """Tell whether an answer may hold thoughts or metrics: whether a key in it is called so; cheap, and right for small ones."""
-    stack = [answer]
-    for _ in range(SPLIT_AT_ONCE):
-        if not stack:
-            return False
-        value = stack.pop()
-        if value.__class__ is dict:
-            if any(map(is_meta, value)):
-                return True
-            stack += [item for item in value.values() if item.__class__ is dict or item.__class__ is list]
-        elif value.__class__ is list:
-            stack += [item for item in value if item.__class__ is dict or item.__class__ is list]
-    return True
-
-
-def escaped(key: str) -> str:
-    """Return a key as it stands in a path."""
-    if not key:
-        return "\\"
-    return key.replace("\\", "\\\\").replace(".", "\\.") if "." in key or "\\" in key else key
+def _root(schema: Json) -> Json:
+    if schema is None:
+        return None
+    return schema if schema.__class__ is dict else {}
 
 
 _Steps: TypeAlias = "tuple[_Steps, str] | None"
 """The steps of a path, the last one first: paths are written where there is something to tell, as most have nothing."""
-
-
-def _path_as_text(steps: _Steps) -> str:
-    """Return a path as text."""
-    words: list[str] = []
-    while steps is not None:
-        steps, key = steps
-        words.append(escaped(key))
-    return ".".join(reversed(words))
 
 
 class _Waiting(NamedTuple):
@@ -251,7 +220,33 @@ def _applicable(schemas: list[Json], root: Json) -> _Seen:
     return seen
 
 
-def _root(schema: Json) -> Json:
-    if schema is None:
-        return None
-    return schema if schema.__class__ is dict else {}
+def _path_as_text(steps: _Steps) -> str:
+    """Return a path as text."""
+    words: list[str] = []
+    while steps is not None:
+        steps, key = steps
+        words.append(escaped(key))
+    return ".".join(reversed(words))
+
+
+def holds_meta(answer: Json) -> bool:
+    """Tell whether an answer may hold thoughts or metrics: whether a key in it is called so; cheap, and right for small ones."""
+    stack = [answer]
+    for _ in range(SPLIT_AT_ONCE):
+        if not stack:
+            return False
+        value = stack.pop()
+        if value.__class__ is dict:
+            if any(map(is_meta, value)):
+                return True
+            stack += [item for item in value.values() if item.__class__ is dict or item.__class__ is list]
+        elif value.__class__ is list:
+            stack += [item for item in value if item.__class__ is dict or item.__class__ is list]
+    return True
+
+
+def escaped(key: str) -> str:
+    """Return a key as it stands in a path."""
+    if not key:
+        return "\\"
+    return key.replace("\\", "\\\\").replace(".", "\\.") if "." in key or "\\" in key else key

@@ -16,8 +16,6 @@ TYPE_WORD: Final = 1000
 """Letters of a word for a type; a longer one is none."""
 TYPE_WORD_DEPTH: Final = 40
 """Brackets inside one another in a word for a type."""
-
-
 _SPELLINGS = {
     "object": (
         "dict dictionary defaultdict ordereddict typeddict map mapping hashtable hashmap treemap linkedhashmap json jsonb struct "
@@ -58,8 +56,10 @@ _OPENING = {"[": "]", "<": ">", "(": ")", "{": "}"}
 _REMARKS = frozenset({"optional", "required"})
 
 
-class _NoTypeError(ValueError):
-    pass
+def schema_of(text: str) -> dict[str, Json] | None:
+    """Return the schema that a word or an expression for a type stands for; `None` if it is not a known one."""
+    found = _parsed(text)
+    return None if found is None else as_object(_copy(found))
 
 
 @lru_cache(maxsize=4096)
@@ -81,18 +81,6 @@ def _parsed(text: str) -> dict[str, Json] | None:
         return schema if words.ended() else None
     except _NoTypeError:
         return None
-
-
-def schema_of(text: str) -> dict[str, Json] | None:
-    """Return the schema that a word or an expression for a type stands for; `None` if it is not a known one."""
-    found = _parsed(text)
-    return None if found is None else as_object(_copy(found))
-
-
-def _copy(value: Json) -> Json:
-    if isinstance(value, dict):
-        return {key: _copy(item) for key, item in value.items()}
-    return [_copy(item) for item in value] if isinstance(value, list) else value
 
 
 class _Words:
@@ -208,6 +196,16 @@ class _Words:
     def close(self, closing: str) -> None:
         if self.take() != closing:
             raise _NoTypeError
+
+
+class _NoTypeError(ValueError):
+    pass
+
+
+def _copy(value: Json) -> Json:
+    if isinstance(value, dict):
+        return {key: _copy(item) for key, item in value.items()}
+    return [_copy(item) for item in value] if isinstance(value, list) else value
 
 
 def any_of(schemas: Sequence[dict[str, Json]]) -> dict[str, Json]:

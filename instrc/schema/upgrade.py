@@ -9,12 +9,6 @@ from instrc.schema.references import DynamicScope, Resource, SchemaStore
 from instrc.schema.walk import conjuncts, definition_named_by, map_schemas, put_part, subschemas, unescaped, walk
 from instrc.text.jsonvalue import LATEST_DRAFT, Json, Location, as_text, equal, pointer, tokens
 
-# Bring a document of an older dialect to 2020-12, references included.
-
-
-_RECURSIVE = "recursive"
-"""The name that `$recursiveAnchor: true` gets as a `$dynamicAnchor`."""
-
 
 def upgrade(schema: Json, documents: Mapping[str, Json] | None = None, *, nullable: bool = False) -> Json:
     """Return a document in 2020-12: `$schema` decides what it is read as, and its references are moved along.
@@ -30,6 +24,10 @@ def upgrade(schema: Json, documents: Mapping[str, Json] | None = None, *, nullab
     if not any(resource.dialect.old for resource in (scope.resource, *store.nested.values())):
         return schema
     return _Upgrade(store, schema, scope).document()
+
+
+_RECURSIVE = "recursive"
+"""The name that `$recursiveAnchor: true` gets as a `$dynamicAnchor`."""
 
 
 class _Upgrade:
@@ -118,9 +116,6 @@ class _Upgrade:
         return reference if before == after else f"{base}#{pointer(place[1])}"
 
 
-# The discriminator of OpenAPI, spelt out: each alternative says itself which value of the property tells it apart.
-
-
 KEYWORD = "discriminator"
 
 
@@ -139,15 +134,15 @@ def expand_discriminators(
     return map_schemas(made, _without)
 
 
-def spelt_out(schema: Json, definitions: Mapping[str, Json], written: Mapping[str, str]) -> Json:
-    """Return a schema in which only those discriminators stand whose meaning no keyword can hold."""
-    return map_schemas(schema, _Discriminators(definitions, written).spell)
-
-
 def _without(node: Json) -> Json:
     if not isinstance(node, dict) or KEYWORD not in node:
         return node
     return {keyword: value for keyword, value in node.items() if keyword != KEYWORD}
+
+
+def spelt_out(schema: Json, definitions: Mapping[str, Json], written: Mapping[str, str]) -> Json:
+    """Return a schema in which only those discriminators stand whose meaning no keyword can hold."""
+    return map_schemas(schema, _Discriminators(definitions, written).spell)
 
 
 class _Discriminators:

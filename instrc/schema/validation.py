@@ -20,9 +20,6 @@ from instrc.text.jsontext import dumps, is_writable, loads
 from instrc.text.jsonvalue import Json, as_array, as_object, freeze, pointer
 from instrc.text.sentences import filled
 
-# Say in words what is wrong with a value, with all values as JSON: what the library of the validators says is Python.
-
-
 TOLD_WORDS: Final = 500
 """Characters of what a validator says of one violation."""
 TOLD_HEAD: Final = 200
@@ -31,7 +28,6 @@ INSTANCE_LEVELS: Final = 2_000
 """Levels of a value that is validated; it is refused beyond."""
 INSTANCE_CONTAINERS: Final = 2_000_000
 """Objects and lists of a value that is validated; it is refused beyond."""
-
 _UNIONS = frozenset({"anyOf", "oneOf"})
 _OF_KIND = frozenset({"type", "const", "enum"})
 _OF_LABEL = frozenset({"const", "enum"})
@@ -72,16 +68,6 @@ def in_words(error: ValidationError) -> str:
             return value_in_words(value) + said.removeprefix(own) if said.startswith(own) else said
 
 
-def _in_language(error: ValidationError, sentence: str) -> str:
-    """Return what an error says, by the sentence of its keyword."""
-    value, wanted = cast("Json", error.instance), cast("Json", error.validator_value)
-    keys, schema = as_object(value) if isinstance(value, dict) else {}, cast("Json", error.schema)
-    known = schema.get("properties") if isinstance(schema, dict) else None
-    lacks = [key for key in wanted if isinstance(key, str) and key not in keys] if isinstance(wanted, list) else []
-    names = lacks or [key for key in keys if not isinstance(known, dict) or key not in known]
-    return filled(sentence, value=value_in_words(value), wanted=value_in_words(wanted), names=names_as_json(names))
-
-
 def _zone_missing(wanted: str, value: Json) -> str:
     """Return what a time lacks that has no zone, as clocks and Python write it."""
     lacks_zone = isinstance(value, str) and wanted in {"time", "date-time"} and has_format(wanted, f"{value}Z")
@@ -105,9 +91,6 @@ def _is_of_another(error: ValidationError) -> bool:
     """Tell whether an error shows that another branch is intended: a wrong type, or a wrong constant in a member."""
     path = error.relative_path
     return (not path and error.validator in _OF_KIND) or (len(path) == 1 and error.validator in _OF_LABEL)
-
-
-# The keywords of JSON Schema 2020-12 that the library would evaluate in a way that hostile schemas can abuse.
 
 
 class _Resolved(Protocol):
@@ -257,13 +240,13 @@ def _additional_properties(validator: Validator, extra: Json, instance: Json, sc
         yield ValidationError(f"Additional properties are not allowed ({_were_listed(left)} unexpected)")
 
 
-def _were_listed(keys: list[str]) -> str:
-    return f"{names_as_json(keys)} {'was' if len(keys) == 1 else 'were'}"
-
-
 def _any_matches(patterns: Collection[str], key: str) -> bool:
     """Tell whether a key may belong to one of several patterns; an undecided one is told where the patterns stand."""
     return any(search(pattern, key) is not False for pattern in candidates(patterns, key))
+
+
+def _were_listed(keys: list[str]) -> str:
+    return f"{names_as_json(keys)} {'was' if len(keys) == 1 else 'were'}"
 
 
 def _unevaluated_properties(validator: Validator, rest: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:
@@ -318,13 +301,6 @@ def _unique_items(_validator: Validator, unique: Json, instance: Json, _: Json) 
         yield ValidationError(f"{value_in_words(instance)} has non-unique elements")
 
 
-# Make every `jsonschema` validator of the project: validate values safely, whoever wrote the schema and the value.
-#
-# * Nothing is retrieved: a reference that leads out of the schema is told, never opened or fetched.
-# * Regular expressions are matched in linear time (see `expressions`), and formats are checked where that is asked for.
-# * `uniqueItems` costs what the items cost, and endless recursion, depth and odd schemas end in a violation.
-
-
 RAISED_ON_PURPOSE = (KeyboardInterrupt, SystemExit, GeneratorExit)
 """All else is a verdict that failed: endless recursion may surface as a panic of the library's maps, which is no `Exception`."""
 
@@ -355,6 +331,65 @@ def validate(
     return _validated(value, schema, lambda: validator(schema, formats=formats), most, faults=faults)
 
 
+def _validated(
+    value: Json,
+    schema: Json,
+    made: Callable[[], Validator],
+    most: int,
+    *,
+    is_json: bool = False,
+    faults: Mapping[str, str] | None = None,
+) -> tuple[Violation, ...]:
+    if not is_json and (place := json_fault(value)) is not None:
+        return (Violation(place[0], "json", "", place[1]),)
+    if satisfies_plainly(value, schema):
+        return ()
+    try:
+        with time_limit():
+            return tuple(_violation(error, faults or {}) for error in islice(made().iter_errors(value), most))
+    except RAISED_ON_PURPOSE:
+        raise
+    except BaseException as error:  # noqa: BLE001  -- whatever the schema does to the library; here it must be said
+        return (Violation("", "schema", "", f"the schema cannot be applied: {_reason(error)}"[:TOLD_WORDS]),)
+
+
+def _violation(error: ValidationError, faults: Mapping[str, str]) -> Violation:
+    error = of_intended_branch(error)
+    keyword = error.validator if isinstance(error.validator, str) else "false"
+    message = _in_language(error, faults[keyword]) if keyword in faults else in_words(error)
+    return Violation(pointer(error.absolute_path), keyword, pointer(error.absolute_schema_path), _shorten_message(message))
+
+
+def _in_language(error: ValidationError, sentence: str) -> str:
+    """Return what an error says, by the sentence of its keyword."""
+    value, wanted = cast("Json", error.instance), cast("Json", error.validator_value)
+    keys, schema = as_object(value) if isinstance(value, dict) else {}, cast("Json", error.schema)
+    known = schema.get("properties") if isinstance(schema, dict) else None
+    lacks = [key for key in wanted if isinstance(key, str) and key not in keys] if isinstance(wanted, list) else []
+    names = lacks or [key for key in keys if not isinstance(known, dict) or key not in known]
+    return filled(sentence, value=value_in_words(value), wanted=value_in_words(wanted), names=names_as_json(names))
+
+
+def _shorten_message(message: str) -> str:
+    """Return a message without the middle of a long value: what is wrong with it stands at the end."""
+    return message if len(message) <= TOLD_WORDS else f"{message[:TOLD_HEAD]} … {message[TOLD_HEAD + 3 - TOLD_WORDS :]}"
+
+
+def _reason(error: BaseException) -> str:
+    from referencing.exceptions import Unresolvable
+
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, Unresolvable):
+            return f"it refers to `{cause.ref}`, which is not in it, and nothing is ever fetched"
+        cause = cause.__cause__
+    if isinstance(error, ValueError) and "digits" in str(error):
+        return "a number in it or in the value is too long to be shown"
+    if isinstance(error, RecursionError):
+        return "it leads in a circle, or is nested too deeply"
+    return f"{type(error).__name__}: {error}"
+
+
 class SchemaValidator:
     """Validates many values by one schema, which nobody changes meanwhile: the validator is made once."""
 
@@ -381,33 +416,6 @@ class SchemaValidator:
         return self._made
 
 
-def _validated(
-    value: Json,
-    schema: Json,
-    made: Callable[[], Validator],
-    most: int,
-    *,
-    is_json: bool = False,
-    faults: Mapping[str, str] | None = None,
-) -> tuple[Violation, ...]:
-    if not is_json and (place := json_fault(value)) is not None:
-        return (Violation(place[0], "json", "", place[1]),)
-    if satisfies_plainly(value, schema):
-        return ()
-    try:
-        with time_limit():
-            return tuple(_violation(error, faults or {}) for error in islice(made().iter_errors(value), most))
-    except RAISED_ON_PURPOSE:
-        raise
-    except BaseException as error:  # noqa: BLE001  -- whatever the schema does to the library; here it must be said
-        return (Violation("", "schema", "", f"the schema cannot be applied: {_reason(error)}"[:TOLD_WORDS]),)
-
-
-def is_valid(value: Json, schema: Json, *, formats: bool = False, unsure: bool = True) -> bool:
-    """Tell whether a value satisfies a schema; `unsure` is the answer for a schema that cannot be applied."""
-    return _is_valid(value, schema, lambda: validator(schema, formats=formats), unsure=unsure)
-
-
 def _is_valid(value: Json, schema: Json, made: Callable[[], Validator], *, unsure: bool) -> bool:
     if isinstance(schema, bool):
         return schema
@@ -418,6 +426,11 @@ def _is_valid(value: Json, schema: Json, made: Callable[[], Validator], *, unsur
         raise
     except BaseException:  # noqa: BLE001  -- as above
         return unsure
+
+
+def is_valid(value: Json, schema: Json, *, formats: bool = False, unsure: bool = True) -> bool:
+    """Tell whether a value satisfies a schema; `unsure` is the answer for a schema that cannot be applied."""
+    return _is_valid(value, schema, lambda: validator(schema, formats=formats), unsure=unsure)
 
 
 class PartValidator:
@@ -457,6 +470,12 @@ def _cached(text: str, formats: bool) -> Validator:  # noqa: FBT001  -- a part o
     return of(schema, formats=formats)
 
 
+def _without_dialect(node: Json) -> Json:
+    if not isinstance(node, dict) or "$schema" not in node:
+        return node
+    return {key: item for key, item in node.items() if key != "$schema"}
+
+
 def of(schema: Json, *, formats: bool) -> Validator:
     """Return a validator of a schema as it is given, without a copy; the schema must hold no `$schema`."""
     from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]  # 100 ms with the library: only for values
@@ -464,39 +483,6 @@ def of(schema: Json, *, formats: bool) -> Validator:
     from instrc.schema.formats import checker
 
     return validator_class()(schema, registry=REGISTRY, format_checker=checker() if formats else None)
-
-
-def _without_dialect(node: Json) -> Json:
-    if not isinstance(node, dict) or "$schema" not in node:
-        return node
-    return {key: item for key, item in node.items() if key != "$schema"}
-
-
-def _violation(error: ValidationError, faults: Mapping[str, str]) -> Violation:
-    error = of_intended_branch(error)
-    keyword = error.validator if isinstance(error.validator, str) else "false"
-    message = _in_language(error, faults[keyword]) if keyword in faults else in_words(error)
-    return Violation(pointer(error.absolute_path), keyword, pointer(error.absolute_schema_path), _shorten_message(message))
-
-
-def _shorten_message(message: str) -> str:
-    """Return a message without the middle of a long value: what is wrong with it stands at the end."""
-    return message if len(message) <= TOLD_WORDS else f"{message[:TOLD_HEAD]} … {message[TOLD_HEAD + 3 - TOLD_WORDS :]}"
-
-
-def _reason(error: BaseException) -> str:
-    from referencing.exceptions import Unresolvable
-
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, Unresolvable):
-            return f"it refers to `{cause.ref}`, which is not in it, and nothing is ever fetched"
-        cause = cause.__cause__
-    if isinstance(error, ValueError) and "digits" in str(error):
-        return "a number in it or in the value is too long to be shown"
-    if isinstance(error, RecursionError):
-        return "it leads in a circle, or is nested too deeply"
-    return f"{type(error).__name__}: {error}"
 
 
 _HALF = "half of a surrogate pair, which no JSON can hold"
@@ -536,9 +522,6 @@ def _is_plain(value: Json) -> bool:
     if isinstance(value, str):
         return is_writable(value)
     return value is None or isinstance(value, int) or (isinstance(value, float) and isfinite(value))
-
-
-# Ask a JSON Schema validator for its verdict; hostile schemas get an answer too.
 
 
 def accepts(schema: Json, value: Json, definitions: Json = None) -> bool:

@@ -7,11 +7,6 @@ from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-# The keywords of JSON Schema, one row each: what they hold, what they speak of, what they do, since when, and their laws.
-#
-# Every part that looks into schemas goes by this table, so that no two parts can differ on what a keyword is.
-
-
 ValueShape: TypeAlias = Literal[
     "schema",  # one schema
     "schemas",  # a list of schemas
@@ -72,6 +67,14 @@ ARRAY: Final = frozenset({"array"})
 OBJECT: Final = frozenset({"object"})
 
 
+def _identifier(name: str, shape: ValueShape, since: int = 4, group: Vocabulary = "core", until: int = 2020) -> Keyword:
+    return Keyword(name, shape, "identifier", group, since=since, until=until)
+
+
+def _annotation(name: str, shape: ValueShape, since: int = 4, group: Vocabulary = "meta-data") -> Keyword:
+    return Keyword(name, shape, "annotation", group, since=since)
+
+
 def _assertion(name: str, shape: ValueShape, of: frozenset[str], laws: Family, since: int = 4, leader: str = "") -> Keyword:
     return Keyword(name, shape, "assertion", "validation", of, since, laws=laws, leader=leader)
 
@@ -86,14 +89,6 @@ def _unevaluated(name: str, of: frozenset[str]) -> Keyword:
 
 def _in_place(name: str, shape: ValueShape, laws: Family = "combining", since: int = 4, leader: str = "") -> Keyword:
     return Keyword(name, shape, "applicator", "applicator", since=since, in_place=True, laws=laws, leader=leader)
-
-
-def _annotation(name: str, shape: ValueShape, since: int = 4, group: Vocabulary = "meta-data") -> Keyword:
-    return Keyword(name, shape, "annotation", group, since=since)
-
-
-def _identifier(name: str, shape: ValueShape, since: int = 4, group: Vocabulary = "core", until: int = 2020) -> Keyword:
-    return Keyword(name, shape, "identifier", group, since=since, until=until)
 
 
 _ROWS: Final = (
@@ -205,8 +200,6 @@ def is_extension(word: str) -> bool:
 
 APPROVAL = ("x-approvers", "x-needed", "x-veto", "x-not", "x-claim")
 """The words of a step of a person that say who approves: `instrc serve` counts answers by them."""
-
-
 TEMPERATURE = "x-temperature"
 """The word of a step of a model that says how freely it answers: the engine reads it, and the model is not shown it."""
 
@@ -226,20 +219,16 @@ def of_group(group: Vocabulary) -> frozenset[str]:
     return _names(lambda row: row.group == group)
 
 
-# The keywords and formats that somebody has defined: what is in none of these lists is probably a slip.
-#
-# Sources: the meta-schemas of JSON Schema drafts 3 to 2020-12; the OpenAPI 3.0 and 3.1 specifications and the OpenAPI format
-# registry (spec.openapis.org/registry/format); the schema reference of VS Code; the documentation of the packages named below.
+JSON_SCHEMA = frozenset(KEYWORDS) - {"example"} | {"id"}
+"""Drafts 4 to 2020-12."""
+DRAFT_3 = frozenset({"extends", "disallow", "divisibleBy"})
+OPENAPI = frozenset({"nullable", "discriminator", "example", "externalDocs", "xml"})
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-JSON_SCHEMA = frozenset(KEYWORDS) - {"example"} | {"id"}
-"""Drafts 4 to 2020-12."""
-DRAFT_3 = frozenset({"extends", "disallow", "divisibleBy"})
-OPENAPI = frozenset({"nullable", "discriminator", "example", "externalDocs", "xml"})
 ENGINE = _words(
     """
     references arguments activity when each repeat try race do else fail within delay plan among instrc
@@ -258,11 +247,9 @@ TOOLS = _words(
     """
 )
 """Of Gemini and other providers, VS Code, `json-schema-to-typescript`, `jsonschema2pojo`, `ajv-keywords` and form editors."""
-
 KNOWN = JSON_SCHEMA | DRAFT_3 | OPENAPI | ENGINE | TOOLS
 OFFERED = tuple(sorted(JSON_SCHEMA | {"nullable"}))
 """What a misspelt keyword may have been."""
-
 FORMATS = _words(
     """
     date-time date time duration email idn-email hostname idn-hostname ipv4 ipv6 uri uri-reference iri iri-reference

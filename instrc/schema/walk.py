@@ -9,18 +9,21 @@ from typing import Final, cast
 from instrc.schema.vocabulary import HOLDERS, MANY, NAMED, ONE
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, at, listing, mapping, put, tokens
 
-# Ways to visit the schemas in a schema.
-#
-# They go by the table of keywords in `vocabulary`, so that data which merely looks like a schema
-# (in `const`, `enum`, `default`, `examples`, unknown keywords) is never taken for one.
-# All walks keep their own stack: depth costs memory, never a crash.
+
+def walk(schema: Json) -> Iterator[tuple[Location, Json]]:
+    """Yield a schema and every schema below it with their paths, each before those below it, in written order."""
+    stack: list[tuple[Location, Json]] = [((), schema)]
+    while stack:
+        path, node = stack.pop()
+        yield path, node
+        if node.__class__ is dict and not HOLDERS.isdisjoint(node):  # most schemas are at the end of their path
+            stack += [((*path, *step), child) for step, child in subschemas(node)][::-1]
 
 
 REFERENCES_IN_A_ROW: Final = 20
 """References to references within a document that are followed."""
 PATTERNS_OF_A_NAME: Final = 50
 """Patterns of `patternProperties` that are looked through for what a property must satisfy; of more nothing is sure."""
-
 TRIVIAL: tuple[Json, ...] = (True, {})
 """Schemas that everything satisfies."""
 _OBJECTS = frozenset({dict})
@@ -134,16 +137,6 @@ def is_schema(value: Json) -> bool:
     return value.__class__ is dict or value.__class__ is bool
 
 
-def walk(schema: Json) -> Iterator[tuple[Location, Json]]:
-    """Yield a schema and every schema below it with their paths, each before those below it, in written order."""
-    stack: list[tuple[Location, Json]] = [((), schema)]
-    while stack:
-        path, node = stack.pop()
-        yield path, node
-        if node.__class__ is dict and not HOLDERS.isdisjoint(node):  # most schemas are at the end of their path
-            stack += [((*path, *step), child) for step, child in subschemas(node)][::-1]
-
-
 def map_schemas(schema: Json, change: Callable[[Json], Json], into: frozenset[str] = HOLDERS) -> Json:
     """Return a schema with `change` applied to every schema in it, those below first; what stays equal stays the same object.
 
@@ -170,11 +163,6 @@ def map_schemas(schema: Json, change: Callable[[Json], Json], into: frozenset[st
     return done[id(schema)]
 
 
-def with_parts(node: Json, done: Mapping[int, Json], into: frozenset[str] = HOLDERS) -> Json:
-    """Return a schema with the schemas directly below it replaced by what they became, by `id`; the same object if none did."""
-    return _with_parts(node, subschemas(node, into), done)
-
-
 def _with_parts(node: Json, below: Iterable[tuple[Location, Json]], done: Mapping[int, Json]) -> Json:
     """Do the same for a schema of which is known what stands `below` it."""
     out: JsonObject | None = None
@@ -185,6 +173,11 @@ def _with_parts(node: Json, below: Iterable[tuple[Location, Json]], done: Mappin
                 out = as_object(node).copy()
             put_part(out, path, new, as_object(node))
     return node if out is None else out
+
+
+def with_parts(node: Json, done: Mapping[int, Json], into: frozenset[str] = HOLDERS) -> Json:
+    """Return a schema with the schemas directly below it replaced by what they became, by `id`; the same object if none did."""
+    return _with_parts(node, subschemas(node, into), done)
 
 
 def put_part(out: JsonObject, path: Location, part: Json, original: JsonObject) -> None:
@@ -203,9 +196,6 @@ def put_part(out: JsonObject, path: Location, part: Json, original: JsonObject) 
 def refers(schema: Json) -> bool:
     """Tell whether a schema holds a `$ref`; a flat one does only where it is recursive."""
     return any("$ref" in node for node in nodes(schema))
-
-
-# What a schema says of one property or of one item, its own keywords together; and the schemas that hold beside it.
 
 
 def required_names(schema: dict[str, Json]) -> list[str]:
@@ -316,9 +306,6 @@ def definition_path(schema: Json) -> list[str]:
     """Return the name of the definition that a schema refers to, and the way on from there; empty if it refers to none."""
     reference = schema.get("$ref") if isinstance(schema, dict) else None
     return tokens(reference.removeprefix("#/$defs")) if isinstance(reference, str) and reference.startswith("#/$defs/") else []
-
-
-# Which definitions a schema needs: those that it refers to, those that these refer to, and so on.
 
 
 def reached_definitions(schema: Json, definitions: Mapping[str, Json]) -> dict[str, Json]:

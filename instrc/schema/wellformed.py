@@ -22,15 +22,19 @@ if TYPE_CHECKING:
 
     from instrc.problems.schemas import InvalidSchema
 
-
-# Say in words what a meta-schema refuses.
-
-
 TOLD_PROBLEMS: Final = 20
 """Problems that are told of one schema; a file that is no schema at all would have thousands."""
-
 _SHORT_NAMES = {"int": "integer", "str": "string", "bool": "boolean", "obj": "object", "num": "number", "arr": "array"}
 """How types are written in short, which may be misspelt as well."""
+_NOUNS = {
+    "array": "an array",
+    "boolean": "a boolean",
+    "integer": "a whole number",
+    "null": "null",
+    "number": "a number",
+    "object": "an object",
+    "string": "a text",
+}
 
 
 def reason_of(error: ValidationError) -> str:
@@ -54,17 +58,6 @@ def reason_of(error: ValidationError) -> str:
     return f"{shown_value(value)} is not what this keyword holds"
 
 
-_NOUNS = {
-    "array": "an array",
-    "boolean": "a boolean",
-    "integer": "a whole number",
-    "null": "null",
-    "number": "a number",
-    "object": "an object",
-    "string": "a text",
-}
-
-
 def shown_value(value: Json) -> str:
     """Return a value as a sentence shows it: containers only by their kind."""
     if value.__class__ is dict:
@@ -86,13 +79,6 @@ def nearest_type(path: Location, value: Json) -> tuple[str, ...]:
     from instrc.problems.suggest import nearest  # only where something is wrong
 
     return nearest(value, tuple(sorted(TYPES))) or tuple(_SHORT_NAMES[name] for name in nearest(value, tuple(_SHORT_NAMES)))
-
-
-# Tell whether a schema is one: a quick gate for the many that are, the meta-schema for the few that are not.
-#
-# The places that `doubts` doubts are given to `jsonschema`, one by one, so depth and number cost little.
-# A schema that names an older draft in `$schema` is judged by that draft, wherever it stands.
-# The check of patterns goes further than the meta-schemas do: a regular expression that no dialect reads is an error.
 
 
 def problems_of(
@@ -121,9 +107,6 @@ def problems_of(
         )
         for path in sorted(found, key=_order_in(schema))
     )
-
-
-_OF_PATTERNS = frozenset({"pattern", "patternProperties"})
 
 
 def _refusals(schema: Json) -> Iterator[tuple[Location, str]]:
@@ -158,6 +141,9 @@ def _parts(schema: Json) -> Iterator[tuple[Location, Json]]:
             yield path, node
 
 
+_OF_PATTERNS = frozenset({"pattern", "patternProperties"})
+
+
 def _judged_part(schema: Json) -> Iterator[tuple[Location, str]]:
     """Yield what the draft that a schema names refuses in it."""
     import jsonschema.validators as drafts  # as above
@@ -182,16 +168,6 @@ def _judged_part(schema: Json) -> Iterator[tuple[Location, str]]:
             yield place, "it is not what this keyword holds"
 
 
-def _errors(draft: type[Draft202012Validator], schema: Json) -> Iterator[tuple[Location, str]]:
-    """Yield the errors of a schema by the meta-schema of a draft, in an order that hashes do not change."""
-    found: dict[Location, str] = {}
-    for error in islice(draft(draft.META_SCHEMA).iter_errors(schema), META_ERRORS):
-        deeper = [inner for inner in error.context or () if inner.path]  # an item of a list of types
-        best = deeper[0] if deeper else error
-        found.setdefault(tuple(best.absolute_path), reason_of(best))
-    yield from ((place, found[place]) for place in sorted(found, key=_order_in(schema)))
-
-
 def _older_draft(schema: Json, drafts: ModuleType) -> type[Draft202012Validator] | None:
     """Return the validator class of the older draft that a schema names; `None` for 2020-12, unknown names and none."""
     from instrc.schema.drafts import dialect_of_uri  # as above
@@ -203,14 +179,14 @@ def _older_draft(schema: Json, drafts: ModuleType) -> type[Draft202012Validator]
     return cast("type[Draft202012Validator]", getattr(drafts, f"{names[dialect.year]}Validator"))
 
 
-def _value_at(schema: Json, path: Location) -> Json:
-    for step in path:
-        schema = _part(schema, step)
-    return schema
-
-
-def _part(value: Json, step: str | int) -> Json:
-    return as_array(value)[step] if isinstance(step, int) else as_object(value)[step]
+def _errors(draft: type[Draft202012Validator], schema: Json) -> Iterator[tuple[Location, str]]:
+    """Yield the errors of a schema by the meta-schema of a draft, in an order that hashes do not change."""
+    found: dict[Location, str] = {}
+    for error in islice(draft(draft.META_SCHEMA).iter_errors(schema), META_ERRORS):
+        deeper = [inner for inner in error.context or () if inner.path]  # an item of a list of types
+        best = deeper[0] if deeper else error
+        found.setdefault(tuple(best.absolute_path), reason_of(best))
+    yield from ((place, found[place]) for place in sorted(found, key=_order_in(schema)))
 
 
 def _order_in(schema: Json) -> Callable[[Location], list[int]]:
@@ -230,3 +206,13 @@ def _order_in(schema: Json) -> Callable[[Location], list[int]]:
         return numbers
 
     return order
+
+
+def _part(value: Json, step: str | int) -> Json:
+    return as_array(value)[step] if isinstance(step, int) else as_object(value)[step]
+
+
+def _value_at(schema: Json, path: Location) -> Json:
+    for step in path:
+        schema = _part(schema, step)
+    return schema

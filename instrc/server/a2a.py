@@ -70,9 +70,6 @@ _STATES: Final[dict[str, pb.TaskState]] = {
 }
 
 
-# JSON and parts: numbers of data parts are floats, and their keys have no order, as in protobuf; a text beside is exact.
-
-
 def parts_of(value: Json, question: str | None = None) -> list[pb.Part]:
     """Return a value as parts: its exact JSON as text, and data beside it where protobuf can hold that."""
     metadata = None if question is None else struct_pb2.Struct(fields={"question": struct_pb2.Value(string_value=question)})
@@ -120,9 +117,6 @@ def _whole(value: Json) -> Json:
     return [_whole(each) for each in value] if isinstance(value, list) else value
 
 
-# A run as a task.
-
-
 def task_of(info: RunInfo) -> pb.Task:
     """Return a run as a task: its questions as the message of its status, its result as an artifact."""
     report = info.report
@@ -146,42 +140,6 @@ def task_of(info: RunInfo) -> pb.Task:
     if report.status == "done":
         task.artifacts.append(pb.Artifact(artifact_id="result", name="result", parts=parts_of(result_of(report))))
     return task
-
-
-def _updates(before: pb.Task, task: pb.Task) -> Iterator[Event]:
-    """Yield what has changed since a task was told."""
-    for artifact in task.artifacts[len(before.artifacts) :]:
-        yield pb.TaskArtifactUpdateEvent(task_id=task.id, context_id=task.context_id, artifact=artifact, last_chunk=True)
-    if task.status != before.status:
-        yield pb.TaskStatusUpdateEvent(task_id=task.id, context_id=task.context_id, status=task.status)
-
-
-# Problems in the words of the protocol.
-
-
-@contextmanager
-def _in_their_words() -> Iterator[None]:
-    try:
-        yield
-    except CompileError as error:
-        raise _as_a2a(error) from None
-
-
-def _as_a2a(error: CompileError) -> A2AError:
-    first = error.problems[0]
-    told = {"problem": first.name} | ({"hint": first.hint} if first.hint else {})
-    message = "; ".join(each.message for each in error.problems)
-    match first:
-        case problems.runs.NoSuchRun():
-            return TaskNotFoundError(message=message)
-        case problems.runs.NoSuchQuestion():
-            return UnsupportedOperationError(message=message, data=told)
-        case problems.serving.NotAllowed():
-            return InvalidRequestError(message=message, data=told)
-    return InvalidParamsError(message=message, data=told)
-
-
-# The handler: each request of the protocol is a method of the service.
 
 
 class ServiceHandler(RequestHandler):
@@ -410,18 +368,54 @@ class ServiceHandler(RequestHandler):
         )
 
 
+def _caller(context: ServerCallContext) -> Caller:
+    caller = context.state["caller"]
+    assert isinstance(caller, Caller)
+    return caller
+
+
+@contextmanager
+def _in_their_words() -> Iterator[None]:
+    try:
+        yield
+    except CompileError as error:
+        raise _as_a2a(error) from None
+
+
+def _as_a2a(error: CompileError) -> A2AError:
+    first = error.problems[0]
+    told = {"problem": first.name} | ({"hint": first.hint} if first.hint else {})
+    message = "; ".join(each.message for each in error.problems)
+    match first:
+        case problems.runs.NoSuchRun():
+            return TaskNotFoundError(message=message)
+        case problems.runs.NoSuchQuestion():
+            return UnsupportedOperationError(message=message, data=told)
+        case problems.serving.NotAllowed():
+            return InvalidRequestError(message=message, data=told)
+    return InvalidParamsError(message=message, data=told)
+
+
 def _stream(context: ServerCallContext) -> AbstractContextManager[None]:
     """Return what counts one of the streams that a caller may have open."""
     entered: AbstractContextManager[None] = context.state["streams"].entered(_caller(context).name)
     return entered
 
 
-def _hook_id(run: str, name: str) -> str:
-    return f"a2a:{run}:{name}"
+def _updates(before: pb.Task, task: pb.Task) -> Iterator[Event]:
+    """Yield what has changed since a task was told."""
+    for artifact in task.artifacts[len(before.artifacts) :]:
+        yield pb.TaskArtifactUpdateEvent(task_id=task.id, context_id=task.context_id, artifact=artifact, last_chunk=True)
+    if task.status != before.status:
+        yield pb.TaskStatusUpdateEvent(task_id=task.id, context_id=task.context_id, status=task.status)
 
 
 def _member(struct: struct_pb2.Struct, name: str) -> object:
     return MessageToDict(struct).get(name)
+
+
+def _hook_id(run: str, name: str) -> str:
+    return f"a2a:{run}:{name}"
 
 
 def card_of(
@@ -461,26 +455,6 @@ def card_of(
     return card
 
 
-# Routes.
-
-
-class _Context(DefaultServerCallContextBuilder):
-    """Tells the handler who asks."""
-
-    def build(self, request: Request) -> ServerCallContext:
-        context = super().build(request)
-        context.state["caller"] = caller_of(request)
-        context.state["streams"] = request.app.state.streams
-        context.state["base"] = str(request.base_url).removesuffix("a2a/rest/")
-        return context
-
-
-def _caller(context: ServerCallContext) -> Caller:
-    caller = context.state["caller"]
-    assert isinstance(caller, Caller)
-    return caller
-
-
 def a2a_routes(service: RunService, webhooks: Webhooks | None = None) -> list[BaseRoute]:
     """Return the routes of the protocol: `/a2a` (JSON-RPC), `/a2a/rest`, and the cards of the agent and of each program."""
     handler, context = ServiceHandler(service, webhooks), _Context()
@@ -506,3 +480,14 @@ def a2a_routes(service: RunService, webhooks: Webhooks | None = None) -> list[Ba
         *(Route(way, rpc, methods=["POST"]) for way in ways),
         Mount("/a2a/rest", app=Identified(Router(create_rest_routes(handler, context)))),
     ]
+
+
+class _Context(DefaultServerCallContextBuilder):
+    """Tells the handler who asks."""
+
+    def build(self, request: Request) -> ServerCallContext:
+        context = super().build(request)
+        context.state["caller"] = caller_of(request)
+        context.state["streams"] = request.app.state.streams
+        context.state["base"] = str(request.base_url).removesuffix("a2a/rest/")
+        return context

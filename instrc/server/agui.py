@@ -125,16 +125,6 @@ async def _events(
         yield finished(outcome=events.RunFinishedCancelledOutcome())
 
 
-def _message(run: str, words: str) -> list[events.BaseEvent]:
-    """Return the events of a message of the agent."""
-    name = f"{run}-result"
-    return [
-        events.TextMessageStartEvent(message_id=name, role="assistant"),
-        *([events.TextMessageContentEvent(message_id=name, delta=words)] if words else []),
-        events.TextMessageEndEvent(message_id=name),
-    ]
-
-
 def _interrupt(info: QuestionInfo) -> types.Interrupt:
     """Return a question as an interrupt."""
     question = info.question
@@ -147,3 +137,13 @@ def _interrupt(info: QuestionInfo) -> types.Interrupt:
         expires_at=None if info.due is None else datetime.fromtimestamp(info.due, UTC).isoformat(),
         metadata={"steps": list(question.steps), "show": question.show},
     )
+
+
+def _message(run: str, words: str) -> list[events.BaseEvent]:
+    """Return the events of a message of the agent."""
+    name = f"{run}-result"
+    return [
+        events.TextMessageStartEvent(message_id=name, role="assistant"),
+        *([events.TextMessageContentEvent(message_id=name, delta=words)] if words else []),
+        events.TextMessageEndEvent(message_id=name),
+    ]

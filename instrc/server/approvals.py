@@ -80,17 +80,17 @@ def is_refusal(data: Json) -> bool:
     return any(part.get("decision") == REFUSAL for part in _parts(data))
 
 
-def side_of(data: Json) -> str:
-    """Return what an answer decides: equal for those who agree."""
-    decisions: list[Json] = [part["decision"] for part in _parts(data) if "decision" in part]
-    return digest_of(decisions or data)
-
-
 def _parts(data: Json) -> list[dict[str, Json]]:
     """Return an answer, and the answers of its steps."""
     if not isinstance(data, dict):
         return []
     return [data, *(each for each in data.values() if isinstance(each, dict))]
+
+
+def side_of(data: Json) -> str:
+    """Return what an answer decides: equal for those who agree."""
+    decisions: list[Json] = [part["decision"] for part in _parts(data) if "decision" in part]
+    return digest_of(decisions or data)
 
 
 def approval_of(question: Question, starter: str | None) -> Approval:

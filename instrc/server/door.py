@@ -21,114 +21,23 @@ from instrc.server.run_service import DeletedError
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, pointer
 
+Identify = Callable[[Headers], Awaitable["Caller | None"]]
+"""Finds out who asks, by the headers of a request; `None` if nothing says so."""
 Counted: TypeAlias = "Counter[tuple[str, int]]"
 """How many responses there were, by what was asked and by status."""
-JSON: Final = "application/json"
-PROBLEM: Final = "application/problem+json"
+_WRONG_KEYS: Final = 30
+"""Wrong keys and tokens from one address in a minute."""
+_BODY_SECONDS: Final = 30.0
+"""Seconds to wait for the next part of a body."""
 CONTENT_POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
-LOCAL_HOSTS: Final = frozenset({"localhost", "127.0.0.1", "[::1]", "::1"})
-_STATUS: Final[dict[str, int]] = {
-    "not-authenticated": 401,
-    "not-allowed": 403,
-    "no-such-program": 404,
-    "no-such-run": 404,
-    "no-such-question": 404,
-    "question-not-free": 409,
-    "key-reused": 409,
-    "run-exists": 409,
-    "run-goes-on": 409,
-    "nothing-to-retry": 409,
-    "cannot-fork": 409,
-    "no-journal": 409,
-    "needs-its-program": 409,
-    "state-changed": 412,
-    "invalid-request": 400,
-    "unusable-store": 503,
-    "store-in-use": 503,
-}
-"""Statuses of problems; of all others it is 422."""
-
-
-def status_of_problem(problem: Problem) -> int:
-    """Return the status of HTTP for a problem."""
-    match problem:
-        case problems.serving.QuestionNotFree(state="shown anew"):
-            return 412
-        case problems.serving.QuestionNotFree(state="overdue"):
-            return 410
-        case problems.serving.InvalidRequest(pointer="/hook"):
-            return 404
-        case problems.serving.TooMuch():
-            return 413 if problem.retry_after is None else 429
-        case problems.runs.NoSuchQuestion(closed="overdue"):
-            return 410
-        case problems.runs.NoSuchQuestion() if problem.closed != "not asked":
-            return 409
-    return _STATUS.get(problem.name, 422)
-
-
-def problem_json(found: Sequence[Problem], status: int | None = None) -> tuple[JsonObject, int]:
-    """Return problems as one document of RFC 9457, and its status."""
-    first = found[0]
-    status = status or status_of_problem(first)
-    made: JsonObject = {
-        "type": f"/problems/{first.name}",
-        "title": first.name.replace("-", " "),
-        "status": status,
-        "detail": str(first),
-        "name": first.name,
-    }
-    if first.hint:
-        made["hint"] = first.hint
-    made["errors"] = [{"pointer": _pointer(each), "message": _reason(each)} for each in found]
-    return made, status
-
-
-def _pointer(problem: Problem) -> str:
-    if isinstance(problem, problems.runs.InvalidInput):
-        return f"/input{pointer([problem.word]) if problem.pointer is None else problem.pointer}"
-    return str(getattr(problem, "pointer", ""))
-
-
-def _reason(problem: Problem) -> str:
-    return problem.reason if isinstance(problem, problems.runs.RejectedAnswer) else str(problem)
-
-
-def problem_response(error: CompileError, status: int | None = None) -> Response:
-    """Return problems as a response."""
-    if isinstance(error, DeletedError):
-        status = 410
-    made, status = problem_json(error.problems, 503 if isinstance(error, UnreachableError) else status)
-    headers: dict[str, str] = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
-    retry = getattr(error.problems[0], "retry_after", None)
-    if retry is not None or status == 503:
-        headers["Retry-After"] = str(retry or 5)
-    return Response(dumps(made), status, headers, PROBLEM)
-
-
-def json_response(body: Json, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Return JSON as a response: exact numbers, keys in their order."""
-    if status == 204:
-        return Response(None, 204, headers)
-    return Response(dumps(body), status, headers, JSON)
-
-
-def caller_of(request: Request) -> Caller:
-    """Return who asks, as the door has found out; `NotAuthenticated` if it does not know."""
-    caller = request.scope.get("instrc.caller")
-    if not isinstance(caller, Caller):
-        reason = request.scope.get("instrc.unknown") or "nothing was sent that says so"
-        raise CompileError([problems.serving.NotAuthenticated(reason=reason)])
-    return caller
-
-
-# The door: what every request passes, whatever it is for.
-
-
-Identify = Callable[[Headers], Awaitable["Caller | None"]]
-"""Finds out who asks, by the headers of a request; `None` if nothing says so."""
+_HEADERS: Final = (
+    (b"content-security-policy", CONTENT_POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+)
 
 
 class Door:
@@ -226,13 +135,99 @@ class Door:
         return protected
 
 
-_WRONG_KEYS: Final = 30
-"""Wrong keys and tokens from one address in a minute."""
-_BODY_SECONDS: Final = 30.0
-"""Seconds to wait for the next part of a body."""
-_HEADERS: Final = (
-    (b"content-security-policy", CONTENT_POLICY.encode()),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"same-origin"),
-    (b"cache-control", b"no-store"),
-)
+JSON: Final = "application/json"
+PROBLEM: Final = "application/problem+json"
+LOCAL_HOSTS: Final = frozenset({"localhost", "127.0.0.1", "[::1]", "::1"})
+_STATUS: Final[dict[str, int]] = {
+    "not-authenticated": 401,
+    "not-allowed": 403,
+    "no-such-program": 404,
+    "no-such-run": 404,
+    "no-such-question": 404,
+    "question-not-free": 409,
+    "key-reused": 409,
+    "run-exists": 409,
+    "run-goes-on": 409,
+    "nothing-to-retry": 409,
+    "cannot-fork": 409,
+    "no-journal": 409,
+    "needs-its-program": 409,
+    "state-changed": 412,
+    "invalid-request": 400,
+    "unusable-store": 503,
+    "store-in-use": 503,
+}
+"""Statuses of problems; of all others it is 422."""
+
+
+def status_of_problem(problem: Problem) -> int:
+    """Return the status of HTTP for a problem."""
+    match problem:
+        case problems.serving.QuestionNotFree(state="shown anew"):
+            return 412
+        case problems.serving.QuestionNotFree(state="overdue"):
+            return 410
+        case problems.serving.InvalidRequest(pointer="/hook"):
+            return 404
+        case problems.serving.TooMuch():
+            return 413 if problem.retry_after is None else 429
+        case problems.runs.NoSuchQuestion(closed="overdue"):
+            return 410
+        case problems.runs.NoSuchQuestion() if problem.closed != "not asked":
+            return 409
+    return _STATUS.get(problem.name, 422)
+
+
+def problem_json(found: Sequence[Problem], status: int | None = None) -> tuple[JsonObject, int]:
+    """Return problems as one document of RFC 9457, and its status."""
+    first = found[0]
+    status = status or status_of_problem(first)
+    made: JsonObject = {
+        "type": f"/problems/{first.name}",
+        "title": first.name.replace("-", " "),
+        "status": status,
+        "detail": str(first),
+        "name": first.name,
+    }
+    if first.hint:
+        made["hint"] = first.hint
+    made["errors"] = [{"pointer": _pointer(each), "message": _reason(each)} for each in found]
+    return made, status
+
+
+def _pointer(problem: Problem) -> str:
+    if isinstance(problem, problems.runs.InvalidInput):
+        return f"/input{pointer([problem.word]) if problem.pointer is None else problem.pointer}"
+    return str(getattr(problem, "pointer", ""))
+
+
+def _reason(problem: Problem) -> str:
+    return problem.reason if isinstance(problem, problems.runs.RejectedAnswer) else str(problem)
+
+
+def problem_response(error: CompileError, status: int | None = None) -> Response:
+    """Return problems as a response."""
+    if isinstance(error, DeletedError):
+        status = 410
+    made, status = problem_json(error.problems, 503 if isinstance(error, UnreachableError) else status)
+    headers: dict[str, str] = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
+    retry = getattr(error.problems[0], "retry_after", None)
+    if retry is not None or status == 503:
+        headers["Retry-After"] = str(retry or 5)
+    return Response(dumps(made), status, headers, PROBLEM)
+
+
+def json_response(body: Json, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Return JSON as a response: exact numbers, keys in their order."""
+    if status == 204:
+        return Response(None, 204, headers)
+    return Response(dumps(body), status, headers, JSON)
+
+
+def caller_of(request: Request) -> Caller:
+    """Return who asks, as the door has found out; `NotAuthenticated` if it does not know."""
+    caller = request.scope.get("instrc.caller")
+    if not isinstance(caller, Caller):
+        reason = request.scope.get("instrc.unknown") or "nothing was sent that says so"
+        raise CompileError([problems.serving.NotAuthenticated(reason=reason)])
+    return caller

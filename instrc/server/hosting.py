@@ -197,6 +197,26 @@ async def serve(
         service.records.close()
 
 
+async def _carry(engine: Engine, stop: asyncio.Event, claimed: asyncio.Event, tell: Callable[[str], object]) -> None:
+    """Go on with interrupted runs and those that others begin, as a worker does; stand by while another process does so."""
+    if not isinstance(engine, Serving):
+        return
+    while not stop.is_set():
+        try:
+            await wait_for_server(engine, tell, stop=stop)
+            if not stop.is_set() and await engine.claim():
+                claimed.set()
+                await engine.serve(stop)
+        except UnreachableError:
+            continue
+        except CompileError as error:
+            if not any(isinstance(each, problems.runs.StoreInUse) for each in error.problems):
+                tell(error.problems[0].message)
+        claimed.set()  # another process carries the runs
+        with suppress(TimeoutError):
+            await asyncio.wait_for(stop.wait(), STAND_BY)
+
+
 async def beside_runs(service: RunService, work: Awaitable[None]) -> None:
     """Do something while a service takes in what happens to its runs."""
     await service.begin()
@@ -218,23 +238,3 @@ class GracefulServer(uvicorn.Server):
         """Begin to stop."""
         super().handle_exit(sig, frame)
         self._closing.set()
-
-
-async def _carry(engine: Engine, stop: asyncio.Event, claimed: asyncio.Event, tell: Callable[[str], object]) -> None:
-    """Go on with interrupted runs and those that others begin, as a worker does; stand by while another process does so."""
-    if not isinstance(engine, Serving):
-        return
-    while not stop.is_set():
-        try:
-            await wait_for_server(engine, tell, stop=stop)
-            if not stop.is_set() and await engine.claim():
-                claimed.set()
-                await engine.serve(stop)
-        except UnreachableError:
-            continue
-        except CompileError as error:
-            if not any(isinstance(each, problems.runs.StoreInUse) for each in error.problems):
-                tell(error.problems[0].message)
-        claimed.set()  # another process carries the runs
-        with suppress(TimeoutError):
-            await asyncio.wait_for(stop.wait(), STAND_BY)

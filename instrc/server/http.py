@@ -54,7 +54,183 @@ PING: Final = 15.0
 Answering: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 
-# Routes, made of the table of operations.
+class Streams:
+    """Counts the open streams of each caller."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.open: Counter[str] = Counter()
+        self.closing: asyncio.Event = asyncio.Event()
+
+    @contextmanager
+    def entered(self, name: str) -> Iterator[None]:
+        """Count one more as long as this is open; refuse it over the limit."""
+        if self.open[name] >= self.limit:
+            raise CompileError([problems.serving.TooMuch(what="open event streams", limit=self.limit, retry_after=30)])
+        self.open[name] += 1
+        try:
+            yield
+        finally:
+            self.open[name] -= 1
+            if self.open[name] <= 0:
+                del self.open[name]
+
+
+def event_endpoints(streams: Streams) -> list[Endpoint]:
+    """Return what streams the events of one run, and of all."""
+
+    async def stream(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
+        given, run = asked.headers.get("last-event-id", "0") or "0", asked.path.get("run")
+
+        async def begin() -> AsyncIterator[str]:
+            if run is not None:
+                await service.run(caller, run)  # a problem is told before the stream begins
+            return _as_text(service.events(caller, run, int(given[:15])), streams.closing)
+
+        return ResponseData(None, stream=begin)
+
+    text: JsonObject = {"type": "string", "description": "Server-sent events: `id` is a number, `data` is JSON."}
+    made = partial(
+        Endpoint,
+        "GET",
+        call=stream,
+        answer=text,
+        headers={"Last-Event-ID": {"type": "string", "pattern": "^[0-9]*$"}},
+        is_stream=True,
+        errors=(404, 410),
+    )
+    return [
+        made("/v1/events", "streamEvents", "What happens to all runs, as it happens."),
+        made("/v1/runs/{run}/events", "streamRun", "What happens to a run, until it ends."),
+    ]
+
+
+async def _as_text(source: AsyncIterator[NumberedEvent], end: asyncio.Event) -> AsyncIterator[str]:
+    """Write events as a stream; a comment now and then shows that it lives."""
+    upcoming: asyncio.Task[NumberedEvent] | None = None
+    closing = asyncio.ensure_future(end.wait())
+    try:
+        while not closing.done():
+            upcoming = upcoming or asyncio.ensure_future(_following(source))
+            done, _ = await asyncio.wait({upcoming, closing}, timeout=PING, return_when=asyncio.FIRST_COMPLETED)
+            if upcoming in done:
+                try:
+                    event = upcoming.result()
+                except StopAsyncIteration:
+                    return
+                except CompileError as error:
+                    made, _ = problem_json(error.problems)
+                    yield f"event: problem\ndata: {dumps(made, indent=False)}\n\n"
+                    return
+                upcoming = None
+                yield f"id: {event.number}\nevent: {event.kind}\ndata: {dumps(event.body, indent=False)}\n\n"
+            elif not done:
+                yield ": \n\n"
+    finally:
+        closing.cancel()
+        if upcoming is not None:
+            upcoming.cancel()
+            with suppress(BaseException):
+                await upcoming
+        close = getattr(source, "aclose", None)
+        if close is not None:
+            await close()
+
+
+async def _following(source: AsyncIterator[NumberedEvent]) -> NumberedEvent:
+    return await anext(source)
+
+
+class EventResponse(StreamingResponse):
+    """A stream of events, as one of those that a caller may have open; what refuses it is told before it begins."""
+
+    def __init__(self, request: Request, caller: Caller, begin: Callable[[], Awaitable[AsyncIterator[str]]]) -> None:
+        super().__init__((), headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"}, media_type=EVENTS)
+        self.entered: AbstractContextManager[None] = request.app.state.streams.entered(caller.name)
+        self.begin = begin
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the events."""
+        with self.entered:
+            self.body_iterator = await self.begin()
+            await super().__call__(scope, receive, send)
+
+
+def session_endpoints(identity: Identity) -> list[Endpoint]:
+    """Return what begins and ends a session of pages."""
+
+    async def begin(_service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
+        if caller.by not in {"key", "token"}:
+            refuse("a session begins with a key or a token in `Authorization`")
+        word = asked.headers["authorization"].partition(" ")[2].strip()
+        return ResponseData(None, 204, {"Set-Cookie": await asyncio.to_thread(identity.session, caller, word)})
+
+    async def end(_service: RunService, _caller: Caller, _asked: RequestData) -> ResponseData:
+        return ResponseData(None, 204, {"Set-Cookie": identity.no_session()})
+
+    return [
+        Endpoint("POST", "/v1/session", "beginSession", "Give a cookie for a key or a token.", begin, None, status=204),
+        Endpoint("DELETE", "/v1/session", "endSession", "Take the cookie back.", end, None, status=204),
+    ]
+
+
+Beside: TypeAlias = Callable[[], AbstractAsyncContextManager[object]]
+"""Opens what runs beside a service."""
+
+
+def app_of(
+    service: RunService,
+    *,
+    identify: Identify | None = None,
+    identity: Identity | None = None,
+    hosts: Sequence[str] = (),
+    routes: Sequence[BaseRoute | Endpoint] = (),
+    beside: Sequence[Beside] = (),
+) -> Starlette:
+    """Return the service as an application of ASGI; `routes` are those of pages and other protocols, behind the same door.
+
+    `beside` are contexts that are open as long as it serves.
+
+    Without `identify` or `identity` everybody is the local user: then it may listen at this machine only.
+    """
+    rate, counted = RateLimiter(service.settings.rate), Counter[tuple[str, int]]()
+    streams = Streams(service.settings.streams)
+
+    operations = [*ENDPOINTS, *event_endpoints(streams), *([] if identity is None else session_endpoints(identity))]
+    operations += [each for each in routes if isinstance(each, Endpoint)]
+
+    async def openapi(request: Request) -> Response:
+        return json_response(document_of(await service.programs(caller_of(request)), operations))
+
+    made = [
+        *(Route(each.path, _endpoint(service, each, rate), methods=[each.method], name=each.name) for each in operations),
+        Route("/openapi.json", openapi),
+        Route("/healthz", _health),
+        Route("/readyz", _readiness(service, streams)),
+        Route("/metrics", _metrics(service, streams, counted)),
+        Route("/problems/{name}", _page_of_problem),
+        *(each for each in routes if not isinstance(each, Endpoint)),
+    ]
+
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        await service.begin()
+        try:
+            async with AsyncExitStack() as stack:
+                for each in beside:
+                    await stack.enter_async_context(each())
+                yield
+                streams.closing.set()
+        finally:
+            streams.closing.set()
+            await service.close()
+
+    told = {CompileError: _told, HTTPException: _broken, OperationalError: _away, 500: _broken}
+    app = Starlette(routes=made, exception_handlers=told, lifespan=lifespan)
+    allowed = LOCAL_HOSTS | {*hosts, *service.settings.hosts}
+    app.add_middleware(Door, hosts=frozenset(allowed), body=service.settings.body, identify=identify or identity, counted=counted)
+    app.state.streams = streams
+    return app
 
 
 def _endpoint(service: RunService, operation: Endpoint, rate: RateLimiter) -> Answering:
@@ -123,108 +299,6 @@ async def _body(request: Request, operation: Endpoint) -> JsonObject:
     return body
 
 
-def event_endpoints(streams: Streams) -> list[Endpoint]:
-    """Return what streams the events of one run, and of all."""
-
-    async def stream(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
-        given, run = asked.headers.get("last-event-id", "0") or "0", asked.path.get("run")
-
-        async def begin() -> AsyncIterator[str]:
-            if run is not None:
-                await service.run(caller, run)  # a problem is told before the stream begins
-            return _as_text(service.events(caller, run, int(given[:15])), streams.closing)
-
-        return ResponseData(None, stream=begin)
-
-    text: JsonObject = {"type": "string", "description": "Server-sent events: `id` is a number, `data` is JSON."}
-    made = partial(
-        Endpoint,
-        "GET",
-        call=stream,
-        answer=text,
-        headers={"Last-Event-ID": {"type": "string", "pattern": "^[0-9]*$"}},
-        is_stream=True,
-        errors=(404, 410),
-    )
-    return [
-        made("/v1/events", "streamEvents", "What happens to all runs, as it happens."),
-        made("/v1/runs/{run}/events", "streamRun", "What happens to a run, until it ends."),
-    ]
-
-
-class Streams:
-    """Counts the open streams of each caller."""
-
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
-        self.open: Counter[str] = Counter()
-        self.closing: asyncio.Event = asyncio.Event()
-
-    @contextmanager
-    def entered(self, name: str) -> Iterator[None]:
-        """Count one more as long as this is open; refuse it over the limit."""
-        if self.open[name] >= self.limit:
-            raise CompileError([problems.serving.TooMuch(what="open event streams", limit=self.limit, retry_after=30)])
-        self.open[name] += 1
-        try:
-            yield
-        finally:
-            self.open[name] -= 1
-            if self.open[name] <= 0:
-                del self.open[name]
-
-
-class EventResponse(StreamingResponse):
-    """A stream of events, as one of those that a caller may have open; what refuses it is told before it begins."""
-
-    def __init__(self, request: Request, caller: Caller, begin: Callable[[], Awaitable[AsyncIterator[str]]]) -> None:
-        super().__init__((), headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"}, media_type=EVENTS)
-        self.entered: AbstractContextManager[None] = request.app.state.streams.entered(caller.name)
-        self.begin = begin
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the events."""
-        with self.entered:
-            self.body_iterator = await self.begin()
-            await super().__call__(scope, receive, send)
-
-
-async def _as_text(source: AsyncIterator[NumberedEvent], end: asyncio.Event) -> AsyncIterator[str]:
-    """Write events as a stream; a comment now and then shows that it lives."""
-    upcoming: asyncio.Task[NumberedEvent] | None = None
-    closing = asyncio.ensure_future(end.wait())
-    try:
-        while not closing.done():
-            upcoming = upcoming or asyncio.ensure_future(_following(source))
-            done, _ = await asyncio.wait({upcoming, closing}, timeout=PING, return_when=asyncio.FIRST_COMPLETED)
-            if upcoming in done:
-                try:
-                    event = upcoming.result()
-                except StopAsyncIteration:
-                    return
-                except CompileError as error:
-                    made, _ = problem_json(error.problems)
-                    yield f"event: problem\ndata: {dumps(made, indent=False)}\n\n"
-                    return
-                upcoming = None
-                yield f"id: {event.number}\nevent: {event.kind}\ndata: {dumps(event.body, indent=False)}\n\n"
-            elif not done:
-                yield ": \n\n"
-    finally:
-        closing.cancel()
-        if upcoming is not None:
-            upcoming.cancel()
-            with suppress(BaseException):
-                await upcoming
-        close = getattr(source, "aclose", None)
-        if close is not None:
-            await close()
-
-
-async def _following(source: AsyncIterator[NumberedEvent]) -> NumberedEvent:
-    return await anext(source)
-
-
 async def _health(_request: Request) -> Response:
     return json_response({"status": "ok"})
 
@@ -258,30 +332,14 @@ def _metrics(service: RunService, streams: Streams, counted: Counted) -> Answeri
     return metrics
 
 
-# Sessions of pages.
-
-
-def session_endpoints(identity: Identity) -> list[Endpoint]:
-    """Return what begins and ends a session of pages."""
-
-    async def begin(_service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
-        if caller.by not in {"key", "token"}:
-            refuse("a session begins with a key or a token in `Authorization`")
-        word = asked.headers["authorization"].partition(" ")[2].strip()
-        return ResponseData(None, 204, {"Set-Cookie": await asyncio.to_thread(identity.session, caller, word)})
-
-    async def end(_service: RunService, _caller: Caller, _asked: RequestData) -> ResponseData:
-        return ResponseData(None, 204, {"Set-Cookie": identity.no_session()})
-
-    return [
-        Endpoint("POST", "/v1/session", "beginSession", "Give a cookie for a key or a token.", begin, None, status=204),
-        Endpoint("DELETE", "/v1/session", "endSession", "Take the cookie back.", end, None, status=204),
-    ]
-
-
 def _page_of_problem(request: Request) -> Response:
     kind = catalogue.classes().get(request.path_params["name"])
     return PlainTextResponse("there is no such problem" if kind is None else catalogue.page(kind), 404 if kind is None else 200)
+
+
+async def _told(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, CompileError)
+    return problem_response(error)
 
 
 async def _broken(_request: Request, error: Exception) -> Response:
@@ -294,69 +352,5 @@ async def _broken(_request: Request, error: Exception) -> Response:
     )
 
 
-async def _told(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, CompileError)
-    return problem_response(error)
-
-
 async def _away(_request: Request, _error: Exception) -> Response:
     return problem_response(CompileError([problems.runs.UnusableStore(store="instrc_…", reason="it does not answer")]))
-
-
-Beside: TypeAlias = Callable[[], AbstractAsyncContextManager[object]]
-"""Opens what runs beside a service."""
-
-
-def app_of(
-    service: RunService,
-    *,
-    identify: Identify | None = None,
-    identity: Identity | None = None,
-    hosts: Sequence[str] = (),
-    routes: Sequence[BaseRoute | Endpoint] = (),
-    beside: Sequence[Beside] = (),
-) -> Starlette:
-    """Return the service as an application of ASGI; `routes` are those of pages and other protocols, behind the same door.
-
-    `beside` are contexts that are open as long as it serves.
-
-    Without `identify` or `identity` everybody is the local user: then it may listen at this machine only.
-    """
-    rate, counted = RateLimiter(service.settings.rate), Counter[tuple[str, int]]()
-    streams = Streams(service.settings.streams)
-
-    operations = [*ENDPOINTS, *event_endpoints(streams), *([] if identity is None else session_endpoints(identity))]
-    operations += [each for each in routes if isinstance(each, Endpoint)]
-
-    async def openapi(request: Request) -> Response:
-        return json_response(document_of(await service.programs(caller_of(request)), operations))
-
-    made = [
-        *(Route(each.path, _endpoint(service, each, rate), methods=[each.method], name=each.name) for each in operations),
-        Route("/openapi.json", openapi),
-        Route("/healthz", _health),
-        Route("/readyz", _readiness(service, streams)),
-        Route("/metrics", _metrics(service, streams, counted)),
-        Route("/problems/{name}", _page_of_problem),
-        *(each for each in routes if not isinstance(each, Endpoint)),
-    ]
-
-    @asynccontextmanager
-    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
-        await service.begin()
-        try:
-            async with AsyncExitStack() as stack:
-                for each in beside:
-                    await stack.enter_async_context(each())
-                yield
-                streams.closing.set()
-        finally:
-            streams.closing.set()
-            await service.close()
-
-    told = {CompileError: _told, HTTPException: _broken, OperationalError: _away, 500: _broken}
-    app = Starlette(routes=made, exception_handlers=told, lifespan=lifespan)
-    allowed = LOCAL_HOSTS | {*hosts, *service.settings.hosts}
-    app.add_middleware(Door, hosts=frozenset(allowed), body=service.settings.body, identify=identify or identity, counted=counted)
-    app.state.streams = streams
-    return app

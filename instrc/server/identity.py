@@ -27,22 +27,8 @@ from instrc.server.records import Records
 from instrc.text.jsonvalue import Json, as_object, as_text, as_texts, mapping
 from instrc.vibes.service_settings import OidcSettings, ServiceSettings
 
-COOKIE: Final = "__Host-instrc"
-SESSION_SECONDS: Final = 12 * 3600
-LINK_SECONDS: Final = 7 * 86400
-_ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
-"""Of signatures with a public key: with a shared one whoever knows the public key could sign."""
-_LEEWAY: Final = 30
-_REFETCH: Final = 60.0
-"""Seconds before the keys of an identity provider are fetched again for a name that is not among them."""
-_FETCHED_BYTES: Final = 1024 * 1024
 _LONGEST: Final = 16 * 1024
 """Letters of a token."""
-
-
-def refuse_unknown(reason: str) -> NoReturn:
-    """Refuse a request of which it is not known who sends it."""
-    raise CompileError([problems.serving.NotAuthenticated(reason=reason)]) from None
 
 
 @dataclass(slots=True)
@@ -64,6 +50,60 @@ class Signer:
         except BadData:
             return None
         return found if isinstance(found, dict) else None
+
+
+_REFETCH: Final = 60.0
+"""Seconds before the keys of an identity provider are fetched again for a name that is not among them."""
+_FETCHED_BYTES: Final = 1024 * 1024
+
+
+class ProviderKeys:
+    """The keys of an identity provider by their names: fetched, and fetched again where a name is new."""
+
+    def __init__(self, place: str, folder: Path) -> None:
+        parts = urlsplit(place)
+        if parts.scheme == "http" and parts.hostname not in {"localhost", "127.0.0.1"}:
+            reason = "keys are fetched over `https`"
+            raise CompileError([problems.runs.UnusableSetting(what="address", word=place, reason=reason)])
+        self.place = place
+        self.file: Path | None = None if parts.scheme in {"http", "https"} else folder / place
+        self._keys: dict[str, jwt.PyJWK] = {}
+        self._fetched: float | None = None
+        self._turn = asyncio.Lock()
+
+    async def key(self, name: str) -> jwt.PyJWK | None:
+        """Return a key; `None` if the provider has none of the name."""
+        async with self._turn:
+            due = self._fetched is None or monotonic() > self._fetched + _REFETCH
+            if name not in self._keys and due:
+                self._fetched = monotonic()
+                self._keys = await asyncio.to_thread(self._read) or self._keys
+        return self._keys.get(name)
+
+    def _read(self) -> dict[str, jwt.PyJWK]:
+        try:
+            if self.file is not None:
+                text = self.file.read_bytes()
+            else:
+                with build_opener(_NoRedirects).open(self.place, timeout=10) as answer:
+                    text = answer.read(_FETCHED_BYTES)
+            listed = mapping(cast("Json", json.loads(text))).get("keys")
+        except (OSError, URLError, ValueError):
+            return {}
+        found: dict[str, jwt.PyJWK] = {}
+        for each in listed if isinstance(listed, list) else []:
+            try:
+                found[str(as_object(each).get("kid", ""))] = jwt.PyJWK(as_object(each))
+            except (jwt.PyJWTError, TypeError, ValueError):
+                continue  # of a kind that we do not know
+        return found
+
+
+_ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
+"""Of signatures with a public key: with a shared one whoever knows the public key could sign."""
+_LEEWAY: Final = 30
+COOKIE: Final = "__Host-instrc"
+SESSION_SECONDS: Final = 12 * 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +230,25 @@ class Identity:
         return self._caller("cookie", row.name, row.groups, row.roles)
 
 
-# Signed links: one person answers one question with it, once.
+def _digest(word: str) -> str:
+    return sha256(word.encode()).hexdigest()
+
+
+def _said(error: Exception) -> str:
+    said: dict[type[Exception], str] = {
+        jwt.ExpiredSignatureError: "the token has expired",
+        jwt.InvalidAudienceError: "the token is for another service",
+        jwt.InvalidIssuerError: "the token is of another identity provider",
+    }
+    return said.get(type(error), "the token does not hold")
+
+
+LINK_SECONDS: Final = 7 * 86400
+
+
+def refuse_unknown(reason: str) -> NoReturn:
+    """Refuse a request of which it is not known who sends it."""
+    raise CompileError([problems.serving.NotAuthenticated(reason=reason)]) from None
 
 
 def link_word(signer: Signer, run: str, question: str, to: str) -> str:
@@ -207,64 +265,6 @@ def caller_of_link(signer: Signer, word: str, seconds: int = LINK_SECONDS) -> Ca
     return Caller(as_text(value["for"]), by="link", only=only, nonce=as_text(value["nonce"]))
 
 
-# The keys of an identity provider.
-
-
 class _NoRedirects(HTTPRedirectHandler):
     def redirect_request(self, *_args: object, **_more: object) -> None:
         """Go nowhere else."""
-
-
-class ProviderKeys:
-    """The keys of an identity provider by their names: fetched, and fetched again where a name is new."""
-
-    def __init__(self, place: str, folder: Path) -> None:
-        parts = urlsplit(place)
-        if parts.scheme == "http" and parts.hostname not in {"localhost", "127.0.0.1"}:
-            reason = "keys are fetched over `https`"
-            raise CompileError([problems.runs.UnusableSetting(what="address", word=place, reason=reason)])
-        self.place = place
-        self.file: Path | None = None if parts.scheme in {"http", "https"} else folder / place
-        self._keys: dict[str, jwt.PyJWK] = {}
-        self._fetched: float | None = None
-        self._turn = asyncio.Lock()
-
-    async def key(self, name: str) -> jwt.PyJWK | None:
-        """Return a key; `None` if the provider has none of the name."""
-        async with self._turn:
-            due = self._fetched is None or monotonic() > self._fetched + _REFETCH
-            if name not in self._keys and due:
-                self._fetched = monotonic()
-                self._keys = await asyncio.to_thread(self._read) or self._keys
-        return self._keys.get(name)
-
-    def _read(self) -> dict[str, jwt.PyJWK]:
-        try:
-            if self.file is not None:
-                text = self.file.read_bytes()
-            else:
-                with build_opener(_NoRedirects).open(self.place, timeout=10) as answer:
-                    text = answer.read(_FETCHED_BYTES)
-            listed = mapping(cast("Json", json.loads(text))).get("keys")
-        except (OSError, URLError, ValueError):
-            return {}
-        found: dict[str, jwt.PyJWK] = {}
-        for each in listed if isinstance(listed, list) else []:
-            try:
-                found[str(as_object(each).get("kid", ""))] = jwt.PyJWK(as_object(each))
-            except (jwt.PyJWTError, TypeError, ValueError):
-                continue  # of a kind that we do not know
-        return found
-
-
-def _digest(word: str) -> str:
-    return sha256(word.encode()).hexdigest()
-
-
-def _said(error: Exception) -> str:
-    said: dict[type[Exception], str] = {
-        jwt.ExpiredSignatureError: "the token has expired",
-        jwt.InvalidAudienceError: "the token is for another service",
-        jwt.InvalidIssuerError: "the token is of another identity provider",
-    }
-    return said.get(type(error), "the token does not hold")

@@ -306,8 +306,41 @@ class Inbox:
         return HTMLResponse(made, 200, {"Content-Security-Policy": _TRACE_POLICY})
 
 
+async def _style(_request: Request) -> Response:
+    text = (files("instrc.server") / "pages" / "style.css").read_text(encoding="utf-8")
+    return Response(text, 200, {"Cache-Control": "public, max-age=3600"}, "text/css")
+
+
 async def _no_icon(_request: Request) -> Response:
     return Response(None, 204)
+
+
+def _when(seconds: float | None) -> str:
+    """Return a moment as a person reads it."""
+    return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def _past(seconds: float | None) -> bool:
+    return seconds is not None and seconds < time()
+
+
+def _address(run: str, question: str) -> str:
+    """Return the address of the page of a question."""
+    return f"/inbox/question/{quote(question_id(run, question), safe=':~')}"
+
+
+def _host(request: Request) -> str:
+    return request.client.host if request.client else ""
+
+
+def _title(found: QuestionInfo) -> str:
+    """Return what a question is called: the title of its schema, else its step."""
+    question = found.question
+    return optional_text(mapping(question.schema).get("title")) or _step(question.steps, question.id)
+
+
+def _step(steps: tuple[str, ...], name: str) -> str:
+    return ", ".join(re.sub(r"^step\d+_|_(?:User|Activity)$", "", each).replace("_", " ") for each in steps) or name
 
 
 def _at_fields(error: CompileError, form: AnswerForm) -> list[Problem]:
@@ -323,36 +356,3 @@ def _at_fields(error: CompileError, form: AnswerForm) -> list[Problem]:
             others.append(each)
     form.refuse(found)
     return others
-
-
-def _host(request: Request) -> str:
-    return request.client.host if request.client else ""
-
-
-async def _style(_request: Request) -> Response:
-    text = (files("instrc.server") / "pages" / "style.css").read_text(encoding="utf-8")
-    return Response(text, 200, {"Cache-Control": "public, max-age=3600"}, "text/css")
-
-
-def _title(found: QuestionInfo) -> str:
-    """Return what a question is called: the title of its schema, else its step."""
-    question = found.question
-    return optional_text(mapping(question.schema).get("title")) or _step(question.steps, question.id)
-
-
-def _step(steps: tuple[str, ...], name: str) -> str:
-    return ", ".join(re.sub(r"^step\d+_|_(?:User|Activity)$", "", each).replace("_", " ") for each in steps) or name
-
-
-def _address(run: str, question: str) -> str:
-    """Return the address of the page of a question."""
-    return f"/inbox/question/{quote(question_id(run, question), safe=':~')}"
-
-
-def _when(seconds: float | None) -> str:
-    """Return a moment as a person reads it."""
-    return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
-
-
-def _past(seconds: float | None) -> bool:
-    return seconds is not None and seconds < time()

@@ -82,6 +82,32 @@ async def serve_stdio(server: McpServer) -> None:
             await server.run(reading, writing, server.create_initialization_options())
 
 
+@contextmanager
+def _claimed_input() -> Iterator[IO[str] | None]:
+    """Give the standard input under another descriptor, so that what a tool starts reads nothing of what the client says.
+
+    Nothing where it is no descriptor 0, or has a handle besides (Windows): the library then reads it in its own way.
+    """
+    try:
+        private = os.dup(0) if sys.platform != "win32" and sys.stdin.fileno() == 0 else None
+    except (AttributeError, OSError, ValueError):
+        private = None
+    if private is None:
+        yield None
+        return
+    with os.fdopen(private, encoding="utf-8") as file:
+        with Path(os.devnull).open("rb") as nothing:
+            os.dup2(nothing.fileno(), 0)
+        try:
+            yield file
+        finally:
+            os.dup2(private, 0)
+
+
+LAST: Final = 1.0
+"""Seconds for responses when the input has ended; clients wait for two seconds before they end a server."""
+
+
 class _OpenRequests:
     """The requests of a client that have no response yet; the library gives them up as soon as the input ends."""
 
@@ -109,10 +135,6 @@ class _OpenRequests:
                 while self._ids:
                     self._answered.clear()
                     await self._answered.wait()
-
-
-LAST: Final = 1.0
-"""Seconds for responses when the input has ended; clients wait for two seconds before they end a server."""
 
 
 class _Incoming(anyio.AsyncFile[str]):
@@ -146,31 +168,6 @@ class _Outgoing(anyio.AsyncFile[str]):
         return written
 
 
-@contextmanager
-def _claimed_input() -> Iterator[IO[str] | None]:
-    """Give the standard input under another descriptor, so that what a tool starts reads nothing of what the client says.
-
-    Nothing where it is no descriptor 0, or has a handle besides (Windows): the library then reads it in its own way.
-    """
-    try:
-        private = os.dup(0) if sys.platform != "win32" and sys.stdin.fileno() == 0 else None
-    except (AttributeError, OSError, ValueError):
-        private = None
-    if private is None:
-        yield None
-        return
-    with os.fdopen(private, encoding="utf-8") as file:
-        with Path(os.devnull).open("rb") as nothing:
-            os.dup2(nothing.fileno(), 0)
-        try:
-            yield file
-        finally:
-            os.dup2(private, 0)
-
-
-# Functions of Python as tools: annotated ones, or pairs of a schema and a function.
-
-
 Served: TypeAlias = Callable[..., object] | tuple[ToolLike, Callable[[Any], object]]  # it takes the type that somebody chose
 """An annotated function, called with arguments of its names; or a schema, tool or model, and what is called with the value."""
 
@@ -190,23 +187,6 @@ def offers_of(*functions: Served) -> Offers:
     return offers
 
 
-def serve(*functions: Served) -> None:
-    """Serve functions to one client over standard input and output, until it goes.
-
-    serve(look_up, (Reply, send))
-    """
-    asyncio.run(serve_stdio(server_of(offers_of(*functions))))
-
-
-def _with_arguments(function: Callable[..., object]) -> AnyCall:
-    called = PythonCall(function)
-
-    async def call(_caller: Caller, value: dict[str, Json]) -> Json:
-        return await _as_json(function(**called.by_name(value)))
-
-    return call
-
-
 def _with_value(schema: ToolLike, function: Callable[[object], object]) -> AnyCall:
     async def call(_caller: Caller, value: dict[str, Json]) -> Json:
         given: object = value
@@ -220,3 +200,20 @@ def _with_value(schema: ToolLike, function: Callable[[object], object]) -> AnyCa
 async def _as_json(result: object) -> Json:
     """Return what a function has returned, or will, as JSON; whoever sends it says where it is none."""
     return cast("Json", json_of(await result if inspect.isawaitable(result) else result))
+
+
+def _with_arguments(function: Callable[..., object]) -> AnyCall:
+    called = PythonCall(function)
+
+    async def call(_caller: Caller, value: dict[str, Json]) -> Json:
+        return await _as_json(function(**called.by_name(value)))
+
+    return call
+
+
+def serve(*functions: Served) -> None:
+    """Serve functions to one client over standard input and output, until it goes.
+
+    serve(look_up, (Reply, send))
+    """
+    asyncio.run(serve_stdio(server_of(offers_of(*functions))))

@@ -41,17 +41,7 @@ POLL: Final = 1000
 """Milliseconds after which a client looks at a task again."""
 SHOWN: Final = 4000
 """Letters of what a person is shown that the message of a form holds."""
-
 _RUN: JsonObject = {"run": {"type": "string", "description": "The id that starting the process gave."}}
-
-
-def _of_run(description: str, more: JsonObject | None = None) -> JsonObject:
-    properties = {**_RUN, **(more or {})}
-    required: list[Json] = [*properties]
-    made: JsonObject = {"description": description, "type": "object", "properties": properties, "required": required}
-    return {**made, "additionalProperties": False}
-
-
 STANDING: JsonObject = {
     "type": "object",
     "properties": {
@@ -158,6 +148,13 @@ class RunOffers(Offers):
         return standing_of(await self.service.cancel(caller, as_text(given["run"])))
 
 
+def _of_run(description: str, more: JsonObject | None = None) -> JsonObject:
+    properties = {**_RUN, **(more or {})}
+    required: list[Json] = [*properties]
+    made: JsonObject = {"description": description, "type": "object", "properties": properties, "required": required}
+    return {**made, "additionalProperties": False}
+
+
 def standing_of(info: RunInfo) -> JsonObject:
     """Return how a run stands, as a client of the protocol is told."""
     report = info.report
@@ -166,9 +163,6 @@ def standing_of(info: RunInfo) -> JsonObject:
         ended = without_type(report.outcome)
         shown |= {key: value for key, value in ended.items() if key in {"output", "value", "error", "step"}}
     return shown
-
-
-# A question as a form of the protocol: its values are texts, numbers, truths and lists of texts; any other is asked by a link.
 
 
 _OF_TEXT: Final = frozenset({"minLength", "maxLength", "enum", "const"})
@@ -253,17 +247,6 @@ def answer_in(question: Question, result: mcp_types.ElicitResult) -> tuple[bool,
     if form_of(question.schema) is None:
         return True, answer_of(cast("Json", result.content.get("answer")), question.schema)
     return True, cast("Json", {key: value for key, value in result.content.items() if value is not None})
-
-
-# Runs as tasks.
-
-
-class _TaskParams(mcp_types.RequestParams):
-    task_id: str = Field(alias="taskId")
-
-
-class _UpdateParams(_TaskParams):
-    input_responses: dict[str, object] = Field(alias="inputResponses", default_factory=dict)  # checked one by one
 
 
 def task_json(info: RunInfo) -> JsonObject:
@@ -442,29 +425,12 @@ class RunTasks:
         return {"resultType": "complete"}
 
 
-async def _known(work: Awaitable[T]) -> T:
-    try:
-        return await work
-    except CompileError as error:
-        raise MCPError(code=mcp_types.INVALID_PARAMS, message=_said(error)) from None
+class _TaskParams(mcp_types.RequestParams):
+    task_id: str = Field(alias="taskId")
 
 
-def _said(error: CompileError) -> str:
-    return "; ".join(each.message for each in error.problems)
-
-
-def _again(request: mcp_types.ElicitRequest, said: str | None) -> mcp_types.ElicitRequest:
-    if said is None:
-        return request
-    params = request.params.model_copy(update={"message": f"{said}\n{request.params.message}"})
-    return mcp_types.ElicitRequest(params=params)
-
-
-def result_of_run(info: RunInfo) -> mcp_types.CallToolResult:
-    """Return how a run stands as the result of a call: a run that has failed, was stopped or cancelled is an error."""
-    if info.report.status in {"failed", "stopped", "cancelled"}:
-        return result_of_call(None, error=ended_words(info.report))
-    return result_of_call(standing_of(info))
+class _UpdateParams(_TaskParams):
+    input_responses: dict[str, object] = Field(alias="inputResponses", default_factory=dict)  # checked one by one
 
 
 def _knows_tasks(context: Context) -> bool:
@@ -475,6 +441,31 @@ def _knows_tasks(context: Context) -> bool:
 def _asks_people(context: Context) -> bool:
     known = context.session.client_capabilities
     return known is not None and known.elicitation is not None
+
+
+def _again(request: mcp_types.ElicitRequest, said: str | None) -> mcp_types.ElicitRequest:
+    if said is None:
+        return request
+    params = request.params.model_copy(update={"message": f"{said}\n{request.params.message}"})
+    return mcp_types.ElicitRequest(params=params)
+
+
+def _said(error: CompileError) -> str:
+    return "; ".join(each.message for each in error.problems)
+
+
+async def _known(work: Awaitable[T]) -> T:
+    try:
+        return await work
+    except CompileError as error:
+        raise MCPError(code=mcp_types.INVALID_PARAMS, message=_said(error)) from None
+
+
+def result_of_run(info: RunInfo) -> mcp_types.CallToolResult:
+    """Return how a run stands as the result of a call: a run that has failed, was stopped or cancelled is an error."""
+    if info.report.status in {"failed", "stopped", "cancelled"}:
+        return result_of_call(None, error=ended_words(info.report))
+    return result_of_call(standing_of(info))
 
 
 def no_link(_run: str, _question: str) -> None:

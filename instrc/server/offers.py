@@ -18,14 +18,8 @@ from instrc.text.streams import SPEAKER
 from instrc.tools.given import ToolLike
 from instrc.tools.tool import Tool
 
-TARGET: Final = "mcp"
-
 AnyCall: TypeAlias = Callable[[Caller, dict[str, Json]], Awaitable[Json]]
 """Carries a call out, for whoever makes it."""
-
-
-class RefusedError(Exception):
-    """A call cannot be carried out; the text says why, in words for whoever has called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +56,7 @@ class ServerTool:
         return made
 
 
-def _without_root_references(schema: JsonObject) -> JsonObject:
-    """Return a schema that refers to itself by a definition: clients put it into another schema, where `#` is another root."""
-    if not any(isinstance(node, dict) and node.get("$ref") == "#" for node in nodes(schema)):
-        return schema
-    definitions = as_object(schema.get("$defs") or {})
-    name = free_name("root", definitions.__contains__)
-    moved = as_object(redirected(schema, {"#": f"#/$defs/{name}"}))
-    root: JsonObject = {key: value for key, value in moved.items() if key not in {"$defs", "$schema", "title"}}
-    return {**moved, "$defs": {**as_object(moved.get("$defs") or {}), name: root}}
+TARGET: Final = "mcp"
 
 
 @dataclass(slots=True)
@@ -126,3 +112,18 @@ class Offers:
             told = [f"{violation.instance or '/'}: {violation.message}" for violation in lifted.invalid]
             raise RefusedError("; ".join(told) or f"the arguments are {lifted.status}")
         return offer, as_object(lifted.value)
+
+
+class RefusedError(Exception):
+    """A call cannot be carried out; the text says why, in words for whoever has called."""
+
+
+def _without_root_references(schema: JsonObject) -> JsonObject:
+    """Return a schema that refers to itself by a definition: clients put it into another schema, where `#` is another root."""
+    if not any(isinstance(node, dict) and node.get("$ref") == "#" for node in nodes(schema)):
+        return schema
+    definitions = as_object(schema.get("$defs") or {})
+    name = free_name("root", definitions.__contains__)
+    moved = as_object(redirected(schema, {"#": f"#/$defs/{name}"}))
+    root: JsonObject = {key: value for key, value in moved.items() if key not in {"$defs", "$schema", "title"}}
+    return {**moved, "$defs": {**as_object(moved.get("$defs") or {}), name: root}}

@@ -18,8 +18,6 @@ from instrc.server.run_service import Page, ProgramInfo, QuestionInfo, RunInfo, 
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, as_number, as_text, mapping, optional_text, without_type
 
-# What goes in and out, as JSON Schemas; they stand in the OpenAPI document under the same names.
-
 _TEXT: Final[JsonObject] = {"type": "string"}
 WORD: Final[JsonObject] = {"type": "string", "pattern": "^[^\\u0000]*$"}
 """What a path or a query may hold: a database takes no text with the character 0."""
@@ -42,14 +40,6 @@ _SCHEMA: Final[JsonObject] = {"type": ["object", "boolean", "null"], "descriptio
 def _object(required: Mapping[str, Json], optional: Mapping[str, Json] | None = None, *, closed: bool = False) -> JsonObject:
     made: JsonObject = {"type": "object", "properties": {**required, **(optional or {})}, "required": [*required]}
     return {**made, "additionalProperties": False} if closed else made
-
-
-def _ref(name: str) -> JsonObject:
-    return {"$ref": f"#/components/schemas/{name}"}
-
-
-def _page(name: str) -> JsonObject:
-    return _object({"items": {"type": "array", "items": _ref(name)}, "next": {"type": ["string", "null"]}})
 
 
 SCHEMAS: Final[dict[str, JsonObject]] = {
@@ -187,9 +177,6 @@ def refuse(reason: str, pointer: str = "") -> NoReturn:
     raise CompileError([problems.serving.InvalidRequest(reason=reason, pointer=pointer)]) from None
 
 
-# How the service's nouns are written.
-
-
 def moment(seconds: float | None) -> str | None:
     """Return a moment as text."""
     if seconds is None:
@@ -286,24 +273,28 @@ def question_json(info: QuestionInfo) -> JsonObject:
     }
 
 
-def _page_json(page: Page) -> JsonObject:
-    rows = [row_json(each) if isinstance(each, RunRow) else question_json(each) for each in page.rows]
-    return {"items": cast("Json", rows), "next": token_of(page)}
+_PAGE: Final[dict[str, JsonObject]] = {"limit": {"type": "integer", "minimum": 1, "maximum": 200}, "cursor": WORD}
 
 
-def _run_answer(info: RunInfo, status: int = 200) -> ResponseData:
-    return ResponseData(run_json(info), status, {"ETag": f'"{info.tag}"', "Location": f"/v1/runs/{info.report.run}"})
+def _ref(name: str) -> JsonObject:
+    return {"$ref": f"#/components/schemas/{name}"}
 
 
-def _question_answer(info: QuestionInfo) -> ResponseData:
-    return ResponseData(question_json(info), 200, {"ETag": f'"{info.tag}"'})
-
-
-# What each operation does.
+_RUN: Final = _ref("Run")
+_QUESTION: Final = _ref("Question")
+_COUNT: Final[JsonObject] = {"type": "integer", "minimum": 1}
+_RETRIED: Final = _object({}, {"step": _TEXT, "newKey": {"type": "boolean"}, "requests": _COUNT, "tokens": _COUNT}, closed=True)
+_FORKED: Final = _object({}, {"step": _TEXT, "set": {"type": "object"}, "run": _NEW_ID}, closed=True)
+_TO: Final = _object({"to": {"type": "string", "minLength": 1, "maxLength": 200}}, closed=True)
+_GIVEN: Final = _object({"data": {}}, {"comment": {"type": "string", "maxLength": 10000}}, closed=True)
 
 
 async def _programs(service: RunService, caller: Caller, _asked: RequestData) -> ResponseData:
     return ResponseData({"items": [program_json(each) for each in await service.programs(caller)], "next": None})
+
+
+def _page(name: str) -> JsonObject:
+    return _object({"items": {"type": "array", "items": _ref(name)}, "next": {"type": ["string", "null"]}})
 
 
 async def _program(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
@@ -321,15 +312,6 @@ async def _start(service: RunService, caller: Caller, asked: RequestData) -> Res
         wait=_wait(asked),
     )
     return _run_answer(info, 201)
-
-
-def _wait(asked: RequestData) -> float:
-    """Return for how long the caller would wait (`Prefer: wait=20`), at most a minute."""
-    for part in asked.headers.get("prefer", "").split(","):
-        name, _, value = part.strip().partition("=")
-        if name.lower() == "wait" and value.isascii() and value.isdigit():
-            return min(float(value[:6]), 60.0)
-    return 0.0
 
 
 async def _runs(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
@@ -354,17 +336,24 @@ def _of_run(act: Callable[[RunService, Caller, str], Awaitable[RunInfo]]) -> Cal
     return call
 
 
-def _of_question(act: Callable[[RunService, Caller, str, str], Awaitable[QuestionInfo]]) -> Call:
-    """Return what does something with the question that the path names."""
-
-    async def call(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
-        return _question_answer(await act(service, caller, *asked.question))
-
-    return call
-
-
 async def _trace(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
     return ResponseData({"items": cast("Json", await service.trace(caller, asked.run))})
+
+
+def _on(
+    noun: str,
+    action: str,
+    summary: str,
+    call: Call,
+    answer: JsonObject,
+    more: tuple[int, ...] = (),
+    *,
+    body: JsonObject | None = None,
+    status: int = 200,
+) -> Endpoint:
+    """Return what does something with a run or a question; it may not be there, not allow it, or be gone."""
+    name, path = f"{action}{noun.title()}", f"/v1/{noun}s/{{{noun}}}/{action}"
+    return Endpoint("POST", path, name, summary, call, answer, body=body, status=status, errors=(404, 409, 410, *more))
 
 
 async def _retry(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
@@ -400,6 +389,15 @@ async def _questions(service: RunService, caller: Caller, asked: RequestData) ->
     return ResponseData(_page_json(page))
 
 
+def _of_question(act: Callable[[RunService, Caller, str, str], Awaitable[QuestionInfo]]) -> Call:
+    """Return what does something with the question that the path names."""
+
+    async def call(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
+        return _question_answer(await act(service, caller, *asked.question))
+
+    return call
+
+
 async def _delegate(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
     return _question_answer(await service.delegate(caller, *asked.question, as_text(asked.body["to"])))
 
@@ -418,32 +416,6 @@ async def _answer(service: RunService, caller: Caller, asked: RequestData) -> Re
     if caller.only is not None:  # who has a link to a question sees nothing else of its run
         return ResponseData({"run": info.report.run, "status": info.report.status})
     return _run_answer(info)
-
-
-_PAGE: Final[dict[str, JsonObject]] = {"limit": {"type": "integer", "minimum": 1, "maximum": 200}, "cursor": WORD}
-_RUN: Final = _ref("Run")
-_QUESTION: Final = _ref("Question")
-_COUNT: Final[JsonObject] = {"type": "integer", "minimum": 1}
-_RETRIED: Final = _object({}, {"step": _TEXT, "newKey": {"type": "boolean"}, "requests": _COUNT, "tokens": _COUNT}, closed=True)
-_FORKED: Final = _object({}, {"step": _TEXT, "set": {"type": "object"}, "run": _NEW_ID}, closed=True)
-_TO: Final = _object({"to": {"type": "string", "minLength": 1, "maxLength": 200}}, closed=True)
-_GIVEN: Final = _object({"data": {}}, {"comment": {"type": "string", "maxLength": 10000}}, closed=True)
-
-
-def _on(
-    noun: str,
-    action: str,
-    summary: str,
-    call: Call,
-    answer: JsonObject,
-    more: tuple[int, ...] = (),
-    *,
-    body: JsonObject | None = None,
-    status: int = 200,
-) -> Endpoint:
-    """Return what does something with a run or a question; it may not be there, not allow it, or be gone."""
-    name, path = f"{action}{noun.title()}", f"/v1/{noun}s/{{{noun}}}/{action}"
-    return Endpoint("POST", path, name, summary, call, answer, body=body, status=status, errors=(404, 409, 410, *more))
 
 
 ENDPOINTS: Final[tuple[Endpoint, ...]] = (
@@ -565,6 +537,28 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         by_link=True,
     ),
 )  # fmt: skip  -- a line each where it fits
+
+
+def _wait(asked: RequestData) -> float:
+    """Return for how long the caller would wait (`Prefer: wait=20`), at most a minute."""
+    for part in asked.headers.get("prefer", "").split(","):
+        name, _, value = part.strip().partition("=")
+        if name.lower() == "wait" and value.isascii() and value.isdigit():
+            return min(float(value[:6]), 60.0)
+    return 0.0
+
+
+def _run_answer(info: RunInfo, status: int = 200) -> ResponseData:
+    return ResponseData(run_json(info), status, {"ETag": f'"{info.tag}"', "Location": f"/v1/runs/{info.report.run}"})
+
+
+def _page_json(page: Page) -> JsonObject:
+    rows = [row_json(each) if isinstance(each, RunRow) else question_json(each) for each in page.rows]
+    return {"items": cast("Json", rows), "next": token_of(page)}
+
+
+def _question_answer(info: QuestionInfo) -> ResponseData:
+    return ResponseData(question_json(info), 200, {"ETag": f'"{info.tag}"'})
 
 
 def in_path(operation: Endpoint) -> list[str]:

@@ -36,6 +36,26 @@ from instrc.runtime.engine import Question, RunReport
 from instrc.server.approvals import Vote, approval_of, digest_of
 from instrc.text.jsonvalue import Json, JsonObject
 
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What is noted with a question when it is opened."""
+
+    candidates: Sequence[str]
+    due: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """What is noted of a run by the process that begins it: also in the audit log, where it is said by what `means`."""
+
+    starter: str | None = None
+    metadata: Mapping[str, str] | None = None
+    means: str | None = None
+    digest: str | None = None
+    """Of what was sent."""
+
+
 ChangeKind: TypeAlias = Literal[
     "run.started",
     "run.running",
@@ -95,27 +115,10 @@ class QuestionRow:
     claimed_until: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Beginning:
-    """What is noted of a run by the process that begins it: also in the audit log, where it is said by what `means`."""
-
-    starter: str | None = None
-    metadata: Mapping[str, str] | None = None
-    means: str | None = None
-    digest: str | None = None
-    """Of what was sent."""
-
-
-@dataclass(frozen=True, slots=True)
-class Opening:
-    """What is noted with a question when it is opened."""
-
-    candidates: Sequence[str]
-    due: float | None = None
-
-
 Listener: TypeAlias = Callable[[sa.Connection, RunChange], None]
 """Is told of each change, in the transaction in which it is written."""
+_SEEN: Final = 60.0
+"""Seconds after which it is noted again that a run was looked at."""
 
 
 class Records:
@@ -436,8 +439,40 @@ class Records:
             connection.execute(sa.insert(CURSORS).values(name=name, value=value))
 
 
-_SEEN: Final = 60.0
-"""Seconds after which it is noted again that a run was looked at."""
+def _audited(
+    who: str, means: str, action: str, run: str | None, question: str | None, sent: Json, digest: str | None = None
+) -> sa.Insert:
+    digest = digest if sent is None else digest_of(sent)
+    return sa.insert(AUDIT).values(at=time(), who=who, means=means, action=action, run=run, question=question, digest=digest)
+
+
+def _metadata(connection: sa.Connection, runs: list[str]) -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    if runs:
+        for row in connection.execute(sa.select(METADATA).where(METADATA.c.run.in_(runs))):
+            found.setdefault(row.run, {})[row.key] = row.value
+    return found
+
+
+def _question_row(row: sa.Row[*tuple[object, ...]]) -> QuestionRow:
+    question = Question(row.question, tuple(row.steps), row.show, row.schema, row.by)
+    return QuestionRow(row.run, row.program, question, row.opened, row.due, row.claimed_by, row.claimed_until)
+
+
+def _votes(connection: sa.Connection, run: str, question: str | None, since: float) -> dict[str, list[Vote]]:
+    query = sa.select(VOTES).where(VOTES.c.run == run, VOTES.c.at >= since).order_by(VOTES.c.at)
+    found: dict[str, list[Vote]] = {}
+    for row in connection.execute(query if question is None else query.where(VOTES.c.question == question)):
+        found.setdefault(row.question, []).append(_vote(row))
+    return found
+
+
+def _vote(row: sa.Row[*tuple[object, ...]]) -> Vote:
+    return Vote(row.who, row.means, row.at, row.data, row.comment)
+
+
+def _run_row(row: sa.Row[*tuple[object, ...]], metadata: Mapping[str, str]) -> RunRow:
+    return RunRow(row.run, row.program, row.status, row.began, row.ended, row.starter, metadata)
 
 
 def runs_query(
@@ -507,39 +542,3 @@ def questions_query(
         order = sa.tuple_(QUESTIONS.c.opened, QUESTIONS.c.run, QUESTIONS.c.question)
         query = query.where(order > sa.tuple_(*map(sa.literal, after)))
     return query
-
-
-def _audited(
-    who: str, means: str, action: str, run: str | None, question: str | None, sent: Json, digest: str | None = None
-) -> sa.Insert:
-    digest = digest if sent is None else digest_of(sent)
-    return sa.insert(AUDIT).values(at=time(), who=who, means=means, action=action, run=run, question=question, digest=digest)
-
-
-def _metadata(connection: sa.Connection, runs: list[str]) -> dict[str, dict[str, str]]:
-    found: dict[str, dict[str, str]] = {}
-    if runs:
-        for row in connection.execute(sa.select(METADATA).where(METADATA.c.run.in_(runs))):
-            found.setdefault(row.run, {})[row.key] = row.value
-    return found
-
-
-def _run_row(row: sa.Row[*tuple[object, ...]], metadata: Mapping[str, str]) -> RunRow:
-    return RunRow(row.run, row.program, row.status, row.began, row.ended, row.starter, metadata)
-
-
-def _question_row(row: sa.Row[*tuple[object, ...]]) -> QuestionRow:
-    question = Question(row.question, tuple(row.steps), row.show, row.schema, row.by)
-    return QuestionRow(row.run, row.program, question, row.opened, row.due, row.claimed_by, row.claimed_until)
-
-
-def _votes(connection: sa.Connection, run: str, question: str | None, since: float) -> dict[str, list[Vote]]:
-    query = sa.select(VOTES).where(VOTES.c.run == run, VOTES.c.at >= since).order_by(VOTES.c.at)
-    found: dict[str, list[Vote]] = {}
-    for row in connection.execute(query if question is None else query.where(VOTES.c.question == question)):
-        found.setdefault(row.question, []).append(_vote(row))
-    return found
-
-
-def _vote(row: sa.Row[*tuple[object, ...]]) -> Vote:
-    return Vote(row.who, row.means, row.at, row.data, row.comment)

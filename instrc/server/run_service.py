@@ -42,15 +42,6 @@ from instrc.text.jsonvalue import Json, JsonObject, as_object, tokens
 from instrc.tools.python_values import JsonLike
 from instrc.vibes.service_settings import ServiceSettings
 
-PATIENCE: Final = 20.0
-"""Seconds for a run to be recorded when it begins; the store may have to be made."""
-SETTLE: Final = 2.0
-"""Seconds for a run to take an answer in."""
-_SEES: Final[tuple[Role, ...]] = ("viewer", "operator", "author")
-_RATED: Final = "starts and answers in a minute"
-_MOST: Final = 200
-"""Rows of a page."""
-
 
 @dataclass(frozen=True, slots=True)
 class ProgramInfo:
@@ -64,21 +55,6 @@ class ProgramInfo:
     """The JSON Schema of what a run brings: each step by its key, or what a tool is filled in with."""
     digest: str
     """Of its plan: another one is another version."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunInfo:
-    """How a run stands, and who began it."""
-
-    report: RunReport
-    starter: str | None = None
-    metadata: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def tag(self) -> str:
-        """A short text that changes when the run does."""
-        asked = [[each.id, digest_of(each.show)] for each in self.report.questions]
-        return digest_of(cast("Json", [self.report.status, asked, self.report.ended, self.report.record]))[:24]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +76,25 @@ class QuestionInfo(QuestionRow):
         return digest_of([self.question.show, self.question.schema])[:24]
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
-    """Some rows of a list, and the place after them."""
-
-    rows: tuple[RunRow, ...] | tuple[QuestionInfo, ...]
-    next: tuple[float | str, ...] | None = None
+_RATED: Final = "starts and answers in a minute"
+_SEES: Final[tuple[Role, ...]] = ("viewer", "operator", "author")
+_MOST: Final = 200
+"""Rows of a page."""
+SETTLE: Final = 2.0
+"""Seconds for a run to take an answer in."""
+_LEFT: Final = 10.0
+"""Seconds after which a vote that decides, and was not told to its run, was left by a process that has ended."""
+_LOOK_ANYWAY: Final = 30.0
+"""Seconds between two looks at a run of which nothing is told, such as one that another process has deleted."""
+_LOOK: Final = 1.0
+"""Seconds between two looks for what other processes have done."""
+_LOOKS: Final = 100
+"""Streams that look in a second, where there are many: what happens here wakes them at once."""
+_BREATH: Final = 0.05
+_STALE: Final = 20
+"""Runs that are looked at again at once, where nothing is known to have happened."""
+PATIENCE: Final = 20.0
+"""Seconds for a run to be recorded when it begins; the store may have to be made."""
 
 
 class RunService:
@@ -696,17 +685,27 @@ def _may_see(caller: Caller, program: str, starter: str | None) -> bool:
     return caller.may_any(_SEES, program) or (starter == caller.name and caller.may("starter", program))
 
 
-_LOOK: Final = 1.0
-"""Seconds between two looks for what other processes have done."""
-_LEFT: Final = 10.0
-"""Seconds after which a vote that decides, and was not told to its run, was left by a process that has ended."""
-_LOOKS: Final = 100
-"""Streams that look in a second, where there are many: what happens here wakes them at once."""
-_LOOK_ANYWAY: Final = 30.0
-"""Seconds between two looks at a run of which nothing is told, such as one that another process has deleted."""
-_BREATH: Final = 0.05
-_STALE: Final = 20
-"""Runs that are looked at again at once, where nothing is known to have happened."""
+@dataclass(frozen=True, slots=True)
+class RunInfo:
+    """How a run stands, and who began it."""
+
+    report: RunReport
+    starter: str | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def tag(self) -> str:
+        """A short text that changes when the run does."""
+        asked = [[each.id, digest_of(each.show)] for each in self.report.questions]
+        return digest_of(cast("Json", [self.report.status, asked, self.report.ended, self.report.record]))[:24]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some rows of a list, and the place after them."""
+
+    rows: tuple[RunRow, ...] | tuple[QuestionInfo, ...]
+    next: tuple[float | str, ...] | None = None
 
 
 class DeletedError(CompileError):

@@ -37,39 +37,26 @@ from instrc.server.templates import render, words_for
 from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, JsonObject, mapping, optional_text, text_or_empty
 
+COMMANDS: Final = 2
+"""Commands at the same time."""
+COOKIE: Final = "instrc_studio"
+_SKIPPED: Final = frozenset({"node_modules", "__pycache__", "build", "dist"})
 EDITED: Final = (".aug", ".vibe.json", ".cases.md", "pyproject.toml")
 """How the names of files end that the studio edits."""
 FILES: Final = 1_000
 """Files of a project that are listed and kept for a comparison."""
 FILE_BYTES: Final = 1024 * 1024
-SECONDS: Final = 60.0
-"""How long a command may take."""
-COMMANDS: Final = 2
-"""Commands at the same time."""
-COMPLETIONS: Final = 60
-COOKIE: Final = "instrc_studio"
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-src 'self'; img-src 'self'; "
     "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
+COMPLETIONS: Final = 60
+SECONDS: Final = 60.0
+"""How long a command may take."""
 _GRAPH_POLICY: Final = (
     "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; frame-ancestors 'self'"
 )
 """A graph is a page with its script in it: it is shown in a frame that has no origin, and so reaches nothing."""
-_SKIPPED: Final = frozenset({"node_modules", "__pycache__", "build", "dist"})
-
-
-@dataclass(slots=True)
-class CommandOutput:
-    """What a command has written."""
-
-    code: int
-    output: str
-    told: str
-
-    def to_json(self) -> JsonObject:
-        """Return it for the page."""
-        return {"code": self.code, "output": self.output, "told": self.told}
 
 
 @dataclass(slots=True)
@@ -313,13 +300,12 @@ class Studio:
         return {"run": started.report.run, "program": name}
 
 
-def _inputs(text: str) -> Json:
-    """Return the inputs that somebody has typed: an object of JSON, else the request in words."""
-    try:
-        value = loads(text)
-    except ValueError:
-        return text
-    return value if isinstance(value, dict) else text
+async def _asset(request: Request) -> Response:
+    kinds = {"studio.js": "text/javascript", "studio.css": "text/css"}
+    name = request.path_params["name"]
+    if name not in kinds:
+        return Response("there is nothing here", 404, media_type="text/plain")
+    return Response((files("instrc.server") / "pages" / name).read_text(encoding="utf-8"), 200, media_type=kinds[name])
 
 
 def _endpoint(verb: Callable[[JsonObject], Awaitable[Json]]) -> Callable[[Request], Awaitable[Response]]:
@@ -334,24 +320,6 @@ def _endpoint(verb: Callable[[JsonObject], Awaitable[Json]]) -> Callable[[Reques
         return json_response(await verb(mapping(body)))
 
     return endpoint
-
-
-async def _asset(request: Request) -> Response:
-    kinds = {"studio.js": "text/javascript", "studio.css": "text/css"}
-    name = request.path_params["name"]
-    if name not in kinds:
-        return Response("there is nothing here", 404, media_type="text/plain")
-    return Response((files("instrc.server") / "pages" / name).read_text(encoding="utf-8"), 200, media_type=kinds[name])
-
-
-def _fixes(problem: Problem, document: TextDocument) -> Json:
-    """Return the fixes of a problem that change this text."""
-    made: list[Json] = []
-    for fix in problem.fixes:
-        if all(edit.span.source.text == document.source.text for edit in fix.edits):
-            edits: list[Json] = [{"from": each.span.start, "to": each.span.end, "text": each.text} for each in fix.edits]
-            made.append({"title": fix.title, "edits": edits})
-    return made
 
 
 def _text_of(place: Path) -> str | None:
@@ -373,3 +341,35 @@ def _text_of(place: Path) -> str | None:
 
 def _digest(text: str | None) -> str | None:
     return None if text is None else sha256(text.encode("utf-8", "replace")).hexdigest()
+
+
+def _fixes(problem: Problem, document: TextDocument) -> Json:
+    """Return the fixes of a problem that change this text."""
+    made: list[Json] = []
+    for fix in problem.fixes:
+        if all(edit.span.source.text == document.source.text for edit in fix.edits):
+            edits: list[Json] = [{"from": each.span.start, "to": each.span.end, "text": each.text} for each in fix.edits]
+            made.append({"title": fix.title, "edits": edits})
+    return made
+
+
+def _inputs(text: str) -> Json:
+    """Return the inputs that somebody has typed: an object of JSON, else the request in words."""
+    try:
+        value = loads(text)
+    except ValueError:
+        return text
+    return value if isinstance(value, dict) else text
+
+
+@dataclass(slots=True)
+class CommandOutput:
+    """What a command has written."""
+
+    code: int
+    output: str
+    told: str
+
+    def to_json(self) -> JsonObject:
+        """Return it for the page."""
+        return {"code": self.code, "output": self.output, "told": self.told}

@@ -29,14 +29,14 @@ class PageWords(dict[str, str]):
 
 
 @cache
-def _table() -> dict[str, dict[str, str]]:
-    return tomllib.loads((files("instrc.server") / "pages" / "words.toml").read_text(encoding="utf-8"))
-
-
-@cache
 def languages() -> Mapping[str, Words]:
     """Return the words of all languages."""
     return {name: PageWords(words) for name, words in _table().items() if " " not in name}
+
+
+@cache
+def _table() -> dict[str, dict[str, str]]:
+    return tomllib.loads((files("instrc.server") / "pages" / "words.toml").read_text(encoding="utf-8"))
 
 
 def spoken(problem: Problem, words: Words) -> list[tuple[str, bool]]:
@@ -63,6 +63,11 @@ def words_for(accepted: str | None, setting: str | None = None) -> Words:
     return languages()[best[1] if best[0] or not wanted else DEFAULT]
 
 
+def render(template: str, words: Words, **facts: object) -> str:
+    """Return a page."""
+    return _environment().get_template(template).render(words=words, **facts)
+
+
 @cache
 def _environment() -> Environment:
     made = Environment(
@@ -78,8 +83,3 @@ def _environment() -> Environment:
 
 def _as_json(value: Json) -> str:
     return dumps(value)
-
-
-def render(template: str, words: Words, **facts: object) -> str:
-    """Return a page."""
-    return _environment().get_template(template).render(words=words, **facts)

@@ -32,28 +32,19 @@ from instrc.server.run_service import RunService
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_text, as_texts
 
-# Which addresses a webhook may have.
-
-
-IpAddress: TypeAlias = IPv4Address | IPv6Address
+EVENTS: Final = (
+    "question.opened",
+    "question.due",
+    "question.answered",
+    "run.done",
+    "run.failed",
+    "run.held",
+    "run.stopped",
+    "run.cancelled",
+)
+"""What a webhook can be told of."""
 IpNetwork: TypeAlias = IPv4Network | IPv6Network
-
-_INNER: Final = tuple(map(ip_network, ("168.63.129.16/32", "192.0.0.0/24", "64:ff9b:1::/48")))
-"""Inner addresses that some releases of Python take for outer ones: the services of Azure, of Oracle's cloud, NAT64 of a site."""
-_NAT64: Final = ip_network("64:ff9b::/96")
-
-
-def is_inner(address: IpAddress) -> bool:
-    """Tell whether an address is inside the machine or its own networks: loopback, private, link-local, metadata services."""
-    if isinstance(address, IPv6Address):
-        inside = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
-        if address in _NAT64:
-            inside.append(IPv4Address(int(address) & 0xFFFFFFFF))
-        if any(each is not None and is_inner(each) for each in inside):
-            return True
-        if address.ipv4_mapped is not None or address in _NAT64:
-            return False
-    return not address.is_global or address.is_multicast or any(address in network for network in _INNER)
+IpAddress: TypeAlias = IPv4Address | IPv6Address
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,144 +89,6 @@ class AddressRules:
         await self.resolve(parts.host, parts.port or (443 if parts.scheme == "https" else 80), encrypted=parts.scheme == "https")
 
 
-def _refused(address: str, reason: str) -> CompileError:
-    return CompileError([problems.serving.RefusedAddress(address=address[:200], reason=reason)])
-
-
-def _parts_of(url: str) -> httpx.URL:
-    try:
-        parts = httpx.URL(url)
-    except (httpx.InvalidURL, UnicodeError, TypeError, ValueError) as error:
-        raise _refused(url, f"it is no URL: {error}") from None
-    if not 0 < (parts.port or 1) < 2**16:
-        raise _refused(url, "it names no port")
-    if parts.scheme not in {"http", "https"} or not parts.host:
-        raise _refused(url, "it begins with `https://` and names a host")
-    if parts.userinfo:
-        raise _refused(url, "it holds a name or a password; a receiver knows us by the signature")
-    return parts
-
-
-# Send to an address: no redirects, and to the very address that was checked, so that a name cannot change its meaning in between.
-
-
-SECONDS: Final = 10.0
-"""Of a whole request, from the name of the host to the end of the answer."""
-ANSWER_BYTES: Final = 64 * 1024
-"""Of an answer that are read; nothing is done with them."""
-
-
-class _CheckedBackend(AutoBackend):
-    """Connects to the address that a host has, after the rules have allowed it."""
-
-    def __init__(self, rules: AddressRules, *, encrypted: bool) -> None:
-        self.rules = rules
-        self.encrypted = encrypted
-
-    async def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,  # noqa: ASYNC109  -- the name of the library
-        local_address: str | None = None,
-        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
-    ) -> httpcore.AsyncNetworkStream:
-        addresses = await self.rules.resolve(host, port, encrypted=self.encrypted)
-        for address in addresses[:-1]:
-            with suppress(httpcore.ConnectError, httpcore.ConnectTimeout):
-                return await super().connect_tcp(address, port, 3.0, local_address, socket_options)
-        return await super().connect_tcp(addresses[-1], port, timeout, local_address, socket_options)
-
-
-@lru_cache(maxsize=1)
-def _trusted() -> SSLContext:
-    return httpx.create_ssl_context()
-
-
-async def post(url: str, body: str, headers: dict[str, str], rules: AddressRules) -> int:
-    """Send JSON to a URL; return the status of the answer.
-
-    `CompileError` if the address is refused; `OSError`, with words, if nothing answers in time.
-    """
-    parts = _parts_of(url)
-    sent = {"Content-Type": "application/json", "User-Agent": "instrc", **headers, "Host": parts.netloc.decode("ascii")}
-    backend = _CheckedBackend(rules, encrypted=parts.scheme == "https")
-    address = httpcore.URL(scheme=parts.raw_scheme, host=parts.raw_host, port=parts.port, target=parts.raw_path)
-    given = [(name.encode(), value.encode()) for name, value in sent.items()]
-    try:
-        async with (
-            asyncio.timeout(SECONDS),
-            httpcore.AsyncConnectionPool(ssl_context=_trusted(), network_backend=backend) as pool,
-            pool.stream("POST", address, headers=given, content=body.encode()) as answer,
-        ):
-            size = 0
-            async for part in answer.aiter_stream():
-                size += len(part)
-                if size > ANSWER_BYTES:
-                    break
-            return answer.status
-    except TimeoutError:
-        message = f"no answer in {SECONDS:g} seconds"
-        raise OSError(message) from None
-    except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException, OSError) as error:
-        message = f"{type(error).__name__}: {error}"
-        raise OSError(message) from None
-
-
-# What is told, to whom, and what has become of it: three tables beside the runs.
-
-
-EVENTS: Final = (
-    "question.opened",
-    "question.due",
-    "question.answered",
-    "run.done",
-    "run.failed",
-    "run.held",
-    "run.stopped",
-    "run.cancelled",
-)
-"""What a webhook can be told of."""
-
-tables = sa.MetaData()
-_HOOKS = sa.Table(
-    "instrc_webhooks",
-    tables,
-    sa.Column("id", sa.String(300), primary_key=True),
-    sa.Column("url", sa.Text, nullable=False),
-    sa.Column("secret", sa.Text, nullable=False),
-    sa.Column("events", JsonColumn, nullable=False),
-    sa.Column("programs", JsonColumn, nullable=False),
-    sa.Column("run", sa.String(200), index=True),
-    sa.Column("form", sa.String(20), nullable=False),
-    sa.Column("owner", sa.Text, nullable=False),
-    sa.Column("made", sa.Float, nullable=False),
-    sa.Column("disabled", sa.Text),
-    sa.Column("details", JsonColumn, nullable=False),
-)
-_MESSAGES = sa.Table(
-    "instrc_webhook_messages",
-    tables,
-    sa.Column("id", sa.String(64), primary_key=True),
-    sa.Column("type", sa.String(40), nullable=False),
-    sa.Column("run", sa.String(200), nullable=False),
-    sa.Column("at", sa.Float, nullable=False, index=True),
-    sa.Column("body", sa.Text, nullable=False),
-)
-_DELIVERIES = sa.Table(
-    "instrc_webhook_deliveries",
-    tables,
-    sa.Column("message", sa.String(64), primary_key=True),
-    sa.Column("hook", sa.String(300), primary_key=True, index=True),
-    sa.Column("status", sa.String(20), nullable=False),
-    sa.Column("attempts", sa.Integer, nullable=False),
-    sa.Column("due", sa.Float, index=True),
-    sa.Column("last", sa.Float),
-    sa.Column("code", sa.Integer),
-    sa.Column("error", sa.Text),
-)
-
-
 @dataclass(frozen=True, slots=True)
 class Hook:
     """Somebody who is told of what happens in runs."""
@@ -259,50 +112,56 @@ class Hook:
     """What its form keeps."""
 
 
-@dataclass(frozen=True, slots=True)
-class WebhookDelivery:
-    """One message to one webhook, and what has become of it."""
-
-    message: str
-    hook: str
-    type: str
-    run: str
-    status: str
-    """`pending`, `delivered` or `failed`."""
-    attempts: int
-    due: float | None
-    """When it is sent next, in seconds since 1970."""
-    last: float | None
-    code: int | None
-    """The status of the last answer."""
-    error: str | None
-
-
-# Keep the webhooks, note what happened, and deliver it.
-
-
-PATIENCE: Final = 3 * 86400.0
-"""Seconds after which a message is given up."""
-FIRST_PAUSE: Final = 5.0
-LONGEST_PAUSE: Final = 6 * 3600.0
-_LEASE: Final = 60.0
-"""Seconds for which a message is one process's to send; if that process ends, another one sends it after them."""
-_AT_ONCE: Final = 4
-"""Messages to one webhook at the same time: a slow receiver holds nobody else up."""
-_KEPT: Final = 30 * 86400.0
-"""Seconds for which the log of deliveries is kept."""
-
-SOON: Final = 3600.0
-"""Seconds before an answer is due at which people are reminded; who has less time is told of the opening alone."""
-_DUE: Final = "due"
-
 Form: TypeAlias = Callable[[Hook, str], Awaitable[tuple[str, dict[str, str]] | None]]
 """Makes the body and the headers of a message for a webhook, of the run's id; `None` if there is nothing to tell."""
-
-
-def pause_after(attempts: int) -> float:
-    """Return how long to wait after so many attempts, in seconds; other times for others, so that they do not come at once."""
-    return min(FIRST_PAUSE * 4.0 ** min(attempts - 1, 20), LONGEST_PAUSE) * uniform(0.8, 1.2)  # noqa: S311  -- no secret
+tables = sa.MetaData()
+_HOOKS = sa.Table(
+    "instrc_webhooks",
+    tables,
+    sa.Column("id", sa.String(300), primary_key=True),
+    sa.Column("url", sa.Text, nullable=False),
+    sa.Column("secret", sa.Text, nullable=False),
+    sa.Column("events", JsonColumn, nullable=False),
+    sa.Column("programs", JsonColumn, nullable=False),
+    sa.Column("run", sa.String(200), index=True),
+    sa.Column("form", sa.String(20), nullable=False),
+    sa.Column("owner", sa.Text, nullable=False),
+    sa.Column("made", sa.Float, nullable=False),
+    sa.Column("disabled", sa.Text),
+    sa.Column("details", JsonColumn, nullable=False),
+)
+_DELIVERIES = sa.Table(
+    "instrc_webhook_deliveries",
+    tables,
+    sa.Column("message", sa.String(64), primary_key=True),
+    sa.Column("hook", sa.String(300), primary_key=True, index=True),
+    sa.Column("status", sa.String(20), nullable=False),
+    sa.Column("attempts", sa.Integer, nullable=False),
+    sa.Column("due", sa.Float, index=True),
+    sa.Column("last", sa.Float),
+    sa.Column("code", sa.Integer),
+    sa.Column("error", sa.Text),
+)
+_MESSAGES = sa.Table(
+    "instrc_webhook_messages",
+    tables,
+    sa.Column("id", sa.String(64), primary_key=True),
+    sa.Column("type", sa.String(40), nullable=False),
+    sa.Column("run", sa.String(200), nullable=False),
+    sa.Column("at", sa.Float, nullable=False, index=True),
+    sa.Column("body", sa.Text, nullable=False),
+)
+_DUE: Final = "due"
+SOON: Final = 3600.0
+"""Seconds before an answer is due at which people are reminded; who has less time is told of the opening alone."""
+_AT_ONCE: Final = 4
+"""Messages to one webhook at the same time: a slow receiver holds nobody else up."""
+_LEASE: Final = 60.0
+"""Seconds for which a message is one process's to send; if that process ends, another one sends it after them."""
+PATIENCE: Final = 3 * 86400.0
+"""Seconds after which a message is given up."""
+_KEPT: Final = 30 * 86400.0
+"""Seconds for which the log of deliveries is kept."""
 
 
 class Webhooks:
@@ -543,7 +402,131 @@ def _hook_of(row: sa.Row[tuple[object, ...]]) -> Hook:
     return Hook(*(getattr(row, each.name) for each in fields(Hook)))
 
 
-# Who is told, over HTTP: for an `admin` of all programs.
+_INNER: Final = tuple(map(ip_network, ("168.63.129.16/32", "192.0.0.0/24", "64:ff9b:1::/48")))
+"""Inner addresses that some releases of Python take for outer ones: the services of Azure, of Oracle's cloud, NAT64 of a site."""
+_NAT64: Final = ip_network("64:ff9b::/96")
+
+
+def is_inner(address: IpAddress) -> bool:
+    """Tell whether an address is inside the machine or its own networks: loopback, private, link-local, metadata services."""
+    if isinstance(address, IPv6Address):
+        inside = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
+        if address in _NAT64:
+            inside.append(IPv4Address(int(address) & 0xFFFFFFFF))
+        if any(each is not None and is_inner(each) for each in inside):
+            return True
+        if address.ipv4_mapped is not None or address in _NAT64:
+            return False
+    return not address.is_global or address.is_multicast or any(address in network for network in _INNER)
+
+
+def _refused(address: str, reason: str) -> CompileError:
+    return CompileError([problems.serving.RefusedAddress(address=address[:200], reason=reason)])
+
+
+def _parts_of(url: str) -> httpx.URL:
+    try:
+        parts = httpx.URL(url)
+    except (httpx.InvalidURL, UnicodeError, TypeError, ValueError) as error:
+        raise _refused(url, f"it is no URL: {error}") from None
+    if not 0 < (parts.port or 1) < 2**16:
+        raise _refused(url, "it names no port")
+    if parts.scheme not in {"http", "https"} or not parts.host:
+        raise _refused(url, "it begins with `https://` and names a host")
+    if parts.userinfo:
+        raise _refused(url, "it holds a name or a password; a receiver knows us by the signature")
+    return parts
+
+
+SECONDS: Final = 10.0
+"""Of a whole request, from the name of the host to the end of the answer."""
+ANSWER_BYTES: Final = 64 * 1024
+"""Of an answer that are read; nothing is done with them."""
+
+
+async def post(url: str, body: str, headers: dict[str, str], rules: AddressRules) -> int:
+    """Send JSON to a URL; return the status of the answer.
+
+    `CompileError` if the address is refused; `OSError`, with words, if nothing answers in time.
+    """
+    parts = _parts_of(url)
+    sent = {"Content-Type": "application/json", "User-Agent": "instrc", **headers, "Host": parts.netloc.decode("ascii")}
+    backend = _CheckedBackend(rules, encrypted=parts.scheme == "https")
+    address = httpcore.URL(scheme=parts.raw_scheme, host=parts.raw_host, port=parts.port, target=parts.raw_path)
+    given = [(name.encode(), value.encode()) for name, value in sent.items()]
+    try:
+        async with (
+            asyncio.timeout(SECONDS),
+            httpcore.AsyncConnectionPool(ssl_context=_trusted(), network_backend=backend) as pool,
+            pool.stream("POST", address, headers=given, content=body.encode()) as answer,
+        ):
+            size = 0
+            async for part in answer.aiter_stream():
+                size += len(part)
+                if size > ANSWER_BYTES:
+                    break
+            return answer.status
+    except TimeoutError:
+        message = f"no answer in {SECONDS:g} seconds"
+        raise OSError(message) from None
+    except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException, OSError) as error:
+        message = f"{type(error).__name__}: {error}"
+        raise OSError(message) from None
+
+
+class _CheckedBackend(AutoBackend):
+    """Connects to the address that a host has, after the rules have allowed it."""
+
+    def __init__(self, rules: AddressRules, *, encrypted: bool) -> None:
+        self.rules = rules
+        self.encrypted = encrypted
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109  -- the name of the library
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        addresses = await self.rules.resolve(host, port, encrypted=self.encrypted)
+        for address in addresses[:-1]:
+            with suppress(httpcore.ConnectError, httpcore.ConnectTimeout):
+                return await super().connect_tcp(address, port, 3.0, local_address, socket_options)
+        return await super().connect_tcp(addresses[-1], port, timeout, local_address, socket_options)
+
+
+@lru_cache(maxsize=1)
+def _trusted() -> SSLContext:
+    return httpx.create_ssl_context()
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookDelivery:
+    """One message to one webhook, and what has become of it."""
+
+    message: str
+    hook: str
+    type: str
+    run: str
+    status: str
+    """`pending`, `delivered` or `failed`."""
+    attempts: int
+    due: float | None
+    """When it is sent next, in seconds since 1970."""
+    last: float | None
+    code: int | None
+    """The status of the last answer."""
+    error: str | None
+
+
+FIRST_PAUSE: Final = 5.0
+LONGEST_PAUSE: Final = 6 * 3600.0
+
+
+def pause_after(attempts: int) -> float:
+    """Return how long to wait after so many attempts, in seconds; other times for others, so that they do not come at once."""
+    return min(FIRST_PAUSE * 4.0 ** min(attempts - 1, 20), LONGEST_PAUSE) * uniform(0.8, 1.2)  # noqa: S311  -- no secret
 
 
 _NAMES: Final[JsonObject] = {"type": "array", "items": {"type": "string"}, "maxItems": 100}

@@ -15,62 +15,7 @@ from instrc.text.jsonvalue import Json, pointer
 from instrc.tools.plan_check import circles
 from instrc.tools.tasks import PlanTask, Reference
 
-# Which argument belongs to which input of a tool that tells its inputs by type alone.
-
-
-ORDERED_ARGUMENTS: Final = 6
-"""Arguments of which all orders are tried."""
-
-_ENDINGS = {
-    "image": (".jpg", ".png", ".jpeg", ".gif", ".bmp", ".tiff", ".svg", ".ico"),
-    "audio": (".mp3", ".wav", ".wma", ".ogg", ".aac", ".flac", ".aiff", ".au"),
-    "video": (".mp4", ".avi", ".mov", ".flv", ".wmv", ".mkv", ".webm", ".m4v", ".mpg", ".mpeg"),
-}
-
-
-def content_type(text: str) -> str:
-    """Return what a text is the name of: the first of image, audio and video whose ending occurs in it, else text."""
-    if "." not in text:
-        return "text"
-    return next((kind for kind, endings in _ENDINGS.items() if any(ending in text for ending in endings)), "text")
-
-
-def fits(kinds: Sequence[str] | None, slot: str) -> bool:
-    """Tell whether an argument may stand for an input: `kinds` are the types of a task's output, `None` is a literal."""
-    return kinds is None or slot.lower() in {kind.lower() for kind in kinds}
-
-
-def arranged(given: Sequence[tuple[Sequence[str] | None, Json]], slots: Sequence[str]) -> tuple[int, ...]:
-    """Return for each argument the input it belongs to: the order it is given in, unless another one fits better."""
-    order = tuple(range(len(given)))
-    if len(given) > len(slots) or len(slots) > ORDERED_ARGUMENTS or len(slots) < 2:
-        return order
-    scores = [[_score(kinds, value, slot) for slot in slots] for kinds, value in given]
-    if all(scores[number][number] for number in order):
-        return order
-    return max(
-        permutations(range(len(slots)), len(given)), key=lambda way: sum(scores[each][slot] for each, slot in enumerate(way))
-    )
-
-
-def _score(kinds: Sequence[str] | None, value: Json, slot: str) -> bool:
-    """Tell whether an argument is seen to be of the type of an input."""
-    if kinds is not None:
-        return fits(kinds, slot)
-    kind = content_type(value) if value.__class__ is str else "text"
-    return kind == slot.lower() or (kind == "text" and slot.lower() not in _ENDINGS)
-
-
-# References in arguments of TaskBench: `<node-0>`, and what models write instead.
-
-
 _EXACT = re.compile(r"<node-(\d{1,18})>")
-_NODE = r"<\s*(?:node|task|step|generated)[-_#:\s]*\[?(\d{1,18})\]?(?:\.\w+)*\s*>(?:\.\w+)*"
-_GENERATED = r"<\s*generated\s*>[-_\s]*(\d{1,18})"
-_MEMBER = r"<\s*(?:task|tool)_nodes\[(\d{1,18})\](?:\.arguments\[(\d{1,18})\](?:\.value)?|\.\w+)*\s*>"
-_NAMED = r"<\s*(?:output|result)s?[-_\s](?:of|from)[-_\s]([^<>]{1,200})>"
-# no two repetitions of these stand side by side that a space could belong to: a hostile text must not take long
-_ANY = re.compile(f"{_NODE}|{_GENERATED}|{_MEMBER}|{_NAMED}", re.IGNORECASE)
 
 
 class ReferenceTag(NamedTuple):
@@ -90,22 +35,6 @@ class ReferenceTag(NamedTuple):
         return _EXACT.fullmatch(self.text) is not None
 
 
-def tags_in(text: str) -> list[ReferenceTag]:
-    """Return the references in a text, in order."""
-    return [_tag(found) for found in _ANY.finditer(text)] if "<" in text else []
-
-
-def _tag(found: re.Match[str]) -> ReferenceTag:
-    node, generated, member, argument, tool = found.groups()
-    number = next((each for each in (node, generated, member) if each is not None), None)
-    return ReferenceTag(
-        found.group(), None if number is None else int(number), None if argument is None else int(argument), tool and tool.strip()
-    )
-
-
-# The arguments of a task as they are written: a list of texts, or of `{name, value}`, and what models write instead.
-
-
 class WrittenArgument(NamedTuple):
     """One argument as it was written, and what it refers to."""
 
@@ -118,56 +47,6 @@ class WrittenArgument(NamedTuple):
     """The references in it."""
     target: str | None = None
     """The id of the task it stands for."""
-
-
-def arguments_of(record: NamedRecord, node: Json, number: int) -> tuple[list[WrittenArgument], list[plans.PlanProblem]]:
-    """Return the arguments of a task as they are written, and what is odd about that."""
-    tool = record.tools[number]
-    problems: list[plans.PlanProblem] = []
-    written = node.get("arguments") if isinstance(node, dict) else None
-    if isinstance(node, dict) and "task" in node and written is None and tool is not None and tool.slots:
-        problems.append(record.odd("there are no arguments", number))
-    if isinstance(written, str):
-        problems.append(record.odd("the arguments are one text, no list", number))
-        written = [written] if written else []
-    if isinstance(written, dict):
-        named = written.keys() == {"name", "value"}
-        if tool is None or tool.kind == "resource" or named:
-            problems.append(record.odd("the arguments are an object, no list", number))
-        elif tool.kind == "temporal":
-            problems.append(record.odd("the arguments are an object by name, no list of `{name, value}`", number))
-        written = [written] if named else [{"name": name, "value": value} for name, value in written.items()]
-    if written is not None and not isinstance(written, list):
-        return [], [*problems, record.odd("the arguments are not a list", number)]
-    found: list[WrittenArgument] = []
-    for position, each in enumerate(written or ()):
-        argument, reason = _argument(tool, each, number, position)
-        found.append(argument)
-        problems += [] if reason is None else [record.odd(reason, number, position)]
-    return found, problems
-
-
-def _argument(tool: BenchTool | None, each: Json, number: int, position: int) -> tuple[WrittenArgument, str | None]:
-    """Return an argument, and what is odd about it."""
-    name: str | None = None
-    reason: str | None = None
-    value = each
-    if isinstance(each, dict) and "value" in each and isinstance(said := each.get("name"), str):
-        value = each["value"]
-        if tool is not None and tool.kind == "resource":
-            reason = "an argument is an object, where the tool takes a list of texts"
-        else:
-            name = said
-    elif tool is not None and tool.kind == "temporal":
-        reason = "an argument is not an object with a `name` and a `value`"
-    tags = tuple(tags_in(value)) if isinstance(value, str) and "<" in value else ()
-    return WrittenArgument(name, value, number, position, tags), reason
-
-
-# Which argument of a tool each written one is: by its type, by its name, else by its place.
-
-
-_MEDIA = frozenset({"image", "audio", "video"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +117,9 @@ def _source(record: NamedRecord, argument: WrittenArgument) -> BenchTool | None:
     return record.tools[number] if number < len(record.tools) else None
 
 
+_MEDIA = frozenset({"image", "audio", "video"})
+
+
 def _wrong_type(argument: WrittenArgument, source: BenchTool | None, slot: str) -> str | None:
     """Return why an argument is not of a type; `None` if it is."""
     if source is not None and source.kind == "resource" and not fits(source.outputs, slot):
@@ -261,7 +143,111 @@ def _value(record: NamedRecord, argument: WrittenArgument, slot: str | None) -> 
     return Reference("from", argument.target, steps)
 
 
-# What the arguments of a record refer to: other tasks, by number or by the name of their tool.
+ORDERED_ARGUMENTS: Final = 6
+"""Arguments of which all orders are tried."""
+_ENDINGS = {
+    "image": (".jpg", ".png", ".jpeg", ".gif", ".bmp", ".tiff", ".svg", ".ico"),
+    "audio": (".mp3", ".wav", ".wma", ".ogg", ".aac", ".flac", ".aiff", ".au"),
+    "video": (".mp4", ".avi", ".mov", ".flv", ".wmv", ".mkv", ".webm", ".m4v", ".mpg", ".mpeg"),
+}
+
+
+def content_type(text: str) -> str:
+    """Return what a text is the name of: the first of image, audio and video whose ending occurs in it, else text."""
+    if "." not in text:
+        return "text"
+    return next((kind for kind, endings in _ENDINGS.items() if any(ending in text for ending in endings)), "text")
+
+
+def fits(kinds: Sequence[str] | None, slot: str) -> bool:
+    """Tell whether an argument may stand for an input: `kinds` are the types of a task's output, `None` is a literal."""
+    return kinds is None or slot.lower() in {kind.lower() for kind in kinds}
+
+
+def arranged(given: Sequence[tuple[Sequence[str] | None, Json]], slots: Sequence[str]) -> tuple[int, ...]:
+    """Return for each argument the input it belongs to: the order it is given in, unless another one fits better."""
+    order = tuple(range(len(given)))
+    if len(given) > len(slots) or len(slots) > ORDERED_ARGUMENTS or len(slots) < 2:
+        return order
+    scores = [[_score(kinds, value, slot) for slot in slots] for kinds, value in given]
+    if all(scores[number][number] for number in order):
+        return order
+    return max(
+        permutations(range(len(slots)), len(given)), key=lambda way: sum(scores[each][slot] for each, slot in enumerate(way))
+    )
+
+
+def _score(kinds: Sequence[str] | None, value: Json, slot: str) -> bool:
+    """Tell whether an argument is seen to be of the type of an input."""
+    if kinds is not None:
+        return fits(kinds, slot)
+    kind = content_type(value) if value.__class__ is str else "text"
+    return kind == slot.lower() or (kind == "text" and slot.lower() not in _ENDINGS)
+
+
+_NODE = r"<\s*(?:node|task|step|generated)[-_#:\s]*\[?(\d{1,18})\]?(?:\.\w+)*\s*>(?:\.\w+)*"
+_GENERATED = r"<\s*generated\s*>[-_\s]*(\d{1,18})"
+_MEMBER = r"<\s*(?:task|tool)_nodes\[(\d{1,18})\](?:\.arguments\[(\d{1,18})\](?:\.value)?|\.\w+)*\s*>"
+_NAMED = r"<\s*(?:output|result)s?[-_\s](?:of|from)[-_\s]([^<>]{1,200})>"
+# no two repetitions of these stand side by side that a space could belong to: a hostile text must not take long
+_ANY = re.compile(f"{_NODE}|{_GENERATED}|{_MEMBER}|{_NAMED}", re.IGNORECASE)
+
+
+def tags_in(text: str) -> list[ReferenceTag]:
+    """Return the references in a text, in order."""
+    return [_tag(found) for found in _ANY.finditer(text)] if "<" in text else []
+
+
+def _tag(found: re.Match[str]) -> ReferenceTag:
+    node, generated, member, argument, tool = found.groups()
+    number = next((each for each in (node, generated, member) if each is not None), None)
+    return ReferenceTag(
+        found.group(), None if number is None else int(number), None if argument is None else int(argument), tool and tool.strip()
+    )
+
+
+def arguments_of(record: NamedRecord, node: Json, number: int) -> tuple[list[WrittenArgument], list[plans.PlanProblem]]:
+    """Return the arguments of a task as they are written, and what is odd about that."""
+    tool = record.tools[number]
+    problems: list[plans.PlanProblem] = []
+    written = node.get("arguments") if isinstance(node, dict) else None
+    if isinstance(node, dict) and "task" in node and written is None and tool is not None and tool.slots:
+        problems.append(record.odd("there are no arguments", number))
+    if isinstance(written, str):
+        problems.append(record.odd("the arguments are one text, no list", number))
+        written = [written] if written else []
+    if isinstance(written, dict):
+        named = written.keys() == {"name", "value"}
+        if tool is None or tool.kind == "resource" or named:
+            problems.append(record.odd("the arguments are an object, no list", number))
+        elif tool.kind == "temporal":
+            problems.append(record.odd("the arguments are an object by name, no list of `{name, value}`", number))
+        written = [written] if named else [{"name": name, "value": value} for name, value in written.items()]
+    if written is not None and not isinstance(written, list):
+        return [], [*problems, record.odd("the arguments are not a list", number)]
+    found: list[WrittenArgument] = []
+    for position, each in enumerate(written or ()):
+        argument, reason = _argument(tool, each, number, position)
+        found.append(argument)
+        problems += [] if reason is None else [record.odd(reason, number, position)]
+    return found, problems
+
+
+def _argument(tool: BenchTool | None, each: Json, number: int, position: int) -> tuple[WrittenArgument, str | None]:
+    """Return an argument, and what is odd about it."""
+    name: str | None = None
+    reason: str | None = None
+    value = each
+    if isinstance(each, dict) and "value" in each and isinstance(said := each.get("name"), str):
+        value = each["value"]
+        if tool is not None and tool.kind == "resource":
+            reason = "an argument is an object, where the tool takes a list of texts"
+        else:
+            name = said
+    elif tool is not None and tool.kind == "temporal":
+        reason = "an argument is not an object with a `name` and a `value`"
+    tags = tuple(tags_in(value)) if isinstance(value, str) and "<" in value else ()
+    return WrittenArgument(name, value, number, position, tags), reason
 
 
 def resolve(
@@ -390,9 +376,6 @@ class _Referring:
             needs.setdefault(number, []).append(f"n{node}")
         waiting = {f"n{number}": PlanTask("", f"n{number}", {}, tuple(needs.get(number, ()))) for number in range(len(tools))}
         return next(circles(waiting), None) is None
-
-
-# The links of a record: what they say must be what the arguments say, or the order of tasks where arguments do not say it.
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,6 @@ from instrc.tools.plan_check import check_read, check_tasks, tool_set
 from instrc.tools.plan_tools import ToolSet
 from instrc.tools.tasks import PlanTask, Reference
 
-# From a record of TaskBench to a plan, with what is wrong in it and, if that is wished, repaired.
-
 
 @dataclass(frozen=True, slots=True)
 class ImportedPlan:
@@ -105,6 +103,11 @@ class PlanImporter:
                     yield replace(problem, pointer=at)
 
 
+def _shape(tasks: Sequence[PlanTask]) -> records.PlanShape:
+    edges = frozenset((int(need[1:]), number) for number, task in enumerate(tasks) for need in task.needs if need[1:].isdecimal())
+    return records.shape_of(len(tasks), edges)
+
+
 def _translated(place: str, record: records.NamedRecord, linked: Linked, placed: Sequence[TaskArguments]) -> str:
     """Return the place in the record for one in the plan."""
     _, number, *rest = place.split("/")
@@ -120,14 +123,6 @@ def _translated(place: str, record: records.NamedRecord, linked: Linked, placed:
         case ["arguments"]:
             return record.place(int(number), "arguments")
     return record.place(int(number))
-
-
-def _shape(tasks: Sequence[PlanTask]) -> records.PlanShape:
-    edges = frozenset((int(need[1:]), number) for number, task in enumerate(tasks) for need in task.needs if need[1:].isdecimal())
-    return records.shape_of(len(tasks), edges)
-
-
-# From a plan to the form of TaskBench; a plan that was imported comes back as it was.
 
 
 def export_record(plan: Json, bench: records.Bench, record: Json = None) -> Json:
@@ -156,6 +151,59 @@ def export_record(plan: Json, bench: records.Bench, record: Json = None) -> Json
     if problems:
         raise CompileError(problems)
     return _as_recorded(nodes, links, record)
+
+
+def _unsayable(tasks: tuple[PlanTask, ...], tools: list[records.BenchTool], places: dict[str, int]) -> list[plans.PlanProblem]:
+    found: list[plans.PlanProblem] = []
+    for number, (task, tool) in enumerate(zip(tasks, tools, strict=True)):
+        for name, reference in task.references():
+            source = tools[places[reference.task]]
+            place = f"/{number}/arguments/{name}"
+            if reference.kind == "each":
+                found.append(
+                    plans.UnexportablePlan(pointer=place, reason="there are no copies of a task for every element of a list")
+                )
+            elif reference.steps and not (len(reference.steps) == 1 and len(source.outputs) > 1):
+                found.append(plans.UnexportablePlan(pointer=place, reason=f"`{reference}` is a part of an output"))
+        waits = [other for other in task.after if other not in {reference.task for _, reference in task.references()}]
+        if waits and tool.kind == "resource":
+            found.append(
+                plans.UnexportablePlan(
+                    pointer=f"/{number}/after", reason="a task with inputs by type cannot wait without reading"
+                )
+            )
+    return found
+
+
+def _node(task: PlanTask, tool: records.BenchTool, tools: list[records.BenchTool], places: dict[str, int], *, bare: bool) -> Json:
+    def written(value: Json | Reference) -> Json:
+        if not isinstance(value, Reference):
+            return value
+        source = tools[places[value.task]]
+        by_name = tool.kind != "resource" and sum(each is source for each in tools) == 1
+        return source.id if by_name else f"<node-{places[value.task]}>"
+
+    if tool.kind == "resource":
+        return {"task": tool.id, "arguments": [written(task.arguments[slot.key]) for slot in tool.slots]}
+    if bare and not task.arguments and not tool.slots:
+        return {"task": tool.id}
+    return {"task": tool.id, "arguments": [{"name": name, "value": written(value)} for name, value in task.arguments.items()]}
+
+
+def _bare(record: Json, number: int) -> bool:
+    """Tell whether a task stands in the record without any arguments."""
+    given = records.read_record(record)
+    nodes = given.nodes if given is not None else None
+    if not isinstance(nodes, list) or number >= len(nodes):
+        return record is None
+    node = nodes[number]
+    return isinstance(node, dict) and "arguments" not in node
+
+
+def _needs_in_order(task: PlanTask, tool: records.BenchTool) -> list[str]:
+    by_key = {name: reference.task for name, reference in task.references()}
+    keys = [slot.key for slot in tool.slots if slot.key in by_key] or list(by_key)
+    return [*(by_key[key] for key in keys), *task.after]
 
 
 def _misread(nodes: list[Json], links: list[Json], tasks: tuple[PlanTask, ...], bench: records.Bench) -> list[plans.PlanProblem]:
@@ -194,59 +242,6 @@ def _numbered(tasks: tuple[PlanTask, ...]) -> list[Json]:
         after = tuple(dict.fromkeys(ids[each] for each in task.after if each not in read))
         made.append(PlanTask(task.tool, ids[task.id], arguments, after).to_json())
     return made
-
-
-def _unsayable(tasks: tuple[PlanTask, ...], tools: list[records.BenchTool], places: dict[str, int]) -> list[plans.PlanProblem]:
-    found: list[plans.PlanProblem] = []
-    for number, (task, tool) in enumerate(zip(tasks, tools, strict=True)):
-        for name, reference in task.references():
-            source = tools[places[reference.task]]
-            place = f"/{number}/arguments/{name}"
-            if reference.kind == "each":
-                found.append(
-                    plans.UnexportablePlan(pointer=place, reason="there are no copies of a task for every element of a list")
-                )
-            elif reference.steps and not (len(reference.steps) == 1 and len(source.outputs) > 1):
-                found.append(plans.UnexportablePlan(pointer=place, reason=f"`{reference}` is a part of an output"))
-        waits = [other for other in task.after if other not in {reference.task for _, reference in task.references()}]
-        if waits and tool.kind == "resource":
-            found.append(
-                plans.UnexportablePlan(
-                    pointer=f"/{number}/after", reason="a task with inputs by type cannot wait without reading"
-                )
-            )
-    return found
-
-
-def _needs_in_order(task: PlanTask, tool: records.BenchTool) -> list[str]:
-    by_key = {name: reference.task for name, reference in task.references()}
-    keys = [slot.key for slot in tool.slots if slot.key in by_key] or list(by_key)
-    return [*(by_key[key] for key in keys), *task.after]
-
-
-def _node(task: PlanTask, tool: records.BenchTool, tools: list[records.BenchTool], places: dict[str, int], *, bare: bool) -> Json:
-    def written(value: Json | Reference) -> Json:
-        if not isinstance(value, Reference):
-            return value
-        source = tools[places[value.task]]
-        by_name = tool.kind != "resource" and sum(each is source for each in tools) == 1
-        return source.id if by_name else f"<node-{places[value.task]}>"
-
-    if tool.kind == "resource":
-        return {"task": tool.id, "arguments": [written(task.arguments[slot.key]) for slot in tool.slots]}
-    if bare and not task.arguments and not tool.slots:
-        return {"task": tool.id}
-    return {"task": tool.id, "arguments": [{"name": name, "value": written(value)} for name, value in task.arguments.items()]}
-
-
-def _bare(record: Json, number: int) -> bool:
-    """Tell whether a task stands in the record without any arguments."""
-    given = records.read_record(record)
-    nodes = given.nodes if given is not None else None
-    if not isinstance(nodes, list) or number >= len(nodes):
-        return record is None
-    node = nodes[number]
-    return isinstance(node, dict) and "arguments" not in node
 
 
 def _as_recorded(nodes: list[Json], links: list[Json], record: Json) -> Json:

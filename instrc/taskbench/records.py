@@ -16,12 +16,8 @@ from instrc.text.jsonvalue import Json, JsonObject, JsonSyntaxError, Location, a
 from instrc.text.names import free_name, pascal, snake
 from instrc.tools.sources import Given, ImportedTool
 
-# Tools in the form of TaskBench, and the names they have in vibes and plans.
-
-
 SHOWN_REPAIR: Final = 80
 """Letters of a repaired place that a problem shows, before and after."""
-
 BenchKind: TypeAlias = Literal["resource", "temporal", "open"]
 """`resource`: typed inputs by position; `temporal`: parameters by name; `open`: nothing is said of what it takes."""
 
@@ -85,9 +81,6 @@ class Bench:
         )
 
 
-# The tool files of TaskBench: `{"nodes": [{"id", "desc", "input-type", "output-type"} or {"id", "desc", "parameters"}]}`.
-
-
 _TEXT_WORDS = frozenset({"string", "str", "text", "date", "time", "datetime", "email", "url", "path"})
 _MEDIA = {"image": "image/*", "audio": "audio/*", "video": "video/*", "text": "text/plain"}
 Refuse = Callable[[tuple[str | int, ...], str], None]
@@ -121,56 +114,10 @@ def read_bench(value: Json, refuse: Refuse) -> Bench:
     return Bench(tuple(tools))
 
 
-def tools_map(bench: Bench) -> dict[str, Json]:
-    """Return the tools as `check_plan` takes them."""
-    return {
-        tool.name: {"activity": f"{tool.name}_Activity", "arguments": arguments_schema(tool), "output": output_schema(tool)}
-        for tool in bench.tools
-    }
-
-
-def arguments_schema(tool: BenchTool) -> dict[str, Json]:
-    """Return the schema of what a tool is given; inputs by type are required, of parameters that is not said."""
-    if tool.kind == "open":
-        return {"type": "object"}
-    properties = {slot.key: _schema(slot, tool.kind) for slot in tool.slots}
-    made: dict[str, Json] = {"type": "object", "properties": properties}
-    if tool.kind == "resource" and properties:
-        made["required"] = list(properties)
-    return {**made, "additionalProperties": False}
-
-
-def output_schema(tool: BenchTool) -> Json:
-    """Return the schema of what a tool gives back: a text of its media type, several by type, or nothing."""
-    if tool.kind != "resource":
-        return {}
-    if len(tool.outputs) == 1:
-        return media(tool.outputs[0])
-    if not tool.outputs:
-        return {"type": "null"}
-    properties: JsonObject = {kind: media(kind) for kind in tool.outputs}
-    return {"type": "object", "properties": properties, "required": list(properties)}
-
-
-def media(kind: str) -> dict[str, Json]:
-    """Return the schema of a text that is or names something of a type."""
-    word = kind.lower()
-    if word == "url":
-        return {"type": "string", "format": "uri-reference"}
-    return {"type": "string", "contentMediaType": _MEDIA[word]} if word in _MEDIA else {"type": "string", "description": kind}
-
-
-def _schema(slot: BenchInput, kind: BenchKind) -> Json:
-    if kind == "resource":
-        made = media(slot.type)
-        return {"type": "string"} if "format" in made else made  # models write what they know: `the first link`
-    made = {"type": "string"} if slot.type.lower() in _TEXT_WORDS else {}
-    lines = [line for line in (slot.description, "" if slot.type == "string" else f"Type: {slot.type}.") if line]
-    return {**made, "description": "\n".join(lines)} if lines else made
-
-
-def _below(refuse: Refuse, at: tuple[str | int, ...]) -> Refuse:
-    return lambda path, reason: refuse((*at, *path), reason)
+def _free(name: str, taken: set[str], joint: str = "") -> str:
+    free = free_name(name, taken.__contains__, joint)
+    taken.add(free)
+    return free
 
 
 def _tool(node: JsonObject, id_: str, name: str, index: int, refuse: Refuse) -> BenchTool:
@@ -210,13 +157,56 @@ def _parameters(value: Json, refuse: Refuse) -> tuple[BenchInput, ...]:
     return tuple(slots.values())
 
 
-def _free(name: str, taken: set[str], joint: str = "") -> str:
-    free = free_name(name, taken.__contains__, joint)
-    taken.add(free)
-    return free
+def _below(refuse: Refuse, at: tuple[str | int, ...]) -> Refuse:
+    return lambda path, reason: refuse((*at, *path), reason)
 
 
-# The records of TaskBench in both of its releases, of people and of models.
+def tools_map(bench: Bench) -> dict[str, Json]:
+    """Return the tools as `check_plan` takes them."""
+    return {
+        tool.name: {"activity": f"{tool.name}_Activity", "arguments": arguments_schema(tool), "output": output_schema(tool)}
+        for tool in bench.tools
+    }
+
+
+def arguments_schema(tool: BenchTool) -> dict[str, Json]:
+    """Return the schema of what a tool is given; inputs by type are required, of parameters that is not said."""
+    if tool.kind == "open":
+        return {"type": "object"}
+    properties = {slot.key: _schema(slot, tool.kind) for slot in tool.slots}
+    made: dict[str, Json] = {"type": "object", "properties": properties}
+    if tool.kind == "resource" and properties:
+        made["required"] = list(properties)
+    return {**made, "additionalProperties": False}
+
+
+def _schema(slot: BenchInput, kind: BenchKind) -> Json:
+    if kind == "resource":
+        made = media(slot.type)
+        return {"type": "string"} if "format" in made else made  # models write what they know: `the first link`
+    made = {"type": "string"} if slot.type.lower() in _TEXT_WORDS else {}
+    lines = [line for line in (slot.description, "" if slot.type == "string" else f"Type: {slot.type}.") if line]
+    return {**made, "description": "\n".join(lines)} if lines else made
+
+
+def output_schema(tool: BenchTool) -> Json:
+    """Return the schema of what a tool gives back: a text of its media type, several by type, or nothing."""
+    if tool.kind != "resource":
+        return {}
+    if len(tool.outputs) == 1:
+        return media(tool.outputs[0])
+    if not tool.outputs:
+        return {"type": "null"}
+    properties: JsonObject = {kind: media(kind) for kind in tool.outputs}
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def media(kind: str) -> dict[str, Json]:
+    """Return the schema of a text that is or names something of a type."""
+    word = kind.lower()
+    if word == "url":
+        return {"type": "string", "format": "uri-reference"}
+    return {"type": "string", "contentMediaType": _MEDIA[word]} if word in _MEDIA else {"type": "string", "description": kind}
 
 
 PlanShape: TypeAlias = Literal["single", "chain", "dag"]
@@ -290,29 +280,8 @@ def read_record(value: Json) -> TaskRecord | None:
     )
 
 
-def id_of(value: Json) -> str | None:
-    """Return the id of a record, a number as its digits; `None` if it has none."""
-    return _text(value.get("id")) if isinstance(value, dict) else None
-
-
-def shape_of(size: int, edges: frozenset[tuple[int, int]]) -> PlanShape:
-    """Return the shape of a graph of so many nodes: a chain leads from one to the next through all of them."""
-    if size <= 1:
-        return "single"
-    sources, targets = [source for source, _ in edges], [target for _, target in edges]
-    straight = len(edges) == size - 1 and len(set(sources)) == len(sources) and len(set(targets)) == len(targets)
-    return "chain" if straight else "dag"
-
-
 def _prefix(holder: Json) -> str | None:
     return next((prefix for prefix in _PREFIXES if isinstance(holder, dict) and f"{prefix}_nodes" in holder), None)
-
-
-def _inside(text: str) -> Json:
-    """Return the object in a text, from its first brace to its last one; of a text written twice as JSON too."""
-    inner = _loaded(text)
-    found = inner if isinstance(inner, str) else text
-    return _loaded(found[found.find("{") : found.rfind("}") + 1])
 
 
 def _decoded(value: Json) -> Json:
@@ -329,13 +298,31 @@ def _loaded(text: str) -> Json:
         return None
 
 
+def _inside(text: str) -> Json:
+    """Return the object in a text, from its first brace to its last one; of a text written twice as JSON too."""
+    inner = _loaded(text)
+    found = inner if isinstance(inner, str) else text
+    return _loaded(found[found.find("{") : found.rfind("}") + 1])
+
+
 def _text(value: Json) -> str | None:
     if isinstance(value, int) and not isinstance(value, bool):
         return digits(value)
     return value if isinstance(value, str) else None
 
 
-# The tools that the tasks of a record name.
+def id_of(value: Json) -> str | None:
+    """Return the id of a record, a number as its digits; `None` if it has none."""
+    return _text(value.get("id")) if isinstance(value, dict) else None
+
+
+def shape_of(size: int, edges: frozenset[tuple[int, int]]) -> PlanShape:
+    """Return the shape of a graph of so many nodes: a chain leads from one to the next through all of them."""
+    if size <= 1:
+        return "single"
+    sources, targets = [source for source, _ in edges], [target for _, target in edges]
+    straight = len(edges) == size - 1 and len(set(sources)) == len(sources) and len(set(targets)) == len(targets)
+    return "chain" if straight else "dag"
 
 
 class ToolNames:
@@ -353,6 +340,10 @@ class ToolNames:
             near = [] if same else nearest(word, self.ids)
             self._known[word] = same[0] if len(same) == 1 else self.bench.by_id[near[0]] if near else None
         return self._known[word]
+
+
+def _letters(name: str) -> str:
+    return "".join(letter for letter in comparison_key(name) if letter.isalnum())
 
 
 @dataclass(frozen=True, slots=True)
@@ -423,13 +414,6 @@ def brief(value: Json) -> str:
         return (value if isinstance(value, str) else dumps(value, indent=False))[:60]
     except (TypeError, ValueError):  # no JSON
         return excerpt(value)
-
-
-def _letters(name: str) -> str:
-    return "".join(letter for letter in comparison_key(name) if letter.isalnum())
-
-
-# TaskBench: tool files with inputs by type or with parameters; each tool becomes an activity with its preparation.
 
 
 def taskbench_tools(given: Given) -> Iterator[ImportedTool]:

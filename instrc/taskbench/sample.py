@@ -19,17 +19,6 @@ from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject
 from instrc.tools.tasks import PlanTask, Reference
 
-# New plans over the tools of a file, any number of them, all sound.
-
-
-SAMPLED_PLANS: Final = 1_000_000
-"""Plans that are sampled at once."""
-SAMPLED_TASKS: Final = 1000
-"""Tasks of a sampled plan."""
-
-_EXAMPLES = {"image": "example.jpg", "audio": "example.wav", "video": "example.mp4", "url": "https://example.org/page"}
-_TEXTS = ("the first of them", "Hello, world", "a boat in a harbour", "What is shown here?", "next Friday", "to French")
-
 
 def sample(bench: Bench, count: int, seed: int = 0, shape: PlanShape | None = None, largest: int = 8) -> Iterator[list[Json]]:
     """Yield plans: single tasks, chains, and graphs that grow by tasks before and after those they have.
@@ -42,6 +31,10 @@ def sample(bench: Bench, count: int, seed: int = 0, shape: PlanShape | None = No
         wanted = draw.choice(SHAPES) if shape is None else shape
         size = 1 if wanted == "single" else draw.randint(2, sampler.largest)
         yield sampler.plan(size, wanted)
+
+
+_TEXTS = ("the first of them", "Hello, world", "a boat in a harbour", "What is shown here?", "next Friday", "to French")
+_EXAMPLES = {"image": "example.jpg", "audio": "example.wav", "video": "example.mp4", "url": "https://example.org/page"}
 
 
 class _Sampler:
@@ -164,9 +157,10 @@ def _reaches(start: int, end: int, edges: list[tuple[int, int]]) -> bool:
     return False
 
 
-# What `instrc plan` does with records of TaskBench, as functions; `tools` is the JSON of a tool file.
-
-
+SAMPLED_PLANS: Final = 1_000_000
+"""Plans that are sampled at once."""
+SAMPLED_TASKS: Final = 1000
+"""Tasks of a sampled plan."""
 BenchLike = Bench | dict[str, Json] | list[Json]
 
 
@@ -181,6 +175,25 @@ def import_plan(record: Json, tools: BenchLike, *, repair: bool = False) -> Impo
     With `repair` known mistakes are read as what they most likely mean, each listed among the problems.
     """
     return _importer(_bench(tools), bool(repair)).read(record)
+
+
+@lru_cache(maxsize=16)
+def _importer(bench: Bench, repair: bool) -> PlanImporter:  # noqa: FBT001  -- a key of the cache
+    return PlanImporter(bench, repair=repair)
+
+
+def _bench(tools: BenchLike) -> Bench:
+    if isinstance(tools, Bench):
+        return tools
+    try:
+        return _remembered(dumps(tools, indent=False))
+    except (TypeError, ValueError, RecursionError):
+        return Bench(())
+
+
+@lru_cache(maxsize=8)
+def _remembered(text: str) -> Bench:
+    return read_bench(loads(text), lambda _path, _reason: None)
 
 
 @takes_plain_values
@@ -227,28 +240,6 @@ def sample_plans(
             raise CompileError([InvalidOption(option=option, given=excerpt(given), wanted=wanted)])
     whole_number("seed", seed)
     return list(sample(_bench(tools), count, seed, shape, largest))
-
-
-def _bench(tools: BenchLike) -> Bench:
-    if isinstance(tools, Bench):
-        return tools
-    try:
-        return _remembered(dumps(tools, indent=False))
-    except (TypeError, ValueError, RecursionError):
-        return Bench(())
-
-
-@lru_cache(maxsize=8)
-def _remembered(text: str) -> Bench:
-    return read_bench(loads(text), lambda _path, _reason: None)
-
-
-@lru_cache(maxsize=16)
-def _importer(bench: Bench, repair: bool) -> PlanImporter:  # noqa: FBT001  -- a key of the cache
-    return PlanImporter(bench, repair=repair)
-
-
-# The scores as a check of evaluations.
 
 
 def plan_check(options: JsonObject, place: CheckPlace) -> Callable[[CheckedRun, Json, Json], CheckScore]:

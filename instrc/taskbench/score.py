@@ -14,32 +14,6 @@ from instrc.text.arguments import excerpt
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
 
-# The scores of TaskBench, as its own evaluator computes them.
-#
-# Requests that both sides have by id are compared.  Predictions that cannot be read are left out of the scores and counted;
-# the scores `with_unreadable` take them for empty plans, with an edit distance of 1.
-
-
-METRICS = ("n-F1", "e-F1", "t-F1", "v-F1", "NED")
-
-
-@dataclass(slots=True)
-class PlanFacts:
-    """What is compared of a plan."""
-
-    names: list[str]
-    tools: set[str] = field(default_factory=set)
-    edges: set[tuple[str, str]] = field(default_factory=set)
-    arguments: set[tuple[str, str]] = field(default_factory=set)
-    values: set[tuple[str, str, str]] = field(default_factory=set)
-    sequence: tuple[int, ...] = ()
-    places: set[tuple[int, int]] = field(default_factory=set)
-    """Edges by the places of tasks, from which the shape is seen."""
-
-    def sets(self) -> tuple[AbstractSet[object], ...]:
-        """Return what the four F1 scores compare, in their order."""
-        return self.tools, self.edges, self.arguments, self.values
-
 
 class Compared(NamedTuple):
     """What a prediction and what is right have in common."""
@@ -50,13 +24,7 @@ class Compared(NamedTuple):
     """How alike the sequences of tools are; `None` if the prediction cannot be read."""
 
 
-def compared(gold: PlanFacts, prediction: PlanFacts | None) -> Compared:
-    """Compare one prediction with what is right."""
-    if prediction is None:
-        return Compared(tuple((0, 0, len(right)) for right in gold.sets()), None)
-    pairs = zip(prediction.sets(), gold.sets(), strict=True)
-    counts = tuple((len(said & right), len(said), len(right)) for said, right in pairs)
-    return Compared(counts, _ratio(prediction.sequence, gold.sequence))
+METRICS = ("n-F1", "e-F1", "t-F1", "v-F1", "NED")
 
 
 @dataclass(slots=True)
@@ -152,6 +120,54 @@ def score(gold: Iterable[Json], predictions: Iterable[Json], bench: Bench) -> Sc
     return found
 
 
+@dataclass(slots=True)
+class PlanFacts:
+    """What is compared of a plan."""
+
+    names: list[str]
+    tools: set[str] = field(default_factory=set)
+    edges: set[tuple[str, str]] = field(default_factory=set)
+    arguments: set[tuple[str, str]] = field(default_factory=set)
+    values: set[tuple[str, str, str]] = field(default_factory=set)
+    sequence: tuple[int, ...] = ()
+    places: set[tuple[int, int]] = field(default_factory=set)
+    """Edges by the places of tasks, from which the shape is seen."""
+
+    def sets(self) -> tuple[AbstractSet[object], ...]:
+        """Return what the four F1 scores compare, in their order."""
+        return self.tools, self.edges, self.arguments, self.values
+
+
+def compared(gold: PlanFacts, prediction: PlanFacts | None) -> Compared:
+    """Compare one prediction with what is right."""
+    if prediction is None:
+        return Compared(tuple((0, 0, len(right)) for right in gold.sets()), None)
+    pairs = zip(prediction.sets(), gold.sets(), strict=True)
+    counts = tuple((len(said & right), len(said), len(right)) for said, right in pairs)
+    return Compared(counts, _ratio(prediction.sequence, gold.sequence))
+
+
+def _ratio(one: tuple[int, ...], other: tuple[int, ...]) -> float:
+    """Return how alike two sequences are: 1 less their distance (substitution costs 2) over the sum of their lengths."""
+    total = len(one) + len(other)
+    if one == other:
+        return 1.0
+    return 2 * _common(one, other) / total  # with substitution at 2 the distance is the sum less twice the common part
+
+
+def _common(one: tuple[int, ...], other: tuple[int, ...]) -> int:
+    """Return the length of the longest common subsequence: a row of the table is the bits of one number (Hyyrö, 2004)."""
+    places: dict[int, int] = {}
+    for number, each in enumerate(other):
+        places[each] = places.get(each, 0) | 1 << number
+    whole = (1 << len(other)) - 1
+    row = whole
+    for each in one:
+        found = row & places.get(each, 0)
+        row = (row + found | row - found) & whole
+    return len(other) - row.bit_count()
+
+
 def compared_facts(record: TaskRecord, bench: Bench, index: Mapping[str, int]) -> PlanFacts | None:
     """Return what is compared of a plan; `None` if it cannot be read."""
     words = _words(record.nodes)
@@ -185,17 +201,6 @@ def _words(nodes: Json) -> list[tuple[str, Json]] | None:
             return None
         found.append((word, node.get("arguments")))
     return found
-
-
-def _by_links(facts: PlanFacts, links: Json) -> None:
-    """Count what the links say, where arguments do not say what depends on what."""
-    first = {name: number for number, name in reversed(list(enumerate(facts.names)))}
-    for link in links if isinstance(links, list) else []:
-        source, target = (link.get("source"), link.get("target")) if isinstance(link, dict) else (None, None)
-        if isinstance(source, str) and isinstance(target, str):
-            facts.edges.add((source, target))
-            if source in first and target in first:
-                facts.places.add((first[source], first[target]))
 
 
 def _by_type(facts: PlanFacts, number: int, argument: Json, bench: Bench) -> None:
@@ -234,28 +239,15 @@ def _text(value: Json) -> str:
         return excerpt(value)
 
 
-def _ratio(one: tuple[int, ...], other: tuple[int, ...]) -> float:
-    """Return how alike two sequences are: 1 less their distance (substitution costs 2) over the sum of their lengths."""
-    total = len(one) + len(other)
-    if one == other:
-        return 1.0
-    return 2 * _common(one, other) / total  # with substitution at 2 the distance is the sum less twice the common part
-
-
-def _common(one: tuple[int, ...], other: tuple[int, ...]) -> int:
-    """Return the length of the longest common subsequence: a row of the table is the bits of one number (Hyyrö, 2004)."""
-    places: dict[int, int] = {}
-    for number, each in enumerate(other):
-        places[each] = places.get(each, 0) | 1 << number
-    whole = (1 << len(other)) - 1
-    row = whole
-    for each in one:
-        found = row & places.get(each, 0)
-        row = (row + found | row - found) & whole
-    return len(other) - row.bit_count()
-
-
-# Scores as a table of text and as a picture (SVG).
+def _by_links(facts: PlanFacts, links: Json) -> None:
+    """Count what the links say, where arguments do not say what depends on what."""
+    first = {name: number for number, name in reversed(list(enumerate(facts.names)))}
+    for link in links if isinstance(links, list) else []:
+        source, target = (link.get("source"), link.get("target")) if isinstance(link, dict) else (None, None)
+        if isinstance(source, str) and isinstance(target, str):
+            facts.edges.add((source, target))
+            if source in first and target in first:
+                facts.places.add((first[source], first[target]))
 
 
 _COLOURS = ("#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#9498a0")
@@ -272,6 +264,13 @@ def table(scores: Scores) -> str:
         for line in lines
     )
     return "".join(f"{row.rstrip()}\n" for row in rows)
+
+
+def _cells(score: Score) -> list[str]:
+    said, all_of_them = score.values(), score.values(with_unreadable=True)
+    return [
+        f"{100 * said[metric]:.2f}" + (f" ({100 * all_of_them[metric]:.2f})" if score.unreadable else "") for metric in METRICS
+    ]
 
 
 def svg(scores: Scores) -> str:
@@ -305,10 +304,3 @@ def svg(scores: Scores) -> str:
         parts.append(f'<text x="{middle:g}" y="{base + 16}" text-anchor="middle">{escape(name)}</text>')
         parts.append(f'<text x="{middle:g}" y="{base + 30}" text-anchor="middle" fill="#888888">{score.requests}</text>')
     return "\n".join([*parts, "</svg>"]) + "\n"
-
-
-def _cells(score: Score) -> list[str]:
-    said, all_of_them = score.values(), score.values(with_unreadable=True)
-    return [
-        f"{100 * said[metric]:.2f}" + (f" ({100 * all_of_them[metric]:.2f})" if score.unreadable else "") for metric in METRICS
-    ]

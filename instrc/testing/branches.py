@@ -79,6 +79,10 @@ def _of_kind(kind: str, schema: JsonObject, root: Json, besides: Json) -> Iterat
                 yield from ("other", "")
 
 
+def _definitions(root: Json) -> JsonObject:
+    return mapping(root.get("$defs")) if isinstance(root, dict) else {}
+
+
 def plans_for(schema: Json, tools: JsonObject, root: Json) -> list[Json]:
     """Return plans for some tools: one task of each, all of them together, and one that waits for another."""
     definitions = _definitions(root)
@@ -108,25 +112,6 @@ def telling_values(schema: Json, test: Json, known: Iterable[Json]) -> Iterator[
                 return
 
 
-def _mixed_lists(schema: JsonObject, root: Json, test: Json) -> Iterator[Json]:
-    """Yield lists whose elements are not alike: some satisfy what a test says of elements, others do not."""
-    items: JsonObject = {**dereference(schema.get("items", {}), root), "$defs": _definitions(root)}
-    for asked in _of_elements(test):
-        kinds = list(telling_values(items, asked, ()))
-        if len(kinds) > 1:
-            yield from (kinds, [*reversed(kinds), kinds[-1]])
-
-
-def _of_elements(test: Json) -> Iterator[Json]:
-    """Yield what a test of a list says of its elements."""
-    for word, part in mapping(test).items():
-        if word in {"items", "contains"}:
-            yield part
-        elif word in {"anyOf", "oneOf", "allOf", "not"}:
-            for each in listing(part) or [part]:
-                yield from _of_elements(each)
-
-
 def schema_inside(schema: Json, tail: tuple[str, ...], root: Json) -> Json:
     """Return the part of a schema that describes what a path of names leads to."""
     for name in tail:
@@ -145,16 +130,9 @@ def object_part(schema: Json, root: Json) -> JsonObject:
     return {**next((each for each in parts if "properties" in each), usual), "$defs": _definitions(root)}
 
 
-def _definitions(root: Json) -> JsonObject:
-    return mapping(root.get("$defs")) if isinstance(root, dict) else {}
-
-
 def dereference(schema: Json, root: Json) -> JsonObject:
     """Follow a reference to the definitions of a schema; what is no schema by keywords allows everything."""
     return mapping(dereferenced(schema, {"$defs": _definitions(root)}))
-
-
-# What decides how a run goes: values that conditions and lists read, and steps in a `try` that may fail.
 
 
 ABSENT = object()
@@ -205,6 +183,18 @@ class Point:
         return ", then ".join(_choice_as_text(name, self.choices[number]) for number in order)
 
 
+def _choice_as_text(name: str, choice: Json | object) -> str:
+    if isinstance(choice, Fails):
+        words = " ".join(word for word in (choice.kind if choice.kind != "failed" else "", choice.code or "") if word)
+        return f"{name} fails{f' ({words})' if words else ''}"
+    if choice is AS_MADE:
+        return f"{name} as made up"
+    if choice is ABSENT:
+        return f"{name} left out"
+    text = dumps(cast("Json", choice), indent=False)
+    return f"{name} = {text if len(text) <= 60 else text[:57] + '...'}"
+
+
 _Place: TypeAlias = tuple[int, str, tuple[str, ...]]
 """A step or an input, by region and key, and the members that lead to the value."""
 _Start: TypeAlias = tuple[PlanRegion, flow.Read, tuple[str, ...]]
@@ -234,46 +224,6 @@ def points_of(program: RunnablePlan, fixed: Iterable[str]) -> list[Point]:
     return found + [_point(program, region, unit.steps[0].key, (), failures) for region, unit in fallible]
 
 
-def _plan_units(program: RunnablePlan, places: Iterable[_Place]) -> Iterator[tuple[PlanRegion, PlanUnit]]:
-    """Yield what carries out a plan whose result decides something."""
-    for number, key in dict.fromkeys((number, key) for number, key, _ in places if number != INPUT):
-        region = program.regions[number]
-        yield from ((region, unit) for unit in region.units if unit.kind == "plan" and unit.steps[0].key == key)
-
-
-def _of_plans(program: RunnablePlan, values: Mapping[_Place, list[Json]]) -> list[tuple[_Place, list[Json]]]:
-    """Return the places of the plans whose results decide something, with what is asked of the results."""
-    found: list[tuple[_Place, list[Json]]] = []
-    for region, unit in _plan_units(program, values):
-        here = region.index, unit.steps[0].key
-        starts: list[_Start] = [(region, read, ()) for read in flow.reads_of(unit.steps[0].arguments)]
-        asked = [test for (number, key, _), tests in values.items() if (number, key) == here for test in tests]
-        found += [(place, asked) for place in sorted(bases_of(program, starts))]
-    return found
-
-
-def refusals(program: RunnablePlan) -> Iterator[tuple[int, str]]:
-    """Yield the steps of persons, by region and key, who may refuse so that the run ends."""
-    for number, key in unread_decisions(program):
-        schema = _schema(program, number, key)
-        if "Reject" in list(values_of(schema_inside(schema, ("decision",), schema), schema)):
-            yield number, key
-
-
-def _failures(program: RunnablePlan) -> list[Fails]:
-    """Return failures: one that says nothing special, and those that conditions on `error` name."""
-    found = [Fails()]
-    for region, read, schema in _looks(program):
-        place = program.locate(region, read)
-        if place.source == "name" and place.name == "error" and place.rest in {("kind",), ("code",)}:
-            for value in values_of(schema, schema):
-                if place.rest == ("kind",):
-                    found += [Fails(kind) for kind in get_args(FailureKind) if kind == value]
-                elif isinstance(value, str):
-                    found.append(Fails(code=value))
-    return list(dict.fromkeys(found))
-
-
 def _looks(program: RunnablePlan) -> Iterator[tuple[PlanRegion, flow.Read, Json]]:
     """Yield the paths on which it depends how a run goes, with the schema that they are checked against."""
     for region in program.regions:
@@ -284,15 +234,6 @@ def _looks(program: RunnablePlan) -> Iterator[tuple[PlanRegion, flow.Read, Json]
                 for part in flow.parts_of(unit.block):
                     yield from ((region, read, schema) for read, schema in (part.condition.tests if part.condition else ()))
                 yield from ((region, read, _NOT_EMPTY) for read in flow.reads_of(flow.source_of_block(unit.block)))
-
-
-def is_excluded(program: RunnablePlan, region: PlanRegion, read: flow.Read, schema: Json) -> bool:
-    """Tell whether the schemas of all that a path leads to rule out what it is asked for."""
-    bases = bases_of(program, [(region, read, ())])
-    if not bases or _schema_of_test(program, region, read, schema) is not schema:
-        return False
-    roots = [(_schema(program, number, key), tail) for number, key, tail in bases]
-    return all(root is not None and disjoint(schema_inside(root, tail, root), schema) for root, tail in roots)
 
 
 def _sources_behind(program: RunnablePlan, region: PlanRegion, read: flow.Read) -> Iterator[tuple[PlanRegion, flow.Read]]:
@@ -320,26 +261,22 @@ def _schema_of_test(program: RunnablePlan, region: PlanRegion, read: flow.Read, 
     return {"type": "array", "items": schema, "minItems": 1}
 
 
-def _fallible_units(program: RunnablePlan) -> Iterator[tuple[PlanRegion, PlanUnit]]:
-    """Yield what may fail in a body whose failure another body takes in, as that of a `try`."""
-    for region in program.regions:
-        if any(part.rescued for _, _, part in _around(program, region)):
-            for unit in region.units:
-                if unit.kind in {"activity", "model", "user", "plan"} and unit.steps:
-                    yield region, unit
+def _of_plans(program: RunnablePlan, values: Mapping[_Place, list[Json]]) -> list[tuple[_Place, list[Json]]]:
+    """Return the places of the plans whose results decide something, with what is asked of the results."""
+    found: list[tuple[_Place, list[Json]]] = []
+    for region, unit in _plan_units(program, values):
+        here = region.index, unit.steps[0].key
+        starts: list[_Start] = [(region, read, ()) for read in flow.reads_of(unit.steps[0].arguments)]
+        asked = [test for (number, key, _), tests in values.items() if (number, key) == here for test in tests]
+        found += [(place, asked) for place in sorted(bases_of(program, starts))]
+    return found
 
 
-def _around(program: RunnablePlan, region: PlanRegion) -> Iterator[tuple[PlanRegion, PlanUnit, flow.BlockPart]]:
-    """Yield the blocks around a body, the innermost first: where each stands, and the part of it in which the body lies."""
-    while region.parent is not None:
-        outer = program.regions[region.parent]
-        unit = outer.units[region.owner]
-        assert unit.block is not None  # it has a body
-        yield outer, unit, flow.parts_of(unit.block)[unit.regions.index(region.index)]
-        region = outer
-
-
-# --- what may stand in a place ------------------------------------------------------------------------------------------------
+def _plan_units(program: RunnablePlan, places: Iterable[_Place]) -> Iterator[tuple[PlanRegion, PlanUnit]]:
+    """Yield what carries out a plan whose result decides something."""
+    for number, key in dict.fromkeys((number, key) for number, key, _ in places if number != INPUT):
+        region = program.regions[number]
+        yield from ((region, unit) for unit in region.units if unit.kind == "plan" and unit.steps[0].key == key)
 
 
 def _points_of_value(program: RunnablePlan, number: int, key: str, tail: tuple[str, ...], schemas: list[Json]) -> Iterator[Point]:
@@ -377,19 +314,45 @@ def _points_of_value(program: RunnablePlan, number: int, key: str, tail: tuple[s
             yield _point(program, region, key, tail[:size], (AS_MADE, *gaps), around[: size - 1])
 
 
+def _schema(program: RunnablePlan, number: int, key: str) -> Json:
+    """Return the schema of what a step or an input is, with its definitions."""
+    if number == INPUT:
+        declared: Json = (program.process.inputs or {}).get(key, {"type": "string"})
+        return declared
+    for unit in program.regions[number].units:
+        for step in unit.steps:
+            if step.key == key and isinstance(step.schema, dict):
+                return {**step.schema, "$defs": program.definitions}
+    return None
+
+
+def _is_output(region: PlanRegion, key: str) -> bool:
+    return any(step.key == key and step.output for unit in region.units if unit.kind == "activity" for step in unit.steps)
+
+
+def _of_elements(test: Json) -> Iterator[Json]:
+    """Yield what a test of a list says of its elements."""
+    for word, part in mapping(test).items():
+        if word in {"items", "contains"}:
+            yield part
+        elif word in {"anyOf", "oneOf", "allOf", "not"}:
+            for each in listing(part) or [part]:
+                yield from _of_elements(each)
+
+
 def _tools(program: RunnablePlan, number: int, key: str, tail: tuple[str, ...]) -> JsonObject | None:
     """Return the tools that the plan at a place may name; `None` if none stands there."""
     steps = () if number == INPUT else (step for unit in program.regions[number].units for step in unit.steps if step.key == key)
     return next((plan.tools for step in steps for plan in step.plans if plan.place == tail), None)
 
 
-def _gaps(root: Json, tail: tuple[str, ...]) -> list[object]:
-    """Return what may stand for an object that a condition looks into: null, or nothing."""
-    gaps: list[object] = [None] if any(value is None for value in values_of(schema_inside(root, tail, root), root)) else []
-    parent = object_part(schema_inside(root, tail[:-1], root), root)
-    required = parent.get("required")
-    always = isinstance(required, list) and tail[-1] in required
-    return gaps if always or "properties" not in parent else [*gaps, ABSENT]
+def _mixed_lists(schema: JsonObject, root: Json, test: Json) -> Iterator[Json]:
+    """Yield lists whose elements are not alike: some satisfy what a test says of elements, others do not."""
+    items: JsonObject = {**dereference(schema.get("items", {}), root), "$defs": _definitions(root)}
+    for asked in _of_elements(test):
+        kinds = list(telling_values(items, asked, ()))
+        if len(kinds) > 1:
+            yield from (kinds, [*reversed(kinds), kinds[-1]])
 
 
 def _point(
@@ -408,35 +371,63 @@ def _point(
     return Point(INPUT if region is None else region.index, key, tail, choices, around, tuple(orders))
 
 
-def _is_output(region: PlanRegion, key: str) -> bool:
-    return any(step.key == key and step.output for unit in region.units if unit.kind == "activity" for step in unit.steps)
+def _around(program: RunnablePlan, region: PlanRegion) -> Iterator[tuple[PlanRegion, PlanUnit, flow.BlockPart]]:
+    """Yield the blocks around a body, the innermost first: where each stands, and the part of it in which the body lies."""
+    while region.parent is not None:
+        outer = program.regions[region.parent]
+        unit = outer.units[region.owner]
+        assert unit.block is not None  # it has a body
+        yield outer, unit, flow.parts_of(unit.block)[unit.regions.index(region.index)]
+        region = outer
 
 
-def _schema(program: RunnablePlan, number: int, key: str) -> Json:
-    """Return the schema of what a step or an input is, with its definitions."""
-    if number == INPUT:
-        declared: Json = (program.process.inputs or {}).get(key, {"type": "string"})
-        return declared
-    for unit in program.regions[number].units:
-        for step in unit.steps:
-            if step.key == key and isinstance(step.schema, dict):
-                return {**step.schema, "$defs": program.definitions}
-    return None
+def _gaps(root: Json, tail: tuple[str, ...]) -> list[object]:
+    """Return what may stand for an object that a condition looks into: null, or nothing."""
+    gaps: list[object] = [None] if any(value is None for value in values_of(schema_inside(root, tail, root), root)) else []
+    parent = object_part(schema_inside(root, tail[:-1], root), root)
+    required = parent.get("required")
+    always = isinstance(required, list) and tail[-1] in required
+    return gaps if always or "properties" not in parent else [*gaps, ABSENT]
 
 
-def _choice_as_text(name: str, choice: Json | object) -> str:
-    if isinstance(choice, Fails):
-        words = " ".join(word for word in (choice.kind if choice.kind != "failed" else "", choice.code or "") if word)
-        return f"{name} fails{f' ({words})' if words else ''}"
-    if choice is AS_MADE:
-        return f"{name} as made up"
-    if choice is ABSENT:
-        return f"{name} left out"
-    text = dumps(cast("Json", choice), indent=False)
-    return f"{name} = {text if len(text) <= 60 else text[:57] + '...'}"
+def _failures(program: RunnablePlan) -> list[Fails]:
+    """Return failures: one that says nothing special, and those that conditions on `error` name."""
+    found = [Fails()]
+    for region, read, schema in _looks(program):
+        place = program.locate(region, read)
+        if place.source == "name" and place.name == "error" and place.rest in {("kind",), ("code",)}:
+            for value in values_of(schema, schema):
+                if place.rest == ("kind",):
+                    found += [Fails(kind) for kind in get_args(FailureKind) if kind == value]
+                elif isinstance(value, str):
+                    found.append(Fails(code=value))
+    return list(dict.fromkeys(found))
 
 
-# The ways that a run can go: which there are in a program, and which a run has taken.
+def _fallible_units(program: RunnablePlan) -> Iterator[tuple[PlanRegion, PlanUnit]]:
+    """Yield what may fail in a body whose failure another body takes in, as that of a `try`."""
+    for region in program.regions:
+        if any(part.rescued for _, _, part in _around(program, region)):
+            for unit in region.units:
+                if unit.kind in {"activity", "model", "user", "plan"} and unit.steps:
+                    yield region, unit
+
+
+def refusals(program: RunnablePlan) -> Iterator[tuple[int, str]]:
+    """Yield the steps of persons, by region and key, who may refuse so that the run ends."""
+    for number, key in unread_decisions(program):
+        schema = _schema(program, number, key)
+        if "Reject" in list(values_of(schema_inside(schema, ("decision",), schema), schema)):
+            yield number, key
+
+
+def is_excluded(program: RunnablePlan, region: PlanRegion, read: flow.Read, schema: Json) -> bool:
+    """Tell whether the schemas of all that a path leads to rule out what it is asked for."""
+    bases = bases_of(program, [(region, read, ())])
+    if not bases or _schema_of_test(program, region, read, schema) is not schema:
+        return False
+    roots = [(_schema(program, number, key), tail) for number, key, tail in bases]
+    return all(root is not None and disjoint(schema_inside(root, tail, root), schema) for root, tail in roots)
 
 
 BranchKind: TypeAlias = Literal["body", "succeed", "none", "until", "max", "win", "fail", "refuse"]
@@ -496,17 +487,17 @@ def _of(program: RunnablePlan, region: PlanRegion, unit: PlanUnit, refusable: di
                     yield RunBranch("refuse", here, at, f"{scoped_id(blocks_around(program, region), step.key)} is refused")
 
 
-def blocks_around(program: RunnablePlan, region: PlanRegion) -> str:
-    """Return the blocks around a body: `whenContext1.repeatContext1`."""
-    return ".".join(reversed([unit.context for _, unit, _ in _around(program, region)]))
-
-
 def _catcher(program: RunnablePlan, region: PlanRegion) -> str | None:
     """Return the block that goes on after a failure in a body, `None` if that ends the run."""
     for outer, unit, part in _around(program, region):
         if part.rescued:
             return scoped_id(blocks_around(program, outer), unit.context)
     return None
+
+
+def blocks_around(program: RunnablePlan, region: PlanRegion) -> str:
+    """Return the blocks around a body: `whenContext1.repeatContext1`."""
+    return ".".join(reversed([unit.context for _, unit, _ in _around(program, region)]))
 
 
 class TakenBranches:

@@ -18,12 +18,8 @@ from instrc.schema.validation import validate
 from instrc.text.jsontext import dumps, loads, repeated_keys
 from instrc.text.jsonvalue import Json, JsonObject, as_texts, equal, without_type
 
-# The file of cases beside a program, as it is read: headings of the second level, and fenced blocks below them.
-
-
 TESTED_COMMANDS: Final = 10_000
 """Commands of one case."""
-
 ENDING = ".cases.md"
 RECORDED = ".eval.cases.md"
 """The ending of cases that an evaluation has recorded."""
@@ -136,21 +132,6 @@ def _unclosed(text: str, start: int, end: int) -> str | None:
     )
 
 
-# Cases beside a program: what becomes of an answer, and whole runs with scripted answers.
-#
-# A file `NAME.cases.md` belongs to `NAME.aug` (or `NAME.vibe.json`) in the same folder.
-# A heading of the second level begins a case; its blocks are JSON, told apart by the word behind `json`:
-#
-# * `answer`: what a model filled in; `json answer openai` is as that provider returns it.
-#   Expected are `output`, `thoughts`, `metrics`, or a block `problems` with a line `POINTER words` for each violation;
-#   an answer with violations needs this block.
-# * `answers`: a whole run, given by chunk, step or activity, compared without case, `_` and `-` (a list is taken in order,
-#   `{"fail": "why"}` makes a step fail, `{"fail": {"kind": "timeout"}}` lets its deadline pass), with `input` for the request.
-#   Expected are `value`, `output`, or `error`, of which the members that are written count.
-#
-# `export=NAME` behind it chooses one of several exports.
-
-
 @dataclass(frozen=True, slots=True)
 class Difference:
     """An expected block and what came instead."""
@@ -163,10 +144,6 @@ class Difference:
 
 class BadCaseError(ValueError):
     """A case that cannot be carried out; the message says why."""
-
-
-def _refuse(reason: str) -> NoReturn:
-    raise BadCaseError(reason)
 
 
 def judge(case: Case, artefacts: Sequence[Artefact]) -> list[Difference]:
@@ -199,34 +176,8 @@ def judge(case: Case, artefacts: Sequence[Artefact]) -> list[Difference]:
     return list(_differences(expected, actual))
 
 
-def _differences(expected: list[Block], actual: dict[str, Json]) -> Iterator[Difference]:
-    for block in expected:
-        came = actual.get(block.word)
-        if block.word == "problems":
-            text = "".join(f"{line}\n" for line in as_texts(came or []))
-            if block.text.strip().splitlines() != text.strip().splitlines():
-                yield Difference(block, block.text, text)
-            continue
-        if not block.text.strip():  # to be filled in
-            yield Difference(block, block.text, f"{dumps(came)}\n")
-            continue
-        wanted = _json(block)
-        compared: Json = came
-        if block.word == "error" and isinstance(wanted, dict) and isinstance(came, dict):
-            compared = {key: came[key] for key in wanted if key in came}
-        if not equal(wanted, compared):
-            yield Difference(block, f"{dumps(wanted)}\n", f"{dumps(came)}\n")
-
-
-def _json(block: Block) -> Json:
-    try:
-        value = loads(block.text)
-    except ValueError as error:
-        _refuse(f"the block `{block.word}` is not JSON: {error}")
-    twice = repeated_keys(block.text, value)
-    if twice:
-        _refuse(f"the block `{block.word}` has the key `{twice[0]}` twice in one object")
-    return value
+def _refuse(reason: str) -> NoReturn:
+    raise BadCaseError(reason)
 
 
 def _outcome_of_answer(block: Block, artefact: Artefact) -> dict[str, Json]:
@@ -255,7 +206,15 @@ def _outcome_of_answer(block: Block, artefact: Artefact) -> dict[str, Json]:
     return {"output": parts["output"], "thoughts": parts["thoughts"], "metrics": parts["metrics"], "problems": problems}
 
 
-# --- runs
+def _json(block: Block) -> Json:
+    try:
+        value = loads(block.text)
+    except ValueError as error:
+        _refuse(f"the block `{block.word}` is not JSON: {error}")
+    twice = repeated_keys(block.text, value)
+    if twice:
+        _refuse(f"the block `{block.word}` has the key `{twice[0]}` twice in one object")
+    return value
 
 
 def _run(answers: Json, given: Block | None, artefact: Artefact) -> dict[str, Json]:
@@ -283,6 +242,25 @@ def _run(answers: Json, given: Block | None, artefact: Artefact) -> dict[str, Js
 
 def _inputs(value: Json) -> dict[str, Json]:
     return value if isinstance(value, dict) else {"prompt": value}
+
+
+def _differences(expected: list[Block], actual: dict[str, Json]) -> Iterator[Difference]:
+    for block in expected:
+        came = actual.get(block.word)
+        if block.word == "problems":
+            text = "".join(f"{line}\n" for line in as_texts(came or []))
+            if block.text.strip().splitlines() != text.strip().splitlines():
+                yield Difference(block, block.text, text)
+            continue
+        if not block.text.strip():  # to be filled in
+            yield Difference(block, block.text, f"{dumps(came)}\n")
+            continue
+        wanted = _json(block)
+        compared: Json = came
+        if block.word == "error" and isinstance(wanted, dict) and isinstance(came, dict):
+            compared = {key: came[key] for key in wanted if key in came}
+        if not equal(wanted, compared):
+            yield Difference(block, f"{dumps(wanted)}\n", f"{dumps(came)}\n")
 
 
 class CaseScript:

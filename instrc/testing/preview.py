@@ -19,12 +19,6 @@ from instrc.testing.rehearsal import rehearsal_of
 from instrc.text.jsonvalue import Json
 from instrc.text.sentences import EN, Sentences
 
-# What a model receives of a program, chunk by chunk, found out by a rehearsal: no key, no network, no effect.
-#
-# The interpreter runs the process, once for each branch; answers, results and decisions are made from the schemas.
-# So messages and schemas are those that an engine would send.
-
-
 PREVIEWED_COMMANDS: Final = 4_000
 """Commands of a preview after which it looks no further for calls of the model, if none of them was a new one."""
 
@@ -84,28 +78,6 @@ def calls_of(
     return tuple(found)
 
 
-def later_schemas(artefact: Artefact) -> dict[str, Json]:
-    """Return what the model fills in after the tool that starts a process, by chunk."""
-    process = Process.from_json(artefact.documents["process"])
-    first = process.body.contexts[0] if process.body.contexts else None
-    return {
-        context.name: schema_without_engine(context, context.steps, process.definitions, alone=False)
-        for context in process.contexts()
-        if isinstance(context, Chunk) and context.executor == "model" and context is not first
-    }
-
-
-def _inputs(process: Process) -> dict[str, Json]:
-    """Return made values for the inputs beside `prompt`."""
-    return {name: instance_of(schema) for name, schema in (process.inputs or {}).items() if name != "prompt"}
-
-
-def _engine_keywords(step: Step) -> dict[str, Json]:
-    written = write_step(step)
-    schema = written if isinstance(written, dict) else {}
-    return {word: schema[word] for word in ("references", "arguments", "activity", "within", "delay") if word in schema}
-
-
 class _ReachedCalls:
     """The command of each call that a rehearsal reaches, by what `ModelCall.chunk` is."""
 
@@ -128,3 +100,25 @@ class _ReachedCalls:
 
     def enough(self) -> bool:
         return len(self.found) == self.wanted or self._in_vain > PREVIEWED_COMMANDS
+
+
+def _inputs(process: Process) -> dict[str, Json]:
+    """Return made values for the inputs beside `prompt`."""
+    return {name: instance_of(schema) for name, schema in (process.inputs or {}).items() if name != "prompt"}
+
+
+def _engine_keywords(step: Step) -> dict[str, Json]:
+    written = write_step(step)
+    schema = written if isinstance(written, dict) else {}
+    return {word: schema[word] for word in ("references", "arguments", "activity", "within", "delay") if word in schema}
+
+
+def later_schemas(artefact: Artefact) -> dict[str, Json]:
+    """Return what the model fills in after the tool that starts a process, by chunk."""
+    process = Process.from_json(artefact.documents["process"])
+    first = process.body.contexts[0] if process.body.contexts else None
+    return {
+        context.name: schema_without_engine(context, context.steps, process.definitions, alone=False)
+        for context in process.contexts()
+        if isinstance(context, Chunk) and context.executor == "model" and context is not first
+    }

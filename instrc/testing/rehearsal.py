@@ -23,178 +23,6 @@ from instrc.testing.branches import ABSENT, AS_MADE, Fails, Point, RunBranch, Ta
 from instrc.text.jsonvalue import Json, JsonObject, without_type
 from instrc.tools.plan_check import check_plan
 
-REHEARSED_RUNS: Final = 400
-"""Runs of one rehearsal."""
-REHEARSED_COMMANDS: Final = 40_000
-"""Commands of all its runs together."""
-PLAYED_COMMANDS: Final = 2_000
-"""Commands of one rehearsed run; rounds may be as many as a program says."""
-FRUITLESS_CHANGES: Final = 2
-"""Choices that are changed one after the other although nothing new came of the first."""
-
-MADE_UP = "made to fail by the rehearsal"
-
-Choices = dict[Point, tuple[int, ...]]
-Watch = Callable[[Command], None]
-"""Is given each command of a run before its result is made."""
-
-
-@dataclass(frozen=True)
-class Played:
-    """What came of one run."""
-
-    outcome: Outcome | None
-    """As of any run; `None` if it did not end."""
-    taken: TakenBranches
-    asked: tuple[Point, ...]
-    """The places where it could have gone another way, in the order in which it came by."""
-    commands: int
-
-
-class _Play:
-    """One run."""
-
-    def __init__(self, program: RunnablePlan, plan: PinnedPlan, points: list[Point], choices: Choices) -> None:
-        self.program = program
-        self.plan = plan
-        self.choices = choices
-        self.points: dict[tuple[int, str], list[Point]] = {}
-        for point in points:
-            self.points.setdefault((point.region, point.key), []).append(point)
-        self.asked: dict[Point, int] = {}
-        """How often a point was reached."""
-
-    def through(self, inputs: Mapping[str, Json], watch: Watch) -> Played:
-        taken = TakenBranches(self.program)
-        state = versions.begin(self.plan, self._inputs(inputs))
-        taken.watch(state)
-        waiting: deque[Command] = deque()
-        count = 0
-        while state["outcome"] is None and count < PLAYED_COMMANDS:
-            waiting.extend(versions.issue(self.plan, state))
-            if state["outcome"] is not None:
-                break
-            command = _next(waiting)
-            if command is None:
-                break
-            count += 1
-            watch(command)
-            if command["id"] in state["open"]:
-                versions.apply(self.plan, state, command["id"], self._result(command, state))
-        taken.conclude(state)
-        return Played(state["outcome"], taken, tuple(self.asked), count)
-
-    def _inputs(self, inputs: Mapping[str, Json]) -> dict[str, Json]:
-        made = dict(inputs)
-        declared: JsonObject = {"prompt": {"type": "string"}, **(self.program.process.inputs or {})}
-        for name, schema in declared.items():
-            for point in self.points.get((INPUT, name), ()):
-                made[name] = self._chosen(point, made.get(name), partial(_fits, schema), ())
-        return made
-
-    def _result(self, command: Command, state: State) -> Result:
-        """Return what comes of a command."""
-        if command["kind"] in {"timer", "fire"}:
-            return {"ok": None}
-        entry = state["open"][command["id"]]
-        number = state["scopes"][entry["scope"]]["region"]
-        unit = self.program.regions[number].units[entry["unit"]]
-        schema: Json = command["schema"]  # type: ignore[typeddict-item]  # neither a timer nor a fire
-        failed = self._failure(unit, number)
-        if failed is not None:
-            return failed
-        value = _without_plans(unit, instance_of(schema))
-        if entry["as"] == "task":
-            return {"ok": value}
-        if unit.kind == "activity" and unit.steps[0].output and isinstance(value, dict):
-            value = value["output"]
-        alone = unit.kind != "model" and len(unit.steps) == 1
-
-        def fits(changed: Json) -> bool:
-            wrong = versions.faults(self.plan, state, command["id"], changed)
-            return not wrong if wrong is not None else not complaints(changed, schema) and _has_sound_plans(unit, changed)
-
-        for step in unit.steps:
-            for point in self.points.get((number, step.key), ()):
-                if not point.fails:
-                    value = self._chosen(point, value, fits, () if alone else (step.key,))
-        return {"ok": value}
-
-    def _failure(self, unit: PlanUnit, number: int) -> Result | None:
-        for point in self.points.get((number, unit.steps[0].key), ()) if unit.steps else ():
-            if point.fails and isinstance(choice := self._choice(point), Fails):
-                return {"error": {"kind": choice.kind, "code": choice.code, "message": MADE_UP}}
-        return None
-
-    def _choice(self, point: Point) -> object:
-        """Return what is chosen, this time."""
-        time = self.asked[point] = self.asked.get(point, -1) + 1
-        order = self.choices.get(point, (0,))
-        return point.choices[order[min(time, len(order) - 1)]]
-
-    def _chosen(self, point: Point, value: Json, fits: Callable[[Json], bool], before: tuple[str, ...]) -> Json:
-        """Return a value with the choice in its place; without, where it does not fit there."""
-        choice = self._choice(point)
-        if choice is AS_MADE:
-            return value
-        changed = _with(value, (*before, *point.tail), choice, (*({} for _ in before), *point.around))
-        return changed if fits(changed) else value
-
-
-def _next(waiting: deque[Command]) -> Command | None:
-    """Return what is answered next: deadlines pass only where nothing else is open."""
-    for _ in range(len(waiting)):
-        command = waiting.popleft()
-        if command["kind"] != "timer" or command["id"].endswith("!delay"):
-            return command
-        waiting.append(command)
-    return None
-
-
-def _with(value: Json, names: tuple[str, ...], choice: object, around: tuple[Json, ...] = ()) -> Json:
-    """Return a copy in which something else stands below names; `around` is put where no object is on the way."""
-    if not names:
-        return cast("Json", copy.deepcopy(choice))  # what is no mark is a value
-    made = dict(value) if isinstance(value, dict) else {}
-    if len(names) == 1 and choice is ABSENT:
-        made.pop(names[0], None)
-        return made
-    inside = made.get(names[0])
-    if not isinstance(inside, dict) and around:
-        inside = around[0]
-    made[names[0]] = _with(inside, names[1:], choice, around[1:])
-    return made
-
-
-def _fits(schema: Json, value: Json) -> bool:
-    return not complaints(value, schema)
-
-
-def _has_sound_plans(unit: PlanUnit, value: Json) -> bool:
-    """Tell whether the plans in an answer of a model can be carried out."""
-    for step in unit.steps:
-        for planned in step.plans:
-            part = value
-            for name in (step.key, *planned.place):
-                part = part.get(name) if isinstance(part, dict) else None
-            if check_plan(part, planned.tools):
-                return False
-    return True
-
-
-def _without_plans(unit: PlanUnit, value: Json) -> Json:
-    """Empty the plans in an answer: one that is made from its schema alone is rarely right."""
-    alone = unit.kind != "model" and len(unit.steps) == 1
-    for step in unit.steps:
-        for planned in step.plans:
-            names = planned.place if alone else (step.key, *planned.place)
-            value = _with(value, names, [])
-    return value
-
-
-_ROUNDS = (4, 12)
-"""Of a loop: with few a search goes far; with more it finds what only a later round does."""
-
 
 @dataclass(frozen=True, slots=True)
 class Rehearsed:
@@ -268,6 +96,36 @@ class Rehearsal:
         return [*runs, *missed]
 
 
+REHEARSED_RUNS: Final = 400
+"""Runs of one rehearsal."""
+REHEARSED_COMMANDS: Final = 40_000
+"""Commands of all its runs together."""
+PLAYED_COMMANDS: Final = 2_000
+"""Commands of one rehearsed run; rounds may be as many as a program says."""
+FRUITLESS_CHANGES: Final = 2
+"""Choices that are changed one after the other although nothing new came of the first."""
+MADE_UP = "made to fail by the rehearsal"
+Choices = dict[Point, tuple[int, ...]]
+Watch = Callable[[Command], None]
+"""Is given each command of a run before its result is made."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """What came of one run."""
+
+    outcome: Outcome | None
+    """As of any run; `None` if it did not end."""
+    taken: TakenBranches
+    asked: tuple[Point, ...]
+    """The places where it could have gone another way, in the order in which it came by."""
+    commands: int
+
+
+_ROUNDS = (4, 12)
+"""Of a loop: with few a search goes far; with more it finds what only a later round does."""
+
+
 def rehearsal_of(
     document: Json,
     given: Mapping[str, Json],
@@ -294,11 +152,6 @@ def rehearsal_of(
         before = short
     assert best is not None
     return best
-
-
-def made_inputs(declared: Json) -> dict[str, Json]:
-    """Return made values for inputs with these schemas by name."""
-    return {name: instance_of(schema) for name, schema in declared.items()} if isinstance(declared, dict) else {}
 
 
 def _shorten_loops(document: Json, rounds: int) -> Json:
@@ -450,6 +303,151 @@ class _RunSearch:
         return branch.way == "body" and owner is not None and isinstance(owner.block, Try)
 
 
+def _mark(choices: Choices) -> frozenset[tuple[Point, tuple[int, ...]]]:
+    return frozenset((point, order) for point, order in choices.items() if order != (0,))
+
+
+class _Play:
+    """One run."""
+
+    def __init__(self, program: RunnablePlan, plan: PinnedPlan, points: list[Point], choices: Choices) -> None:
+        self.program = program
+        self.plan = plan
+        self.choices = choices
+        self.points: dict[tuple[int, str], list[Point]] = {}
+        for point in points:
+            self.points.setdefault((point.region, point.key), []).append(point)
+        self.asked: dict[Point, int] = {}
+        """How often a point was reached."""
+
+    def through(self, inputs: Mapping[str, Json], watch: Watch) -> Played:
+        taken = TakenBranches(self.program)
+        state = versions.begin(self.plan, self._inputs(inputs))
+        taken.watch(state)
+        waiting: deque[Command] = deque()
+        count = 0
+        while state["outcome"] is None and count < PLAYED_COMMANDS:
+            waiting.extend(versions.issue(self.plan, state))
+            if state["outcome"] is not None:
+                break
+            command = _next(waiting)
+            if command is None:
+                break
+            count += 1
+            watch(command)
+            if command["id"] in state["open"]:
+                versions.apply(self.plan, state, command["id"], self._result(command, state))
+        taken.conclude(state)
+        return Played(state["outcome"], taken, tuple(self.asked), count)
+
+    def _inputs(self, inputs: Mapping[str, Json]) -> dict[str, Json]:
+        made = dict(inputs)
+        declared: JsonObject = {"prompt": {"type": "string"}, **(self.program.process.inputs or {})}
+        for name, schema in declared.items():
+            for point in self.points.get((INPUT, name), ()):
+                made[name] = self._chosen(point, made.get(name), partial(_fits, schema), ())
+        return made
+
+    def _result(self, command: Command, state: State) -> Result:
+        """Return what comes of a command."""
+        if command["kind"] in {"timer", "fire"}:
+            return {"ok": None}
+        entry = state["open"][command["id"]]
+        number = state["scopes"][entry["scope"]]["region"]
+        unit = self.program.regions[number].units[entry["unit"]]
+        schema: Json = command["schema"]  # type: ignore[typeddict-item]  # neither a timer nor a fire
+        failed = self._failure(unit, number)
+        if failed is not None:
+            return failed
+        value = _without_plans(unit, instance_of(schema))
+        if entry["as"] == "task":
+            return {"ok": value}
+        if unit.kind == "activity" and unit.steps[0].output and isinstance(value, dict):
+            value = value["output"]
+        alone = unit.kind != "model" and len(unit.steps) == 1
+
+        def fits(changed: Json) -> bool:
+            wrong = versions.faults(self.plan, state, command["id"], changed)
+            return not wrong if wrong is not None else not complaints(changed, schema) and _has_sound_plans(unit, changed)
+
+        for step in unit.steps:
+            for point in self.points.get((number, step.key), ()):
+                if not point.fails:
+                    value = self._chosen(point, value, fits, () if alone else (step.key,))
+        return {"ok": value}
+
+    def _failure(self, unit: PlanUnit, number: int) -> Result | None:
+        for point in self.points.get((number, unit.steps[0].key), ()) if unit.steps else ():
+            if point.fails and isinstance(choice := self._choice(point), Fails):
+                return {"error": {"kind": choice.kind, "code": choice.code, "message": MADE_UP}}
+        return None
+
+    def _choice(self, point: Point) -> object:
+        """Return what is chosen, this time."""
+        time = self.asked[point] = self.asked.get(point, -1) + 1
+        order = self.choices.get(point, (0,))
+        return point.choices[order[min(time, len(order) - 1)]]
+
+    def _chosen(self, point: Point, value: Json, fits: Callable[[Json], bool], before: tuple[str, ...]) -> Json:
+        """Return a value with the choice in its place; without, where it does not fit there."""
+        choice = self._choice(point)
+        if choice is AS_MADE:
+            return value
+        changed = _with(value, (*before, *point.tail), choice, (*({} for _ in before), *point.around))
+        return changed if fits(changed) else value
+
+
+def _next(waiting: deque[Command]) -> Command | None:
+    """Return what is answered next: deadlines pass only where nothing else is open."""
+    for _ in range(len(waiting)):
+        command = waiting.popleft()
+        if command["kind"] != "timer" or command["id"].endswith("!delay"):
+            return command
+        waiting.append(command)
+    return None
+
+
+def _fits(schema: Json, value: Json) -> bool:
+    return not complaints(value, schema)
+
+
+def _without_plans(unit: PlanUnit, value: Json) -> Json:
+    """Empty the plans in an answer: one that is made from its schema alone is rarely right."""
+    alone = unit.kind != "model" and len(unit.steps) == 1
+    for step in unit.steps:
+        for planned in step.plans:
+            names = planned.place if alone else (step.key, *planned.place)
+            value = _with(value, names, [])
+    return value
+
+
+def _with(value: Json, names: tuple[str, ...], choice: object, around: tuple[Json, ...] = ()) -> Json:
+    """Return a copy in which something else stands below names; `around` is put where no object is on the way."""
+    if not names:
+        return cast("Json", copy.deepcopy(choice))  # what is no mark is a value
+    made = dict(value) if isinstance(value, dict) else {}
+    if len(names) == 1 and choice is ABSENT:
+        made.pop(names[0], None)
+        return made
+    inside = made.get(names[0])
+    if not isinstance(inside, dict) and around:
+        inside = around[0]
+    made[names[0]] = _with(inside, names[1:], choice, around[1:])
+    return made
+
+
+def _has_sound_plans(unit: PlanUnit, value: Json) -> bool:
+    """Tell whether the plans in an answer of a model can be carried out."""
+    for step in unit.steps:
+        for planned in step.plans:
+            part = value
+            for name in (step.key, *planned.place):
+                part = part.get(name) if isinstance(part, dict) else None
+            if check_plan(part, planned.tools):
+                return False
+    return True
+
+
 def _end_of(played: Played) -> tuple[object, ...]:
     """Return what of the end of a run is told."""
     outcome = played.outcome
@@ -457,5 +455,6 @@ def _end_of(played: Played) -> tuple[object, ...]:
     return outcome is None, *((None, None, None) if error is None else (error["step"], error["kind"], error["code"]))
 
 
-def _mark(choices: Choices) -> frozenset[tuple[Point, tuple[int, ...]]]:
-    return frozenset((point, order) for point, order in choices.items() if order != (0,))
+def made_inputs(declared: Json) -> dict[str, Json]:
+    """Return made values for inputs with these schemas by name."""
+    return {name: instance_of(schema) for name, schema in declared.items()} if isinstance(declared, dict) else {}

@@ -12,11 +12,6 @@ from typing import Final, NoReturn, ParamSpec, TypeAlias, TypeVar, cast
 from instrc.text.jsonvalue import Json
 from instrc.text.source import Source
 
-# Arguments of public functions: a value of a type that a function cannot take is a `TypeError` with words, before any work.
-#
-# Each function takes the name of a parameter and its value, and returns the value; `is_on` reads a variable of the environment.
-
-
 T = TypeVar("T")
 K = TypeVar("K")
 EXCERPT = 60
@@ -26,6 +21,11 @@ EXCERPT = 60
 def text(name: str, value: object) -> str:
     """Return a text."""
     return value if isinstance(value, str) else _refuse(name, "a text", value)
+
+
+def _refuse(name: str, wanted: str, value: object) -> NoReturn:
+    message = f"`{name}` takes {wanted}, not {excerpt(value)}"
+    raise TypeError(message)
 
 
 def text_or_none(name: str, value: object) -> str | None:
@@ -44,6 +44,12 @@ def path(name: str, value: object) -> str:
 def paths(name: str, value: object) -> list[str]:
     """Return several paths as texts; one path alone is refused, since its letters would be taken for paths."""
     return [path(name, each) for each in _several(name, "a list of paths", value)]
+
+
+def _several(name: str, wanted: str, value: object) -> Iterable[object]:
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        _refuse(name, wanted, value)
+    return value
 
 
 def texts(name: str, value: object) -> list[str]:
@@ -139,23 +145,6 @@ def _pieces(value: object) -> Iterator[str]:
         yield repr(value)
 
 
-def _several(name: str, wanted: str, value: object) -> Iterable[object]:
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        _refuse(name, wanted, value)
-    return value
-
-
-def _refuse(name: str, wanted: str, value: object) -> NoReturn:
-    message = f"`{name}` takes {wanted}, not {excerpt(value)}"
-    raise TypeError(message)
-
-
-# Convert arguments of callers to plain JSON: values of subclasses become values of `dict`, `list`, `str` and so on.
-#
-# A class derived from `dict`, `list`, `str`, `int` or `float` may read in another way than its base does, or raise.
-# Public functions copy such values when they are given, once, so that no other place has to think of them.
-
-
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
 _Value = TypeVar("_Value")
@@ -180,11 +169,6 @@ def takes_plain_values(function: Callable[_Given, _Result]) -> Callable[_Given, 
     return _taking(as_written, function)
 
 
-def takes_shared_parts(function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
-    """Give a public function its arguments as `as_plain` returns them: it looks at a part once, however often that is held."""
-    return _taking(as_plain, function)
-
-
 def _taking(read: Callable[[object], object], function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
     work = cast("Callable[..., _Result]", function)
     code: CodeType = getattr(function, "__code__")  # noqa: B009  -- that of a function, which not all that is called has
@@ -199,6 +183,11 @@ def _taking(read: Callable[[object], object], function: Callable[_Given, _Result
         return work(*plain, **{name: value if name == _ON_DEMAND else read(value) for name, value in named.items()})
 
     return call
+
+
+def takes_shared_parts(function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
+    """Give a public function its arguments as `as_plain` returns them: it looks at a part once, however often that is held."""
+    return _taking(as_plain, function)
 
 
 def takes_plain_values_async(
@@ -227,6 +216,19 @@ def as_written(value: _Value) -> _Value:
     return plain
 
 
+def _as_marshalled(value: object) -> bytes:
+    """Return an ordinary value as `marshal` writes it; nothing for one that is not of Python's own classes, or too deep."""
+    try:
+        return _marshalled(value)
+    except Exception:  # noqa: BLE001  -- whatever it raises
+        return b""
+
+
+def _is_tree(told: bytes) -> bool:
+    """Tell whether `marshal` has written a value no part of which is shared; it may also be one where this says no."""
+    return not any(told.find(mark, 1) > 0 for mark in _SHARED)
+
+
 def as_plain(value: _Value) -> _Value:
     """Return a value in which all texts, numbers, lists and objects are of Python's own classes; itself if it is so already.
 
@@ -239,79 +241,6 @@ def as_plain(value: _Value) -> _Value:
     except Exception as error:
         message = f"a value of the type {type(value).__name__} is given that cannot be read: {type(error).__name__}"
         raise TypeError(message) from error
-
-
-def _as_marshalled(value: object) -> bytes:
-    """Return an ordinary value as `marshal` writes it; nothing for one that is not of Python's own classes, or too deep."""
-    try:
-        return _marshalled(value)
-    except Exception:  # noqa: BLE001  -- whatever it raises
-        return b""
-
-
-def writes_over(value: object, limit: int) -> bool:
-    """Tell whether a value has over `limit` values when it is written, each shared part as often as it is held.
-
-    What holds itself is left to whoever reads it.
-    """
-    return _walks_over(value, limit // _FEW) and _weighs_over(value, limit, endless=False)
-
-
-def holds_over(value: object, limit: int) -> bool:
-    """Tell the same, and that it is so for a value that holds itself."""
-    return _walks_over(value, limit // _FEW) and _weighs_over(value, limit, endless=True)
-
-
-def _walks_over(value: object, limit: int) -> bool:
-    """Tell fast whether over `limit` values are met on the way through a value, in which a circle has no end."""
-    if type(value) not in _CONTAINERS:
-        return False
-    told = _as_marshalled(value)
-    if told and len(told) <= limit and _is_tree(told):
-        return False
-    left, waiting = limit, [value]
-    for here in waiting:  # it grows meanwhile
-        parts = here.values() if type(here) is dict else cast("list[object]", here)
-        left -= len(parts) + 1
-        if left < 0:
-            return True
-        waiting += [part for part in parts if type(part) in _CONTAINERS]
-    return False
-
-
-def _is_tree(told: bytes) -> bool:
-    """Tell whether `marshal` has written a value no part of which is shared; it may also be one where this says no."""
-    return not any(told.find(mark, 1) > 0 for mark in _SHARED)
-
-
-def _weighs_over(value: object, limit: int, *, endless: bool) -> bool:
-    """Tell whether a value has over `limit` values, by looking at each part once; `endless` is the answer for a circle."""
-    sizes: dict[int, int] = {}
-    opened: set[int] = set()
-    stack: list[object] = [value]
-    while stack:
-        here = stack[-1]
-        if id(here) in sizes:
-            stack.pop()
-            continue
-        parts = [part for part in _parts(here) if type(part) in _CONTAINERS]
-        waiting = [part for part in parts if id(part) not in sizes]
-        if not waiting:
-            sizes[id(here)] = size = len(_parts(here)) + 1 - len(parts) + sum(sizes[id(part)] for part in parts)
-            if size > limit:
-                return True
-        elif id(here) in opened:
-            return endless
-        else:
-            opened.add(id(here))
-            stack += waiting
-    return False
-
-
-def _parts(value: object) -> list[object]:
-    if type(value) is dict:
-        return list(value.values())
-    return list(value) if type(value) is list or type(value) is tuple else []
 
 
 def _holds_derived(value: object) -> bool:
@@ -388,7 +317,64 @@ def _leaf(value: object) -> object:
     return int.__int__(value) if isinstance(value, int) else float.__float__(cast("float", value))
 
 
-# Read objects of other people's classes: whatever their attributes do, only our own errors come of it.
+def writes_over(value: object, limit: int) -> bool:
+    """Tell whether a value has over `limit` values when it is written, each shared part as often as it is held.
+
+    What holds itself is left to whoever reads it.
+    """
+    return _walks_over(value, limit // _FEW) and _weighs_over(value, limit, endless=False)
+
+
+def _walks_over(value: object, limit: int) -> bool:
+    """Tell fast whether over `limit` values are met on the way through a value, in which a circle has no end."""
+    if type(value) not in _CONTAINERS:
+        return False
+    told = _as_marshalled(value)
+    if told and len(told) <= limit and _is_tree(told):
+        return False
+    left, waiting = limit, [value]
+    for here in waiting:  # it grows meanwhile
+        parts = here.values() if type(here) is dict else cast("list[object]", here)
+        left -= len(parts) + 1
+        if left < 0:
+            return True
+        waiting += [part for part in parts if type(part) in _CONTAINERS]
+    return False
+
+
+def _weighs_over(value: object, limit: int, *, endless: bool) -> bool:
+    """Tell whether a value has over `limit` values, by looking at each part once; `endless` is the answer for a circle."""
+    sizes: dict[int, int] = {}
+    opened: set[int] = set()
+    stack: list[object] = [value]
+    while stack:
+        here = stack[-1]
+        if id(here) in sizes:
+            stack.pop()
+            continue
+        parts = [part for part in _parts(here) if type(part) in _CONTAINERS]
+        waiting = [part for part in parts if id(part) not in sizes]
+        if not waiting:
+            sizes[id(here)] = size = len(_parts(here)) + 1 - len(parts) + sum(sizes[id(part)] for part in parts)
+            if size > limit:
+                return True
+        elif id(here) in opened:
+            return endless
+        else:
+            opened.add(id(here))
+            stack += waiting
+    return False
+
+
+def _parts(value: object) -> list[object]:
+    if type(value) is dict:
+        return list(value.values())
+    return list(value) if type(value) is list or type(value) is tuple else []
+
+
+def holds_over(value: object, limit: int) -> bool:
+    """Tell the same, and that it is so for a value that holds itself."""
+    return _walks_over(value, limit // _FEW) and _weighs_over(value, limit, endless=True)
 
 
 def attribute(value: object, name: str) -> object:
@@ -411,9 +397,6 @@ def model_as_json(value: object) -> Json:
             raise TypeError(message) from error
         return dumped
     return cast("Json", value)  # whoever needs pure JSON checks that it is
-
-
-# A program, from whatever a caller gives.
 
 
 ProgramInput: TypeAlias = str | os.PathLike[str] | Source

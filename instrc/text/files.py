@@ -8,9 +8,6 @@ from functools import cache
 from pathlib import Path
 from stat import S_ISBLK, S_ISCHR, S_ISDIR, S_ISFIFO, S_ISREG, S_ISSOCK
 
-# Read and replace regular files, and nothing else: a pipe, a socket or a device may keep its reader waiting for ever.
-
-
 MOST_BYTES = 64 * 1024 * 1024
 """Of a file that is read as a whole."""
 _BLOCK = 1024 * 1024
@@ -86,11 +83,6 @@ def file_kind(mode: int) -> str:
     return next((name for test, name in kinds.items() if test(mode)), "not a regular file")
 
 
-# The one file that knows where `grammar/` and `schemas/` are.
-#
-# An installed wheel carries both folders inside the package; in a checkout they lie beside it.
-
-
 @cache
 def root() -> Path:
     """Return the folder that holds `grammar/` and `schemas/`."""
@@ -106,9 +98,6 @@ def folder(name: str) -> Path:
 def read(name: str, path: str) -> str:
     """Return the text of a file in a data folder."""
     return (folder(name) / path).read_text(encoding="utf-8")
-
-
-# Read TOML text; the reader of the standard library, with its limits said in our words.
 
 
 _PART = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')"""

@@ -22,18 +22,14 @@ from instrc.text.jsonvalue import (
     tokens,
 )
 
-# Read JSON text with the place of every value: the slow, exact way, taken only to say where something is.
-#
-# `instrc.text.jsontext.loads` is the fast way.  This reader is iterative, so depth is no limit,
-# keeps integers exact, and notices keys written twice, which no fast reader tells.
 
+class ValueOffsets(Struct, frozen=True):
+    """Where a value stands: character offsets of its key (empty for an element of an array) and of itself."""
 
-_scanstring: Callable[[str, int, bool], tuple[str, int]] = decoder.scanstring  # type: ignore[attr-defined]  # undocumented, stable
-_SURROGATE_ESCAPE = r"\\u[dD][89abAB]"
-_LONG = 100_000
-"""Characters from which on places cost too much where nobody asks for them: about 400 bytes a value."""
-_DEEPEST = 200_000
-"""Levels of brackets; a text with more is an attack on someone's memory."""
+    key_start: int
+    key_end: int
+    start: int
+    end: int
 
 
 class RepeatedMember(NamedTuple):
@@ -47,15 +43,6 @@ class RepeatedMember(NamedTuple):
     def reason(self) -> str:
         """Say what is wrong with the text."""
         return f"the key `{self.key}` is written twice in one object"
-
-
-class ValueOffsets(Struct, frozen=True):
-    """Where a value stands: character offsets of its key (empty for an element of an array) and of itself."""
-
-    key_start: int
-    key_end: int
-    start: int
-    end: int
 
 
 class JsonText(Struct):
@@ -80,53 +67,21 @@ class JsonText(Struct):
         return member
 
 
+def _part(value: Json, key: str | int) -> Json:
+    return value[key] if isinstance(value, list) and isinstance(key, int) else as_object(value)[str(key)]
+
+
+_scanstring: Callable[[str, int, bool], tuple[str, int]] = decoder.scanstring  # type: ignore[attr-defined]  # undocumented, stable
+_SURROGATE_ESCAPE = r"\\u[dD][89abAB]"
+_LONG = 100_000
+"""Characters from which on places cost too much where nobody asks for them: about 400 bytes a value."""
+_DEEPEST = 200_000
+"""Levels of brackets; a text with more is an attack on someone's memory."""
+
+
 def parse_json(text: str) -> JsonText:
     """Read a text; `JsonSyntaxError` if it is not JSON."""
     return _TextReader(text).document()
-
-
-def read_value(text: str) -> Json:
-    """Read a text without its places; `JsonSyntaxError` if it is not JSON."""
-    if len(text) > _LONG and not re.search(_SURROGATE_ESCAPE, text):
-        try:
-            value: Json = decoder.JSONDecoder(parse_constant=_refuse, parse_float=_finite).decode(text)
-        except decoder.JSONDecodeError as error:
-            raise JsonSyntaxError(error.pos, _reason(error.msg, ended=error.pos >= len(text))) from None
-        except (RecursionError, ValueError):
-            pass  # what that reader cannot hold, and mistakes of which it does not tell the place
-        else:
-            return value
-    return parse_json(text).value
-
-
-def _refuse(word: str) -> Json:
-    raise ValueError(word)  # NaN and Infinity are not JSON
-
-
-def _finite(digits: str) -> float:
-    value = float(digits)
-    if value in {float("inf"), float("-inf")}:
-        raise ValueError(digits)
-    return value
-
-
-def _reason(message: str, *, ended: bool) -> str:
-    """Say in our words what the reader of the standard library says."""
-    if message.startswith("Extra data"):
-        return "text goes on after the value"
-    if "string" in message or "control character" in message or "escape" in message:
-        return "a string is not closed or has a bad escape"
-    if ended:
-        return "the text ends before its value does"
-    if message.startswith("Expecting property name"):
-        return "a key in double quotes is expected"
-    if message.startswith("Expecting ':'"):
-        return "a ':' is expected after a key"
-    return "a ',' or a closing bracket is expected" if message.startswith("Expecting ','") else "a value is expected"
-
-
-def _part(value: Json, key: str | int) -> Json:
-    return value[key] if isinstance(value, list) and isinstance(key, int) else as_object(value)[str(key)]
 
 
 _Open: TypeAlias = "tuple[JsonArray | JsonObject, str | int, int, int, int]"
@@ -265,9 +220,44 @@ class _TextReader:
         return self.text[position : position + 1]
 
 
-# JSON text: text in, text out.
-#
-# The quick way is orjson's; what it cannot hold, the exact reader and a writer here do.
+def read_value(text: str) -> Json:
+    """Read a text without its places; `JsonSyntaxError` if it is not JSON."""
+    if len(text) > _LONG and not re.search(_SURROGATE_ESCAPE, text):
+        try:
+            value: Json = decoder.JSONDecoder(parse_constant=_refuse, parse_float=_finite).decode(text)
+        except decoder.JSONDecodeError as error:
+            raise JsonSyntaxError(error.pos, _reason(error.msg, ended=error.pos >= len(text))) from None
+        except (RecursionError, ValueError):
+            pass  # what that reader cannot hold, and mistakes of which it does not tell the place
+        else:
+            return value
+    return parse_json(text).value
+
+
+def _refuse(word: str) -> Json:
+    raise ValueError(word)  # NaN and Infinity are not JSON
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if value in {float("inf"), float("-inf")}:
+        raise ValueError(digits)
+    return value
+
+
+def _reason(message: str, *, ended: bool) -> str:
+    """Say in our words what the reader of the standard library says."""
+    if message.startswith("Extra data"):
+        return "text goes on after the value"
+    if "string" in message or "control character" in message or "escape" in message:
+        return "a string is not closed or has a bad escape"
+    if ended:
+        return "the text ends before its value does"
+    if message.startswith("Expecting property name"):
+        return "a key in double quotes is expected"
+    if message.startswith("Expecting ':'"):
+        return "a ':' is expected after a key"
+    return "a ',' or a closing bracket is expected" if message.startswith("Expecting ','") else "a value is expected"
 
 
 _CHUNK = 10**4000
@@ -353,10 +343,6 @@ def _write(value: JsonLike, *, indent: bool) -> Iterator[str]:
             yield _scalar(key) + (": " if indent else ":")
 
 
-def _line_break(level: int) -> str:
-    return "\n" + "  " * level if level <= INDENTED else ""
-
-
 def _scalar(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return digits(value)
@@ -367,6 +353,10 @@ def _scalar(value: object) -> str:
         if not isinstance(value, str):
             message = f"JSON has no values of the type {type(value).__name__}"
         raise TypeError(message) from None
+
+
+def _line_break(level: int) -> str:
+    return "\n" + "  " * level if level <= INDENTED else ""
 
 
 def is_writable(text: str) -> bool:
@@ -382,11 +372,6 @@ def digits(value: int) -> str:
         rest, part = divmod(rest, _CHUNK)
         parts.append(f"{part:04000d}")
     return ("-" if value < 0 else "") + str(rest) + "".join(reversed(parts))
-
-
-# Places in JSON text, found when they are asked for: only the containers on the way to a part are looked at, each once.
-#
-# `instrc.text.jsontext.read` finds the places of all parts, which takes long where a few of many texts have a mistake.
 
 
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -469,14 +454,7 @@ class JsonPlaces:
         return position if space is None else space.end()
 
 
-# Find the keys that a JSON text has twice in one object, of which a fast reader keeps one without a word.
-
-
 _QUOTE_ESCAPE = r"\u0022"
-
-
-class _RepeatedKeyError(Exception):
-    pass
 
 
 def repeated_keys(text: str, value: Json) -> tuple[str, ...]:
@@ -508,11 +486,15 @@ def _is_kept(text: str, value: Json) -> bool:
         return False
 
 
-def repeated_members(text: str, value: Json) -> tuple[RepeatedMember, ...]:
-    """Return where a JSON text, read as `value`, has a key a second time; most have none, which is found out fast."""
-    return _repeated(text) if repeated_keys(text, value) else ()
+class _RepeatedKeyError(Exception):
+    pass
 
 
 def _repeated(text: str) -> tuple[RepeatedMember, ...]:
 
     return tuple(parse_json(text).repeated)
+
+
+def repeated_members(text: str, value: Json) -> tuple[RepeatedMember, ...]:
+    """Return where a JSON text, read as `value`, has a key a second time; most have none, which is found out fast."""
+    return _repeated(text) if repeated_keys(text, value) else ()

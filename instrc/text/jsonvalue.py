@@ -56,6 +56,11 @@ def as_object(value: Json) -> JsonObject:
     return value if isinstance(value, dict) else _unexpected("an object", value)
 
 
+def _unexpected(what: str, value: Json) -> NoReturn:
+    message = f"{what} is expected here, not {kind_of(value)}"
+    raise TypeError(message)
+
+
 def as_array(value: Json) -> JsonArray:
     """Return a value that can only be an array here; `TypeError` if it is not one."""
     return value if isinstance(value, list) else _unexpected("an array", value)
@@ -112,11 +117,6 @@ def put(container: JsonArray | JsonObject, key: str | int, value: Json) -> None:
         container[key if isinstance(key, str) else as_text(key)] = value
     else:
         container[key if isinstance(key, int) else as_integer(key)] = value
-
-
-def _unexpected(what: str, value: Json) -> NoReturn:
-    message = f"{what} is expected here, not {kind_of(value)}"
-    raise TypeError(message)
 
 
 def require_tree(value: JsonLike) -> None:

@@ -4,19 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-# files, and what a project sets
-
 VIBE_BYTES: Final = 1024 * 1024
 """Bytes of a vibe, unless a setting says otherwise."""
 PROGRAM_BYTES: Final = 1 << 20
 """Bytes of a program, unless a setting says otherwise."""
-
-
-# Limits of payloads and answers: lowering, codecs, lifting.
-
-
-# tools, payloads and answers
-
 REBUILT_LEVELS: Final = 90
 """Schemas inside one another, combinators included: far below what Python's own stack bears."""
 UNROLL: Final = 3
@@ -25,20 +16,12 @@ UNION_VARIANTS: Final = 300
 """Alternatives that a union may be multiplied out to."""
 SAMPLE_LEVELS: Final = 120
 """Levels of a sample."""
-
-
-# checks
-
 LISTED_VALUES: Final = 8
 """Values that a hint lists."""
 COMPARED_NAMES: Final = 1_000_000
 """Names that misspelt ones of one file are compared with, all together; a second.  For further ones no names are offered."""
 COMPARED_NAME: Final = 200
 """Letters of a name that are looked at: a name is a few words, and hostile ones must not cost a second."""
-
-
-# reading programs, processes and trees of them; what is shown of them
-
 ROUNDS: Final = 3
 """Rounds of a `repeat`, and of a loop inside one call of a model, where nothing is said."""
 PROCESS_LEVELS: Final = 1000
@@ -61,51 +44,23 @@ BRACKET_DISTANCE: Final = 1_000
 """Tokens that are looked at to find out whether a bracket is closed."""
 STRING_PREFIX: Final = 3
 """Letters right before a text that may be a prefix of another language, as `f` in `f"…"`."""
-
-
-# Limits of the algebra of schemas: flattening, relations, witnesses, validation, comparison.
-#
-# A limit either ends in a problem (`too-large`, a note), or only in a less simple result: that is always right.
-
-
-# results of flatten
-
 FLAT_SCHEMAS: Final = 1_000_000
 """Schemas of a flat schema, and terms of all its conjunctions: beyond it `too-large`; callers may choose another."""
-
-
 MANY_TERMS: Final = 12
 """Schemas of one conjunction from which on it is asked whether all can be taken in at once."""
 MANY_AT_ONCE: Final = 40
 """Schemas of one list or map from which on all are read at once, with what is below them."""
-
-
 MATCHED_AT_ONCE: Final = 20_000
 """Names of properties that are checked against patterns in one pass: groups that ask for more stay apart, and a required name
 may be described by one of the patterns."""
-
-# relations of schemas: beyond these the answer is "not seen"
-
 DEPTH: Final = 20
 """Schemas inside one another that a question follows."""
-
-
-# witnesses for `subsumes`: beyond these the verdict is "unknown"
-
 BRANCHES_OF_A_PLACE: Final = 20
 """Schemas about one place whose branches are looked into, and branches of each."""
-
-
-# flattening and comparing results
-
 REMEMBERED_LISTS: Final = 8
 """Lists that a further one is compared with."""
 COMPARED_LEVELS: Final = 60
 """Levels of two vibes that are compared for `instrc diff`."""
-
-
-# judging values by patterns and plain schemas
-
 SHALLOW: Final = 4
 """Levels at which a comparison of schemas by itself is quicker."""
 META_ERRORS: Final = 10_000

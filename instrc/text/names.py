@@ -50,6 +50,10 @@ def camel(name: str) -> str:
     return first + "".join(map(_capital, rest))
 
 
+def _capital(word: str) -> str:
+    return word[:1].upper() + word[1:]
+
+
 def pascal(name: str) -> str:
     """Return `FindSlot`."""
     return "".join(map(_capital, words(name)))
@@ -90,7 +94,3 @@ def free_name(name: str, is_taken: Callable[[str], bool], joint: str = "_", trie
     if tried is not None and number > 1:
         tried[name] = number
     return free
-
-
-def _capital(word: str) -> str:
-    return word[:1].upper() + word[1:]

@@ -52,6 +52,7 @@ _NOTES: Final[Mapping[str, str]] = {
     "anyOf": "Matches one of {value}.",
     "oneOf": "Matches exactly one of {value}.",
 }
+_PLACEHOLDER = r"\{\w+\}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +168,10 @@ def translated(message: str, faults: Mapping[str, str]) -> str:
     return _matched(message, faults) or message
 
 
+_WHY: Final = {"reason", "error"}
+"""Places of a sentence in which another one stands."""
+
+
 def _matched(message: str, faults: Mapping[str, str]) -> str | None:
     for english, ours in faults.items():
         if " " in english:
@@ -178,9 +183,6 @@ def _matched(message: str, faults: Mapping[str, str]) -> str | None:
     return None
 
 
-_PLACEHOLDER = r"\{\w+\}"
-_WHY: Final = {"reason", "error"}
-"""Places of a sentence in which another one stands."""
 EN: Final = Sentences()
 _MISFITS_RU: Final = {
     "{value} is not of type {wanted}": "{value}, а нужен тип {wanted}",

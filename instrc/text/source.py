@@ -8,13 +8,35 @@ from typing import Final
 
 import msgspec
 
-CONFLICT_MARK: Final = re.compile(r"^(?:<{7}|={7}|>{7})(?: .*)?$", re.MULTILINE)
-"""A line that a merge of two versions of a file leaves where they differ: the first is that of the conflict."""
 
-# Text and places in it.
-#
-# A `Source` is a named text; a `Span` is a half-open range of characters of one.
-# Offsets count Unicode code points from 0, lines and columns count from 1.
+class Span(msgspec.Struct, frozen=True, gc=False):
+    """A half-open range of characters in one source.
+
+    There are some for every word, so they are of the kind that is quickest to make and that the garbage collector skips.
+    """
+
+    source: Source
+    start: int
+    end: int
+
+    @property
+    def text(self) -> str:
+        """The characters of the range."""
+        return self.source.text[self.start : self.end]
+
+    @property
+    def line(self) -> int:
+        """The line of the first character, from 1."""
+        return self.source.locate(self.start)[0]
+
+    @property
+    def column(self) -> int:
+        """The column of the first character, from 1."""
+        return self.source.locate(self.start)[1]
+
+    def to(self, other: Span) -> Span:
+        """Return the range from the start of this one to the end of another in the same source."""
+        return Span(self.source, self.start, other.end)
 
 
 class Source:
@@ -64,31 +86,5 @@ class Source:
         return self._line_starts
 
 
-class Span(msgspec.Struct, frozen=True, gc=False):
-    """A half-open range of characters in one source.
-
-    There are some for every word, so they are of the kind that is quickest to make and that the garbage collector skips.
-    """
-
-    source: Source
-    start: int
-    end: int
-
-    @property
-    def text(self) -> str:
-        """The characters of the range."""
-        return self.source.text[self.start : self.end]
-
-    @property
-    def line(self) -> int:
-        """The line of the first character, from 1."""
-        return self.source.locate(self.start)[0]
-
-    @property
-    def column(self) -> int:
-        """The column of the first character, from 1."""
-        return self.source.locate(self.start)[1]
-
-    def to(self, other: Span) -> Span:
-        """Return the range from the start of this one to the end of another in the same source."""
-        return Span(self.source, self.start, other.end)
+CONFLICT_MARK: Final = re.compile(r"^(?:<{7}|={7}|>{7})(?: .*)?$", re.MULTILINE)
+"""A line that a merge of two versions of a file leaves where they differ: the first is that of the conflict."""

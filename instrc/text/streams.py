@@ -103,7 +103,7 @@ async def _read_beside(descriptor: int) -> bytes:
     return await done
 
 
-# The standard output, for one who writes results or a protocol to it.
+_claimed: list[IO[str]] = []
 
 
 @contextmanager
@@ -133,9 +133,6 @@ def claimed_output() -> Iterator[IO[str] | None]:
             os.dup2(private, 1)
             with suppress(OSError):
                 stream.close()
-
-
-_claimed: list[IO[str]] = []
 
 
 def _moved_output(usual: IO[str]) -> int | None:

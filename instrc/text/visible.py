@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 
+
+def visible(text: str) -> str:
+    """Return one line of visible characters only: a sign for a control character, `\ufffd` for half a surrogate pair."""
+    return text.translate(_signs())
+
+
 _HIDDEN = (*(0x061C, 0x200B, 0x200E, 0x200F), *range(0x2028, 0x202F), *range(0x2060, 0x2070), *(0xFEFF, 0xFFFE, 0xFFFF))
 """Invisible characters, which change the order of the text (a reader would see another one than the compiler) or do nothing;
 those that join letters and signs are part of how they are written."""
@@ -13,11 +19,6 @@ those that join letters and signs are part of how they are written."""
 def _signs(kept: str = "") -> dict[int, str]:
     controls = {code: chr(0x2400 + code) for code in range(32) if chr(code) not in kept}
     return controls | {0x7F: "\u2421"} | dict.fromkeys((*range(0x80, 0xA0), *_HIDDEN, *range(0xD800, 0xE000)), "\ufffd")
-
-
-def visible(text: str) -> str:
-    """Return one line of visible characters only: a sign for a control character, `\ufffd` for half a surrogate pair."""
-    return text.translate(_signs())
 
 
 def visible_lines(text: str) -> str:

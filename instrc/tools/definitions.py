@@ -36,7 +36,6 @@ PARAMETER_WORDS: Final = frozenset({*SCHEMA_WORDS, *_OF_DATA_SETS, *TWO_LISTS, "
 RESULTS: Final = ("outputSchema", "output_schema", "response", "responseJsonSchema", "returns")
 _OF_A_FUNCTION = frozenset({*NAMES, *RESULTS, "title", "description", "strict", "type", "required", "annotations", "_meta"})
 """Members that make a function of a name even where nothing is said of parameters."""
-
 _NOT_BESIDE_A_SCHEMA = JSON_SCHEMA - {"title", "description", "type", "examples", "deprecated"}
 """Keywords that a tool does not have beside its schema."""
 CARRIED_OUT_BY_THE_CALLER: Final = frozenset({"function", "custom", "object", "json_schema"})
@@ -195,16 +194,6 @@ def _is_parameter(schema: Json) -> bool:
     return isinstance(schema, dict) and "type" in schema and schema["type"] != "object" and "properties" not in schema
 
 
-def inputs_schema(inputs: JsonObject) -> JsonObject:
-    """Return the schema of the inputs of a smolagents tool: one that may be left out is `nullable`."""
-    required: list[Json] = [name for name, schema in inputs.items() if not isinstance(schema, dict) or _is_required(schema)]
-    return {"type": "object", "properties": inputs, "required": required}
-
-
-def _is_required(schema: JsonObject) -> bool:
-    return schema.get("nullable") is not True and schema.get("required") is not False and schema.get("optional") is not True
-
-
 def _is_list_of_parameters(value: Json) -> bool:
     return isinstance(value, list) and all(isinstance(item, dict) and isinstance(item.get("name"), str) for item in value)
 
@@ -219,6 +208,16 @@ def _of_two_lists(lists: Mapping[str, Json]) -> JsonObject:
     }
     required: JsonObject = {"required": [item["name"] for item in named[TWO_LISTS[0]]]} if TWO_LISTS[0] in named else {}
     return {"type": "object", "properties": properties, **required}
+
+
+def inputs_schema(inputs: JsonObject) -> JsonObject:
+    """Return the schema of the inputs of a smolagents tool: one that may be left out is `nullable`."""
+    required: list[Json] = [name for name, schema in inputs.items() if not isinstance(schema, dict) or _is_required(schema)]
+    return {"type": "object", "properties": inputs, "required": required}
+
+
+def _is_required(schema: JsonObject) -> bool:
+    return schema.get("nullable") is not True and schema.get("required") is not False and schema.get("optional") is not True
 
 
 def free_text_schema(tool: Mapping[str, object]) -> Json:

@@ -15,9 +15,6 @@ from instrc.text.jsonvalue import Json, Location, as_texts, at, pointer
 from instrc.tools import definitions
 from instrc.tools.sources import DISCRIMINATOR, Given, ImportedTool, localize_references, sound
 
-# Kinds differ in what they leave unsaid; the words of a tool and of its wrappings are known to all of them (`definitions`).
-# So a `ListFormat` is data.
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListFormat:
@@ -62,15 +59,6 @@ def functions(given: Given, kind: ListFormat) -> Iterator[ImportedTool]:
                 given.left_out((*path, "nextCursor"), "nextCursor", "the tools on the pages that follow are not in this file")
 
 
-def _not_one(value: dict[str, Json]) -> str:
-    kind = value.get("type")
-    if kind.__class__ is str:
-        return f"`{describe_value(kind)}` is not a function"
-    if any(value.get(key).__class__ is str for key in definitions.NAMES):
-        return "it has a name, but neither a description nor a schema"
-    return "it has neither a name nor a schema" if value else "it is empty"
-
-
 def _function(value: dict[str, Json], path: Location, given: Given, kind: ListFormat) -> ImportedTool:
     """Return the tool that a function describes; members that no vibe has a place for are told."""
     found = definitions.definition(value, of_data_sets=True)
@@ -105,6 +93,15 @@ def _function(value: dict[str, Json], path: Location, given: Given, kind: ListFo
         result=partial(normalize_schema, value[result], (*path, result), given, kind.rules) if result else None,
         extras={keyword: value[key] for key, keyword in kind.keywords.items() if value.get(key) is not None},
     )
+
+
+def _not_one(value: dict[str, Json]) -> str:
+    kind = value.get("type")
+    if kind.__class__ is str:
+        return f"`{describe_value(kind)}` is not a function"
+    if any(value.get(key).__class__ is str for key in definitions.NAMES):
+        return "it has a name, but neither a description nor a schema"
+    return "it has neither a name nor a schema" if value else "it is empty"
 
 
 def arguments_schema(raw: Json, path: Location, given: Given, rules: Rules) -> Json:
@@ -161,11 +158,6 @@ anthropic_tools = partial(functions, kind=ListFormat(keywords={"input_examples":
 """Anthropic: tools of the Messages API, alone or in a whole request."""
 bfcl_tools = partial(functions, kind=ListFormat(rules=Rules(plain_words=True), silent=frozenset({"type", "strict", "id"})))
 """Data sets in the manner of the Berkeley Function Calling Leaderboard: types are words of Python, Java and JavaScript."""
-
-
-# Model Context Protocol: the answer to `tools/list`, its `result`, or the tools alone.
-
-
 MAP = "dev.instrc/map"
 """Where a tool that was made by lowering a vibe carries the vibe's own schema, below `_meta`."""
 MCP_FORMAT = ListFormat(

@@ -18,7 +18,6 @@ from instrc.tools.tool import Example, HasTool, Tool, checked_json, checked_tool
 
 ToolLike: TypeAlias = Mapping[str, object] | bool | Tool | HasTool | Process | LibraryTool | PythonType
 """A schema, a tool as a provider takes it, a compiled artefact, a model, a typed dict, a dataclass, an annotated function."""
-
 _OF_SCHEMAS = frozenset({"properties", "$schema", "$ref", "$defs", "allOf", "anyOf", "oneOf", "items", "enum", "const"})
 _OF_OBJECTS = frozenset({*definitions.LISTS, *definitions.ONE, *definitions.SCHEMA_WORDS, *_OF_SCHEMAS})
 """Members of which an object of a library has at least one if it is a tool, several, or a schema."""
@@ -60,92 +59,6 @@ def tools_of(value: object, name: str | None = None) -> list[Tool]:
             return _of_object(value, name)
 
 
-def each_of(values: object) -> list[Tool]:
-    """Return the tools of a list, a request, or a mapping from names to types and functions.
-
-    A tuple in a list is a name, a schema and perhaps a description.
-    """
-    if isinstance(values, Mapping):
-        by_name = bool(values) and all(isinstance(each, type | Tool) or function_of(each) is not None for each in values.values())
-        return [tool_of(each, name) for name, each in values.items()] if by_name else tools_of(values)
-    if isinstance(values, Tool) or (isinstance(values, type) and schema_of_type(values) is not None) or function_of(values):
-        message = f"one tool is given where several are expected: give a list, `[{_name_of(values)}]`, or use `lower`"
-        raise TypeError(message)
-    if (json := model_as_json(values)) is not values and isinstance(json, dict):  # of `mcp`, whose objects yield their members
-        return _of_object(values, None)
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise TypeError(_refusal(values))
-    found: list[Tool] = []
-    for value in values:
-        if isinstance(value, tuple) and not isinstance(value, Tool):
-            name, schema, *rest = (*value, None) if len(value) == 1 else value
-            if not isinstance(name, str) or len(rest) > 1:
-                message = "a tool in a tuple is a name, a schema and perhaps a description"
-                raise TypeError(message)
-            tool = tool_of(schema, name)
-            text = arguments.text_or_none("description", rest[0] if rest else None)
-            found.append(tool if text is None else tool._replace(description=text))
-        else:
-            found += tools_of(value)
-    return found
-
-
-def _name_of(value: object) -> str:
-    own = value.name if isinstance(value, Tool) else getattr(value, "__name__", None)
-    return own if isinstance(own, str) else "tool"
-
-
-def _refusal(value: object) -> str:
-    shown = "a text" if isinstance(value, str | bytes) else arguments.excerpt(value)
-    more = ": read it first, for example with `json.loads`" if isinstance(value, str | bytes) else ""
-    return f"{shown} is not a schema, tool, type or function{more}"
-
-
-def _told_by_itself(value: object) -> dict[str, Json] | None:
-    """Return the tool that an object of DSPy writes for its provider; `None` for any other object."""
-    write = None if isinstance(value, type) else attribute(value, "format_as_litellm_function_call")
-    try:
-        told = write() if callable(write) else None
-    except Exception:  # noqa: BLE001  -- somebody's object that only has such a method
-        return None
-    return told if isinstance(told, dict) else None
-
-
-def _of_object(value: object, name: str | None) -> list[Tool]:
-    """Read a type, a function, or the object in which a library keeps a tool."""
-    if (told := _told_by_itself(value)) is not None:
-        return _of_mapping(told, name)
-    if (kind := schema_of_type(value)) is not None:
-        return [Tool(name or kind.name or "tool", checked_json(kind.schema), kind.description)]
-    if (tool := _of_library(attribute(value, "tool_def") or value, name)) is not None:  # a `Tool` of pydantic-ai holds its words
-        return [tool]
-    if (json := model_as_json(value)) is not value and isinstance(json, dict):
-        if _OF_OBJECTS.isdisjoint({*json, *getattr(type(value), "model_fields", ())}):
-            own = type(value).__name__
-            message = f"an instance of `{own}` is given, and no tool or schema: give the class, `{own}`"
-            raise TypeError(message)
-        return _of_mapping(json, name)
-    if (kind := schema_of_call(value)) is not None:
-        return [Tool(name or kind.name or "tool", checked_json(kind.schema), kind.description)]
-    raise TypeError(_refusal(value))
-
-
-def _of_library(value: object, name: str | None) -> Tool | None:
-    """Read the object of a library by its words for the parts of a tool; `None` if it has none of these."""
-    for words in definitions.OBJECTS:
-        own, given = attribute(value, words.name), attribute(value, words.schema)
-        if isinstance(own, str) and given is not None:
-            text = attribute(value, words.description)
-            if not isinstance(given, dict):
-                schema = tool_of(given).schema
-            elif words.schema == "inputs":
-                schema = definitions.inputs_schema(given)
-            else:
-                schema = given
-            return Tool(name or own, checked_json(schema), text if isinstance(text, str) else None)
-    return None
-
-
 def _of_mapping(given: Mapping[str, object], name: str | None) -> list[Tool]:
     return _in_object(as_object(checked_json(given)), name, 0)
 
@@ -179,6 +92,16 @@ def _in_object(value: JsonObject, name: str | None, level: int) -> list[Tool]:
         message = f"{shown}{', …' if len(value) > 3 else ''}: this is not a tool, and none of it is a keyword of JSON Schema"
         raise TypeError(message)
     return [_of_json(value, name)]
+
+
+def _of_json(schema: Json, name: str | None) -> Tool:
+    """Take a schema; of a process the model is shown the entry."""
+    process = Process.find(schema)
+    if process is None:
+        return Tool(name or "tool", schema)
+    entry = process.entry
+    definitions: JsonObject = {word: each for word, each in mapping(schema).items() if word in ("$defs", "definitions")}
+    return Tool(name or "tool", {**definitions, **entry} if definitions and isinstance(entry, dict) else entry, process.title)
 
 
 def _of_definition(value: JsonObject, name: str | None) -> Tool:
@@ -239,11 +162,87 @@ def _examples(value: JsonObject) -> list[Example]:
     return found
 
 
-def _of_json(schema: Json, name: str | None) -> Tool:
-    """Take a schema; of a process the model is shown the entry."""
-    process = Process.find(schema)
-    if process is None:
-        return Tool(name or "tool", schema)
-    entry = process.entry
-    definitions: JsonObject = {word: each for word, each in mapping(schema).items() if word in ("$defs", "definitions")}
-    return Tool(name or "tool", {**definitions, **entry} if definitions and isinstance(entry, dict) else entry, process.title)
+def _refusal(value: object) -> str:
+    shown = "a text" if isinstance(value, str | bytes) else arguments.excerpt(value)
+    more = ": read it first, for example with `json.loads`" if isinstance(value, str | bytes) else ""
+    return f"{shown} is not a schema, tool, type or function{more}"
+
+
+def _of_object(value: object, name: str | None) -> list[Tool]:
+    """Read a type, a function, or the object in which a library keeps a tool."""
+    if (told := _told_by_itself(value)) is not None:
+        return _of_mapping(told, name)
+    if (kind := schema_of_type(value)) is not None:
+        return [Tool(name or kind.name or "tool", checked_json(kind.schema), kind.description)]
+    if (tool := _of_library(attribute(value, "tool_def") or value, name)) is not None:  # a `Tool` of pydantic-ai holds its words
+        return [tool]
+    if (json := model_as_json(value)) is not value and isinstance(json, dict):
+        if _OF_OBJECTS.isdisjoint({*json, *getattr(type(value), "model_fields", ())}):
+            own = type(value).__name__
+            message = f"an instance of `{own}` is given, and no tool or schema: give the class, `{own}`"
+            raise TypeError(message)
+        return _of_mapping(json, name)
+    if (kind := schema_of_call(value)) is not None:
+        return [Tool(name or kind.name or "tool", checked_json(kind.schema), kind.description)]
+    raise TypeError(_refusal(value))
+
+
+def _told_by_itself(value: object) -> dict[str, Json] | None:
+    """Return the tool that an object of DSPy writes for its provider; `None` for any other object."""
+    write = None if isinstance(value, type) else attribute(value, "format_as_litellm_function_call")
+    try:
+        told = write() if callable(write) else None
+    except Exception:  # noqa: BLE001  -- somebody's object that only has such a method
+        return None
+    return told if isinstance(told, dict) else None
+
+
+def _of_library(value: object, name: str | None) -> Tool | None:
+    """Read the object of a library by its words for the parts of a tool; `None` if it has none of these."""
+    for words in definitions.OBJECTS:
+        own, given = attribute(value, words.name), attribute(value, words.schema)
+        if isinstance(own, str) and given is not None:
+            text = attribute(value, words.description)
+            if not isinstance(given, dict):
+                schema = tool_of(given).schema
+            elif words.schema == "inputs":
+                schema = definitions.inputs_schema(given)
+            else:
+                schema = given
+            return Tool(name or own, checked_json(schema), text if isinstance(text, str) else None)
+    return None
+
+
+def each_of(values: object) -> list[Tool]:
+    """Return the tools of a list, a request, or a mapping from names to types and functions.
+
+    A tuple in a list is a name, a schema and perhaps a description.
+    """
+    if isinstance(values, Mapping):
+        by_name = bool(values) and all(isinstance(each, type | Tool) or function_of(each) is not None for each in values.values())
+        return [tool_of(each, name) for name, each in values.items()] if by_name else tools_of(values)
+    if isinstance(values, Tool) or (isinstance(values, type) and schema_of_type(values) is not None) or function_of(values):
+        message = f"one tool is given where several are expected: give a list, `[{_name_of(values)}]`, or use `lower`"
+        raise TypeError(message)
+    if (json := model_as_json(values)) is not values and isinstance(json, dict):  # of `mcp`, whose objects yield their members
+        return _of_object(values, None)
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise TypeError(_refusal(values))
+    found: list[Tool] = []
+    for value in values:
+        if isinstance(value, tuple) and not isinstance(value, Tool):
+            name, schema, *rest = (*value, None) if len(value) == 1 else value
+            if not isinstance(name, str) or len(rest) > 1:
+                message = "a tool in a tuple is a name, a schema and perhaps a description"
+                raise TypeError(message)
+            tool = tool_of(schema, name)
+            text = arguments.text_or_none("description", rest[0] if rest else None)
+            found.append(tool if text is None else tool._replace(description=text))
+        else:
+            found += tools_of(value)
+    return found
+
+
+def _name_of(value: object) -> str:
+    own = value.name if isinstance(value, Tool) else getattr(value, "__name__", None)
+    return own if isinstance(own, str) else "tool"

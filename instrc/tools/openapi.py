@@ -19,14 +19,10 @@ from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, as_text
 from instrc.text.names import free_name
 from instrc.tools.sources import DISCRIMINATOR, File, Given, ImportedTool, localize_references, sound
 
-# Properties that only answers have (`readOnly`), or only requests (`writeOnly`): OpenAPI leaves them out of the other one.
-
-
 COMPONENT_HOPS: Final = 50
 """References to references that are followed in an OpenAPI document."""
 CHILDREN: Final = 40
 """Schemas of one parent, which its discriminator tells apart, that are described in a tool."""
-
 READ, WRITE = "readOnly", "writeOnly"
 
 
@@ -81,9 +77,6 @@ def _not_required(node: dict[str, Json], gone: set[str]) -> dict[str, Json]:
         return dict(node)
     kept = [name for name in required if name not in gone]
     return {key: kept if key == "required" else value for key, value in node.items() if key != "required" or kept}
-
-
-# The shared parts of an OpenAPI document, as the definitions of one tool.
 
 
 _ELSEWHERE = "nothing is fetched from elsewhere"
@@ -264,10 +257,6 @@ def _extended(schema: Json, name: str, base: str) -> Json:
     return {**mapping(schema), "allOf": changed}
 
 
-def _is_relative(name: str) -> bool:
-    return ":" not in name.partition("/")[0] and not name.startswith(("/", "\\")) and "\0" not in name
-
-
 def _beside(here: str, name: str) -> str | None:
     """Return the name of a file as seen from the source's folder; `None` if it is no file there or below."""
     if not _is_relative(name):
@@ -283,17 +272,14 @@ def _beside(here: str, name: str) -> str | None:
     return "/".join(steps) or None
 
 
+def _is_relative(name: str) -> bool:
+    return ":" not in name.partition("/")[0] and not name.startswith(("/", "\\")) and "\0" not in name
+
+
 def dialect_of(document: Json) -> Draft:
     """Return how the schemas of a document are to be read."""
     version = document.get("openapi", document.get("swagger")) if document.__class__ is dict else None
     return OPENAPI_3_0 if str(version).startswith(("3.0", "2.")) else LATEST
-
-
-# What an operation says about its call, beside what it is given: servers, security, tags and further documentation.
-#
-# `x-servers` are the addresses that it is called at, as OpenAPI 3 writes them.
-# `x-security` are the requirements, of which a caller meets one; `x-security-schemes` are the schemes that they name.
-# `x-tags` and `x-external-docs` are what the document says in `tags` and `externalDocs`.
 
 
 Level = tuple[JsonObject, Location]
@@ -332,6 +318,17 @@ def _nearest(key: str, levels: tuple[Level, ...], given: Given) -> list[Json]:
     return []
 
 
+def _of_swagger(document: JsonObject, operation: JsonObject) -> list[Json]:
+    """Return the servers that a document of Swagger 2.0 describes in parts."""
+    host, base = (text if isinstance(text := document.get(key), str) else "" for key in ("host", "basePath"))
+    if "swagger" not in document or not (host or base):
+        return []
+    schemes = operation.get("schemes", document.get("schemes"))
+    said = [each for each in schemes if isinstance(each, str)] if isinstance(schemes, list) else []
+    starts = [f"{each}://{host}" for each in said] if host and said else [f"//{host}" if host else ""]
+    return [{"url": f"{start}{base}"} for start in starts]
+
+
 def _schemes(security: list[Json], document: JsonObject, given: Given) -> JsonObject:
     """Return the schemes that requirements name."""
     components = document.get("components")
@@ -348,20 +345,6 @@ def _schemes(security: list[Json], document: JsonObject, given: Given) -> JsonOb
             elif name not in made:
                 given.left_out(place, name, "the document does not describe this security scheme")
     return made
-
-
-def _of_swagger(document: JsonObject, operation: JsonObject) -> list[Json]:
-    """Return the servers that a document of Swagger 2.0 describes in parts."""
-    host, base = (text if isinstance(text := document.get(key), str) else "" for key in ("host", "basePath"))
-    if "swagger" not in document or not (host or base):
-        return []
-    schemes = operation.get("schemes", document.get("schemes"))
-    said = [each for each in schemes if isinstance(each, str)] if isinstance(schemes, list) else []
-    starts = [f"{each}://{host}" for each in said] if host and said else [f"//{host}" if host else ""]
-    return [{"url": f"{start}{base}"} for start in starts]
-
-
-# Media types: which of several says most, and what they name.
 
 
 def best_media_type(content: dict[str, Json]) -> str:
@@ -381,15 +364,6 @@ def is_json_media_type(kind: str) -> bool:
 def is_usual(kind: str) -> bool:
     """Tell whether a media type is what a body has unless another one is said."""
     return kind.partition(";")[0].strip().lower() in {"application/json", "*/*"}
-
-
-# One operation of an OpenAPI 3 document becomes one tool.
-#
-# `x-in` says where a property goes (`path`, `query`, `header`, `cookie`, `body`), `x-name` what it is called there if
-# otherwise.
-# `x-operation` says which operation it is: `GET /pets/{petId}`.
-# `x-content-type` is the media type of a body if not `application/json`.
-# `x-style` and `x-explode` say how a parameter is written, where the document does, `x-encoding` how the parts of a body are.
 
 
 PLACES = frozenset({"path", "query", "header", "cookie", "querystring"})
@@ -628,13 +602,6 @@ class Operation:
         return schema, (*path, "content", kind, "schema")
 
 
-# One operation of a Swagger 2.0 document becomes one tool, as an operation of OpenAPI 3 does.
-#
-# What is different there: parameters are schemas themselves, a body and the fields of a form are parameters too, media types
-# stand
-# in `consumes`, and a response holds its schema directly.
-
-
 _FORM = "application/x-www-form-urlencoded"
 _FILES = "multipart/form-data"
 _OF_A_PARAMETER = frozenset(
@@ -697,9 +664,6 @@ class SwaggerOperation(Operation):
         if schema.__class__ is dict and schema.get("type") == "file":
             schema = {**schema, "type": "string", "format": "binary"}
         return schema, (*path, "schema")
-
-
-# OpenAPI 3 and Swagger 2.0: each operation becomes a tool whose arguments are its parameters and its body, side by side.
 
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")

@@ -18,9 +18,6 @@ from instrc.text.jsonvalue import Json, as_texts, pointer
 from instrc.tools import plan_tools
 from instrc.tools.tasks import ID, PlanTask, Reference, ReferenceKind, parse_reference
 
-# The order that tasks have by what they read and wait for.
-
-
 SUGGESTED_PROBLEMS: Final = 50
 """Problems for which the nearest names are looked up."""
 REMEMBERED_FITS: Final = 50_000
@@ -93,9 +90,6 @@ def _circle(start: str, group: frozenset[str], needs: Mapping[str, tuple[str, ..
     raise AssertionError(start)  # a group holds a circle through each of its tasks
 
 
-# From JSON to tasks, in either spelling; what is no task is a problem.
-
-
 Add = Callable[[PlanProblem], None]
 _MEMBERS = frozenset({"tool", "id", "arguments", "after"})
 _WAYS: dict[str, ReferenceKind] = {"from": "from", "each": "each"}
@@ -112,6 +106,34 @@ def read_tasks(plan: Json, tools: plan_tools.ToolSet, add: Add) -> list[tuple[in
         add(plans.InvalidPlan(reason="a plan is a list of tasks"))
         return []
     return [(index, task) for index, item in enumerate(plan) if (task := _task(item, index, tools, add)) is not None]
+
+
+def _is_json(value: Json) -> bool:
+    """Tell whether a value is plain JSON of a size that can be looked at."""
+    try:
+        orjson.dumps(value, option=STRICTLY)
+    except (orjson.JSONEncodeError, RecursionError):
+        return _is_odd_json(value)  # over 64 bits, over 254 levels, or none
+    return True
+
+
+def _is_odd_json(value: Json) -> bool:
+    stack: list[tuple[Json, int]] = [(value, 0)]
+    for _ in range(PLAN_PARTS):
+        if not stack:
+            return True
+        item, level = stack.pop()
+        if level > PLAN_LEVELS:
+            return False
+        if item.__class__ is dict:
+            if not all(key.__class__ is str and is_writable(key) for key in item):
+                return False
+            stack += [(part, level + 1) for part in item.values()]
+        elif item.__class__ is list:
+            stack += [(part, level + 1) for part in item]
+        elif item is not None and item.__class__ not in {bool, int, float} and not (item.__class__ is str and is_writable(item)):
+            return False
+    return False
 
 
 def _task(item: Json, index: int, tools: plan_tools.ToolSet, add: Add) -> PlanTask | None:
@@ -138,15 +160,6 @@ def _task(item: Json, index: int, tools: plan_tools.ToolSet, add: Add) -> PlanTa
     return PlanTask(named, id_, arguments, _after(item.get("after"), index, add), frozenset(unread))
 
 
-def _after(value: Json, index: int, add: Add) -> tuple[str, ...]:
-    if value is None:
-        return ()
-    if value.__class__ is not list or not all(each.__class__ is str for each in value):
-        add(plans.InvalidPlan(pointer=f"/{index}/after", reason="`after` is a list of ids"))
-        return ()
-    return tuple(as_texts(value))
-
-
 def _arguments(
     value: Json, index: int, tool: plan_tools.PlanTool | None, add: Add, unread: set[str]
 ) -> dict[str, Json | Reference]:
@@ -159,17 +172,6 @@ def _arguments(
         unread.update(tool.required if tool is not None else ())
         return {}
     return {name: _read_argument(name, given, tool) for name, given in value.items()}
-
-
-def _read_argument(name: str, value: Json, tool: plan_tools.PlanTool | None) -> Json | Reference:
-    """Return an argument of the typed spelling: a reference to a task, or the value itself."""
-    if value.__class__ is not dict or len(value) != 1:
-        return value
-    [(kind, text)] = value.items()
-    way = _WAYS.get(kind)
-    if way is None or text.__class__ is not str or (tool is not None and tool.takes_itself(name, value)):
-        return value
-    return parse_reference(way, text) or value  # what is written otherwise is a value, most likely a wrong one
 
 
 def _uniform(
@@ -208,35 +210,24 @@ def _malformed(text: str, name: str, place: str, tool: plan_tools.PlanTool | Non
     return plans.WrongArgument(pointer=place, callee=tool.name if tool else "?", argument=name, reason=reason)
 
 
-def _is_json(value: Json) -> bool:
-    """Tell whether a value is plain JSON of a size that can be looked at."""
-    try:
-        orjson.dumps(value, option=STRICTLY)
-    except (orjson.JSONEncodeError, RecursionError):
-        return _is_odd_json(value)  # over 64 bits, over 254 levels, or none
-    return True
+def _read_argument(name: str, value: Json, tool: plan_tools.PlanTool | None) -> Json | Reference:
+    """Return an argument of the typed spelling: a reference to a task, or the value itself."""
+    if value.__class__ is not dict or len(value) != 1:
+        return value
+    [(kind, text)] = value.items()
+    way = _WAYS.get(kind)
+    if way is None or text.__class__ is not str or (tool is not None and tool.takes_itself(name, value)):
+        return value
+    return parse_reference(way, text) or value  # what is written otherwise is a value, most likely a wrong one
 
 
-def _is_odd_json(value: Json) -> bool:
-    stack: list[tuple[Json, int]] = [(value, 0)]
-    for _ in range(PLAN_PARTS):
-        if not stack:
-            return True
-        item, level = stack.pop()
-        if level > PLAN_LEVELS:
-            return False
-        if item.__class__ is dict:
-            if not all(key.__class__ is str and is_writable(key) for key in item):
-                return False
-            stack += [(part, level + 1) for part in item.values()]
-        elif item.__class__ is list:
-            stack += [(part, level + 1) for part in item]
-        elif item is not None and item.__class__ not in {bool, int, float} and not (item.__class__ is str and is_writable(item)):
-            return False
-    return False
-
-
-# Tell what is wrong with a plan before anything of it runs.
+def _after(value: Json, index: int, add: Add) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if value.__class__ is not list or not all(each.__class__ is str for each in value):
+        add(plans.InvalidPlan(pointer=f"/{index}/after", reason="`after` is a list of ids"))
+        return ()
+    return tuple(as_texts(value))
 
 
 _SUFFIX = "_Activity"
@@ -269,32 +260,6 @@ def check_tasks(plan: Json, tools: plan_tools.ToolSet) -> tuple[tuple[PlanTask, 
     """Return the tasks of a plan, and what is wrong with them: to be carried out only if nothing is."""
     check = _Check(tools)
     return check.run(plan), tuple(check.problems)
-
-
-def check_read(tasks: list[tuple[int, PlanTask]], tools: plan_tools.ToolSet) -> tuple[PlanProblem, ...]:
-    """Return what is wrong with tasks that have been read, each with its place."""
-    check = _Check(tools)
-    check.tasks(tasks)
-    return tuple(check.problems)
-
-
-def tool_set(tools: object) -> plan_tools.ToolSet:
-    """Return the tools of a map; the last few maps are remembered by what they say."""
-    if isinstance(tools, plan_tools.ToolSet):
-        return tools
-    try:
-        return (
-            _remembered(dumps(plan_tools.tools_by_name(tools), indent=False))
-            if tools.__class__ is dict
-            else plan_tools.ToolSet(tools)
-        )
-    except (TypeError, ValueError, RecursionError):  # no JSON: what is in it is looked at as far as it goes
-        return plan_tools.ToolSet(tools)
-
-
-@lru_cache(maxsize=16)
-def _remembered(text: str) -> plan_tools.ToolSet:
-    return plan_tools.ToolSet(loads(text))
 
 
 class _Check:
@@ -405,10 +370,30 @@ class _Check:
         return nearest(word, names) if self.suggested <= SUGGESTED_PROBLEMS else ()
 
 
-# Number tasks apart that a model has given one id, where that changes nothing else.
-#
-# The first of them keeps the id, the others are called `a_2`, `a_3`, …
-# Where another task reads or waits for that id nobody can tell which one is meant: it stays as it is, a `duplicate-task`.
+def check_read(tasks: list[tuple[int, PlanTask]], tools: plan_tools.ToolSet) -> tuple[PlanProblem, ...]:
+    """Return what is wrong with tasks that have been read, each with its place."""
+    check = _Check(tools)
+    check.tasks(tasks)
+    return tuple(check.problems)
+
+
+def tool_set(tools: object) -> plan_tools.ToolSet:
+    """Return the tools of a map; the last few maps are remembered by what they say."""
+    if isinstance(tools, plan_tools.ToolSet):
+        return tools
+    try:
+        return (
+            _remembered(dumps(plan_tools.tools_by_name(tools), indent=False))
+            if tools.__class__ is dict
+            else plan_tools.ToolSet(tools)
+        )
+    except (TypeError, ValueError, RecursionError):  # no JSON: what is in it is looked at as far as it goes
+        return plan_tools.ToolSet(tools)
+
+
+@lru_cache(maxsize=16)
+def _remembered(text: str) -> plan_tools.ToolSet:
+    return plan_tools.ToolSet(loads(text))
 
 
 def with_unique_ids(answer: Json, schema: Json) -> tuple[Json, tuple[str, ...]]:
@@ -437,17 +422,6 @@ def _renumber(value: Json, schema: Json, place: tuple[str, ...], notes: list[str
     return {**value, **changed} if changed else value
 
 
-def _is_plan(schema: dict[str, Json]) -> bool:
-    items = schema.get("items")
-    branches = items.get("anyOf", [items]) if isinstance(items, dict) else []
-    return isinstance(branches, list) and bool(branches) and all(map(_is_task, branches))
-
-
-def _is_task(schema: Json) -> bool:
-    properties = schema.get("properties") if isinstance(schema, dict) else None
-    return isinstance(properties, dict) and {"tool", "id", "arguments"}.issubset(properties)
-
-
 def _renumber_plan(plan: list[Json], place: tuple[str, ...], notes: list[str]) -> Json:
     ids = [task["id"] for task in plan if isinstance(task, dict) and isinstance(task.get("id"), str)]
     read = _read(plan)
@@ -470,14 +444,6 @@ def _renumber_plan(plan: list[Json], place: tuple[str, ...], notes: list[str]) -
     return found if len(notes) > told else plan
 
 
-def _free(old: str, used: set[str], counts: dict[str, int]) -> str:
-    while True:
-        counts[old] += 1
-        new = f"{old[: PLAN_KEY - 1 - len(str(counts[old]))]}_{counts[old]}"
-        if new not in used:
-            return new
-
-
 def _read(plan: list[Json]) -> set[str]:
     """Return the ids that tasks read or wait for, in either spelling of a plan."""
     found: set[str] = set()
@@ -494,7 +460,23 @@ def _read(plan: list[Json]) -> set[str]:
     return found
 
 
-# A plan from one spelling to the other.
+def _free(old: str, used: set[str], counts: dict[str, int]) -> str:
+    while True:
+        counts[old] += 1
+        new = f"{old[: PLAN_KEY - 1 - len(str(counts[old]))]}_{counts[old]}"
+        if new not in used:
+            return new
+
+
+def _is_plan(schema: dict[str, Json]) -> bool:
+    items = schema.get("items")
+    branches = items.get("anyOf", [items]) if isinstance(items, dict) else []
+    return isinstance(branches, list) and bool(branches) and all(map(_is_task, branches))
+
+
+def _is_task(schema: Json) -> bool:
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    return isinstance(properties, dict) and {"tool", "id", "arguments"}.issubset(properties)
 
 
 @takes_plain_values

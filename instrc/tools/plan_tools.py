@@ -21,16 +21,12 @@ from instrc.tools.python_types import describes_values, schema_of_result, schema
 from instrc.tools.tasks import argument_text, argument_value
 from instrc.tools.tool import Tool as ShownTool
 
-# The verdict on the values of arguments.
-
-
 RELATED_LEVELS: Final = 12
 """Levels of two schemas that are compared for a plan."""
 RELATED_BRANCHES: Final = 64
 """Branches of one schema that are looked at; what has more is taken to fit."""
 SHOWN_VERDICT: Final = 300
 """Letters of what a judge of a value says."""
-
 _SAYS_NOTHING = frozenset({"title", "description", "default", "examples", "contentMediaType", "contentEncoding", "$comment"})
 
 
@@ -57,12 +53,6 @@ class ArgumentValidator:
             said = violation.message
             return said if len(said) <= SHOWN_VERDICT else f"{said[: SHOWN_VERDICT - 1]}…"
         return None
-
-
-# The tools that a plan may call: `{NAME: {"activity" | "process", "arguments", "output", "bound"?}}`.
-#
-# Tools as models are shown them will do, in a list or by name: each has the schema of what it takes.
-# So do annotated functions and types of Python.
 
 
 _ANNOTATIONS = frozenset(
@@ -164,6 +154,17 @@ class PlanTool:
         return self.validator(name).accepts(value)
 
 
+def _flat(schema: Json) -> Json:
+    """Return a schema without references and `allOf`; as it is if it cannot be read."""
+    if not any(node.__class__ is dict and not node.keys().isdisjoint(("$ref", "allOf")) for _, node in walk(schema)):
+        return schema
+    try:
+        flat: Json = flatten(schema)
+    except CompileError:
+        return schema
+    return flat
+
+
 class ToolSet:
     """All tools of a plan; each is read when it is first asked for."""
 
@@ -194,45 +195,6 @@ def why_undescribed(tools: object) -> str | None:
         except (TypeError, CompileError) as error:
             return str(error)
     return None
-
-
-def fault_of_tools(tools: object) -> tuple[str | None, ToolsFault] | None:
-    """Return what is wrong with the tools of a plan, and the name of the tool that is none; `None` if they are sound.
-
-    Tools are a map, or a list that is empty or holds at least one.
-    A list as a provider takes it may hold tools of the provider itself, which no plan can call.
-    """
-    if not isinstance(tools, Mapping) and not (isinstance(tools, list | tuple) and (not tools or tools_by_name(tools))):
-        return None, "no tools"
-    for name, entry in tools_by_name(tools).items():
-        fault = _fault_of_tool(entry, listed=not isinstance(tools, Mapping))
-        if fault is not None:
-            return str(name), fault
-    return None
-
-
-def _fault_of_tool(entry: Json, *, listed: bool) -> ToolsFault | None:
-    if entry.__class__ is not dict:
-        return "no object"
-    if "arguments" in entry:
-        return None if entry["arguments"].__class__ in {dict, bool, type(None)} else "no schema"
-    unknown = _OF_SCHEMAS.intersection(entry) if listed else entry.keys() - _OF_TOOLS - {*_OUTPUTS}
-    if not unknown:
-        return None
-    return "bare schema" if not _OF_SCHEMAS.isdisjoint(entry) or "type" in entry else "no arguments"
-
-
-def tools_by_name(tools: object) -> dict[str, Json]:
-    """Return tools by name, each as in a process; what is no tool is left out of a list."""
-    if isinstance(tools, Mapping):
-        return {name: _entry_of(tool) for name, tool in tools.items()}
-    found: dict[str, Json] = {}
-    for tool in tools if isinstance(tools, list | tuple) else ():
-        entry = _entry_of(tool)
-        name = entry.get("name") if entry.__class__ is dict else None
-        if name.__class__ is str:
-            found.setdefault(name, entry)
-    return found
 
 
 def _entry_of(tool: object) -> Json:
@@ -274,22 +236,43 @@ def _is_of_objects(schema: Json) -> bool:
     return schema.__class__ is dict and (schema.get("type") == "object" or "$ref" in schema)
 
 
-def _flat(schema: Json) -> Json:
-    """Return a schema without references and `allOf`; as it is if it cannot be read."""
-    if not any(node.__class__ is dict and not node.keys().isdisjoint(("$ref", "allOf")) for _, node in walk(schema)):
-        return schema
-    try:
-        flat: Json = flatten(schema)
-    except CompileError:
-        return schema
-    return flat
+def fault_of_tools(tools: object) -> tuple[str | None, ToolsFault] | None:
+    """Return what is wrong with the tools of a plan, and the name of the tool that is none; `None` if they are sound.
+
+    Tools are a map, or a list that is empty or holds at least one.
+    A list as a provider takes it may hold tools of the provider itself, which no plan can call.
+    """
+    if not isinstance(tools, Mapping) and not (isinstance(tools, list | tuple) and (not tools or tools_by_name(tools))):
+        return None, "no tools"
+    for name, entry in tools_by_name(tools).items():
+        fault = _fault_of_tool(entry, listed=not isinstance(tools, Mapping))
+        if fault is not None:
+            return str(name), fault
+    return None
 
 
-# The two spellings of a plan: typed arguments, and the uniform list that fits every target's budget.
-#
-# Typed: `{"query": "boats", "limit": {"from": "t1.count"}}`.
-# Uniform: `[{"name": "query", "is": "value", "text": "boats"}, {"name": "limit", "is": "from", "text": "t1.count"}]`.
-# The text of a value is the value itself for an argument that is a text, else JSON, else a text after all.
+def _fault_of_tool(entry: Json, *, listed: bool) -> ToolsFault | None:
+    if entry.__class__ is not dict:
+        return "no object"
+    if "arguments" in entry:
+        return None if entry["arguments"].__class__ in {dict, bool, type(None)} else "no schema"
+    unknown = _OF_SCHEMAS.intersection(entry) if listed else entry.keys() - _OF_TOOLS - {*_OUTPUTS}
+    if not unknown:
+        return None
+    return "bare schema" if not _OF_SCHEMAS.isdisjoint(entry) or "type" in entry else "no arguments"
+
+
+def tools_by_name(tools: object) -> dict[str, Json]:
+    """Return tools by name, each as in a process; what is no tool is left out of a list."""
+    if isinstance(tools, Mapping):
+        return {name: _entry_of(tool) for name, tool in tools.items()}
+    found: dict[str, Json] = {}
+    for tool in tools if isinstance(tools, list | tuple) else ():
+        entry = _entry_of(tool)
+        name = entry.get("name") if entry.__class__ is dict else None
+        if name.__class__ is str:
+            found.setdefault(name, entry)
+    return found
 
 
 def uniform_value(text: str, name: str, tool: PlanTool | None) -> Json:
@@ -302,17 +285,62 @@ def uniform_text(value: Json, name: str, tool: PlanTool | None) -> str:
     return argument_text(value, raw=tool is not None and tool.takes_text(name))
 
 
-# What the schema of an output says of its parts: a member, the elements of a list.
-#
-# Schemas are flat; where one says too little, or something that is not looked at here, anything may fit.
-
-
 NULL: Json = {"type": "null"}
 
 
 def part_of_output(schema: Json, step: str) -> Json:
     """Return the schema of what a step leads to in a value of a schema; `null` is among it where there may be nothing."""
     return _union([each for branch in alternatives(schema) for each in _parts(branch, step)])
+
+
+def _union(schemas: list[Json]) -> Json:
+    return schemas[0] if len(schemas) == 1 else {"anyOf": schemas} if schemas else False
+
+
+def _parts(schema: Json, step: str) -> Iterator[Json]:
+    """Yield what a step leads to in one alternative."""
+    if schema.__class__ is not dict:
+        yield True
+        return
+    names = _types(schema)
+    if names is None or "object" in names:
+        yield from _member(schema, step)
+    if (names is None or "array" in names) and step.isdecimal():
+        yield from _element(schema, int(step[:9]))
+    elif names is not None and "array" in names:
+        yield NULL
+    if names is not None and not {"object", "array"}.issuperset(names):
+        yield NULL
+
+
+def _types(schema: Json) -> frozenset[str] | None:
+    kinds = own_kinds(schema) if schema.__class__ is dict else ALL
+    return None if kinds == ALL else kinds
+
+
+def _member(schema: dict[str, Json], name: str) -> Iterator[Json]:
+    properties, patterns, required = (schema.get(word) for word in ("properties", "patternProperties", "required"))
+    if patterns.__class__ is dict and any(matches(pattern, name) is not False for pattern in patterns):
+        yield True
+        return
+    if properties.__class__ is dict and name in properties:
+        yield properties[name]
+    else:
+        rest = schema.get("additionalProperties", True)
+        if rest is not False:
+            yield rest
+    if required.__class__ is not list or name not in required:
+        yield NULL
+
+
+def _element(schema: dict[str, Json], index: int) -> Iterator[Json]:
+    prefix, least = schema.get("prefixItems"), schema.get("minItems", 0)
+    if prefix.__class__ is list and index < len(prefix):
+        yield prefix[index]
+    else:
+        yield schema.get("items", True)
+    if least.__class__ is not int or least <= index:
+        yield NULL
 
 
 def elements(schema: Json) -> Json:
@@ -349,53 +377,3 @@ def alternatives(schema: Json, depth: int = 0) -> Iterator[Json]:
             for inner in alternatives(branch, depth + 1):
                 bare = "type" in rest and isinstance(inner, dict) and "type" not in inner
                 yield {**as_object(inner), "type": rest["type"]} if bare else inner
-
-
-def _parts(schema: Json, step: str) -> Iterator[Json]:
-    """Yield what a step leads to in one alternative."""
-    if schema.__class__ is not dict:
-        yield True
-        return
-    names = _types(schema)
-    if names is None or "object" in names:
-        yield from _member(schema, step)
-    if (names is None or "array" in names) and step.isdecimal():
-        yield from _element(schema, int(step[:9]))
-    elif names is not None and "array" in names:
-        yield NULL
-    if names is not None and not {"object", "array"}.issuperset(names):
-        yield NULL
-
-
-def _member(schema: dict[str, Json], name: str) -> Iterator[Json]:
-    properties, patterns, required = (schema.get(word) for word in ("properties", "patternProperties", "required"))
-    if patterns.__class__ is dict and any(matches(pattern, name) is not False for pattern in patterns):
-        yield True
-        return
-    if properties.__class__ is dict and name in properties:
-        yield properties[name]
-    else:
-        rest = schema.get("additionalProperties", True)
-        if rest is not False:
-            yield rest
-    if required.__class__ is not list or name not in required:
-        yield NULL
-
-
-def _element(schema: dict[str, Json], index: int) -> Iterator[Json]:
-    prefix, least = schema.get("prefixItems"), schema.get("minItems", 0)
-    if prefix.__class__ is list and index < len(prefix):
-        yield prefix[index]
-    else:
-        yield schema.get("items", True)
-    if least.__class__ is not int or least <= index:
-        yield NULL
-
-
-def _types(schema: Json) -> frozenset[str] | None:
-    kinds = own_kinds(schema) if schema.__class__ is dict else ALL
-    return None if kinds == ALL else kinds
-
-
-def _union(schemas: list[Json]) -> Json:
-    return schemas[0] if len(schemas) == 1 else {"anyOf": schemas} if schemas else False

@@ -21,17 +21,8 @@ from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object
 from instrc.text.names import free_name, pascal
 from instrc.text.visible import visible, visible_lines
 
-# Let `datamodel-code-generator` write the classes of schemas.
-#
-# The classes say what a value is made of: names, order, types, choices, bounds.
-# Whether a value is valid is decided by its schema, in `lift`, before it becomes an instance.
-# So the classes leave out what two libraries read differently: patterns, formats other than dates, what no type of Python can
-# say.
-
-
 CLASS_NUMBER: Final = 10**300
 """Beyond it a number of a schema is left out of the classes that are written for it: their libraries do not read it."""
-
 _KEPT = frozenset(
     """
     $ref $defs type properties required items prefixItems additionalProperties anyOf oneOf allOf enum const title description
@@ -89,6 +80,24 @@ def module(title: str, parts: Mapping[str, Json]) -> str:
     return f"{text.rstrip()}\n"
 
 
+def _aliases(definitions: Mapping[str, Json]) -> dict[str, str]:
+    """Return other names for fields that would hide a method of pydantic or a type; the generator knows the others."""
+    nodes: list[dict[str, Json]] = [node for schema in definitions.values() for _, node in walk(schema) if isinstance(node, dict)]
+    names = {name for node in nodes for name in as_object(node.get("properties", {}))}
+    found: dict[str, str] = {}
+    for name in sorted(names):
+        if name.startswith(_PROTECTED) or name in _TYPES:
+            other = f"field_{name}"
+            while other in names:
+                other += "_"
+            found[name] = other
+    return found
+
+
+def _in_docstring(text: str) -> str:
+    return visible(" ".join(text.split())).replace("\\", "\\\\").replace('"', "'")
+
+
 def expressible(schema: Json) -> Json:
     """Return what classes can say of a schema."""
 
@@ -116,30 +125,6 @@ def _plain(value: Json) -> bool:
 def _is_too_large(keyword: str, value: Json) -> bool:
     """Tell whether a keyword holds a number that the libraries do not read; no text or list is longer than `sys.maxsize`."""
     return is_number(value) and abs(value) >= (sys.maxsize if keyword in COUNTS else CLASS_NUMBER)
-
-
-def _aliases(definitions: Mapping[str, Json]) -> dict[str, str]:
-    """Return other names for fields that would hide a method of pydantic or a type; the generator knows the others."""
-    nodes: list[dict[str, Json]] = [node for schema in definitions.values() for _, node in walk(schema) if isinstance(node, dict)]
-    names = {name for node in nodes for name in as_object(node.get("properties", {}))}
-    found: dict[str, str] = {}
-    for name in sorted(names):
-        if name.startswith(_PROTECTED) or name in _TYPES:
-            other = f"field_{name}"
-            while other in names:
-                other += "_"
-            found[name] = other
-    return found
-
-
-def _in_docstring(text: str) -> str:
-    return visible(" ".join(text.split())).replace("\\", "\\\\").replace('"', "'")
-
-
-# Name the schemas that become classes: one for each document, one for each step in it.
-#
-# Equal steps share one class, and so do equal definitions of one name.
-# A step that differs in the result, where thoughts are stripped, has a second class there, with `Result` at its end.
 
 
 _STEP = re.compile(r"step\d+_(.+)")
@@ -217,24 +202,6 @@ class Parts:
         return free
 
 
-def module_parts(documents: Mapping[str, tuple[Mapping[str, Json], Json]]) -> dict[str, Json]:
-    """Return the definitions for tools by name, each with what the model fills in, by name, and its result."""
-    parts = Parts()
-    for name, (filled_in, result) in documents.items():
-        for each, schema in filled_in.items():
-            parts.take(each, schema)
-        parts.take(name, result, RESULT)
-    return parts.found
-
-
-def class_name(name: str) -> str:
-    """Return a name as that of a class: `FindSlot` for `find_slot`."""
-    text = "".join(sign for sign in pascal(name) if sign == "_" or sign.isalnum())
-    text = text if text.isidentifier() else f"Class{text}"
-    text = text if text.isidentifier() else "Class"
-    return f"{text}_" if keyword.iskeyword(text) else text
-
-
 def _whole(key: str, definitions: Mapping[str, Json]) -> str | None:
     """Return a definition with all that it refers to, as text; `None` if it refers to something else than definitions."""
     by_pointer = {f"#/$defs/{_pointer(each)}": each for each in definitions}
@@ -256,3 +223,21 @@ def _whole(key: str, definitions: Mapping[str, Json]) -> str | None:
 
 def _pointer(key: str) -> str:
     return key.replace("~", "~0").replace("/", "~1")
+
+
+def module_parts(documents: Mapping[str, tuple[Mapping[str, Json], Json]]) -> dict[str, Json]:
+    """Return the definitions for tools by name, each with what the model fills in, by name, and its result."""
+    parts = Parts()
+    for name, (filled_in, result) in documents.items():
+        for each, schema in filled_in.items():
+            parts.take(each, schema)
+        parts.take(name, result, RESULT)
+    return parts.found
+
+
+def class_name(name: str) -> str:
+    """Return a name as that of a class: `FindSlot` for `find_slot`."""
+    text = "".join(sign for sign in pascal(name) if sign == "_" or sign.isalnum())
+    text = text if text.isidentifier() else f"Class{text}"
+    text = text if text.isidentifier() else "Class"
+    return f"{text}_" if keyword.iskeyword(text) else text

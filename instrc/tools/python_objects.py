@@ -22,9 +22,6 @@ from instrc.tools.function_lists import description_text, normalize_schema
 from instrc.tools.python_types import UndescribedError, pydantic_schema
 from instrc.tools.sources import Given, ImportedTool, of_value
 
-# pydantic: models, dataclasses, typed dicts and any other type that pydantic can describe, or such a schema as JSON.
-
-
 RULES = Rules(shorthand=False)
 _NAME = "x-imported-name"
 """Between `given` and `tools`: the name of the type, which its title need not be."""
@@ -82,9 +79,6 @@ def pydantic_tools(given: Given) -> Iterator[ImportedTool]:
             title=title if _NAME in entry and title != name else None,
             description=description_text(entry.get("description"), (*path, "description"), given),
         )
-
-
-# smolagents: `Tool` objects and classes, what `@tool` makes, collections of them, or the same written as JSON.
 
 
 SMOLAGENTS_RULES = Rules(plain_words=True, shorthand=False)
@@ -158,9 +152,6 @@ def _tool(entry: dict[str, Json], path: Location, given: Given) -> ImportedTool:
     )
 
 
-# Load what `module:Name` or `path/to/file.py:Name` means: only here is code of others run, because that was asked for.
-
-
 def load(reference: str) -> tuple[object, bool]:
     """Return the object that a reference means, and whether it is a whole module; a `CompileError` says why there is none."""
     place, mark, name = reference.rpartition(":")
@@ -179,6 +170,24 @@ def load(reference: str) -> tuple[object, bool]:
                 reason = f"there is no `{word}` in it" if isinstance(error, AttributeError) else _words(error)
                 raise CompileError([UnloadableObject(reference=reference, reason=reason, nearest=nearest(word, known))]) from None
     return value, not name
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep what the code prints out of our own output."""
+    with redirect_stdout(sys.stderr):
+        yield
+
+
+@contextmanager
+def _path_to(place: str) -> Iterator[None]:
+    """Let a file find its neighbours, and a module that lies in the working folder be found."""
+    before = list(sys.path)
+    sys.path.insert(0, str(Path(place).resolve().parent if place.endswith(".py") else Path.cwd()))
+    try:
+        yield
+    finally:
+        sys.path[:] = before
 
 
 def _module(place: str, reference: str) -> ModuleType:
@@ -201,16 +210,6 @@ def _module(place: str, reference: str) -> ModuleType:
         raise CompileError([UnloadableObject(reference=reference, reason=reason)]) from None
 
 
-def _words(error: BaseException) -> str:
-    """Return what an error says, if it can be asked."""
-    try:
-        return describe_value(str(error))
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # noqa: BLE001  -- as above
-        return "it does not say why"
-
-
 def _run_file(path: Path, reference: str) -> ModuleType:
     if not os.path.isfile(path):  # noqa: PTH113  -- no error for a NUL
         raise CompileError([UnloadableObject(reference=reference, reason="there is no such file")])
@@ -228,19 +227,11 @@ def _run_file(path: Path, reference: str) -> ModuleType:
     return module
 
 
-@contextmanager
-def _path_to(place: str) -> Iterator[None]:
-    """Let a file find its neighbours, and a module that lies in the working folder be found."""
-    before = list(sys.path)
-    sys.path.insert(0, str(Path(place).resolve().parent if place.endswith(".py") else Path.cwd()))
+def _words(error: BaseException) -> str:
+    """Return what an error says, if it can be asked."""
     try:
-        yield
-    finally:
-        sys.path[:] = before
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep what the code prints out of our own output."""
-    with redirect_stdout(sys.stderr):
-        yield
+        return describe_value(str(error))
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001  -- as above
+        return "it does not say why"

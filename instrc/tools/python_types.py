@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from pydantic_core import core_schema
 
 
-# The names of a class's members: a class of pydantic may be made from other names than it is written with.
-
-
 def with_input_names(value: object, written: Json) -> Json:
     """Return what pydantic has written of an instance, with the names that its class is made from, and its schema has.
 
@@ -95,6 +92,10 @@ def _named(fields: object) -> list[tuple[object, object]]:
     return [(each.get("name"), each) for each in fields if isinstance(each, dict)] if isinstance(fields, list) else []
 
 
+_ALIASES = frozenset({"alias", "validation_alias"})
+"""Members of what pydantic makes of a type that hold names: a text, or lists of choices and paths."""
+
+
 def aliases_of(value: object) -> frozenset[str]:
     """Return the names that a type or a function, or a type in it, has for fields in place of their own."""
     core, routine = attribute(value, "__pydantic_core_schema__" if isinstance(value, type) else "core_schema"), function_of(value)
@@ -118,11 +119,15 @@ def aliases_of(value: object) -> frozenset[str]:
     return frozenset(found)
 
 
-_ALIASES = frozenset({"alias", "validation_alias"})
-"""Members of what pydantic makes of a type that hold names: a text, or lists of choices and paths."""
+_OF_PYTHON = frozenset({"builtins", "collections", "collections.abc", "types", "typing", "typing_extensions"})
+"""Where the generic types are defined whose names say nothing of what they hold."""
 
 
-# What the docstring of a function says of its parameters, in the style of Google, numpy or Sphinx: `griffe` reads it.
+def _is_type(value: object) -> bool:
+    """Say whether a value is a class, a form of one such as `list[int]`, a `NewType`, or an alias that `type X = …` makes."""
+    if isinstance(value, type) or typing.get_origin(value) is not None:
+        return True
+    return type(value).__module__ in _OF_PYTHON and type(value).__name__ in {"NewType", "TypeAliasType"}
 
 
 _STYLES: tuple[Literal["google", "numpy", "sphinx"], ...] = ("google", "numpy", "sphinx")
@@ -180,9 +185,6 @@ def _words(section: DocstringSection) -> str | None:
             return "\n".join(f"Raises {each.annotation}: {each.description.strip()}" for each in section.value)
         case _:
             return None
-
-
-# Read a function: its docstring, its annotations, and whether a model can give it its arguments.
 
 
 class UndescribedError(TypeError):
@@ -244,12 +246,6 @@ def refuse_unnamed(function: Callable[..., object]) -> None:
             raise UndescribedError(message)
 
 
-# Describe times and spans of time as the classes of Python read and write them.
-#
-# The formats that pydantic names for them are those of RFC 3339, which takes less: a `date-time` and a `time` have a zone,
-# a `duration` has no sign and no fraction.
-
-
 _TIME = r"[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?"
 _DATE_TIME = rf"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}T{_TIME}$"
 _TIME_OF_DAY = rf"^{_TIME}(Z|[-+][0-9]{{2}}:[0-9]{{2}})?$"
@@ -284,9 +280,6 @@ def _generator() -> type[GenerateJsonSchema]:
             return {"type": "string", "pattern": _SPAN} if said.get("format") == "duration" else said
 
     return Generator
-
-
-# Make typed dicts readable for pydantic, which reads those of `typing` from Python 3.12 on only.
 
 
 T = TypeVar("T")
@@ -342,9 +335,6 @@ def _with(value: object, arguments: tuple[object, ...]) -> object:
     return cast("object", origin[arguments])
 
 
-# Read a type or a function of Python as a schema: models of pydantic, dataclasses, typed dicts, annotated functions.
-
-
 T_co = TypeVar("T_co", covariant=True)
 
 
@@ -371,9 +361,6 @@ class LibraryTool(Protocol):
 
 PythonType: TypeAlias = type | UnionType | Callable[..., object] | Adapter[object]
 """A model, a typed dict, a dataclass, an annotated function, `A | B`, a `TypeAdapter` of any of these."""
-
-_OF_PYTHON = frozenset({"builtins", "collections", "collections.abc", "types", "typing", "typing_extensions"})
-"""Where the generic types are defined whose names say nothing of what they hold."""
 
 
 class Described(NamedTuple):
@@ -415,17 +402,17 @@ def schema_of_type(value: object) -> Described | None:
     return Described(_own_name(value) if inner is None else getattr(inner, "__name__", None), schema, text or None)
 
 
-def schema_of_call(value: object) -> Described | None:
-    """Return the schema of an object that is called as a function; `None` for any other."""
-    call = attribute(value, "__call__")
-    if not inspect.ismethod(call) or type(value).__module__ in _OF_PYTHON or (kind := schema_of_type(call)) is None:
-        return None
-    return kind._replace(name=type(value).__name__, description=kind.description or inspect.getdoc(type(value)))
-
-
-def schema_of_python(value: object) -> Described | None:
-    """Return the schema of whatever of Python has one: a type, a function, a `TypeAdapter`, an object that is called."""
-    return schema_of_type(value) or schema_of_call(value)
+def _refuse_paths(value: object) -> None:
+    """Raise an `UndescribedError` for a type with a field that is read from inside another one only."""
+    core = attribute(value, "__pydantic_core_schema__" if isinstance(value, type) else "core_schema")
+    if found := field_of_path(core):
+        name, path = found
+        written = ", ".join(map(repr, path))
+        message = (
+            f"the field `{name}` is read from inside another one only, by `AliasPath({written})`, which a schema does not say: "
+            f'allow its name too, by `AliasChoices("{name}", AliasPath({written}))`'
+        )
+        raise UndescribedError(message)
 
 
 def _shown(value: object) -> object:
@@ -441,6 +428,19 @@ def _own_name(value: object) -> str | None:
     if origin is not None and getattr(origin, "__module__", None) in _OF_PYTHON:
         return None
     return getattr(value if origin is None else origin, "__name__", None)
+
+
+def schema_of_call(value: object) -> Described | None:
+    """Return the schema of an object that is called as a function; `None` for any other."""
+    call = attribute(value, "__call__")
+    if not inspect.ismethod(call) or type(value).__module__ in _OF_PYTHON or (kind := schema_of_type(call)) is None:
+        return None
+    return kind._replace(name=type(value).__name__, description=kind.description or inspect.getdoc(type(value)))
+
+
+def schema_of_python(value: object) -> Described | None:
+    """Return the schema of whatever of Python has one: a type, a function, a `TypeAdapter`, an object that is called."""
+    return schema_of_type(value) or schema_of_call(value)
 
 
 def schema_of_result(value: object) -> Json:
@@ -507,19 +507,6 @@ def pydantic_schema(value: object) -> JsonObject:
     return schema
 
 
-def _refuse_paths(value: object) -> None:
-    """Raise an `UndescribedError` for a type with a field that is read from inside another one only."""
-    core = attribute(value, "__pydantic_core_schema__" if isinstance(value, type) else "core_schema")
-    if found := field_of_path(core):
-        name, path = found
-        written = ", ".join(map(repr, path))
-        message = (
-            f"the field `{name}` is read from inside another one only, by `AliasPath({written})`, which a schema does not say: "
-            f'allow its name too, by `AliasChoices("{name}", AliasPath({written}))`'
-        )
-        raise UndescribedError(message)
-
-
 _OF_DSPY = "__dspy_field_type"
 
 
@@ -540,10 +527,3 @@ def _filled_in(schema: JsonObject) -> JsonObject:
     required = schema.get("required")
     kept: Json = [name for name in required if name in outputs] if isinstance(required, list) else []
     return {**schema, "properties": outputs, "required": kept}
-
-
-def _is_type(value: object) -> bool:
-    """Say whether a value is a class, a form of one such as `list[int]`, a `NewType`, or an alias that `type X = …` makes."""
-    if isinstance(value, type) or typing.get_origin(value) is not None:
-        return True
-    return type(value).__module__ in _OF_PYTHON and type(value).__name__ in {"NewType", "TypeAliasType"}

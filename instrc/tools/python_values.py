@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 
-# Read an instance of a typed class of Python as JSON: models of pydantic, dataclasses, enumerations, dates, named tuples.
-
-
 class _Dataclass(Protocol):
     __dataclass_fields__: ClassVar[dict[str, Any]]  # Any: as typeshed has it, for instances of all dataclasses
 
@@ -49,7 +46,6 @@ JsonLike: TypeAlias = (
     | enum.Enum
 )
 """JSON, or what becomes JSON: models of pydantic, dataclasses, dates and the like, also inside of lists and objects."""
-
 _PLAIN = (str, int, float, bool, type(None))
 _KNOWN = (enum.Enum, dt.date, dt.time, dt.timedelta, decimal.Decimal, uuid.UUID)
 
@@ -99,19 +95,6 @@ def _dumped(value: object, *, as_input: bool) -> object:
     return with_input_names(value, found) if as_input else found
 
 
-def why_unwritten(value: object) -> str:
-    """Return why pydantic cannot write an instance as JSON, in one line of its words; nothing if it says nothing."""
-    if not _is_typed(value):
-        return ""
-    try:
-        from pydantic import TypeAdapter  # is there: it has tried before
-
-        TypeAdapter(type(value)).dump_python(value, mode="json", warnings=False)
-    except Exception as error:  # noqa: BLE001  -- whatever it, or code of the class, raises
-        return " ".join(str(error).split())[:200]
-    return ""
-
-
 def _is_typed(value: object) -> bool:
     """Tell whether pydantic reads the class of a value by its annotations, or knows it."""
     kind = type(value)
@@ -133,7 +116,17 @@ def _without_null_defaults(whole: Json, said: Json) -> Json:
     return whole
 
 
-# Call a function of Python with JSON: arguments by name, each as what its annotation says.
+def why_unwritten(value: object) -> str:
+    """Return why pydantic cannot write an instance as JSON, in one line of its words; nothing if it says nothing."""
+    if not _is_typed(value):
+        return ""
+    try:
+        from pydantic import TypeAdapter  # is there: it has tried before
+
+        TypeAdapter(type(value)).dump_python(value, mode="json", warnings=False)
+    except Exception as error:  # noqa: BLE001  -- whatever it, or code of the class, raises
+        return " ".join(str(error).split())[:200]
+    return ""
 
 
 _BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
@@ -307,9 +300,6 @@ def _allows_any_object(hint: object) -> bool:
     )
 
 
-# Turn a value into an instance of a class: a model of pydantic, a dataclass, a `TypedDict`.
-
-
 def as_instance(value: Json, output: Json, violations: Sequence[Violation], model: object, step: str | None = None) -> object:
     """Return a value, or that of one step in it, as an instance of a class, or what a `TypeAdapter` makes of it.
 
@@ -360,6 +350,15 @@ def as_instance(value: Json, output: Json, violations: Sequence[Violation], mode
     raise CompileError([_step_needed(steps, name)] if steps else refusals)
 
 
+def _of_step(value: Json, step: str) -> Json:
+    """Return the value of one step; a `CompileError` lists the steps if there is none of that name."""
+    if isinstance(value, dict) and step in value:
+        return value[step]
+    steps = ", ".join(f"`{name}`" for name in value) if isinstance(value, dict) else ""
+    wanted = f"one of {steps}" if steps else "left out: the value has no steps"
+    raise CompileError([InvalidOption(option="step", given=arguments.excerpt(step), wanted=wanted)])
+
+
 def _text(value: Json) -> str:
     """Return a value as JSON, in which a date is a text and a tuple a list."""
     return dumps(value, indent=False)
@@ -388,12 +387,3 @@ def _steps_of(value: Json, adapter: Adapter[object]) -> list[str]:
 def _step_needed(steps: list[str], name: object) -> InvalidOption:
     named = " or ".join(f"`{step}`" for step in steps)
     return InvalidOption(option="step", given="None", wanted=f"{named} (the whole value is no `{name}`)")
-
-
-def _of_step(value: Json, step: str) -> Json:
-    """Return the value of one step; a `CompileError` lists the steps if there is none of that name."""
-    if isinstance(value, dict) and step in value:
-        return value[step]
-    steps = ", ".join(f"`{name}`" for name in value) if isinstance(value, dict) else ""
-    wanted = f"one of {steps}" if steps else "left out: the value has no steps"
-    raise CompileError([InvalidOption(option="step", given=arguments.excerpt(step), wanted=wanted)])

@@ -22,9 +22,6 @@ from instrc.text.jsonvalue import Json, JsonArray, JsonObject, JsonSyntaxError, 
 from instrc.text.names import free_name, is_reserved, words
 from instrc.text.source import Source, Span
 
-# What tools are read from: a value with the place of every part, and the notes taken while it is read.
-
-
 GIVEN_PARTS: Final = 5_000_000
 """Values of what is given; more is refused, as is what holds itself."""
 _TOO_MANY_PARTS: Final = f"it has over {GIVEN_PARTS:,} parts, or holds itself"
@@ -34,20 +31,6 @@ TOOL_NAME: Final = 100
 """Characters of a name; file systems allow 255 bytes, version and ending included."""
 TOOL_NAME_BYTES: Final = 200
 """Bytes of it."""
-
-
-class Neighbours(Protocol):
-    """The files beside a source."""
-
-    def given(self, name: str) -> Given:
-        """Return what a file holds; a `CompileError` says why it cannot be read."""
-        ...
-
-
-class File(str):
-    """The first step of a path into another file: its name, as seen from the folder of the source."""
-
-    __slots__ = ()
 
 
 class Given:
@@ -89,6 +72,20 @@ class Given:
         member = self._texts[key].place(pointer(path))
         assert self._source is not None
         return self._source.span(offset + member.start, offset + member.end)
+
+
+class Neighbours(Protocol):
+    """The files beside a source."""
+
+    def given(self, name: str) -> Given:
+        """Return what a file holds; a `CompileError` says why it cannot be read."""
+        ...
+
+
+class File(str):
+    """The first step of a path into another file: its name, as seen from the folder of the source."""
+
+    __slots__ = ()
 
 
 def of_text(source: Source) -> Given:
@@ -181,6 +178,10 @@ def of_value(value: object, key_of: Callable[[object], object] = lambda key: key
     return Given(root[0])
 
 
+def _refuse(reason: str) -> NoReturn:
+    raise CompileError([InvalidJson(reason=reason)])
+
+
 def _is_scalar(item: object) -> TypeGuard[bool | float | str | None]:
     """Tell whether a value is one of JSON that has no parts: of a class derived from these it is not."""
     match item:
@@ -194,13 +195,6 @@ def _is_scalar(item: object) -> TypeGuard[bool | float | str | None]:
             return item.__class__ is str and is_writable(item)
         case _:
             return False
-
-
-def _refuse(reason: str) -> NoReturn:
-    raise CompileError([InvalidJson(reason=reason)])
-
-
-# A tool as every kind of source describes it, and the names of files for tools.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,9 +256,6 @@ class FileNames:
         return comparison_key(name) in self._taken or is_reserved(name)
 
 
-# Normalise the schemas of tools for vibes, and tell in problems what is read otherwise than it is written.
-
-
 _OF_THE_ENGINE = "a vibe keeps this word for the engine"
 _UNWANTED: dict[str, str] = {
     **dict.fromkeys(("references", "arguments", "activity", "when", "each"), _OF_THE_ENGINE),
@@ -282,13 +273,6 @@ def normalized(schema: Json, path: Location, given: Given, rules: Rules) -> Json
     return found.schema
 
 
-def sound(schema: Json, path: Location, given: Given, rules: Rules) -> Json:
-    """Return a normalised copy of a schema, without what the meta-schema refuses."""
-    found = drop_invalid_keywords(normalized(schema, path, given, rules), path)
-    _report_notes(found.notes, given)
-    return found.schema
-
-
 def _report_notes(notes: Iterable[Note], given: Given, *, plain_words: bool = False) -> None:
     """Make problems of notes; what a dialect defines, and words of a kind's own, need none."""
     for note in notes:
@@ -298,7 +282,11 @@ def _report_notes(notes: Iterable[Note], given: Given, *, plain_words: bool = Fa
             given.read_as(note.path, note.what, note.reason)
 
 
-# The references of an imported schema: what leads nowhere inside it is left out, for nothing is fetched from elsewhere.
+def sound(schema: Json, path: Location, given: Given, rules: Rules) -> Json:
+    """Return a normalised copy of a schema, without what the meta-schema refuses."""
+    found = drop_invalid_keywords(normalized(schema, path, given, rules), path)
+    _report_notes(found.notes, given)
+    return found.schema
 
 
 _REFERENCES = ("$ref", "$dynamicRef")

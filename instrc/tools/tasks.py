@@ -35,6 +35,10 @@ class Reference(NamedTuple):
         return {self.kind: str(self)}
 
 
+def _step_as_text(step: str) -> str:
+    return step if _PLAIN.fullmatch(step) else dumps(step)
+
+
 @dataclass(frozen=True, slots=True)
 class PlanTask:
     """One call of a tool."""
@@ -104,7 +108,3 @@ def argument_text(value: Json, *, raw: bool) -> str:
     if value.__class__ is str and argument_value(value, raw=raw) == value:
         return str(value)
     return dumps(value, indent=False)
-
-
-def _step_as_text(step: str) -> str:
-    return step if _PLAIN.fullmatch(step) else dumps(step)

@@ -72,9 +72,6 @@ def own_tool(value: object, name: str | None) -> Tool | None:
     return None if make is None else make(value, name)
 
 
-# Make sure that a value is JSON before anything is read in it.
-
-
 _Copied: TypeAlias = tuple[object, Callable[[Json], None]]
 """A part of a value, and what puts its copy in its place."""
 
@@ -131,14 +128,6 @@ def _copy(value: object) -> Json:
     return root[0]
 
 
-def _key(name: object) -> str:
-    """Return a key of an object."""
-    if not isinstance(name, str):
-        message = f"{excerpt(name)} is not a key of JSON"
-        raise TypeError(message)
-    return _text(name)
-
-
 def _scalar(value: object) -> Json:
     """Return a value that is no container; an enumeration's member and its like as what they stand for."""
     match value:
@@ -168,7 +157,12 @@ def _text(text: str) -> str:
     return text
 
 
-# Make sure that the `Tool` of a caller holds what it says before anything is read in it.
+def _key(name: object) -> str:
+    """Return a key of an object."""
+    if not isinstance(name, str):
+        message = f"{excerpt(name)} is not a key of JSON"
+        raise TypeError(message)
+    return _text(name)
 
 
 def checked_tool(tool: Tool, name: str | None) -> Tool:

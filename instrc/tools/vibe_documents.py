@@ -65,30 +65,6 @@ def vibes(tools: Iterable[ImportedTool], given: Given, results: Results) -> Iter
         given.problems.append(ResultsLeftOut(at=given.locate(left[0].at), count=len(left)))
 
 
-def boxed(vibe: ImportedVibe) -> ImportedVibe:
-    """Return a vibe for a tool whose schema is of no object: an object with that as its one property, `value`."""
-    kept = ("title", "description", "x-title")
-    inner = {key: part for key, part in vibe.document.items() if key not in kept}
-    value, definitions = embedded(inner, "/properties/value", {})
-    document = {key: vibe.document[key] for key in kept if key in vibe.document}
-    document |= {"type": "object", "properties": {"value": value}, "required": ["value"], "additionalProperties": False}
-    return replace(vibe, document={**document, "$defs": definitions} if definitions else document)
-
-
-def with_property(vibe: ImportedVibe, word: str) -> ImportedVibe:
-    """Return a vibe in which each schema that requires a name, and describes others, describes that too: as anything."""
-
-    def change(node: Json) -> Json:
-        if not isinstance(node, dict):
-            return node
-        required, properties = node.get("required"), node.get("properties", {})
-        if required.__class__ is not list or word not in required or properties.__class__ is not dict or word in properties:
-            return node
-        return {**node, "properties": {**properties, word: {}}}
-
-    return replace(vibe, document=as_object(map_schemas(vibe.document, change)))
-
-
 def _document(tool: ImportedTool, given: Given) -> dict[str, Json]:
     """Return the schema of a tool under its name."""
     schema: JsonObject = tool.schema if isinstance(tool.schema, dict) else {"type": "object", "properties": {}}
@@ -131,16 +107,6 @@ def _with_output(document: dict[str, Json], tool: ImportedTool, given: Given) ->
     return made
 
 
-def _activity(tool: ImportedTool) -> dict[str, Json]:
-    """Return the call of the server that belongs to a tool."""
-    output, definitions = _output(tool, "/properties/output", {})
-    made: dict[str, Json] = {"title": tool.name or "tool"}
-    if tool.description:
-        made["description"] = tool.description
-    made |= {"type": "object", "properties": {"output": output}, "required": ["output"]}
-    return {**made, "$defs": definitions} if definitions else made
-
-
 def _output(tool: ImportedTool, place: str, taken: dict[str, Json]) -> tuple[Json, dict[str, Json]]:
     result = {} if tool.result is None else tool.result()
     return embedded(result, place, taken) if result.__class__ is dict else (result, {})
@@ -152,6 +118,40 @@ def _note_meanings(document: dict[str, Json], tool: ImportedTool, given: Given, 
         key = str(path[-1])
         if key != "output" or not filled:
             given.problems.append(PropertyWithMeaning(at=given.locate((*tool.schema_at, *path)), key=key))
+
+
+def _activity(tool: ImportedTool) -> dict[str, Json]:
+    """Return the call of the server that belongs to a tool."""
+    output, definitions = _output(tool, "/properties/output", {})
+    made: dict[str, Json] = {"title": tool.name or "tool"}
+    if tool.description:
+        made["description"] = tool.description
+    made |= {"type": "object", "properties": {"output": output}, "required": ["output"]}
+    return {**made, "$defs": definitions} if definitions else made
+
+
+def boxed(vibe: ImportedVibe) -> ImportedVibe:
+    """Return a vibe for a tool whose schema is of no object: an object with that as its one property, `value`."""
+    kept = ("title", "description", "x-title")
+    inner = {key: part for key, part in vibe.document.items() if key not in kept}
+    value, definitions = embedded(inner, "/properties/value", {})
+    document = {key: vibe.document[key] for key in kept if key in vibe.document}
+    document |= {"type": "object", "properties": {"value": value}, "required": ["value"], "additionalProperties": False}
+    return replace(vibe, document={**document, "$defs": definitions} if definitions else document)
+
+
+def with_property(vibe: ImportedVibe, word: str) -> ImportedVibe:
+    """Return a vibe in which each schema that requires a name, and describes others, describes that too: as anything."""
+
+    def change(node: Json) -> Json:
+        if not isinstance(node, dict):
+            return node
+        required, properties = node.get("required"), node.get("properties", {})
+        if required.__class__ is not list or word not in required or properties.__class__ is not dict or word in properties:
+            return node
+        return {**node, "properties": {**properties, word: {}}}
+
+    return replace(vibe, document=as_object(map_schemas(vibe.document, change)))
 
 
 def with_meaning(schema: Json) -> Iterator[Location]:

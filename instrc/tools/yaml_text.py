@@ -16,8 +16,6 @@ from instrc.tools.sources import File, Given, of_value
 
 YAML_VALUES: Final = 100_000
 """Values of a YAML text with its aliases written out; ten times what is written may always be."""
-
-
 _TAG = "tag:yaml.org,2002:"
 _OF_JSON = frozenset({"null", "bool", "int", "float", "str", "seq", "map"})
 """Tags of YAML whose values JSON has."""
@@ -50,6 +48,17 @@ class YamlGiven(Given):
         return self._yaml.span(node.start_mark.index, node.end_mark.index)
 
 
+def _child(node: Yaml, step: str | int) -> Yaml:
+    if isinstance(node.value, list):
+        for index, item in enumerate(node.value):
+            if isinstance(item, tuple):
+                if getattr(item[0], "value", None) == str(step):
+                    return item[1]
+            elif index == step:
+                return item
+    return None
+
+
 def of_yaml(source: Source) -> Given:
     """Read a YAML text that says what JSON can say; a `CompileError` says where it does not."""
     try:
@@ -79,16 +88,27 @@ def of_yaml(source: Source) -> Given:
     return YamlGiven(of_value(value, key_of=_text).value, source, root)
 
 
+def _loader(yaml: Yaml) -> Yaml:
+    """Return a loader that reads what looks like a date, or is `=`, as the text that it is in JSON, and knows where it reads."""
+
+    class Loader(yaml.SafeLoader):  # type: ignore[misc]  # `Any`: the library is optional
+        reading: Yaml = None
+
+        def construct_object(self, node: Yaml, deep: bool = False) -> Yaml:  # noqa: FBT001, FBT002  -- as the library calls it
+            if not isinstance(node.value, list):
+                self.reading = node
+            return super().construct_object(node, deep=deep)
+
+    Loader.yaml_implicit_resolvers = {
+        first: [(tag, pattern) for tag, pattern in resolvers if tag.removeprefix(_TAG) not in {"timestamp", "value"}]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+    return Loader
+
+
 def _refusal(source: Source, start: int, reason: str) -> CompileError:
     start = min(start, max(len(source.text) - 1, 0))
     return CompileError([InvalidJson(at=source.span(start, min(start + 1, len(source.text))), reason=reason)])
-
-
-def _unread_scalar(node: Yaml, source: Source) -> InvalidJson:
-    """Return the problem of a scalar that is not what its form or its tag says, such as `0x_` or `!!int abc`."""
-    tag = _short_tag(node.tag)
-    wanted = _IN_WORDS.get(tag.removeprefix("!!"), f"a value of the tag `{tag}`")
-    return _problem_at(node, source, f"{excerpt(node.value)} cannot be read as {wanted}")
 
 
 def _problem(error: Yaml) -> str:
@@ -116,6 +136,12 @@ def _refuse_growth(root: Yaml, source: Source) -> None:
             stack.extend(part for part in parts if id(part) not in sizes)
     if sizes[id(root)] > max(YAML_VALUES, 10 * len(sizes)):
         raise _refusal(source, 0, f"its aliases stand for {sizes[id(root)]:,} values")
+
+
+def _parts(node: Yaml) -> list[Yaml]:
+    if not isinstance(node.value, list):
+        return []
+    return [part for item in node.value for part in (item if isinstance(item, tuple) else (item,))]
 
 
 def _refuse_what_json_lacks(root: Yaml, source: Source) -> None:
@@ -154,9 +180,12 @@ def _refuse_what_json_lacks(root: Yaml, source: Source) -> None:
         raise CompileError(told)
 
 
-def _merged(value: Yaml) -> list[Yaml]:
-    """Return the mappings whose keys `<<` puts into another, as they are given."""
-    return value.value if value.tag == f"{_TAG}seq" and isinstance(value.value, list) else [value]
+def _problem_at(node: Yaml, source: Source, reason: str) -> InvalidJson:
+    return InvalidJson(at=source.span(node.start_mark.index, node.end_mark.index), reason=reason)
+
+
+def _short_tag(tag: str) -> str:
+    return f"!!{tag.removeprefix(_TAG)}" if tag.startswith(_TAG) else tag
 
 
 def _is_beyond_json(written: str) -> bool:
@@ -168,36 +197,16 @@ def _is_beyond_json(written: str) -> bool:
         return False
 
 
-def _short_tag(tag: str) -> str:
-    return f"!!{tag.removeprefix(_TAG)}" if tag.startswith(_TAG) else tag
+def _merged(value: Yaml) -> list[Yaml]:
+    """Return the mappings whose keys `<<` puts into another, as they are given."""
+    return value.value if value.tag == f"{_TAG}seq" and isinstance(value.value, list) else [value]
 
 
-def _problem_at(node: Yaml, source: Source, reason: str) -> InvalidJson:
-    return InvalidJson(at=source.span(node.start_mark.index, node.end_mark.index), reason=reason)
-
-
-def _parts(node: Yaml) -> list[Yaml]:
-    if not isinstance(node.value, list):
-        return []
-    return [part for item in node.value for part in (item if isinstance(item, tuple) else (item,))]
-
-
-def _loader(yaml: Yaml) -> Yaml:
-    """Return a loader that reads what looks like a date, or is `=`, as the text that it is in JSON, and knows where it reads."""
-
-    class Loader(yaml.SafeLoader):  # type: ignore[misc]  # `Any`: the library is optional
-        reading: Yaml = None
-
-        def construct_object(self, node: Yaml, deep: bool = False) -> Yaml:  # noqa: FBT001, FBT002  -- as the library calls it
-            if not isinstance(node.value, list):
-                self.reading = node
-            return super().construct_object(node, deep=deep)
-
-    Loader.yaml_implicit_resolvers = {
-        first: [(tag, pattern) for tag, pattern in resolvers if tag.removeprefix(_TAG) not in {"timestamp", "value"}]
-        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
-    return Loader
+def _unread_scalar(node: Yaml, source: Source) -> InvalidJson:
+    """Return the problem of a scalar that is not what its form or its tag says, such as `0x_` or `!!int abc`."""
+    tag = _short_tag(node.tag)
+    wanted = _IN_WORDS.get(tag.removeprefix("!!"), f"a value of the tag `{tag}`")
+    return _problem_at(node, source, f"{excerpt(node.value)} cannot be read as {wanted}")
 
 
 def _text(key: Yaml) -> Yaml:
@@ -205,14 +214,3 @@ def _text(key: Yaml) -> Yaml:
     if key is None or isinstance(key, bool):
         return {True: "true", False: "false", None: "null"}[key]
     return str(key) if isinstance(key, int | float) else key
-
-
-def _child(node: Yaml, step: str | int) -> Yaml:
-    if isinstance(node.value, list):
-        for index, item in enumerate(node.value):
-            if isinstance(item, tuple):
-                if getattr(item[0], "value", None) == str(step):
-                    return item[1]
-            elif index == step:
-                return item
-    return None

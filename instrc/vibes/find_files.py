@@ -16,13 +16,48 @@ from instrc.problems.report import Report
 from instrc.text.files import MOST_BYTES, read_regular
 from instrc.text.source import Source
 
-# Read what a path or `-` stands for, without surprises: each obstacle is a problem, and nothing is read without a bound.
+STDIN = "-"
+
+
+def find_files(paths: Sequence[str], report: Report) -> list[str]:
+    """Return the files to check: each one given, and the programs and vibes in and below each folder, in order of name."""
+    found: dict[str, None] = {}
+    for path in paths:
+        if path != STDIN and is_folder(path):
+            below = list(_below(path, report))
+            if not below:
+                report.add(problems.files.NothingToCheck(at=Source(path, "").whole()))
+            found |= dict.fromkeys(below)
+        else:
+            found[path] = None
+    return list(found)
+
+
+_ENDINGS = (".aug", ".vibe.json")
+"""Of the files that are looked for in folders."""
+
+
+def _below(folder: str, report: Report) -> Iterator[str]:
+    """Yield what is to check below a folder: nothing in hidden folders, and no link that leads to a folder or out of this one."""
+    inside = os.path.realpath(folder).rstrip(os.sep) + os.sep
+
+    def closed(error: OSError) -> None:
+        report.add(unreadable(str(error.filename), reason(error)))
+
+    for where, folders, files in os.walk(folder, onerror=closed):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(files):
+            if not name.endswith(_ENDINGS):
+                continue
+            file = os.path.normpath(os.path.join(where, name))  # noqa: PTH118  -- names with odd bytes stay as they are
+            if os.path.islink(file) and not os.path.realpath(file).startswith(inside):  # noqa: PTH114  -- as above
+                report.add(unreadable(file, "it is a link that leads out of the folder"))
+            else:
+                yield file
 
 
 LISTED_NAMES: Final = 10_000
 """Files of a folder that are compared with the name of a missing one; in a larger folder none is offered."""
-
-STDIN = "-"
 STDIN_NAME = "<stdin>"
 
 
@@ -45,6 +80,31 @@ def read_bytes(path: str, limit: int, report: Report) -> bytes | None:
     except (OSError, ValueError) as error:  # no such file, no rights; a NUL in the name, a closed stream
         report.add(unreadable(path, _reason(error), _nearest(path, error)))
         return None
+
+
+def _reason(error: OSError | ValueError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "there is no such file"
+    return reason(error)
+
+
+def _nearest(path: str, error: OSError | ValueError) -> tuple[str, ...]:
+    """Return the paths of files of the same kind beside a missing one with similar names; none if the folder holds very many."""
+    if not isinstance(error, FileNotFoundError):
+        return ()
+    from instrc.problems.suggest import nearest  # only where something is wrong
+
+    folder, name = os.path.split(path)
+    try:
+        with os.scandir(folder or ".") as found:
+            names = [each.name for each in islice(found, LISTED_NAMES + 1) if each.is_file()]
+    except (OSError, ValueError):
+        return ()
+    if len(names) > LISTED_NAMES:
+        return ()
+    stem, dot, ending = name.partition(".")
+    by_stem = {each.partition(".")[0]: each for each in names if each.endswith(dot + ending)}
+    return tuple(os.path.join(folder, by_stem[each]) for each in nearest(stem, by_stem))  # noqa: PTH118  -- the path as it was given
 
 
 def read_data(path: str, report: Report, limit: int = MOST_BYTES) -> bytes | None:
@@ -120,68 +180,3 @@ def unreadable(path: str, why: str, nearest: tuple[str, ...] = ()) -> Problem:
     """Return the problem, with the file as its place so that machines see it."""
     name = shown_path(path)
     return problems.files.UnreadableFile(at=Source(name, "").whole(), path=name, reason=why, nearest=nearest)
-
-
-def _nearest(path: str, error: OSError | ValueError) -> tuple[str, ...]:
-    """Return the paths of files of the same kind beside a missing one with similar names; none if the folder holds very many."""
-    if not isinstance(error, FileNotFoundError):
-        return ()
-    from instrc.problems.suggest import nearest  # only where something is wrong
-
-    folder, name = os.path.split(path)
-    try:
-        with os.scandir(folder or ".") as found:
-            names = [each.name for each in islice(found, LISTED_NAMES + 1) if each.is_file()]
-    except (OSError, ValueError):
-        return ()
-    if len(names) > LISTED_NAMES:
-        return ()
-    stem, dot, ending = name.partition(".")
-    by_stem = {each.partition(".")[0]: each for each in names if each.endswith(dot + ending)}
-    return tuple(os.path.join(folder, by_stem[each]) for each in nearest(stem, by_stem))  # noqa: PTH118  -- the path as it was given
-
-
-def _reason(error: OSError | ValueError) -> str:
-    if isinstance(error, FileNotFoundError):
-        return "there is no such file"
-    return reason(error)
-
-
-# Find the programs and vibes that a command is given: files, and what lies in and below folders.
-
-
-_ENDINGS = (".aug", ".vibe.json")
-"""Of the files that are looked for in folders."""
-
-
-def find_files(paths: Sequence[str], report: Report) -> list[str]:
-    """Return the files to check: each one given, and the programs and vibes in and below each folder, in order of name."""
-    found: dict[str, None] = {}
-    for path in paths:
-        if path != STDIN and is_folder(path):
-            below = list(_below(path, report))
-            if not below:
-                report.add(problems.files.NothingToCheck(at=Source(path, "").whole()))
-            found |= dict.fromkeys(below)
-        else:
-            found[path] = None
-    return list(found)
-
-
-def _below(folder: str, report: Report) -> Iterator[str]:
-    """Yield what is to check below a folder: nothing in hidden folders, and no link that leads to a folder or out of this one."""
-    inside = os.path.realpath(folder).rstrip(os.sep) + os.sep
-
-    def closed(error: OSError) -> None:
-        report.add(unreadable(str(error.filename), reason(error)))
-
-    for where, folders, files in os.walk(folder, onerror=closed):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(files):
-            if not name.endswith(_ENDINGS):
-                continue
-            file = os.path.normpath(os.path.join(where, name))  # noqa: PTH118  -- names with odd bytes stay as they are
-            if os.path.islink(file) and not os.path.realpath(file).startswith(inside):  # noqa: PTH114  -- as above
-                report.add(unreadable(file, "it is a link that leads out of the folder"))
-            else:
-                yield file

@@ -19,22 +19,6 @@ from instrc.text.source import CONFLICT_MARK, Source, Span
 from instrc.vibes.uri import evergreen_of, short
 from instrc.vibes.vibe import Vibe
 
-# The lock: which vibe each reference meant when it was written, with a digest of what the vibe says.
-#
-# `aug.lock` is TOML and sorted, so that two people who lock the same project write the same bytes.
-# The digest is that of the compact JSON of the vibe: spaces do not count, order does, because order is meaning.
-
-
-LOCK_BYTES: Final = 16 * 1024 * 1024
-"""Bytes of a lock file."""
-
-NAME = "aug.lock"
-FORMAT = 1
-_HEAD = "# Written by `instrc lock`. `--locked` takes exactly these vibes; `instrc lock --check` says what has changed.\n"
-_DIGITS = 64
-_FIELDS = ("reference", "version", "file", "sha256")
-"""A line that git writes into a file that it could not merge."""
-
 
 class Locked(Struct, frozen=True, order=True):
     """One reference without fragment, and the vibe that it meant."""
@@ -51,6 +35,12 @@ class Locked(Struct, frozen=True, order=True):
         """The reference with exactly this version."""
         evergreen = evergreen_of(self.reference.partition("?")[0])
         return f"{evergreen}:{self.version}" if self.version else evergreen
+
+
+_FIELDS = ("reference", "version", "file", "sha256")
+"""A line that git writes into a file that it could not merge."""
+_HEAD = "# Written by `instrc lock`. `--locked` takes exactly these vibes; `instrc lock --check` says what has changed.\n"
+FORMAT = 1
 
 
 class Lock(Struct, frozen=True):
@@ -74,6 +64,17 @@ class Lock(Struct, frozen=True):
             for entry in self.entries
         ]
         return f"{_HEAD}version = {FORMAT}\n{''.join(tables)}"
+
+
+def _toml_string(text: str) -> str:
+    """Return a text as a basic string of TOML, which JSON's is."""
+    return dumps(text, indent=False).replace("\x7f", "\\u007f")
+
+
+LOCK_BYTES: Final = 16 * 1024 * 1024
+"""Bytes of a lock file."""
+NAME = "aug.lock"
+_DIGITS = 64
 
 
 def locked(reference: str, vibe: Vibe, folder: Path) -> Locked:
@@ -153,19 +154,15 @@ def read_lock(path: Path, text: str) -> Lock:
     return Lock(path, tuple(sorted(_entry(path, text, table, number) for number, table in enumerate(tables))))
 
 
-def place_in_lock(source: Source, reference: str, file: str) -> Span:
-    """Return where a lock says what a reference meant: the line of the reference in the entry with this file.
+def _invalid(path: Path, text: str, reason: str, value: str = "", at: tuple[int, int] | None = None) -> CompileError:
+    """Return the problem of a lock, from one character to another or at the value that is wrong, if one is given and found."""
+    from instrc.problems.settings import InvalidLock  # a sound lock needs none
 
-    The whole lock, without a line of it, if it has no such entry or another layout than ours.
-    """
-    wanted = (f"reference = {_toml_string(reference)}\n", f"file = {_toml_string(file)}\n")
-    start = 0
-    for table in source.text.split("[[vibe]]\n"):
-        if all(line in table for line in wanted):
-            at = start + table.index(wanted[0])
-            return source.span(at, at + len(wanted[0]) - 1)
-        start += len(table) + len("[[vibe]]\n")
-    return Source(source.name, "").whole()
+    source = Source(path.as_posix(), text)
+    start = text.find(_toml_string(value)) if value else -1
+    if start >= 0:
+        at = (start, start + len(_toml_string(value)))
+    return CompileError([InvalidLock(at=source.whole() if at is None else source.span(*at), reason=reason)])
 
 
 def _entry(path: Path, text: str, table: object, number: int) -> Locked:
@@ -193,15 +190,19 @@ def _line_of(text: str, number: int, field: str | None) -> tuple[int, int] | Non
     return heads[number] if line is None else (line.start(), line.end() - 2)
 
 
-def _invalid(path: Path, text: str, reason: str, value: str = "", at: tuple[int, int] | None = None) -> CompileError:
-    """Return the problem of a lock, from one character to another or at the value that is wrong, if one is given and found."""
-    from instrc.problems.settings import InvalidLock  # a sound lock needs none
+def place_in_lock(source: Source, reference: str, file: str) -> Span:
+    """Return where a lock says what a reference meant: the line of the reference in the entry with this file.
 
-    source = Source(path.as_posix(), text)
-    start = text.find(_toml_string(value)) if value else -1
-    if start >= 0:
-        at = (start, start + len(_toml_string(value)))
-    return CompileError([InvalidLock(at=source.whole() if at is None else source.span(*at), reason=reason)])
+    The whole lock, without a line of it, if it has no such entry or another layout than ours.
+    """
+    wanted = (f"reference = {_toml_string(reference)}\n", f"file = {_toml_string(file)}\n")
+    start = 0
+    for table in source.text.split("[[vibe]]\n"):
+        if all(line in table for line in wanted):
+            at = start + table.index(wanted[0])
+            return source.span(at, at + len(wanted[0]) - 1)
+        start += len(table) + len("[[vibe]]\n")
+    return Source(source.name, "").whole()
 
 
 def open_lock(path: Path) -> Lock:
@@ -230,14 +231,6 @@ def lock_text(path: Path) -> str | None:
         raise _invalid(path, data.decode("utf-8", "replace"), "it is not UTF-8") from None
 
 
-def _toml_string(text: str) -> str:
-    """Return a text as a basic string of TOML, which JSON's is."""
-    return dumps(text, indent=False).replace("\x7f", "\\u007f")
-
-
-# Compare two locks: which vibes are used now, and which of them say something else.
-
-
 class LockChange(Struct, frozen=True):
     """What has changed in a lock for one reference."""
 
@@ -249,14 +242,6 @@ class LockChange(Struct, frozen=True):
 def compare_locks(old: Lock, new: Lock) -> tuple[LockChange, ...]:
     """Return what has changed, reference by reference; of a vibe a lock has only the digest, so not what changed in it."""
     return tuple(_changes(_by_reference(old), _by_reference(new)))
-
-
-def _by_reference(lock: Lock) -> dict[tuple[str, int], Locked]:
-    """Return the entries by reference; folders with vibes of their own may give one reference several entries."""
-    found: dict[tuple[str, int], Locked] = {}
-    for entry in lock.entries:
-        found[entry.reference, sum(1 for reference, _ in found if reference == entry.reference)] = entry
-    return found
 
 
 def _changes(was: dict[tuple[str, int], Locked], now: dict[tuple[str, int], Locked]) -> Iterator[LockChange]:
@@ -273,3 +258,11 @@ def _changes(was: dict[tuple[str, int], Locked], now: dict[tuple[str, int], Lock
             yield LockChange(key[0], "moved", f"{before.file} → {after.file}")
         if before.version == after.version and before.sha256 != after.sha256:
             yield LockChange(key[0], "changed", after.file)
+
+
+def _by_reference(lock: Lock) -> dict[tuple[str, int], Locked]:
+    """Return the entries by reference; folders with vibes of their own may give one reference several entries."""
+    found: dict[tuple[str, int], Locked] = {}
+    for entry in lock.entries:
+        found[entry.reference, sum(1 for reference, _ in found if reference == entry.reference)] = entry
+    return found

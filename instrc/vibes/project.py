@@ -16,8 +16,6 @@ from instrc.text.source import Source
 from instrc.vibes.registry import Registry
 from instrc.vibes.settings import Settings, read_settings, readable_path
 
-_ENDINGS = (".json", ".aug")
-
 
 class Project(Struct, frozen=True):
     """What decides which vibes a program sees, beside the settings of its own project."""
@@ -32,6 +30,7 @@ class Project(Struct, frozen=True):
     """Schemas by name, before those of all folders."""
 
 
+_ENDINGS = (".json", ".aug")
 DEFAULT_PROJECT: Final = Project()
 """A project of which its settings say all."""
 

@@ -39,56 +39,6 @@ if TYPE_CHECKING:
     from instrc.vibes.lock import Lock
 
 
-# The schemas of a registry as a mapping, as whoever follows references wants them.
-
-
-_T = TypeVar("_T")
-
-
-class Documents(Mapping[str, Json]):
-    """Bare schemas by reference.
-
-    An `aug:` reference that leads to none raises the `CompileError` that says why, not a bare `KeyError`:
-    what is wrong with it (a version, a link, the file) would be lost on the way through other mappings.
-    """
-
-    def __init__(self, load: Callable[[str], Vibe], uris: Callable[[], Iterable[str]]) -> None:
-        self._load = load
-        self._uris = uris
-
-    def __getitem__(self, uri: str) -> Json:
-        if uri[: len(SCHEME)].lower() != SCHEME:
-            raise KeyError(uri)
-        return self._load(uri).schema
-
-    def __contains__(self, uri: object) -> bool:
-        return isinstance(uri, str) and self._find(uri) is not None
-
-    @overload
-    def get(self, uri: str, /) -> Json: ...
-    @overload
-    def get(self, uri: str, default: Json | _T, /) -> Json | _T: ...
-    def get(self, uri: str, default: Json | _T | None = None, /) -> Json | _T:
-        """Return a schema, or the default if the reference leads to none."""
-        vibe = self._find(uri)
-        return default if vibe is None else vibe.schema
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(dict.fromkeys(self._uris()))
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-    def _find(self, uri: str) -> Vibe | None:
-        try:
-            return self._load(uri)
-        except CompileError:
-            return None
-
-
-# Programs that lie in the roots of a registry: found by name and by reference, as vibes are.
-
-
 class ProgramFile(Struct, frozen=True):
     """A program that lies in a root."""
 
@@ -100,12 +50,6 @@ class ProgramFile(Struct, frozen=True):
     data: bytes
     root: Path
     """The root that it lies in."""
-
-
-# The registry: every vibe that can be named or referred to.
-#
-# A registry is a row of root folders, the workspace's first, then the shared ones, the built-in library last.
-# Earlier roots win, in looking up a name as in following a reference.
 
 
 class Registry:
@@ -348,6 +292,17 @@ class Registry:
         return any(root.holds(real) for root in self.roots)
 
 
+def _distinct(workspace: Sequence[Path], shared: Sequence[Path]) -> Iterator[Root]:
+    """Yield the roots; one given twice counts where it comes first, but a shared one stays reachable as shared."""
+    seen: set[tuple[str, bool]] = set()
+    for paths, is_shared in ((workspace, False), (shared, True)):
+        for path in paths:
+            root = Root(path, shared=is_shared)
+            if (root.real, is_shared) not in seen:
+                seen.add((root.real, is_shared))
+                yield root
+
+
 def _named(roots: Iterable[Root], name: str) -> tuple[str, ...]:
     """Return the references of the vibes or programs with a name, of the earliest root that has any."""
     key = comparison_key(name)
@@ -376,12 +331,45 @@ def _seen(registry: Registry) -> list[tuple[str, bool]]:
     return [(os.path.realpath(root.path), root.shared) for root in registry.roots]
 
 
-def _distinct(workspace: Sequence[Path], shared: Sequence[Path]) -> Iterator[Root]:
-    """Yield the roots; one given twice counts where it comes first, but a shared one stays reachable as shared."""
-    seen: set[tuple[str, bool]] = set()
-    for paths, is_shared in ((workspace, False), (shared, True)):
-        for path in paths:
-            root = Root(path, shared=is_shared)
-            if (root.real, is_shared) not in seen:
-                seen.add((root.real, is_shared))
-                yield root
+_T = TypeVar("_T")
+
+
+class Documents(Mapping[str, Json]):
+    """Bare schemas by reference.
+
+    An `aug:` reference that leads to none raises the `CompileError` that says why, not a bare `KeyError`:
+    what is wrong with it (a version, a link, the file) would be lost on the way through other mappings.
+    """
+
+    def __init__(self, load: Callable[[str], Vibe], uris: Callable[[], Iterable[str]]) -> None:
+        self._load = load
+        self._uris = uris
+
+    def __getitem__(self, uri: str) -> Json:
+        if uri[: len(SCHEME)].lower() != SCHEME:
+            raise KeyError(uri)
+        return self._load(uri).schema
+
+    def __contains__(self, uri: object) -> bool:
+        return isinstance(uri, str) and self._find(uri) is not None
+
+    @overload
+    def get(self, uri: str, /) -> Json: ...
+    @overload
+    def get(self, uri: str, default: Json | _T, /) -> Json | _T: ...
+    def get(self, uri: str, default: Json | _T | None = None, /) -> Json | _T:
+        """Return a schema, or the default if the reference leads to none."""
+        vibe = self._find(uri)
+        return default if vibe is None else vibe.schema
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys(self._uris()))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def _find(self, uri: str) -> Vibe | None:
+        try:
+            return self._load(uri)
+        except CompileError:
+            return None

@@ -16,17 +16,10 @@ from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
 from instrc.vibes.uri import AugUri, Version, version_of
 
-# Root folders and what lies in them, read from folder entries alone: no file is opened here.
-#
-# A path is walked by the names that folders list, never handed to the file system as it is written.
-# So `..`, other cases of a letter and absolute paths find nothing, on every platform.
-
-
 LISTED_FILES: Final = 2_000
 """Files and folders near a program among which a vibe is looked for that was saved under a wrong name."""
 LISTED_LEVELS: Final = 3
 """Levels of folders that are looked through for it."""
-
 ENDING = ".vibe.json"
 PROGRAM_ENDING = ".aug"
 
@@ -229,9 +222,6 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-# Vibes that lie in no folder: schemas that a program of Python gives, by the names that instructions call them.
-
-
 NAME = "<vibes>"
 """The folder that problems show."""
 
@@ -283,9 +273,6 @@ class MemoryRoot(Root):
         return self._folders.get(folder) or Listing()
 
 
-# Find files that were probably saved as vibes but are not found as such: by their ending, or because they are in no root.
-
-
 _ENDINGS = (".json", ".jsonc", ".json5", ".yaml", ".yml", ".vibe", ".json.txt")
 _SKIPPED = frozenset({"node_modules", "__pycache__", "venv"})
 
@@ -316,13 +303,6 @@ def misnamed(program: Path, roots: Sequence[Root]) -> dict[str, Misnamed]:
     return made
 
 
-def _stem(file: str) -> str | None:
-    """Return the name that a file would have as a vibe; `None` if its ending is none of those that are confused."""
-    ending = next((each for each in sorted(_ENDINGS, key=len, reverse=True) if file.endswith(each)), None)
-    stem = None if ending is None or file.startswith(".") else file.removesuffix(ending).removesuffix(".vibe")
-    return None if not stem or "." in stem else stem
-
-
 def _files(start: Path) -> Iterator[tuple[Path, str]]:
     """Yield the files of a folder and of those in it, each with its folder; links are not followed."""
     waiting = [(start, 0)]
@@ -341,3 +321,10 @@ def _files(start: Path) -> Iterator[tuple[Path, str]]:
                 yield folder, entry.name
             elif level < LISTED_LEVELS and not entry.name.startswith(".") and entry.name not in _SKIPPED:
                 waiting.append((folder / entry.name, level + 1))
+
+
+def _stem(file: str) -> str | None:
+    """Return the name that a file would have as a vibe; `None` if its ending is none of those that are confused."""
+    ending = next((each for each in sorted(_ENDINGS, key=len, reverse=True) if file.endswith(each)), None)
+    stem = None if ending is None or file.startswith(".") else file.removesuffix(ending).removesuffix(".vibe")
+    return None if not stem or "." in stem else stem

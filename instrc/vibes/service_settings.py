@@ -12,15 +12,14 @@ from msgspec import Struct, field
 from instrc.problems.suggest import nearest
 from instrc.text.durations import is_span, seconds
 
-ROLES: Final = ("viewer", "starter", "answerer", "operator", "author", "admin")
-"""What somebody may do with a program: see its runs, start some, answer, operate them, edit it, all of that."""
-_SERVE = ("roles", "groups", "hosts", "oidc", "claim", "rate", "streams", "body", "networks", "url", "language")
-LANGUAGES: Final = ("en", "ru")
-"""Languages of the pages for people."""
-_OIDC = ("issuer", "audience", "jwks", "groups", "name")
-_PEOPLE = ("candidates", "due")
-Wrong: TypeAlias = Callable[..., None]
-"""Is told of a setting that cannot be used: its name, the reason, and names that may be meant."""
+
+class PeopleSettings(Struct, frozen=True):
+    """Who answers the questions of a step."""
+
+    candidates: tuple[str, ...] = ("*",)
+    """Names, `group:NAME`, or `*` for everybody who has the role."""
+    due: float | None = None
+    """Seconds after which an answer is overdue; it is only shown and reminded of."""
 
 
 class OidcSettings(Struct, frozen=True):
@@ -34,15 +33,6 @@ class OidcSettings(Struct, frozen=True):
     """The claim that lists groups."""
     name: str = "sub"
     """The claim that names the person."""
-
-
-class PeopleSettings(Struct, frozen=True):
-    """Who answers the questions of a step."""
-
-    candidates: tuple[str, ...] = ("*",)
-    """Names, `group:NAME`, or `*` for everybody who has the role."""
-    due: float | None = None
-    """Seconds after which an answer is overdue; it is only shown and reminded of."""
 
 
 class ServiceSettings(Struct, frozen=True):
@@ -78,6 +68,13 @@ class ServiceSettings(Struct, frozen=True):
         return next((self.people[name] for name in names if name in self.people), PeopleSettings())
 
 
+Wrong: TypeAlias = Callable[..., None]
+"""Is told of a setting that cannot be used: its name, the reason, and names that may be meant."""
+_SERVE = ("roles", "groups", "hosts", "oidc", "claim", "rate", "streams", "body", "networks", "url", "language")
+ROLES: Final = ("viewer", "starter", "answerer", "operator", "author", "admin")
+"""What somebody may do with a program: see its runs, start some, answer, operate them, edit it, all of that."""
+
+
 def service_settings(serve: object, people: object, wrong: Wrong) -> ServiceSettings:
     """Return what the tables `serve` and `people` say; `wrong` is told of all that cannot be used."""
     table = _table("serve", serve, wrong)
@@ -105,56 +102,6 @@ def service_settings(serve: object, people: object, wrong: Wrong) -> ServiceSett
         language=_language(table["language"], wrong) if "language" in table else None,
         **numbers,
     )
-
-
-def _people(given: object, wrong: Wrong) -> dict[str, PeopleSettings]:
-    found: dict[str, PeopleSettings] = {}
-    for step, said in _table("people", given, wrong).items():
-        table = _table(f"people.{step}", said, wrong)
-        _refuse_unknown(f"people.{step}", table, _PEOPLE, wrong)
-        candidates = _texts(f"people.{step}.candidates", table.get("candidates", ["*"]), wrong)
-        due = _seconds(f"people.{step}.due", table["due"], wrong) if "due" in table else None
-        found[step] = PeopleSettings(candidates, due)
-    return found
-
-
-def _oidc(given: object, wrong: Wrong) -> OidcSettings | None:
-    table = _table("serve.oidc", given, wrong)
-    _refuse_unknown("serve.oidc", table, _OIDC, wrong)
-    texts = {key: value for key, value in table.items() if isinstance(value, str) and value}
-    for key in table.keys() - texts.keys():
-        wrong(f"serve.oidc.{key}", "it is a text", word=key)
-    missing = [key for key in ("issuer", "audience", "jwks") if key not in table]
-    if missing:
-        wrong("serve.oidc", f"it needs {', '.join(f'`{key}`' for key in missing)}", word="oidc")
-        return None
-    return OidcSettings(**texts) if texts.keys() == table.keys() and texts.keys() <= set(_OIDC) else None
-
-
-def _networks(given: object, wrong: Wrong) -> tuple[str, ...]:
-    found = _texts("serve.networks", given, wrong)
-    for each in found:
-        try:
-            ip_network(each)
-        except ValueError as error:
-            wrong("serve.networks", f"{error}; write a network as `10.1.0.0/16`", word=each)
-            return ()
-    return found
-
-
-def _url(given: object, wrong: Wrong) -> str | None:
-    if isinstance(given, str) and re.fullmatch(r"https?://[^/?#\s]+(/[^?#\s]*)?", given):
-        return given.rstrip("/")
-    wrong("serve.url", "write the address of the service as `https://desk.example.com`", word="url")
-    return None
-
-
-def _language(given: object, wrong: Wrong) -> str | None:
-    if isinstance(given, str) and given in LANGUAGES:
-        return given
-    known = " or ".join(f"`{each}`" for each in LANGUAGES)
-    wrong("serve.language", f"the pages are in {known}; without it each is in the language of its reader", word="language")
-    return None
 
 
 def _table(name: str, given: object, wrong: Wrong) -> dict[str, object]:
@@ -189,3 +136,63 @@ def _whole(name: str, given: object, wrong: Wrong) -> int:
         return given
     wrong(name, "it is a whole number from 1", word=name.rpartition(".")[2])
     return 1
+
+
+_PEOPLE = ("candidates", "due")
+
+
+def _people(given: object, wrong: Wrong) -> dict[str, PeopleSettings]:
+    found: dict[str, PeopleSettings] = {}
+    for step, said in _table("people", given, wrong).items():
+        table = _table(f"people.{step}", said, wrong)
+        _refuse_unknown(f"people.{step}", table, _PEOPLE, wrong)
+        candidates = _texts(f"people.{step}.candidates", table.get("candidates", ["*"]), wrong)
+        due = _seconds(f"people.{step}.due", table["due"], wrong) if "due" in table else None
+        found[step] = PeopleSettings(candidates, due)
+    return found
+
+
+_OIDC = ("issuer", "audience", "jwks", "groups", "name")
+
+
+def _oidc(given: object, wrong: Wrong) -> OidcSettings | None:
+    table = _table("serve.oidc", given, wrong)
+    _refuse_unknown("serve.oidc", table, _OIDC, wrong)
+    texts = {key: value for key, value in table.items() if isinstance(value, str) and value}
+    for key in table.keys() - texts.keys():
+        wrong(f"serve.oidc.{key}", "it is a text", word=key)
+    missing = [key for key in ("issuer", "audience", "jwks") if key not in table]
+    if missing:
+        wrong("serve.oidc", f"it needs {', '.join(f'`{key}`' for key in missing)}", word="oidc")
+        return None
+    return OidcSettings(**texts) if texts.keys() == table.keys() and texts.keys() <= set(_OIDC) else None
+
+
+def _networks(given: object, wrong: Wrong) -> tuple[str, ...]:
+    found = _texts("serve.networks", given, wrong)
+    for each in found:
+        try:
+            ip_network(each)
+        except ValueError as error:
+            wrong("serve.networks", f"{error}; write a network as `10.1.0.0/16`", word=each)
+            return ()
+    return found
+
+
+def _url(given: object, wrong: Wrong) -> str | None:
+    if isinstance(given, str) and re.fullmatch(r"https?://[^/?#\s]+(/[^?#\s]*)?", given):
+        return given.rstrip("/")
+    wrong("serve.url", "write the address of the service as `https://desk.example.com`", word="url")
+    return None
+
+
+LANGUAGES: Final = ("en", "ru")
+"""Languages of the pages for people."""
+
+
+def _language(given: object, wrong: Wrong) -> str | None:
+    if isinstance(given, str) and given in LANGUAGES:
+        return given
+    known = " or ".join(f"`{each}`" for each in LANGUAGES)
+    wrong("serve.language", f"the pages are in {known}; without it each is in the language of its reader", word="language")
+    return None

@@ -24,14 +24,6 @@ from instrc.text.source import Source, Span
 if TYPE_CHECKING:
     from instrc.vibes.service_settings import ServiceSettings
 
-# Settings: what the table `[tool.instrc]` of a project says, as a noun.
-
-
-SETTINGS_BYTES: Final = 1024 * 1024
-"""Of a `pyproject.toml`."""
-HIGHEST_LIMIT: Final = 2_000_000_000
-"""The largest limit that a project may set: a file of that size is read into memory."""
-
 
 class RequestSettings(TypedDict, total=False):
     """How a model is asked, under one set of names for every provider."""
@@ -120,13 +112,16 @@ class Settings(Struct, frozen=True):
     """The `pyproject.toml` they are from."""
 
 
+SETTINGS_BYTES: Final = 1024 * 1024
+"""Of a `pyproject.toml`."""
+HIGHEST_LIMIT: Final = 2_000_000_000
+"""The largest limit that a project may set: a file of that size is read into memory."""
+
+
 def readable_path(path: Path) -> Path:
     """Return a path as a person would write it here: relative if it lies below the working folder."""
     below = os.path.relpath(path)
     return path if below.startswith("..") else Path(below)
-
-
-# Where a setting stands in its file: the readers of TOML in the standard library keep no places.
 
 
 _HEADER = r"(?im)^\s*\[\s*(?:tools?\s*\.\s*)?[\"']?instrc\b"
@@ -157,9 +152,6 @@ def error_place(source: Source, error: TomlError) -> Span:
     return source.span(start, min(start + 1, len(source.text)))
 
 
-# Recognise a table that would hold our settings, were its name right: `[tools.instrc]`, `[tool.Instrc]`, `[tool.instrk]`.
-
-
 _OURS = "instrc"
 _HEADERS = r"(?m)^\s*\[\s*tools?\s*\.\s*[\"']?([\w-]+)"
 
@@ -167,6 +159,14 @@ _HEADERS = r"(?m)^\s*\[\s*tools?\s*\.\s*[\"']?([\w-]+)"
 def has_similar_header(text: str) -> bool:
     """Tell, without a reader of TOML, whether a header of a table may be ours with a letter wrong."""
     return any(map(_is_similar, re.findall(_HEADERS, text)))
+
+
+def _is_similar(name: str) -> bool:
+    if name == _OURS or abs(len(name) - len(_OURS)) > 1 or not set(name.lower()) & set(_OURS[:2]):
+        return False
+    from instrc.problems.suggest import is_a_slip_of  # few projects have a tool of such a name
+
+    return is_a_slip_of(name.lower(), _OURS)
 
 
 def misplaced_table(document: Mapping[str, object]) -> str | None:
@@ -181,23 +181,11 @@ def misplaced_table(document: Mapping[str, object]) -> str | None:
     return next((f"tool.{name}" for name in _names(tools) if _is_similar(name)), None)
 
 
-def _is_similar(name: str) -> bool:
-    if name == _OURS or abs(len(name) - len(_OURS)) > 1 or not set(name.lower()) & set(_OURS[:2]):
-        return False
-    from instrc.problems.suggest import is_a_slip_of  # few projects have a tool of such a name
-
-    return is_a_slip_of(name.lower(), _OURS)
-
-
 def _names(table: object) -> Iterable[str]:
     return table if isinstance(table, Mapping) else ()
 
 
-# Read the table `[tool.instrc]` of a `pyproject.toml`, and tell all that is wrong with it at once.
-
-
 T = TypeVar("T")
-
 KEYS = (
     "roots",
     "shared",
@@ -309,65 +297,10 @@ def read_file(file: Path) -> Settings:
     return _SettingsReader(source, file, table).settings()
 
 
-_NO_SETTING: Final = "there is no such setting of a request"
-_ACCESS: Final = r"(?i)url$|^api|key$|host|address|endpoint"
-_OF_ENVIRONMENT: Final = (
-    "keys and addresses of providers come from the environment, as `OPENAI_API_KEY` and `LLAMACPP_BASE_URL`; "
-    "`instrc doctor` names all of them"
-)
+def _error(wrong: list[_Wrong]) -> CompileError:
+    from instrc.problems.settings import InvalidSettings  # as in `refusals`
 
-
-def request_settings(written: Mapping[str, object]) -> tuple[RequestSettings, list[tuple[str, str, tuple[str, ...]]]]:
-    """Return settings of a request as they are used, with times in seconds; and what is wrong: which, why, what may be meant."""
-    made: dict[str, object] = {}
-    wrong: list[tuple[str, str, tuple[str, ...]]] = []
-    for key, value in written.items():
-        if key not in REQUEST:
-            wrong.append((key, _OF_ENVIRONMENT if re.search(_ACCESS, key) else _NO_SETTING, nearest(key, REQUEST)))
-        elif (read := _request_value(REQUEST[key], value)) is None:
-            near = nearest(value, EFFORTS) if key == "reasoning" and isinstance(value, str) else ()
-            wrong.append((key, _KINDS[REQUEST[key]], near))
-        else:
-            made[key] = read
-    return cast("RequestSettings", made), wrong
-
-
-def _request_value(kind: str, value: object) -> object:
-    """Return a value of a kind as it is used; `None` if it is not one."""
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    match kind:
-        case "truth":
-            fits = isinstance(value, bool)
-        case "table":
-            from instrc.schema.validation import json_fault  # few projects have such a table
-
-            fits = isinstance(value, Mapping) and json_fault(cast("Json", dict(value))) is None
-        case "effort":
-            fits = isinstance(value, str) and value in EFFORTS
-        case "whole":
-            fits = isinstance(value, int) and number and 1 <= value <= HIGHEST_LIMIT
-        case "integer":
-            fits = isinstance(value, int) and number and abs(value) < 2**63
-        case "span":
-            return _span(value)
-        case _:
-            fits = is_amount(value)
-    return value if fits else None
-
-
-def _span(value: object) -> float | None:
-    """Return seconds of a span that is written as a number, in ISO 8601, or as `30s`; `None` if it is none, or no time."""
-    if isinstance(value, str):
-        from instrc.text.durations import from_words, is_duration, seconds
-
-        text = value if is_duration(value) else from_words(value)
-        value = None if text is None else seconds(text)
-    return float(value) if is_amount(value) and value > 0 else None
-
-
-def is_model_pattern(pattern: str) -> bool:
-    """Tell whether a pattern of `[tool.instrc.models]` is that of models, as `openai:*`, and not of vibes."""
-    return ":" in pattern and not pattern.startswith("aug:")
+    return CompileError(InvalidSettings(at=at, key=key, reason=reason, nearest=close) for at, key, reason, close in wrong)
 
 
 class _SettingsReader:
@@ -588,11 +521,18 @@ class _SettingsReader:
         self.wrong.append((entry_place(self.source, word or key), key, reason, close))
 
 
-def model_words(value: object) -> str | None:
-    """Return the words of a model, or of several that are asked one after the other; `None` if they are none."""
-    names = value if isinstance(value, list) else [value]
-    said = [name.strip() for name in names if isinstance(name, str)]
-    return ", ".join(said) if said and all(said) and len(said) == len(names) else None
+def _place_of(key: str) -> str | None:
+    """Return where something is chosen that is no setting of the whole table; `None` if nothing is called so."""
+    if key in RUN or key in REQUEST:
+        return f"`{key}` belongs to the table `[tool.instrc.run]`"
+    if key in LIMITS:
+        return f"`{key}` belongs to the table `[tool.instrc.limits]`"
+    return _ELSEWHERE.get(key)
+
+
+def _as_list(key: str, text: object) -> str:
+    """Say how a single text is written as the list that is needed."""
+    return f": write `{key} = {dumps([str(text)[:60]], indent=False)}`"
 
 
 def _fault_of_run(key: str, value: object) -> str | None:
@@ -615,27 +555,72 @@ def _fault_of_run(key: str, value: object) -> str | None:
     return None
 
 
-def _as_list(key: str, text: object) -> str:
-    """Say how a single text is written as the list that is needed."""
-    return f": write `{key} = {dumps([str(text)[:60]], indent=False)}`"
+_NO_SETTING: Final = "there is no such setting of a request"
+_ACCESS: Final = r"(?i)url$|^api|key$|host|address|endpoint"
+_OF_ENVIRONMENT: Final = (
+    "keys and addresses of providers come from the environment, as `OPENAI_API_KEY` and `LLAMACPP_BASE_URL`; "
+    "`instrc doctor` names all of them"
+)
 
 
-def _place_of(key: str) -> str | None:
-    """Return where something is chosen that is no setting of the whole table; `None` if nothing is called so."""
-    if key in RUN or key in REQUEST:
-        return f"`{key}` belongs to the table `[tool.instrc.run]`"
-    if key in LIMITS:
-        return f"`{key}` belongs to the table `[tool.instrc.limits]`"
-    return _ELSEWHERE.get(key)
+def request_settings(written: Mapping[str, object]) -> tuple[RequestSettings, list[tuple[str, str, tuple[str, ...]]]]:
+    """Return settings of a request as they are used, with times in seconds; and what is wrong: which, why, what may be meant."""
+    made: dict[str, object] = {}
+    wrong: list[tuple[str, str, tuple[str, ...]]] = []
+    for key, value in written.items():
+        if key not in REQUEST:
+            wrong.append((key, _OF_ENVIRONMENT if re.search(_ACCESS, key) else _NO_SETTING, nearest(key, REQUEST)))
+        elif (read := _request_value(REQUEST[key], value)) is None:
+            near = nearest(value, EFFORTS) if key == "reasoning" and isinstance(value, str) else ()
+            wrong.append((key, _KINDS[REQUEST[key]], near))
+        else:
+            made[key] = read
+    return cast("RequestSettings", made), wrong
 
 
-def _error(wrong: list[_Wrong]) -> CompileError:
-    from instrc.problems.settings import InvalidSettings  # as in `refusals`
+def _request_value(kind: str, value: object) -> object:
+    """Return a value of a kind as it is used; `None` if it is not one."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    match kind:
+        case "truth":
+            fits = isinstance(value, bool)
+        case "table":
+            from instrc.schema.validation import json_fault  # few projects have such a table
 
-    return CompileError(InvalidSettings(at=at, key=key, reason=reason, nearest=close) for at, key, reason, close in wrong)
+            fits = isinstance(value, Mapping) and json_fault(cast("Json", dict(value))) is None
+        case "effort":
+            fits = isinstance(value, str) and value in EFFORTS
+        case "whole":
+            fits = isinstance(value, int) and number and 1 <= value <= HIGHEST_LIMIT
+        case "integer":
+            fits = isinstance(value, int) and number and abs(value) < 2**63
+        case "span":
+            return _span(value)
+        case _:
+            fits = is_amount(value)
+    return value if fits else None
 
 
-# Find the settings of a project: those of the nearest `pyproject.toml`.
+def _span(value: object) -> float | None:
+    """Return seconds of a span that is written as a number, in ISO 8601, or as `30s`; `None` if it is none, or no time."""
+    if isinstance(value, str):
+        from instrc.text.durations import from_words, is_duration, seconds
+
+        text = value if is_duration(value) else from_words(value)
+        value = None if text is None else seconds(text)
+    return float(value) if is_amount(value) and value > 0 else None
+
+
+def is_model_pattern(pattern: str) -> bool:
+    """Tell whether a pattern of `[tool.instrc.models]` is that of models, as `openai:*`, and not of vibes."""
+    return ":" in pattern and not pattern.startswith("aug:")
+
+
+def model_words(value: object) -> str | None:
+    """Return the words of a model, or of several that are asked one after the other; `None` if they are none."""
+    names = value if isinstance(value, list) else [value]
+    said = [name.strip() for name in names if isinstance(name, str)]
+    return ", ".join(said) if said and all(said) and len(said) == len(names) else None
 
 
 def read_settings(folder: Path) -> Settings:

@@ -12,11 +12,6 @@ from msgspec import Struct
 from instrc.problems.problem import CompileError
 from instrc.text.source import Source, Span
 
-# The problems of the registry as errors to raise.
-#
-# Their classes are imported when there is a problem: defining them takes longer than reading a small registry.
-
-
 SHOWN_REFERENCE: Final = 100
 """Characters of a reference that a refusal shows."""
 REFERENCE_LENGTH: Final = 4096
@@ -82,18 +77,9 @@ def file_too_large(name: str, start: bytes, limit: int) -> CompileError:
     return CompileError([TooLarge(at=at, what="the vibe", limit=limit, unit="bytes", setting="vibe")])
 
 
-# The grammar of `aug:` references.
-#
-# `aug:` [`/`] segment { `/` segment } [ `:` version | `?` version ] [ `#` fragment ]
-#
-# Segments are names of folders and, last, of a vibe; a version is numbers joined by dots.
-# Percent escapes are undone first, so nothing that matters can hide behind one.
-
-
 SCHEME = "aug:"
 Version: TypeAlias = tuple[int, ...]
 """The numbers of a version; empty for a file without one, which counts as the newest."""
-
 _VERSION = r"[0-9]{1,18}(?:\.[0-9]{1,18}){0,15}"
 _NEEDS_ESCAPE = r"[\s%#?:()\[\]{},;|@\"'\\\x00-\x1f\x7f]"
 _CONTROL = r"[\x00-\x1f\x7f-\x9f]"
@@ -127,6 +113,14 @@ class AugUri(Struct, frozen=True):
         if self.range is not None:
             text += f"?{self.range}"
         return text if self.fragment is None else f"{text}#{_escape(self.fragment)}"
+
+
+def _escape(text: str) -> str:
+    if text.isidentifier():  # as most are: this spares them the pattern
+        return text
+    return re.sub(
+        _NEEDS_ESCAPE, lambda mark: "".join(f"%{byte:02X}" for byte in mark.group().encode("utf-8", "surrogatepass")), text
+    )
 
 
 def parse(text: str, at: Span | None = None) -> AugUri:
@@ -163,17 +157,6 @@ def _is_plain(path: str) -> bool:
     return path.isascii() and path.replace("/", "_").isidentifier() and "//" not in f"/{path}/"
 
 
-def evergreen_of(uri: str) -> str:
-    """Return a reference without its version."""
-    head, colon, last = uri.rpartition(":")
-    return head if colon and head != SCHEME[:-1] and version_of(last) is not None else uri
-
-
-def version_of(text: str) -> Version | None:
-    """Return the numbers of a version as it is written, or `None` if it is not written as one."""
-    return tuple(map(int, text.split("."))) if re.fullmatch(_VERSION, text) else None
-
-
 def _segment(written: str, text: str, at: Span | None) -> str:
     segment = normalize("NFC", _unescape(written))
     if segment == "..":
@@ -196,9 +179,12 @@ def _unescape(text: str) -> str:
     return re.sub(_ESCAPES, lambda run: bytes.fromhex(run.group().replace("%", "")).decode("utf-8", "replace"), text)
 
 
-def _escape(text: str) -> str:
-    if text.isidentifier():  # as most are: this spares them the pattern
-        return text
-    return re.sub(
-        _NEEDS_ESCAPE, lambda mark: "".join(f"%{byte:02X}" for byte in mark.group().encode("utf-8", "surrogatepass")), text
-    )
+def evergreen_of(uri: str) -> str:
+    """Return a reference without its version."""
+    head, colon, last = uri.rpartition(":")
+    return head if colon and head != SCHEME[:-1] and version_of(last) is not None else uri
+
+
+def version_of(text: str) -> Version | None:
+    """Return the numbers of a version as it is written, or `None` if it is not written as one."""
+    return tuple(map(int, text.split("."))) if re.fullmatch(_VERSION, text) else None

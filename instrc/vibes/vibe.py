@@ -23,17 +23,6 @@ if TYPE_CHECKING:
     from instrc.text.jsontext import JsonText
 
 
-VIBE_VERSION: Final = 1
-"""The newest form of vibe files that is read."""
-
-_ONLY_IN_SCHEMAS = frozenset(
-    [
-        *("type", "properties", "required", "additionalProperties", "patternProperties", "propertyNames", "items", "prefixItems"),
-        *("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "$ref", "$dynamicRef", "$defs", "definitions", "enum", "const"),
-    ],
-)
-
-
 class Vibe:
     """One vibe file, read.
 
@@ -78,6 +67,22 @@ class Vibe:
         return Span(self.source, member.start, member.end)
 
 
+def _read_with_places(source: Source) -> JsonText:
+    from instrc.text.jsontext import parse_json  # few vibes have something in them that is told
+
+    return parse_json(source.text)
+
+
+VIBE_VERSION: Final = 1
+"""The newest form of vibe files that is read."""
+_ONLY_IN_SCHEMAS = frozenset(
+    [
+        *("type", "properties", "required", "additionalProperties", "patternProperties", "propertyNames", "items", "prefixItems"),
+        *("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "$ref", "$dynamicRef", "$defs", "definitions", "enum", "const"),
+    ],
+)
+
+
 def parse_vibe(
     data: bytes,
     *,
@@ -114,21 +119,9 @@ def parse_vibe(
     return Vibe(uri, segment, source, document, place_of_schema)
 
 
-def _refuse_newer(source: Source, document: dict[str, Json], place_of_schema: str, referrer: Span | None) -> None:
-    """Refuse a file of a newer form: it may say what would be misread. A process has a version of its own."""
-    version = document.get("instrc", 1)
-    known = version.__class__ is int and version == VIBE_VERSION
-    newer = version.__class__ is int and as_integer(version) > VIBE_VERSION
-    if known or (not place_of_schema and (not newer or Process.describes(document))):
-        return
-    member = _read_with_places(source).place("/instrc")
-    if not newer:
-        raise _invalid(
-            source, member.start, "the `instrc` of a record is the version of its form, a whole number from 1", referrer
-        )
-    from instrc.problems.vibes import NewerVibe  # only where there is one
-
-    raise CompileError([NewerVibe(at=source.span(member.start, member.end), version=as_integer(version), known=VIBE_VERSION)])
+def _invalid(source: Source, offset: int, reason: str, referrer: Span | None) -> CompileError:
+    start = min(offset, max(len(source.text) - 1, 0))
+    return invalid_vibe([(source.span(start, min(start + 1, len(source.text))), reason)], referrer)
 
 
 def _value(source: Source, referrer: Span | None) -> Json:
@@ -142,6 +135,27 @@ def _value(source: Source, referrer: Span | None) -> Json:
     if repeated:
         raise invalid_vibe(((source.span(each.start, each.end), each.reason) for each in repeated), referrer)
     return value
+
+
+def _first(text: str) -> int:
+    return len(text) - len(text.lstrip(" \t\r\n"))
+
+
+def _are_tools(document: Json) -> bool:
+    """Tell whether a document is an array of tools, as they are sent to a provider."""
+    return (
+        isinstance(document, list)
+        and bool(document)
+        and all(isinstance(each, dict) and each.keys() & AS_SENT for each in document)
+    )
+
+
+def _kind(value: Json) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "a boolean"
+    return "an array" if isinstance(value, list) else "a text" if isinstance(value, str) else "a number"
 
 
 def _pointer(source: Source, document: dict[str, Json], referrer: Span | None) -> str:
@@ -162,33 +176,18 @@ def _pointer(source: Source, document: dict[str, Json], referrer: Span | None) -
     return "/schema"
 
 
-def _read_with_places(source: Source) -> JsonText:
-    from instrc.text.jsontext import parse_json  # few vibes have something in them that is told
+def _refuse_newer(source: Source, document: dict[str, Json], place_of_schema: str, referrer: Span | None) -> None:
+    """Refuse a file of a newer form: it may say what would be misread. A process has a version of its own."""
+    version = document.get("instrc", 1)
+    known = version.__class__ is int and version == VIBE_VERSION
+    newer = version.__class__ is int and as_integer(version) > VIBE_VERSION
+    if known or (not place_of_schema and (not newer or Process.describes(document))):
+        return
+    member = _read_with_places(source).place("/instrc")
+    if not newer:
+        raise _invalid(
+            source, member.start, "the `instrc` of a record is the version of its form, a whole number from 1", referrer
+        )
+    from instrc.problems.vibes import NewerVibe  # only where there is one
 
-    return parse_json(source.text)
-
-
-def _are_tools(document: Json) -> bool:
-    """Tell whether a document is an array of tools, as they are sent to a provider."""
-    return (
-        isinstance(document, list)
-        and bool(document)
-        and all(isinstance(each, dict) and each.keys() & AS_SENT for each in document)
-    )
-
-
-def _first(text: str) -> int:
-    return len(text) - len(text.lstrip(" \t\r\n"))
-
-
-def _kind(value: Json) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "a boolean"
-    return "an array" if isinstance(value, list) else "a text" if isinstance(value, str) else "a number"
-
-
-def _invalid(source: Source, offset: int, reason: str, referrer: Span | None) -> CompileError:
-    start = min(offset, max(len(source.text) - 1, 0))
-    return invalid_vibe([(source.span(start, min(start + 1, len(source.text))), reason)], referrer)
+    raise CompileError([NewerVibe(at=source.span(member.start, member.end), version=as_integer(version), known=VIBE_VERSION)])

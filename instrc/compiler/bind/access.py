@@ -21,75 +21,8 @@ from instrc.language.surface import Access, Call, Expression, Name, Object, Segm
 from instrc.problems.suggest import nearest
 from instrc.text.source import Span
 
-# What local names stand for.
-#
-# Often each is the first thing that the call of the next one is given: `const b = Draft(a); const c = Draft(b);`.
-# Such names are followed in a loop to one that is known or stands for something else, and the calls become steps on the way
-# back.
-# So no task waits for each of them, however many they are.
-
-
 PATH_MEMBERS: Final = 100
 """Members of a path."""
-
-
-def read_local(ev: Evaluation, name: Name, found: LocalName, context: EvaluationContext) -> Work[BoundValue | None]:
-    """Evaluate what a local name stands for; in brackets that place steps, what a call there needs stays outside."""
-    waiting: list[Reading | CallArguments] = []
-    """The names that are being read, and between them the calls that are given them."""
-    while True:
-        reading = ev.begin(name, found, context)
-        if type(reading) is not Reading:
-            return _go_back(ev, waiting, seen(ev, context, name.span, reading))
-        waiting.append(reading)
-        expression, context = reading.binding.value, reading.inside
-        first = _first_given(ev, expression, context) if type(expression) is Call else None
-        if first is None:
-            return _go_back(ev, waiting, ev.value(expression, context))
-        call, name, found = first
-        waiting.append(call)
-        context = call.inside
-
-
-def _go_back(ev: Evaluation, waiting: list[Reading | CallArguments], value: Work[BoundValue | None]) -> Work[BoundValue | None]:
-    """Give a value to what waits for it, that to what waits for this, and so on, until something has to wait itself."""
-    while waiting:
-        if type(value) in PENDING:
-            return Then(value, partial(_go_back, ev, waiting))
-        last = waiting.pop()
-        if type(last) is Reading:
-            value = seen(ev, last.context, last.binding.span, ev.end(last, value))  # type: ignore[arg-type]  # not pending
-        else:
-            value = last.give(step_of, value)  # type: ignore[arg-type]  # as above
-    return value
-
-
-def seen(ev: Evaluation, context: EvaluationContext, span: Span, value: Work[BoundValue | None]) -> Work[BoundValue | None]:
-    """Return what a name stands for as it is read at a place: blocks of a called program do not hide names of the caller's."""
-    if not context.scope.program.calls or value is None:
-        return value
-    if type(value) in PENDING:
-        return Then(value, partial(seen, ev, context, span))
-    from instrc.compiler.bind.choices import seen_from  # few programs are called
-
-    return seen_from(ev, value, context.scope, span)  # type: ignore[arg-type]  # not pending
-
-
-def _first_given(ev: Evaluation, written: Call, context: EvaluationContext) -> tuple[CallArguments, Name, LocalName] | None:
-    """Return a call with the local name that it is given first, if it is a call as most are."""
-    instruction = known_instruction(written.callee, context)
-    if instruction is None or not written.arguments or not is_plain(instruction):
-        return None
-    first = written.arguments[0]
-    if first.label is not None or type(first.value) is not Name:
-        return None
-    found = context.scope.look_up(first.value.text)
-    if type(found) is not LocalName or ev.ends.is_alias(found):
-        return None
-    return arguments_of(ev, instruction, written.arguments, written.span, context), first.value, found
-
-
-# Paths: what a name or a call stands for, and a member of that.
 
 
 def access(ev: Evaluation, written: Access, context: EvaluationContext) -> Task[BoundValue | None]:
@@ -109,65 +42,6 @@ def access(ev: Evaluation, written: Access, context: EvaluationContext) -> Task[
             return None
         value = member(ev, value, segment)
     return _expanded(ev, value, written.members[-1]) if isinstance(value, StepResult) else value
-
-
-def subject(ev: Evaluation, name: Name, context: EvaluationContext) -> Task[BoundValue | None]:
-    """Evaluate the value that the name at the head of a path stands for; an instruction's name is no value."""
-    found = find_in_context(name, context)
-    if found is not None:
-        return (yield seen(ev, context, name.span, found))
-    scope = context.scope
-    definition = scope.find(name.text)
-    if definition is not None and not ev.ends.is_alias(definition):
-        return (yield read_local(ev, name, definition, context.inside()))
-    if scope.is_input(name.text):
-        return StepResult(Path(name.text))
-    if definition is not None and alias(ev, name, scope) is None:
-        return None  # what it stands for has been reported
-    if definition is not None or knows(name.text, scope) or find_instruction(ev, name, scope, reading=True) is not None:
-        from instrc.compiler.bind.lookup import similar_values  # as the problem
-
-        named = definition.binding.value.span if definition is not None else None
-        near = similar_values(name, scope)
-        ev.report.add(problems.steps.NotAValue(at=name.span, word=name.text, nearest=near, named=named))
-    return None
-
-
-def member(ev: Evaluation, value: BoundValue, segment: Segment) -> BoundValue | None:
-    """Return a member of a value."""
-    match value:
-        case Members(fields):
-            known = dict(fields)
-            if segment.text in known:
-                return known[segment.text]
-            _unknown(ev, segment, tuple(known))
-            return None
-        case StepResult(Path(origin, tail)):
-            first = isinstance(origin, Local) and origin.kind == "previous" and not tail
-            if first and (home := ev.rounds.home_of(value.path)) is not None:
-                return _of_round(ev, value.path, home, segment)
-            if isinstance(origin, int) and ev.steps.table[origin].output and not tail:
-                tail = ("output",)
-                if segment.text == "output":
-                    return StepResult(Path(origin, tail))
-            return _reached(ev, Path(origin, (*tail, segment.text)), segment)
-        case Inner():
-            return value
-        case Data(constant, given):
-            if given and isinstance(constant, dict):  # it may be left out, as any member of an input
-                return Data(constant.get(segment.text), f"{given}.{segment.text}")
-            _unknown(ev, segment, ())
-    return None
-
-
-def _of_round(ev: Evaluation, path: Path, home: Scope, segment: Segment) -> BoundValue | None:
-    """Return the value that a name of a body had in another round; `path` leads to that round."""
-    known = tuple(name for name, each in home.locals.items() if not ev.ends.is_alias(LocalName(each, home)))
-    if segment.text not in known:
-        _unknown(ev, segment, known, about="previous" if isinstance(path.origin, Local) and not path.tail else "")
-        return None
-    named = Path(path.origin, (*path.tail, segment.text))
-    return _handed(ev, named, home.locals[segment.text].value, home, None, segment)
 
 
 def _expanded(ev: Evaluation, value: StepResult, segment: Segment) -> BoundValue:
@@ -233,6 +107,121 @@ def _reached(ev: Evaluation, path: Path, segment: Segment) -> StepResult:
     return StepResult(path)
 
 
+def read_local(ev: Evaluation, name: Name, found: LocalName, context: EvaluationContext) -> Work[BoundValue | None]:
+    """Evaluate what a local name stands for; in brackets that place steps, what a call there needs stays outside."""
+    waiting: list[Reading | CallArguments] = []
+    """The names that are being read, and between them the calls that are given them."""
+    while True:
+        reading = ev.begin(name, found, context)
+        if type(reading) is not Reading:
+            return _go_back(ev, waiting, seen(ev, context, name.span, reading))
+        waiting.append(reading)
+        expression, context = reading.binding.value, reading.inside
+        first = _first_given(ev, expression, context) if type(expression) is Call else None
+        if first is None:
+            return _go_back(ev, waiting, ev.value(expression, context))
+        call, name, found = first
+        waiting.append(call)
+        context = call.inside
+
+
+def _go_back(ev: Evaluation, waiting: list[Reading | CallArguments], value: Work[BoundValue | None]) -> Work[BoundValue | None]:
+    """Give a value to what waits for it, that to what waits for this, and so on, until something has to wait itself."""
+    while waiting:
+        if type(value) in PENDING:
+            return Then(value, partial(_go_back, ev, waiting))
+        last = waiting.pop()
+        if type(last) is Reading:
+            value = seen(ev, last.context, last.binding.span, ev.end(last, value))  # type: ignore[arg-type]  # not pending
+        else:
+            value = last.give(step_of, value)  # type: ignore[arg-type]  # as above
+    return value
+
+
+def _first_given(ev: Evaluation, written: Call, context: EvaluationContext) -> tuple[CallArguments, Name, LocalName] | None:
+    """Return a call with the local name that it is given first, if it is a call as most are."""
+    instruction = known_instruction(written.callee, context)
+    if instruction is None or not written.arguments or not is_plain(instruction):
+        return None
+    first = written.arguments[0]
+    if first.label is not None or type(first.value) is not Name:
+        return None
+    found = context.scope.look_up(first.value.text)
+    if type(found) is not LocalName or ev.ends.is_alias(found):
+        return None
+    return arguments_of(ev, instruction, written.arguments, written.span, context), first.value, found
+
+
+def seen(ev: Evaluation, context: EvaluationContext, span: Span, value: Work[BoundValue | None]) -> Work[BoundValue | None]:
+    """Return what a name stands for as it is read at a place: blocks of a called program do not hide names of the caller's."""
+    if not context.scope.program.calls or value is None:
+        return value
+    if type(value) in PENDING:
+        return Then(value, partial(seen, ev, context, span))
+    from instrc.compiler.bind.choices import seen_from  # few programs are called
+
+    return seen_from(ev, value, context.scope, span)  # type: ignore[arg-type]  # not pending
+
+
+def subject(ev: Evaluation, name: Name, context: EvaluationContext) -> Task[BoundValue | None]:
+    """Evaluate the value that the name at the head of a path stands for; an instruction's name is no value."""
+    found = find_in_context(name, context)
+    if found is not None:
+        return (yield seen(ev, context, name.span, found))
+    scope = context.scope
+    definition = scope.find(name.text)
+    if definition is not None and not ev.ends.is_alias(definition):
+        return (yield read_local(ev, name, definition, context.inside()))
+    if scope.is_input(name.text):
+        return StepResult(Path(name.text))
+    if definition is not None and alias(ev, name, scope) is None:
+        return None  # what it stands for has been reported
+    if definition is not None or knows(name.text, scope) or find_instruction(ev, name, scope, reading=True) is not None:
+        from instrc.compiler.bind.lookup import similar_values  # as the problem
+
+        named = definition.binding.value.span if definition is not None else None
+        near = similar_values(name, scope)
+        ev.report.add(problems.steps.NotAValue(at=name.span, word=name.text, nearest=near, named=named))
+    return None
+
+
+def member(ev: Evaluation, value: BoundValue, segment: Segment) -> BoundValue | None:
+    """Return a member of a value."""
+    match value:
+        case Members(fields):
+            known = dict(fields)
+            if segment.text in known:
+                return known[segment.text]
+            _unknown(ev, segment, tuple(known))
+            return None
+        case StepResult(Path(origin, tail)):
+            first = isinstance(origin, Local) and origin.kind == "previous" and not tail
+            if first and (home := ev.rounds.home_of(value.path)) is not None:
+                return _of_round(ev, value.path, home, segment)
+            if isinstance(origin, int) and ev.steps.table[origin].output and not tail:
+                tail = ("output",)
+                if segment.text == "output":
+                    return StepResult(Path(origin, tail))
+            return _reached(ev, Path(origin, (*tail, segment.text)), segment)
+        case Inner():
+            return value
+        case Data(constant, given):
+            if given and isinstance(constant, dict):  # it may be left out, as any member of an input
+                return Data(constant.get(segment.text), f"{given}.{segment.text}")
+            _unknown(ev, segment, ())
+    return None
+
+
 def _unknown(ev: Evaluation, segment: Segment, known: tuple[str, ...], *, about: str = "") -> None:
     near = nearest(segment.text, known)
     ev.report.add(problems.steps.UnknownMember(at=segment.span, word=segment.text, known=known, nearest=near, about=about))
+
+
+def _of_round(ev: Evaluation, path: Path, home: Scope, segment: Segment) -> BoundValue | None:
+    """Return the value that a name of a body had in another round; `path` leads to that round."""
+    known = tuple(name for name, each in home.locals.items() if not ev.ends.is_alias(LocalName(each, home)))
+    if segment.text not in known:
+        _unknown(ev, segment, known, about="previous" if isinstance(path.origin, Local) and not path.tail else "")
+        return None
+    named = Path(path.origin, (*path.tail, segment.text))
+    return _handed(ev, named, home.locals[segment.text].value, home, None, segment)

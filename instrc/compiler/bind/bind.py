@@ -33,84 +33,8 @@ from instrc.text.limits import VALUE_LEVELS
 from instrc.text.names import free_name, snake
 from instrc.text.source import Span
 
-# One misspelt definition is one problem, however many places read the name.
-
-
-EXPORTED_STEPS: Final = 200_000
-"""Steps of all exports of a file: what they share is a step of each, so that the documents grow with the square of the file."""
-EVALUATION_ROUNDS: Final = 200
-"""How often an export is evaluated: each time, equal steps and blocks may turn out to lie further out than before."""
-
-
-def report_at_definitions(report: Report, names: ProgramNames) -> None:
-    """Report a misspelt definition once, instead of each place that reads it by the correct name.
-
-    This is done if nothing reads the name as the definition spells it.
-    One place alone may be the misspelt one: that matters where the name is also that of an argument or an input.
-    """
-    reads: dict[str, list[problems.names.UnknownName | problems.steps.UnknownMember]] = {}
-    for problem in report.problems:
-        here = problem.at and problem.at.source is names.program.source
-        if here and isinstance(problem, problems.names.UnknownName | problems.steps.UnknownMember):
-            reads.setdefault(problem.word, []).append(problem)
-    replaced: set[int] = set()
-    found: list[Problem] = []
-    for word, group in reads.items():
-        places = tuple(sorted({problem.at for problem in group if problem.at}, key=attrgetter("start")))
-        offered = {problem.nearest[0] for problem in group if problem.nearest}
-        if len(offered) != 1:
-            continue
-        written = offered.pop()
-        at = [] if written in names.survey.mentioned else list(_definitions(written, names))
-        if len(at) != 1:
-            continue
-        first = group[0]
-        if len(places) > 1:
-            found.append(problems.names.MisspeltDefinition(at=at[0], word=written, read_as=word, places=places))
-        elif isinstance(first, problems.names.UnknownName) and (written in names.inputs or _is_key(places[0], names.program)):
-            found.append(replace(first, unread=at[0]))
-        else:
-            continue
-        replaced |= {id(problem) for problem in group}
-    if found:
-        report.problems[:] = [*(problem for problem in report.problems if id(problem) not in replaced), *found]
-
-
-def _definitions(word: str, names: ProgramNames) -> Iterator[Span]:
-    """Yield where a name is defined: by the program, as an input, in the bodies of blocks."""
-    if word in names.locals:
-        yield names.locals[word].name.span
-    if declared := names.inputs.get(word):
-        yield declared
-    if word in names.survey.elements:
-        yield names.survey.elements[word]
-    for bodies in names.survey.locals.values():
-        if word in bodies:
-            yield bodies[word].name.span
-
-
-def _is_key(at: Span, program: surface.Program) -> bool:
-    """Tell whether a name stands alone in braces, as a key and its value."""
-    pending: list[surface.Expression] = [each.value for each in program.statements if not isinstance(each, surface.Input)]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, surface.Object) and any(field.value is None and field.key_span == at for field in node.fields):
-            return True
-        pending += surface.children(node)
-    return False
-
-
-# Exports that were checked and found right, so that a text that is checked after each edit is bound only where it has changed.
-#
-# An export is made of statements: its own, those whose names stand in it, those whose names stand in these, and the inputs.
-# As long as the vibes are the same, the texts of these statements decide all that can be told of it.
-
-
 _Slice: TypeAlias = tuple[str, ...]
 """What decides all that is told of an export: the texts of its statements in their order, after what all exports depend on."""
-_ASCII_WORDS = r"(?a)[A-Za-z_]\w*"  # patterns are compiled when they are needed
-_WORDS = r"[^\s!-/:-@\[-^`{-~]+"
-"""Every name in a text and more: other words, and beyond ASCII signs that no name has."""
 
 
 class BoundExport(Struct, frozen=True):
@@ -121,25 +45,9 @@ class BoundExport(Struct, frozen=True):
     steps: int
 
 
-class SettledExports:
-    """The exports of one program about which nothing was told, from one check to the next."""
-
-    def __init__(self) -> None:
-        self._settled: dict[_Slice, BoundExport] = {}
-        self._words: dict[str, frozenset[str]] = {}
-        """What may be a name in a statement, by its text."""
-        self._slices: ExportSlices | None = None
-
-    def slices(self, names: ProgramNames) -> ExportSlices:
-        """Return the exports of a program as it is now, which is about to be bound."""
-        self._slices = ExportSlices(names, self._settled, self._words)
-        return self._slices
-
-    def settle(self, told: Iterable[Problem]) -> None:
-        """Keep the exports about which nothing was told by any stage; what the program no longer has is forgotten."""
-        if self._slices is not None:
-            self._settled, self._words = self._slices.settled(told), self._slices.words
-            self._slices = None
+_ASCII_WORDS = r"(?a)[A-Za-z_]\w*"  # patterns are compiled when they are needed
+_WORDS = r"[^\s!-/:-@\[-^`{-~]+"
+"""Every name in a text and more: other words, and beyond ASCII signs that no name has."""
 
 
 class ExportSlices:
@@ -218,15 +126,29 @@ class ExportSlices:
         return (*self._around, *(span.text for span in spans))
 
 
-# Surface to graph: look up every name, make every call a step, find out who reads what.
+class SettledExports:
+    """The exports of one program about which nothing was told, from one check to the next."""
+
+    def __init__(self) -> None:
+        self._settled: dict[_Slice, BoundExport] = {}
+        self._words: dict[str, frozenset[str]] = {}
+        """What may be a name in a statement, by its text."""
+        self._slices: ExportSlices | None = None
+
+    def slices(self, names: ProgramNames) -> ExportSlices:
+        """Return the exports of a program as it is now, which is about to be bound."""
+        self._slices = ExportSlices(names, self._settled, self._words)
+        return self._slices
+
+    def settle(self, told: Iterable[Problem]) -> None:
+        """Keep the exports about which nothing was told by any stage; what the program no longer has is forgotten."""
+        if self._slices is not None:
+            self._settled, self._words = self._slices.settled(told), self._slices.words
+            self._slices = None
 
 
-class Export(msgspec.Struct, frozen=True):
-    """An expression that becomes an artefact, and the name that `tool` gives it."""
-
-    name: str | None
-    expression: surface.Expression
-    statement: surface.Binding | surface.Anonymous
+EXPORTED_STEPS: Final = 200_000
+"""Steps of all exports of a file: what they share is a step of each, so that the documents grow with the square of the file."""
 
 
 def bind(
@@ -286,18 +208,12 @@ def bind(
     return _name_graphs(graphs, stem)
 
 
-def _read_alone(bindings: list[surface.Binding], root: Scope, report: Report) -> None:
-    """Read what no export needs, for the mistakes in it."""
-    evaluation = Evaluation(
-        evaluate, root.program.instructions, report, Identities()
-    )  # one for all, so that nothing is read twice
-    for binding in bindings:
-        name = binding.name
-        if name.text not in evaluation.read:
-            if evaluation.ends.is_alias(LocalName(binding, root)):
-                alias(evaluation, name, root)
-            else:
-                run_task(evaluation.value(name, EvaluationContext(root, placing=True, exported=True)))
+class Export(msgspec.Struct, frozen=True):
+    """An expression that becomes an artefact, and the name that `tool` gives it."""
+
+    name: str | None
+    expression: surface.Expression
+    statement: surface.Binding | surface.Anonymous
 
 
 def _exports(program: surface.Program) -> list[Export]:
@@ -322,6 +238,28 @@ def _graph(
     if slices is not None and graph is not None and (told, called) == (len(report.problems), instructions.called_programs):
         slices.note(export.statement, bound)
     return graph, bound
+
+
+EVALUATION_ROUNDS: Final = 200
+"""How often an export is evaluated: each time, equal steps and blocks may turn out to lie further out than before."""
+
+
+def _evaluated(
+    export: Export, root: Scope, instructions: InstructionTable, report: Report
+) -> tuple[Evaluation, BoundValue | None]:
+    """Evaluate an export; once more if a step of a block turned out to be one of a block around it, or of the program."""
+    identities = Identities()
+    foreseen = NOTHING_FORESEEN
+    for last in reversed(range(EVALUATION_ROUNDS)):
+        mine = Report()
+        evaluation = Evaluation(evaluate, instructions, mine, identities, foreseen)
+        value = run_task(evaluation.value(export.expression, EvaluationContext(root, placing=True, exported=True)))
+        steps, blocks = foreseen.steps | evaluation.steps.late, {**foreseen.blocks, **evaluation.steps.places.moved}
+        if not last or (steps == foreseen.steps and blocks == foreseen.blocks):
+            break
+        foreseen = Foreseen(steps, blocks)
+    report.problems.extend(mine.problems)
+    return evaluation, value
 
 
 def _graph_of(export: Export, evaluation: Evaluation, value: BoundValue, names: ProgramNames, report: Report) -> Graph | None:
@@ -365,24 +303,6 @@ def _graph_of(export: Export, evaluation: Evaluation, value: BoundValue, names: 
     )
 
 
-def _evaluated(
-    export: Export, root: Scope, instructions: InstructionTable, report: Report
-) -> tuple[Evaluation, BoundValue | None]:
-    """Evaluate an export; once more if a step of a block turned out to be one of a block around it, or of the program."""
-    identities = Identities()
-    foreseen = NOTHING_FORESEEN
-    for last in reversed(range(EVALUATION_ROUNDS)):
-        mine = Report()
-        evaluation = Evaluation(evaluate, instructions, mine, identities, foreseen)
-        value = run_task(evaluation.value(export.expression, EvaluationContext(root, placing=True, exported=True)))
-        steps, blocks = foreseen.steps | evaluation.steps.late, {**foreseen.blocks, **evaluation.steps.places.moved}
-        if not last or (steps == foreseen.steps and blocks == foreseen.blocks):
-            break
-        foreseen = Foreseen(steps, blocks)
-    report.problems.extend(mine.problems)
-    return evaluation, value
-
-
 def _goal(expression: surface.Expression, names: ProgramNames) -> str | None:
     """Return the goal that an export states: the string its pipe begins with, through local names."""
     seen: set[str] = set()
@@ -402,6 +322,20 @@ def _goal(expression: surface.Expression, names: ProgramNames) -> str | None:
                 return None
 
 
+def _read_alone(bindings: list[surface.Binding], root: Scope, report: Report) -> None:
+    """Read what no export needs, for the mistakes in it."""
+    evaluation = Evaluation(
+        evaluate, root.program.instructions, report, Identities()
+    )  # one for all, so that nothing is read twice
+    for binding in bindings:
+        name = binding.name
+        if name.text not in evaluation.read:
+            if evaluation.ends.is_alias(LocalName(binding, root)):
+                alias(evaluation, name, root)
+            else:
+                run_task(evaluation.value(name, EvaluationContext(root, placing=True, exported=True)))
+
+
 def _name_graphs(graphs: list[Graph], stem: str) -> tuple[Graph, ...]:
     """Give each graph its name: of its tool, of its goal, or of its file; equal ones are counted."""
     taken: set[str] = set()
@@ -411,3 +345,61 @@ def _name_graphs(graphs: list[Graph], stem: str) -> tuple[Graph, ...]:
         taken.add(name)
         named.append(replace(graph, name=name))
     return tuple(named)
+
+
+def report_at_definitions(report: Report, names: ProgramNames) -> None:
+    """Report a misspelt definition once, instead of each place that reads it by the correct name.
+
+    This is done if nothing reads the name as the definition spells it.
+    One place alone may be the misspelt one: that matters where the name is also that of an argument or an input.
+    """
+    reads: dict[str, list[problems.names.UnknownName | problems.steps.UnknownMember]] = {}
+    for problem in report.problems:
+        here = problem.at and problem.at.source is names.program.source
+        if here and isinstance(problem, problems.names.UnknownName | problems.steps.UnknownMember):
+            reads.setdefault(problem.word, []).append(problem)
+    replaced: set[int] = set()
+    found: list[Problem] = []
+    for word, group in reads.items():
+        places = tuple(sorted({problem.at for problem in group if problem.at}, key=attrgetter("start")))
+        offered = {problem.nearest[0] for problem in group if problem.nearest}
+        if len(offered) != 1:
+            continue
+        written = offered.pop()
+        at = [] if written in names.survey.mentioned else list(_definitions(written, names))
+        if len(at) != 1:
+            continue
+        first = group[0]
+        if len(places) > 1:
+            found.append(problems.names.MisspeltDefinition(at=at[0], word=written, read_as=word, places=places))
+        elif isinstance(first, problems.names.UnknownName) and (written in names.inputs or _is_key(places[0], names.program)):
+            found.append(replace(first, unread=at[0]))
+        else:
+            continue
+        replaced |= {id(problem) for problem in group}
+    if found:
+        report.problems[:] = [*(problem for problem in report.problems if id(problem) not in replaced), *found]
+
+
+def _definitions(word: str, names: ProgramNames) -> Iterator[Span]:
+    """Yield where a name is defined: by the program, as an input, in the bodies of blocks."""
+    if word in names.locals:
+        yield names.locals[word].name.span
+    if declared := names.inputs.get(word):
+        yield declared
+    if word in names.survey.elements:
+        yield names.survey.elements[word]
+    for bodies in names.survey.locals.values():
+        if word in bodies:
+            yield bodies[word].name.span
+
+
+def _is_key(at: Span, program: surface.Program) -> bool:
+    """Tell whether a name stands alone in braces, as a key and its value."""
+    pending: list[surface.Expression] = [each.value for each in program.statements if not isinstance(each, surface.Input)]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, surface.Object) and any(field.value is None and field.key_span == at for field in node.fields):
+            return True
+        pending += surface.children(node)
+    return False

@@ -40,9 +40,6 @@ from instrc.text.jsonvalue import Json
 from instrc.text.limits import ELEMENTS, ROUNDS, VALUE_LEVELS
 from instrc.text.source import Span
 
-# What a block reads from outside of it.
-
-
 HIGHEST_BOUND: Final = 1_000_000
 """The largest bound of rounds or elements that may be written."""
 
@@ -101,9 +98,6 @@ def reads_rounds(ev: Evaluation, body: ir.Region, otherwise: ir.Region | None) -
     )
 
 
-# Conditions: what is read, and the schema that it has to satisfy.
-
-
 def condition(ev: Evaluation, written: Condition, context: EvaluationContext) -> Task[tuple[ir.Test, ...] | None]:
     """Evaluate the tests of a condition; `None` if one of them is a mistake."""
     tests: list[ir.Test] = []
@@ -114,10 +108,6 @@ def condition(ev: Evaluation, written: Condition, context: EvaluationContext) ->
         complete = made is not None and complete
         tests += _joined(made or (), joined=number in written.joined)
     return tuple(tests) if complete else None
-
-
-def _joined(tests: tuple[ir.Test, ...], *, joined: bool) -> tuple[ir.Test, ...]:
-    return (replace(tests[0], joined=True), *tests[1:]) if tests and joined else tests
 
 
 def _made_test(
@@ -131,6 +121,65 @@ def _made_test(
         how: ir.Comparison = "differs" if isinstance(written, Equals) and written.negated else "equals"
         return ir.Test(path, {}, written.span, compared=how), ir.Test(schema, {}, written.span, joined=True, compared="other")
     return (ir.Test(path, schema, written.span),)
+
+
+_LIMITS = {"<": "exclusiveMaximum", "<=": "maximum", ">": "exclusiveMinimum", ">=": "minimum"}
+"""The keyword of JSON Schema that each sign stands for."""
+
+
+def _schema(ev: Evaluation, written: Written, context: EvaluationContext) -> Task[Json | ir.Path | None]:
+    """Return the schema that a test asks for, or the path to the value that it compares with; `None` for a mistake."""
+    match written:
+        case Truth():
+            return {"const": True}
+        case Equals(_, value):
+            if isinstance(value, Literal):
+                return _equal_to(value.value, negated=written.negated)
+            if isinstance(value, Name) and context.find(value.text) is None and not is_defined(value.text, context.scope):
+                ev.report.add(problems.blocks.BadCondition(at=value.span, slip="scalar", word=value.text))
+                return None
+            known = yield _value(ev, value, context)
+            if not isinstance(known, Data):
+                return _path(ev, known, value, context)
+            if isinstance(known.value, dict | list):
+                ev.report.add(problems.blocks.BadCondition(at=value.span, slip="list"))
+                return None
+            return _equal_to(known.value, negated=written.negated)
+        case Compares(_, sign, number):
+            return {"type": "number", _LIMITS[sign]: number.value}
+        case Matches(_, schema, span):
+            for word in timing_words(schema):
+                ev.report.add(problems.blocks.MisplacedDeadline(at=span, word=word))
+                return None
+            return with_type(schema)
+
+
+def _equal_to(value: Json, *, negated: bool) -> Json:
+    """Return the schema of what is, or is not, a scalar; `null` satisfies it only if that is the scalar."""
+    if not negated:
+        return {"const": value}
+    return {"not": {"type": "null"}} if value is None else {"not": {"enum": [value, None]}}
+
+
+def _value(ev: Evaluation, written: Name | Access, context: EvaluationContext) -> Task[BoundValue | None]:
+    inside = context.inside()
+    return (yield access(ev, written, inside) if isinstance(written, Access) else subject(ev, written, inside))
+
+
+def _path(ev: Evaluation, value: BoundValue | None, written: Name | Access, context: EvaluationContext) -> ir.Path | None:
+    if isinstance(value, StepResult):
+        return value.path
+    if isinstance(value, Data) and value.given:
+        from instrc.compiler.bind.choices import path_of_constant  # few conditions read what was given
+
+        return path_of_constant(ev, value, context, written.span)
+    if value is not None and value != Inner(mistaken=True):
+        ev.report.add(problems.steps.NotAValue(at=written.span, word=written.span.text, literal=isinstance(value, Data)))
+    return None
+
+
+def _joined(tests: tuple[ir.Test, ...], *, joined: bool) -> tuple[ir.Test, ...]:
+    return (replace(tests[0], joined=True), *tests[1:]) if tests and joined else tests
 
 
 class Asked(Struct, frozen=True):
@@ -191,61 +240,6 @@ def read_path(ev: Evaluation, written: Name | Access, context: EvaluationContext
     return _path(ev, value, written, context)
 
 
-def _value(ev: Evaluation, written: Name | Access, context: EvaluationContext) -> Task[BoundValue | None]:
-    inside = context.inside()
-    return (yield access(ev, written, inside) if isinstance(written, Access) else subject(ev, written, inside))
-
-
-def _path(ev: Evaluation, value: BoundValue | None, written: Name | Access, context: EvaluationContext) -> ir.Path | None:
-    if isinstance(value, StepResult):
-        return value.path
-    if isinstance(value, Data) and value.given:
-        from instrc.compiler.bind.choices import path_of_constant  # few conditions read what was given
-
-        return path_of_constant(ev, value, context, written.span)
-    if value is not None and value != Inner(mistaken=True):
-        ev.report.add(problems.steps.NotAValue(at=written.span, word=written.span.text, literal=isinstance(value, Data)))
-    return None
-
-
-def _schema(ev: Evaluation, written: Written, context: EvaluationContext) -> Task[Json | ir.Path | None]:
-    """Return the schema that a test asks for, or the path to the value that it compares with; `None` for a mistake."""
-    match written:
-        case Truth():
-            return {"const": True}
-        case Equals(_, value):
-            if isinstance(value, Literal):
-                return _equal_to(value.value, negated=written.negated)
-            if isinstance(value, Name) and context.find(value.text) is None and not is_defined(value.text, context.scope):
-                ev.report.add(problems.blocks.BadCondition(at=value.span, slip="scalar", word=value.text))
-                return None
-            known = yield _value(ev, value, context)
-            if not isinstance(known, Data):
-                return _path(ev, known, value, context)
-            if isinstance(known.value, dict | list):
-                ev.report.add(problems.blocks.BadCondition(at=value.span, slip="list"))
-                return None
-            return _equal_to(known.value, negated=written.negated)
-        case Compares(_, sign, number):
-            return {"type": "number", _LIMITS[sign]: number.value}
-        case Matches(_, schema, span):
-            for word in timing_words(schema):
-                ev.report.add(problems.blocks.MisplacedDeadline(at=span, word=word))
-                return None
-            return with_type(schema)
-
-
-_LIMITS = {"<": "exclusiveMaximum", "<=": "maximum", ">": "exclusiveMinimum", ">=": "minimum"}
-"""The keyword of JSON Schema that each sign stands for."""
-
-
-def _equal_to(value: Json, *, negated: bool) -> Json:
-    """Return the schema of what is, or is not, a scalar; `null` satisfies it only if that is the scalar."""
-    if not negated:
-        return {"const": value}
-    return {"not": {"type": "null"}} if value is None else {"not": {"enum": [value, None]}}
-
-
 def with_type(schema: dict[str, Json]) -> Json:
     """Return the schema of a condition so that `null` satisfies it only if the schema names `null`."""
     if "type" in schema or "const" in schema or "enum" in schema:
@@ -258,9 +252,6 @@ def with_type(schema: dict[str, Json]) -> Json:
     if "not" in schema and schema["not"] != {"type": "null"}:
         return {**schema, "not": {"anyOf": [schema["not"], {"type": "null"}]}}
     return {**schema, "not": {"type": "null"}}
-
-
-# The bodies of blocks: their statements, then their value.
 
 
 class ReadBody(Struct, frozen=True):
@@ -330,18 +321,6 @@ def read_body(
     return ReadBody(scope.region, region, tests, kept)
 
 
-def _names(ev: Evaluation, scope: Scope, inside: EvaluationContext) -> Task[tuple[tuple[str, ir.Reading], ...]]:
-    """Evaluate the names of a body."""
-    kept: list[tuple[str, ir.Reading]] = []
-    for name, binding in scope.locals.items():
-        if not ev.ends.is_alias(LocalName(binding, scope)):
-            known = yield read_local(ev, binding.name, LocalName(binding, scope), inside)
-            reading = None if known is None or depth_of(known) > VALUE_LEVELS else reading_of(known)
-            if reading is not None:
-                kept.append((name, reading))
-    return tuple(kept)
-
-
 def _scope(ev: Evaluation, written: Body, context: EvaluationContext, given: dict[str, ir.BlockName]) -> Scope:
     region = ev.steps.open_region(context.region, written.span)
     level = context.scope.level + 1
@@ -388,6 +367,18 @@ def _carried(ev: Evaluation, statement: Binding | Anonymous, scope: Scope, conte
     return value
 
 
+def _names(ev: Evaluation, scope: Scope, inside: EvaluationContext) -> Task[tuple[tuple[str, ir.Reading], ...]]:
+    """Evaluate the names of a body."""
+    kept: list[tuple[str, ir.Reading]] = []
+    for name, binding in scope.locals.items():
+        if not ev.ends.is_alias(LocalName(binding, scope)):
+            known = yield read_local(ev, binding.name, LocalName(binding, scope), inside)
+            reading = None if known is None or depth_of(known) > VALUE_LEVELS else reading_of(known)
+            if reading is not None:
+                kept.append((name, reading))
+    return tuple(kept)
+
+
 def depth_of(value: BoundValue) -> int:
     """Return how deep the objects of a value lie in each other."""
     deepest = 0
@@ -431,9 +422,6 @@ def reading_of(value: BoundValue) -> ir.Reading | None:
             return ir.ObjectReading(whole) if len(whole) == len(members) else None
         case _:
             return None
-
-
-# Blocks: each is a step of the body around it, and its own bodies hold steps that are cut by themselves.
 
 
 _Made: TypeAlias = "tuple[ir.Block, tuple[Hashable, ...], tuple[ir.Path, ...]]"
@@ -494,6 +482,11 @@ def _about(ev: Evaluation, written: surface.Block, context: EvaluationContext) -
     return "\n".join(texts) or None
 
 
+def _do(ev: Evaluation, written: surface.Do, context: EvaluationContext) -> Task[_Made | None]:
+    body = (yield read_body(ev, written.body, context, {})).region
+    return None if body is None else (ir.Do(body), (ev.steps.identity(body),), ())
+
+
 def _when(ev: Evaluation, written: surface.When, context: EvaluationContext) -> Task[_Made | None]:
     branches: list[ir.Branch] = []
     reads: list[ir.Path] = []
@@ -528,6 +521,11 @@ def _when(ev: Evaluation, written: surface.When, context: EvaluationContext) -> 
     return ir.When(tuple(branches)), signs, tuple(reads)
 
 
+def _tests(ev: Evaluation, tests: tuple[ir.Test, ...]) -> tuple[Hashable, ...]:
+    identities = ev.steps.identities
+    return tuple((identities.path(test.path), identities.json(test.schema), test.joined, test.compared) for test in tests)
+
+
 def _each(ev: Evaluation, written: surface.Each, context: EvaluationContext) -> Task[_Made | None]:
     most = _bound_number(ev, written.most, ELEMENTS)
     source = yield _elements(ev, written.source, context)
@@ -541,6 +539,38 @@ def _each(ev: Evaluation, written: surface.Each, context: EvaluationContext) -> 
         signs,
         (source,) if isinstance(source, ir.Path) else (),
     )
+
+
+def _bound_number(ev: Evaluation, written: Literal | None, otherwise: int) -> int | None:
+    """Return the number of a bound; `None`, once that is reported, if it is no number to count with."""
+    if written is None:
+        return otherwise
+    value = written.value
+    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= HIGHEST_BOUND:
+        return value
+    ev.report.add(problems.blocks.BadBound(at=written.span, limit=HIGHEST_BOUND))
+    return None
+
+
+def _elements(ev: Evaluation, written: Name | Access | Literal, context: EvaluationContext) -> Task[ir.Path | int | None]:
+    """Evaluate what an `each` goes through: a list that is read, or a number."""
+    if isinstance(written, Literal):
+        yield from ()
+        return _bound_number(ev, written, 0)
+    return (yield read_path(ev, written, context))
+
+
+def _is_over_limit(ev: Evaluation, source: ir.Path | int, most: int, written: surface.Each | surface.Repeat) -> bool:
+    """Tell whether a number of elements is over the limit; report it."""
+    if not isinstance(source, int) or source <= most or written.source is None:
+        return False
+    bound = written.most is not None
+    ev.report.add(problems.blocks.OverLimit(at=written.source.span, count=source, limit=most, written=bound))
+    return True
+
+
+def _source(ev: Evaluation, source: ir.Path | int) -> Hashable:
+    return ev.steps.identities.path(source) if isinstance(source, ir.Path) else ("number", source)
 
 
 def _repeat(ev: Evaluation, written: surface.Repeat, context: EvaluationContext) -> Task[_Made | None]:
@@ -654,48 +684,6 @@ def _race(ev: Evaluation, written: surface.Race, context: EvaluationContext) -> 
         branches.append(said.region)
     whole = tuple(body for body in branches if body is not None)
     return None if len(whole) < len(branches) else (ir.Race(whole), tuple(map(ev.steps.identity, whole)), ())
-
-
-def _do(ev: Evaluation, written: surface.Do, context: EvaluationContext) -> Task[_Made | None]:
-    body = (yield read_body(ev, written.body, context, {})).region
-    return None if body is None else (ir.Do(body), (ev.steps.identity(body),), ())
-
-
-def _tests(ev: Evaluation, tests: tuple[ir.Test, ...]) -> tuple[Hashable, ...]:
-    identities = ev.steps.identities
-    return tuple((identities.path(test.path), identities.json(test.schema), test.joined, test.compared) for test in tests)
-
-
-def _source(ev: Evaluation, source: ir.Path | int) -> Hashable:
-    return ev.steps.identities.path(source) if isinstance(source, ir.Path) else ("number", source)
-
-
-def _elements(ev: Evaluation, written: Name | Access | Literal, context: EvaluationContext) -> Task[ir.Path | int | None]:
-    """Evaluate what an `each` goes through: a list that is read, or a number."""
-    if isinstance(written, Literal):
-        yield from ()
-        return _bound_number(ev, written, 0)
-    return (yield read_path(ev, written, context))
-
-
-def _is_over_limit(ev: Evaluation, source: ir.Path | int, most: int, written: surface.Each | surface.Repeat) -> bool:
-    """Tell whether a number of elements is over the limit; report it."""
-    if not isinstance(source, int) or source <= most or written.source is None:
-        return False
-    bound = written.most is not None
-    ev.report.add(problems.blocks.OverLimit(at=written.source.span, count=source, limit=most, written=bound))
-    return True
-
-
-def _bound_number(ev: Evaluation, written: Literal | None, otherwise: int) -> int | None:
-    """Return the number of a bound; `None`, once that is reported, if it is no number to count with."""
-    if written is None:
-        return otherwise
-    value = written.value
-    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= HIGHEST_BOUND:
-        return value
-    ev.report.add(problems.blocks.BadBound(at=written.span, limit=HIGHEST_BOUND))
-    return None
 
 
 def _warn_of_unread_pipe(ev: Evaluation, written: surface.Block, context: EvaluationContext, reads: tuple[ir.Path, ...]) -> None:

@@ -30,20 +30,6 @@ from instrc.schema.relations import literal_fault
 from instrc.text.jsonvalue import Json
 from instrc.text.source import Source, Span
 
-# The arguments of a call of a program: what its inputs are given, by name.
-
-
-class _GivenInput(NamedTuple):
-    """What a call gives to one input."""
-
-    name: str
-    """Its label, or its name in braces; what stands there plain is for `prompt`."""
-    plain: bool
-    at: Span
-    value: Expression
-    braced: bool
-    """Whether it stands in braces."""
-
 
 def evaluate_arguments(
     ev: Evaluation, names: ProgramNames, callee: str, written: tuple[Argument, ...], span: Span, context: EvaluationContext
@@ -92,6 +78,30 @@ def evaluate_arguments(
     return {name: found[name] for name in inputs} if complete else None
 
 
+class _GivenInput(NamedTuple):
+    """What a call gives to one input."""
+
+    name: str
+    """Its label, or its name in braces; what stands there plain is for `prompt`."""
+    plain: bool
+    at: Span
+    value: Expression
+    braced: bool
+    """Whether it stands in braces."""
+
+
+def _given(written: tuple[Argument, ...]) -> Iterator[_GivenInput]:
+    """Yield what a call is given, the names in its braces as labels."""
+    for each in written:
+        if each.label is None and isinstance(each.value, Object):
+            for field in each.value.fields:
+                value = field.value or Name(field.key, field.key_span)
+                yield _GivenInput(field.key or "prompt", plain=False, at=field.key_span, value=value, braced=True)
+        else:
+            at = each.label_span or each.value.span
+            yield _GivenInput(each.label or "prompt", plain=each.label is None, at=at, value=each.value, braced=False)
+
+
 def _report_second(ev: Evaluation, given: _GivenInput, callee: str, inputs: tuple[str, ...], first: Span) -> None:
     """Report an input that is given twice; of plain arguments there can be one."""
     if given.plain:
@@ -113,21 +123,6 @@ def admits_literal(ev: Evaluation, schema: Json, name: str, literal: Json, at: S
         problems.plans.WrongArgument(at=place, pointer="", callee=callee, argument=name, reason=fault.message, instead=instead)
     )
     return False
-
-
-def _given(written: tuple[Argument, ...]) -> Iterator[_GivenInput]:
-    """Yield what a call is given, the names in its braces as labels."""
-    for each in written:
-        if each.label is None and isinstance(each.value, Object):
-            for field in each.value.fields:
-                value = field.value or Name(field.key, field.key_span)
-                yield _GivenInput(field.key or "prompt", plain=False, at=field.key_span, value=value, braced=True)
-        else:
-            at = each.label_span or each.value.span
-            yield _GivenInput(each.label or "prompt", plain=each.label is None, at=at, value=each.value, braced=False)
-
-
-# Programs as instructions: what a program exports stands in place of the call, and its inputs are the arguments.
 
 
 def call_program(
@@ -163,40 +158,6 @@ def call_program(
     value = yield ev.value(expression, inside)
     ev.report.change(before, lambda each: _with_call(each, span))
     return value
-
-
-def show_calls(graphs: Iterable[Graph], report: Report) -> None:
-    """Give the problems that later stages found in called programs the calls that led there."""
-    calls = {source: call for graph in graphs for source, call in graph.calls.items()}
-    if calls:
-        report.change(0, lambda problem: _with_calls(problem, calls))
-
-
-def _with_calls(problem: Problem, calls: Mapping[Source, Span]) -> Problem:
-    if problem.calls or problem.at is None or problem.at.source not in calls:
-        return problem
-    found: list[Span] = []
-    source = problem.at.source
-    while source in calls:
-        found.append(calls[source])
-        source = calls[source].source
-    return replace(problem, calls=tuple(found))
-
-
-def _with_call(problem: Problem, span: Span) -> Problem:
-    """Return a problem of another program with the call that led there."""
-    return problem if problem.at is None or problem.at.source is span.source else replace(problem, calls=(*problem.calls, span))
-
-
-def input_schemas(ev: Evaluation, program: CalledProgram, span: Span, context: EvaluationContext) -> dict[str, Json] | None:
-    """Return the schemas of a program's inputs; `None`, once it is reported, if it cannot be read."""
-    names = _names(ev, program, span, context)
-    if names is None or _export(ev, program, names, span) is None:
-        return None
-    schemas = names.schemas()
-    found = {**schemas, "prompt": schemas["prompt"] or {"type": "string"}}
-    found.pop("called", None)  # the name that it was called by is the engine's to give
-    return found
 
 
 def _names(ev: Evaluation, program: CalledProgram, span: Span, context: EvaluationContext) -> ProgramNames | None:
@@ -245,4 +206,38 @@ def _exports_of(names: ProgramNames) -> dict[str, Expression]:
     if not found:
         bindings = (each for each in names.program.statements if isinstance(each, Binding))
         found = {each.name.text: each.value for each in bindings if each.name.text not in names.survey.mentioned}
+    return found
+
+
+def _with_call(problem: Problem, span: Span) -> Problem:
+    """Return a problem of another program with the call that led there."""
+    return problem if problem.at is None or problem.at.source is span.source else replace(problem, calls=(*problem.calls, span))
+
+
+def show_calls(graphs: Iterable[Graph], report: Report) -> None:
+    """Give the problems that later stages found in called programs the calls that led there."""
+    calls = {source: call for graph in graphs for source, call in graph.calls.items()}
+    if calls:
+        report.change(0, lambda problem: _with_calls(problem, calls))
+
+
+def _with_calls(problem: Problem, calls: Mapping[Source, Span]) -> Problem:
+    if problem.calls or problem.at is None or problem.at.source not in calls:
+        return problem
+    found: list[Span] = []
+    source = problem.at.source
+    while source in calls:
+        found.append(calls[source])
+        source = calls[source].source
+    return replace(problem, calls=tuple(found))
+
+
+def input_schemas(ev: Evaluation, program: CalledProgram, span: Span, context: EvaluationContext) -> dict[str, Json] | None:
+    """Return the schemas of a program's inputs; `None`, once it is reported, if it cannot be read."""
+    names = _names(ev, program, span, context)
+    if names is None or _export(ev, program, names, span) is None:
+        return None
+    schemas = names.schemas()
+    found = {**schemas, "prompt": schemas["prompt"] or {"type": "string"}}
+    found.pop("called", None)  # the name that it was called by is the engine's to give
     return found

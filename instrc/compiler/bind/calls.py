@@ -37,8 +37,6 @@ from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, mapping
 from instrc.text.source import Span
 
-# What fills a slot of an instruction or a mixin: a composed call, or an object of steps.
-
 
 def fuse(
     ev: Evaluation, holder: ir.Instruction, written: Field, expression: Expression, context: EvaluationContext
@@ -85,11 +83,7 @@ def slot_of(ev: Evaluation, written: Field, block: ir.StepObject, value: BoundVa
     return ev.steps.identities.slot(written.key, block, written.key_span, reads)
 
 
-# What stands in the brackets of a call: arguments are evaluated, what is given in braces is sorted by what it is.
-
-
 T = TypeVar("T")
-
 FAIL = ir.Instruction("Fail_Activity", None, {})
 """What `Fail` calls: the engine carries it out."""
 
@@ -166,27 +160,6 @@ class CallArguments(Struct, gc=False):
         return self.evaluate(then)
 
 
-def arguments_of(
-    ev: Evaluation, instruction: ir.Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
-) -> CallArguments:
-    """Return the arguments of a call, of which none is evaluated yet; a piped value is the first plain one."""
-    given = CallInputs()
-    if context.own and context.piped is not None:
-        given.complete = given.add(None, context.piped)
-    return CallArguments(ev, instruction, written, span, context, context.inside(), given)
-
-
-def collect(
-    ev: Evaluation, instruction: ir.Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
-) -> Work[CallInputs]:
-    """Evaluate what stands in the brackets of a call, left to right."""
-    return arguments_of(ev, instruction, written, span, context).evaluate(_given)
-
-
-def _given(arguments: CallArguments) -> CallInputs:
-    return arguments.given
-
-
 def _braces(
     ev: Evaluation, instruction: ir.Instruction, fields: tuple[Field, ...], given: CallInputs, context: EvaluationContext
 ) -> Task[bool]:
@@ -227,7 +200,25 @@ def _braces(
     return complete
 
 
-# Calls: what is given to them in brackets flows, what is given in braces is composed.
+def arguments_of(
+    ev: Evaluation, instruction: ir.Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
+) -> CallArguments:
+    """Return the arguments of a call, of which none is evaluated yet; a piped value is the first plain one."""
+    given = CallInputs()
+    if context.own and context.piped is not None:
+        given.complete = given.add(None, context.piped)
+    return CallArguments(ev, instruction, written, span, context, context.inside(), given)
+
+
+def collect(
+    ev: Evaluation, instruction: ir.Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
+) -> Work[CallInputs]:
+    """Evaluate what stands in the brackets of a call, left to right."""
+    return arguments_of(ev, instruction, written, span, context).evaluate(_given)
+
+
+def _given(arguments: CallArguments) -> CallInputs:
+    return arguments.given
 
 
 _OF_FAIL = ("kind", "code", "message")
@@ -294,6 +285,19 @@ def step_of(arguments: CallArguments) -> BoundValue | None:
     return StepResult(ir.Path(number))
 
 
+def _is_all_given(called: Signature, given: CallInputs, context: EvaluationContext) -> bool:
+    """Tell whether constants fill all inputs of an activity: then it has no place for what is piped, or for `prompt`.
+
+    Its inputs are the properties beside `output`.  What is piped may still fill an optional input that is not named;
+    `prompt`, which nobody wrote, does not.
+    """
+    named = {each.label for each in given.arguments}
+    inputs = called.properties.keys() - {"output"}
+    if not named or not named <= inputs or context.scope.program.instructions.named(called.base_name):
+        return False
+    return (inputs if context.piped is not None else inputs & set(required_names(mapping(called.schema)))) <= named
+
+
 def _told(given: CallInputs, properties: dict[str, None]) -> list[Json]:
     """Take the constants that a model is to read out of the arguments, and return what tells it of them.
 
@@ -314,19 +318,6 @@ def _told(given: CallInputs, properties: dict[str, None]) -> list[Json]:
     return [{"description": text} for text in texts]
 
 
-def _is_all_given(called: Signature, given: CallInputs, context: EvaluationContext) -> bool:
-    """Tell whether constants fill all inputs of an activity: then it has no place for what is piped, or for `prompt`.
-
-    Its inputs are the properties beside `output`.  What is piped may still fill an optional input that is not named;
-    `prompt`, which nobody wrote, does not.
-    """
-    named = {each.label for each in given.arguments}
-    inputs = called.properties.keys() - {"output"}
-    if not named or not named <= inputs or context.scope.program.instructions.named(called.base_name):
-        return False
-    return (inputs if context.piped is not None else inputs & set(required_names(mapping(called.schema)))) <= named
-
-
 def _leave_out(given: CallInputs, schema: Json) -> None:
     """Leave out the `null`s that a program is called with where an optional argument excludes them, as a run would."""
     known = mapping(schema.get("properties")) if isinstance(schema, dict) else {}
@@ -341,35 +332,6 @@ def _leave_out(given: CallInputs, schema: Json) -> None:
         if name:
             kept[len(given.arguments)] = name
         given.arguments.append(each)
-
-
-def fail(ev: Evaluation, written: tuple[Written, ...], span: Span, context: EvaluationContext) -> Task[BoundValue | None]:
-    """Make the step that ends its block, or the run, as failed with what it reads."""
-    given: CallInputs = yield collect(ev, FAIL, written, span, replace(context, annotations=(), own=context.own))
-    if context.annotations:
-        ev.report.add(problems.calls.MisplacedAnnotation(at=span))
-        return None
-    for argument in given.arguments:
-        label = argument.label
-        if label is not None and label not in _OF_FAIL and isinstance(argument.value, Constant):
-            at = given.labels.get(label, span)
-            ev.report.add(problems.plans.UnknownArgument(at=at, pointer="", callee="Fail", argument=label, known=_OF_FAIL))
-            return None
-    if not given.complete:
-        return None
-    number = ev.steps.add(
-        context,
-        base_name=FAIL.base_name,
-        executor="server",
-        content=ir.Fusion(FAIL, (), (), (), span),
-        arguments=tuple(given.arguments),
-        reads=given.reads(),
-        span=span,
-        fail=True,
-    )
-    for name, place in given.labels.items():
-        ev.labels.setdefault((number, name), place)
-    return StepResult(ir.Path(number))
 
 
 def _prepare(ev: Evaluation, instruction: ir.Instruction, given: CallInputs, span: Span, context: EvaluationContext) -> None:
@@ -409,7 +371,33 @@ def _prepare(ev: Evaluation, instruction: ir.Instruction, given: CallInputs, spa
     given.arguments = [ir.Argument(None, ir.Path(number)), *kept]
 
 
-# Mixins: put around the model steps written in their brackets.
+def fail(ev: Evaluation, written: tuple[Written, ...], span: Span, context: EvaluationContext) -> Task[BoundValue | None]:
+    """Make the step that ends its block, or the run, as failed with what it reads."""
+    given: CallInputs = yield collect(ev, FAIL, written, span, replace(context, annotations=(), own=context.own))
+    if context.annotations:
+        ev.report.add(problems.calls.MisplacedAnnotation(at=span))
+        return None
+    for argument in given.arguments:
+        label = argument.label
+        if label is not None and label not in _OF_FAIL and isinstance(argument.value, Constant):
+            at = given.labels.get(label, span)
+            ev.report.add(problems.plans.UnknownArgument(at=at, pointer="", callee="Fail", argument=label, known=_OF_FAIL))
+            return None
+    if not given.complete:
+        return None
+    number = ev.steps.add(
+        context,
+        base_name=FAIL.base_name,
+        executor="server",
+        content=ir.Fusion(FAIL, (), (), (), span),
+        arguments=tuple(given.arguments),
+        reads=given.reads(),
+        span=span,
+        fail=True,
+    )
+    for name, place in given.labels.items():
+        ev.labels.setdefault((number, name), place)
+    return StepResult(ir.Path(number))
 
 
 def mix(
@@ -463,6 +451,22 @@ def mix(
     return _put_around(ev, ir.Application(mixin, tuple(given.slots), context.annotations, span), brackets, value, context)
 
 
+def _is_filling(each: Written) -> bool:
+    """Tell whether what is written is what the mixin is put around: it has no label and is no object of slots."""
+    return each.label is None and not isinstance(each.value, Object)
+
+
+def _fields(written: tuple[Written, ...]) -> list[Field]:
+    """Return the slots that are written, as labels or in braces."""
+    fields: list[Field] = []
+    for each in written:
+        if each.label is not None:
+            fields.append(Field(each.label, each.label_span or each.value.span, each.value))
+        elif isinstance(each.value, Object):
+            fields.extend(each.value.fields)
+    return fields
+
+
 def _filled(
     ev: Evaluation,
     mixin: ir.Instruction,
@@ -488,6 +492,19 @@ def _filled(
     return slot
 
 
+def _keep_out(slots: Sequence[ir.Slot], schema: Json, brackets: Brackets) -> None:
+    """Let what slots read that come before all that a mixin holds stay outside of its brackets."""
+    for slot in slots:
+        if _stands_before(slot.name, schema):
+            brackets.keep_out(slot.reads)
+
+
+def _stands_before(name: str, schema: Json) -> bool:
+    """Tell whether a property of a mixin stands before what is put into it."""
+    names = list(property_names(schema, ()))
+    return "default" not in names or name not in names or names.index(name) < names.index("default")
+
+
 def _put_around(
     ev: Evaluation, application: ir.Application, brackets: Brackets, value: BoundValue | None, context: EvaluationContext
 ) -> BoundValue | None:
@@ -510,32 +527,3 @@ def _put_around(
     if context.brackets is not None:
         brackets.hand_to(context.brackets)
     return value
-
-
-def _keep_out(slots: Sequence[ir.Slot], schema: Json, brackets: Brackets) -> None:
-    """Let what slots read that come before all that a mixin holds stay outside of its brackets."""
-    for slot in slots:
-        if _stands_before(slot.name, schema):
-            brackets.keep_out(slot.reads)
-
-
-def _is_filling(each: Written) -> bool:
-    """Tell whether what is written is what the mixin is put around: it has no label and is no object of slots."""
-    return each.label is None and not isinstance(each.value, Object)
-
-
-def _fields(written: tuple[Written, ...]) -> list[Field]:
-    """Return the slots that are written, as labels or in braces."""
-    fields: list[Field] = []
-    for each in written:
-        if each.label is not None:
-            fields.append(Field(each.label, each.label_span or each.value.span, each.value))
-        elif isinstance(each.value, Object):
-            fields.extend(each.value.fields)
-    return fields
-
-
-def _stands_before(name: str, schema: Json) -> bool:
-    """Tell whether a property of a mixin stands before what is put into it."""
-    names = list(property_names(schema, ()))
-    return "default" not in names or name not in names or names.index(name) < names.index("default")

@@ -26,9 +26,6 @@ from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
 from instrc.text.names import pascal
 from instrc.text.source import Span
 
-# Arguments of a called program that go through a `do`: literals where it needs a path (in lists, in `until`, to choose from),
-# and names of the caller's blocks that blocks of the program have as well.
-
 
 def path_of_constant(ev: Evaluation, literal: Data, context: EvaluationContext, span: Span) -> ir.Path:
     """Return a path to a literal: to a block that gives it, which stands where the program is called."""
@@ -68,9 +65,6 @@ def seen_from(ev: Evaluation, value: BoundValue, scope: Scope, span: Span) -> Bo
             return value
 
 
-# `Plan(…)` and `OneOf(…)`: schemas that say what a model, or a person, may decide on.
-
-
 Collect: TypeAlias = "Callable[[Evaluation, ir.Instruction, tuple[Written, ...], Span, EvaluationContext], Work[CallInputs]]"
 """Evaluates what stands in the brackets of a call, in which choices may stand in turn."""
 
@@ -96,24 +90,6 @@ def choice_slot(
     schema, engine = made
     content = ir.Fusion(ir.Instruction(expression.callee.text, None, schema), (), tuple(annotations), (), expression.span)
     return ev.steps.identities.slot(written.key, content, written.key_span, engine=engine)
-
-
-def _one_of(
-    ev: Evaluation, call: Call, context: EvaluationContext, given: CallInputs
-) -> Task[tuple[dict[str, Json], ir.Among] | None]:
-    if len(call.arguments) != 1 or call.arguments[0].label is not None:
-        ev.report.add(problems.steps.NotAValue(at=call.span, word=call.span.text, choosing=True))
-        return None
-    written = call.arguments[0].value
-    value = yield ev.value(written, context.inside())
-    if isinstance(value, Data) and value.given:
-        value = StepResult(path_of_constant(ev, value, context, written.span))
-    if not isinstance(value, StepResult):
-        if value is not None and value != Inner(mistaken=True):
-            ev.report.add(problems.steps.NotAValue(at=written.span, word=written.span.text, choosing=True))
-        return None
-    given.chosen = (*given.chosen, value.path)
-    return {}, ir.Among(value.path, written.span)
 
 
 def _plan(
@@ -193,50 +169,6 @@ def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect:
     return ir.PlannableTool(name, "process", target, arguments, output, tuple(given.arguments), file)
 
 
-def _fit(ev: Evaluation, given: CallInputs, known: JsonObject, callee: str, within: Span) -> bool:
-    """Tell whether the literals that a program gives to a tool are such as it takes; what else it gives is noted for later."""
-    fits = True
-    for each in given.arguments:
-        if each.label is None or each.label not in known:
-            continue
-        label, schema, at = each.label, known[each.label], given.labels.get(each.label, within)
-        if isinstance(each.value, Constant):
-            fits = admits_literal(ev, schema, label, each.value.value, at, callee) and fits
-        else:
-            ev.passed.append(ir.TypedArgument(callee, label, each.value, schema, within, at))
-    return fits
-
-
-def _target(
-    ev: Evaluation, called: ir.Instruction | CalledProgram, file: str | None, at: Span, context: EvaluationContext
-) -> str:
-    """Return the address of a process as it is found from the program that is compiled."""
-    target = called.uri or called.name if isinstance(called, ir.Instruction) else called.reference
-    if file is None or not context.scope.program.calls:
-        return target
-    address = address_from(ev.instructions.registry, target, file)  # named by a program with roots of its own
-    if address is None:
-        ev.report.add(problems.calls.ForeignProcess(at=at, word=target, path=file))
-    return address or target
-
-
-def _file_of(ev: Evaluation, called: ir.Instruction | CalledProgram) -> str | None:
-    """Return the file of a process, as its own roots say: whoever calls the program may have another of this address."""
-    if isinstance(called, CalledProgram):
-        return called.file.path
-    if called.uri is None:
-        return None
-    return ev.instructions.registry_of(called).load(called.uri.partition("#")[0]).source.name
-
-
-def _named_argument(written: Written) -> Written:
-    """Return an argument under the name that it stands for: a bare name is that of the argument as well."""
-    value = written.value
-    if written.label is None and isinstance(value, Name):
-        return Written(value.text, value.span, value)
-    return written
-
-
 def _described(
     ev: Evaluation, called: ir.Instruction, at: Span, context: EvaluationContext
 ) -> tuple[dict[str, Json], Json, bool] | None:
@@ -258,12 +190,6 @@ def _described(
     if properties["prompt"] == {}:
         properties["prompt"] = {"type": "string"}
     return _of_inputs(properties), {}, True
-
-
-def _of_inputs(inputs: dict[str, Json]) -> dict[str, Json]:
-    """Return what a process is called with: its inputs, of which those with a default may be left out."""
-    needed: list[Json] = [name for name, schema in inputs.items() if not isinstance(schema, dict) or "default" not in schema]
-    return {"type": "object", "properties": inputs, "required": needed}
 
 
 def _arguments(ev: Evaluation, called: ir.Instruction, schema: Json, at: Span, context: EvaluationContext) -> dict[str, Json]:
@@ -293,3 +219,71 @@ def _without_property(schema: dict[str, Json], name: str) -> dict[str, Json]:
 def _output(schema: Json) -> Json:
     properties = mapping(schema.get("properties")) if isinstance(schema, dict) else {}
     return part_of(schema, properties["output"]) if isinstance(schema, dict) and "output" in properties else schema
+
+
+def _of_inputs(inputs: dict[str, Json]) -> dict[str, Json]:
+    """Return what a process is called with: its inputs, of which those with a default may be left out."""
+    needed: list[Json] = [name for name, schema in inputs.items() if not isinstance(schema, dict) or "default" not in schema]
+    return {"type": "object", "properties": inputs, "required": needed}
+
+
+def _named_argument(written: Written) -> Written:
+    """Return an argument under the name that it stands for: a bare name is that of the argument as well."""
+    value = written.value
+    if written.label is None and isinstance(value, Name):
+        return Written(value.text, value.span, value)
+    return written
+
+
+def _fit(ev: Evaluation, given: CallInputs, known: JsonObject, callee: str, within: Span) -> bool:
+    """Tell whether the literals that a program gives to a tool are such as it takes; what else it gives is noted for later."""
+    fits = True
+    for each in given.arguments:
+        if each.label is None or each.label not in known:
+            continue
+        label, schema, at = each.label, known[each.label], given.labels.get(each.label, within)
+        if isinstance(each.value, Constant):
+            fits = admits_literal(ev, schema, label, each.value.value, at, callee) and fits
+        else:
+            ev.passed.append(ir.TypedArgument(callee, label, each.value, schema, within, at))
+    return fits
+
+
+def _file_of(ev: Evaluation, called: ir.Instruction | CalledProgram) -> str | None:
+    """Return the file of a process, as its own roots say: whoever calls the program may have another of this address."""
+    if isinstance(called, CalledProgram):
+        return called.file.path
+    if called.uri is None:
+        return None
+    return ev.instructions.registry_of(called).load(called.uri.partition("#")[0]).source.name
+
+
+def _target(
+    ev: Evaluation, called: ir.Instruction | CalledProgram, file: str | None, at: Span, context: EvaluationContext
+) -> str:
+    """Return the address of a process as it is found from the program that is compiled."""
+    target = called.uri or called.name if isinstance(called, ir.Instruction) else called.reference
+    if file is None or not context.scope.program.calls:
+        return target
+    address = address_from(ev.instructions.registry, target, file)  # named by a program with roots of its own
+    if address is None:
+        ev.report.add(problems.calls.ForeignProcess(at=at, word=target, path=file))
+    return address or target
+
+
+def _one_of(
+    ev: Evaluation, call: Call, context: EvaluationContext, given: CallInputs
+) -> Task[tuple[dict[str, Json], ir.Among] | None]:
+    if len(call.arguments) != 1 or call.arguments[0].label is not None:
+        ev.report.add(problems.steps.NotAValue(at=call.span, word=call.span.text, choosing=True))
+        return None
+    written = call.arguments[0].value
+    value = yield ev.value(written, context.inside())
+    if isinstance(value, Data) and value.given:
+        value = StepResult(path_of_constant(ev, value, context, written.span))
+    if not isinstance(value, StepResult):
+        if value is not None and value != Inner(mistaken=True):
+            ev.report.add(problems.steps.NotAValue(at=written.span, word=written.span.text, choosing=True))
+        return None
+    given.chosen = (*given.chosen, value.path)
+    return {}, ir.Among(value.path, written.span)

@@ -22,70 +22,6 @@ from instrc.text.durations import from_words, is_duration, is_no_time
 from instrc.text.jsonvalue import Json
 from instrc.text.source import Span
 
-# Pipes: each stage is given the value of the one before.
-
-
-def evaluate_pipe(ev: Evaluation, pipe: surface.Pipe, context: EvaluationContext) -> Task[BoundValue | None]:
-    """Evaluate the last stage; each stage is given the value of the one before."""
-    stages = pipe.stages
-    if goal(stages[0], context.scope) is not None:
-        stages = stages[1:]
-    within = replace(context.inside(), own=context.own)
-    last = replace(context, direct=False)
-    value: BoundValue | None = None
-    complete = True
-    for i, stage in enumerate(stages):
-        here = last if i == len(stages) - 1 else within
-        if (i > 0 or context.own or isinstance(stage, surface.Array)) and not _is_stage(ev, stage, context):
-            complete = False
-            continue
-        if i > 0:
-            here = replace(here, piped=value or Inner(), own=True)
-        value = yield ev.value(stage, here)
-        if isinstance(value, Data) and not (value.given and i < len(stages) - 1):
-            ev.report.add(problems.calls.MisplacedData(at=stage.span))
-            value = None
-        complete = complete and value is not None
-    return value if complete else None
-
-
-def _is_stage(ev: Evaluation, stage: surface.Expression, context: EvaluationContext) -> bool:
-    """Tell whether an expression can take what is piped into it; a name of a value cannot."""
-    while isinstance(stage, surface.Annotated):
-        stage = stage.value
-    if isinstance(stage, surface.Array) and any(
-        isinstance(item, surface.Name | surface.Call | surface.Uri | surface.Pipe) for item in stage.items
-    ):
-        ev.report.add(problems.habits.ListOfSteps(at=stage.span))
-        return False
-    if isinstance(stage, surface.Literal | surface.Array):
-        ev.report.add(problems.calls.MisplacedData(at=stage.span))
-        return False
-    if isinstance(stage, surface.Access) and isinstance(stage.base, surface.Name):
-        ev.report.add(problems.calls.NotCallable(at=stage.span, word=stage.span.text, places=()))
-        return False
-    if isinstance(stage, surface.Name):
-        found = context.scope.find(stage.text)
-        if (
-            context.find(stage.text) is not None
-            or context.scope.value(stage.text) is not None
-            or context.scope.is_input(stage.text)
-        ):
-            not_callable(ev, stage, context.scope)
-            return False
-        if found is not None and not ev.ends.is_alias(found):
-            ev.note_read(stage.text, found.scope)
-            places = (found.binding.name.span,)
-            not_callable(ev, stage, context.scope, places)
-            return False
-    return True
-
-
-# Expressions to values: every call becomes a step, every name the value that it stands for.
-#
-# What evaluates an expression is a task for `instrc.compiler.trampoline.run_task`, because programs nest as deep as they like.
-# A task that has met a mistake reports it and returns `None`; whoever needs the value then stays silent.
-
 
 def evaluate(ev: Evaluation, expression: surface.Expression, context: EvaluationContext) -> Work[BoundValue | None]:
     """Evaluate any expression."""
@@ -120,65 +56,6 @@ def evaluate(ev: Evaluation, expression: surface.Expression, context: Evaluation
             return Data(data) if len(ev.report.problems) == reported else None
         case surface.Access():
             return access(ev, expression, context)
-
-
-def _duration_of(text: str) -> str | None:
-    """Return the duration that a text is meant to be: `5m`, or one of ISO 8601 in small letters."""
-    return text.upper() if is_duration(text.upper()) else from_words(text)
-
-
-def _annotated(ev: Evaluation, written: surface.Annotated, context: EvaluationContext) -> Task[BoundValue | None]:
-    """Evaluate an expression with an `@`: deadline and delay are for the engine, the rest is for the schema."""
-    annotation = written.annotation
-    added: dict[str, Json] = {"description": annotation} if isinstance(annotation, str) else dict(annotation)
-    timing = context.timing
-    for word in TIMING:
-        if word in added:
-            value = added.pop(word)
-            if not isinstance(value, str) or not is_duration(value):
-                instead = _duration_of(value) if isinstance(value, str) else None
-                ev.report.add(problems.blocks.BadDuration(at=written.annotation_span, word=word, instead=instead))
-                return None
-            if word == "within" and is_no_time(value):
-                ev.report.add(problems.blocks.BadDuration(at=written.annotation_span, word=word, over=True))
-                return None
-            if getattr(timing, word):
-                ev.report.add(problems.blocks.MisplacedDeadline(at=written.annotation_span, word=word, place="twice"))
-                return None
-            timing = replace(timing, **{word: value})
-    more = (added, *context.annotations) if added or annotation == {} else context.annotations
-    before = len(ev.report.problems)
-    value = yield ev.value(written.value, replace(context, annotations=more, timing=timing))
-    ev.report.change(before, lambda each: _at_annotation(each, written.annotation_span))
-    return value
-
-
-def _at_annotation(problem: Problem, at: Span) -> Problem:
-    """Return a problem with an annotation, shown where that is written if it was found in a program that is called."""
-    elsewhere = problem.at is not None and problem.at.source is not at.source
-    return replace(problem, at=at, calls=()) if elsewhere and problem.name == "misplaced-annotation" else problem
-
-
-def _name(ev: Evaluation, name: surface.Name, context: EvaluationContext) -> Work[BoundValue | None]:
-    """Evaluate a bare name."""
-    found = context.scope.look_up(name.text) if context.keys is None else look_up(name, context)
-    if isinstance(found, LocalName):
-        alias = ev.ends.is_alias(found)
-        return _call(ev, name, (), name.span, context) if alias else read_local(ev, name, found, context)
-    if found is not None:
-        refuse_annotations(ev, name.span, context)
-        return seen(ev, context, name.span, found)
-    match undefined_meaning(ev, name, context.scope):
-        case None:
-            return None
-        case InputName(text):
-            refuse_annotations(ev, name.span, context)
-            return StepResult(Path(text))
-        case _:
-            path = None if context.keys is None else context.keys.path_to_part(name.text)
-            if path is not None:
-                ev.report.add(problems.names.HiddenSlot(at=name.span, word=name.text, path=path))
-            return _call(ev, name, (), name.span, context)
 
 
 def _call(
@@ -248,3 +125,118 @@ def _mistakes_in(ev: Evaluation, arguments: tuple[surface.Argument, ...], contex
                 yield ev.value(field.value or surface.Name(field.key, field.key_span), inside)
         else:
             yield ev.value(argument.value, inside)
+
+
+def _name(ev: Evaluation, name: surface.Name, context: EvaluationContext) -> Work[BoundValue | None]:
+    """Evaluate a bare name."""
+    found = context.scope.look_up(name.text) if context.keys is None else look_up(name, context)
+    if isinstance(found, LocalName):
+        alias = ev.ends.is_alias(found)
+        return _call(ev, name, (), name.span, context) if alias else read_local(ev, name, found, context)
+    if found is not None:
+        refuse_annotations(ev, name.span, context)
+        return seen(ev, context, name.span, found)
+    match undefined_meaning(ev, name, context.scope):
+        case None:
+            return None
+        case InputName(text):
+            refuse_annotations(ev, name.span, context)
+            return StepResult(Path(text))
+        case _:
+            path = None if context.keys is None else context.keys.path_to_part(name.text)
+            if path is not None:
+                ev.report.add(problems.names.HiddenSlot(at=name.span, word=name.text, path=path))
+            return _call(ev, name, (), name.span, context)
+
+
+def _annotated(ev: Evaluation, written: surface.Annotated, context: EvaluationContext) -> Task[BoundValue | None]:
+    """Evaluate an expression with an `@`: deadline and delay are for the engine, the rest is for the schema."""
+    annotation = written.annotation
+    added: dict[str, Json] = {"description": annotation} if isinstance(annotation, str) else dict(annotation)
+    timing = context.timing
+    for word in TIMING:
+        if word in added:
+            value = added.pop(word)
+            if not isinstance(value, str) or not is_duration(value):
+                instead = _duration_of(value) if isinstance(value, str) else None
+                ev.report.add(problems.blocks.BadDuration(at=written.annotation_span, word=word, instead=instead))
+                return None
+            if word == "within" and is_no_time(value):
+                ev.report.add(problems.blocks.BadDuration(at=written.annotation_span, word=word, over=True))
+                return None
+            if getattr(timing, word):
+                ev.report.add(problems.blocks.MisplacedDeadline(at=written.annotation_span, word=word, place="twice"))
+                return None
+            timing = replace(timing, **{word: value})
+    more = (added, *context.annotations) if added or annotation == {} else context.annotations
+    before = len(ev.report.problems)
+    value = yield ev.value(written.value, replace(context, annotations=more, timing=timing))
+    ev.report.change(before, lambda each: _at_annotation(each, written.annotation_span))
+    return value
+
+
+def _duration_of(text: str) -> str | None:
+    """Return the duration that a text is meant to be: `5m`, or one of ISO 8601 in small letters."""
+    return text.upper() if is_duration(text.upper()) else from_words(text)
+
+
+def _at_annotation(problem: Problem, at: Span) -> Problem:
+    """Return a problem with an annotation, shown where that is written if it was found in a program that is called."""
+    elsewhere = problem.at is not None and problem.at.source is not at.source
+    return replace(problem, at=at, calls=()) if elsewhere and problem.name == "misplaced-annotation" else problem
+
+
+def evaluate_pipe(ev: Evaluation, pipe: surface.Pipe, context: EvaluationContext) -> Task[BoundValue | None]:
+    """Evaluate the last stage; each stage is given the value of the one before."""
+    stages = pipe.stages
+    if goal(stages[0], context.scope) is not None:
+        stages = stages[1:]
+    within = replace(context.inside(), own=context.own)
+    last = replace(context, direct=False)
+    value: BoundValue | None = None
+    complete = True
+    for i, stage in enumerate(stages):
+        here = last if i == len(stages) - 1 else within
+        if (i > 0 or context.own or isinstance(stage, surface.Array)) and not _is_stage(ev, stage, context):
+            complete = False
+            continue
+        if i > 0:
+            here = replace(here, piped=value or Inner(), own=True)
+        value = yield ev.value(stage, here)
+        if isinstance(value, Data) and not (value.given and i < len(stages) - 1):
+            ev.report.add(problems.calls.MisplacedData(at=stage.span))
+            value = None
+        complete = complete and value is not None
+    return value if complete else None
+
+
+def _is_stage(ev: Evaluation, stage: surface.Expression, context: EvaluationContext) -> bool:
+    """Tell whether an expression can take what is piped into it; a name of a value cannot."""
+    while isinstance(stage, surface.Annotated):
+        stage = stage.value
+    if isinstance(stage, surface.Array) and any(
+        isinstance(item, surface.Name | surface.Call | surface.Uri | surface.Pipe) for item in stage.items
+    ):
+        ev.report.add(problems.habits.ListOfSteps(at=stage.span))
+        return False
+    if isinstance(stage, surface.Literal | surface.Array):
+        ev.report.add(problems.calls.MisplacedData(at=stage.span))
+        return False
+    if isinstance(stage, surface.Access) and isinstance(stage.base, surface.Name):
+        ev.report.add(problems.calls.NotCallable(at=stage.span, word=stage.span.text, places=()))
+        return False
+    if isinstance(stage, surface.Name):
+        found = context.scope.find(stage.text)
+        if (
+            context.find(stage.text) is not None
+            or context.scope.value(stage.text) is not None
+            or context.scope.is_input(stage.text)
+        ):
+            not_callable(ev, stage, context.scope)
+            return False
+        if found is not None and not ev.ends.is_alias(found):
+            ev.note_read(stage.text, found.scope)
+            places = (found.binding.name.span,)
+            not_callable(ev, stage, context.scope, places)
+            return False
+    return True

@@ -25,34 +25,39 @@ from instrc.process.flow import Executor
 from instrc.text.jsonvalue import Json, mapping
 from instrc.text.source import Source, Span
 
-# Rounds that paths lead into while the bodies of blocks are still read.
+Evaluate: TypeAlias = "Callable[[Evaluation, Expression, EvaluationContext], Work[BoundValue | None]]"
+"""Returns the value of any expression."""
 
 
-GIVEN_VALUES: Final = 500_000
-"""Values that the objects and calls of one export are given."""
+@final
+class Reading(msgspec.Struct, frozen=True, gc=False):
+    """A local name whose expression is being evaluated."""
+
+    binding: Binding
+    key: tuple[int, str]
+    """The number of its scope, and how it is written."""
+    context: EvaluationContext
+    """Where it is read."""
+    inside: EvaluationContext
+    """The place of its expression."""
+    plain: bool
+    """Whether its value is the same wherever it is read."""
+    outer: tuple[BoundValue | None, bool]
+    """What was noted before about the pipe."""
 
 
-class OpenRounds:
-    """The bodies that have been met, and where the names of their rounds are defined."""
+class _Name(msgspec.Struct, gc=False):
+    """How far the expression of a local name has been evaluated."""
 
-    def __init__(self, steps: Steps) -> None:
-        self.lists: dict[int, Path] = {}
-        """The list whose elements a body is carried out for."""
-        self.bodies: dict[int, int] = {}
-        """The body of the `repeat` whose rounds a body sees: itself, or the one before an `else`."""
-        self.homes: dict[int, Scope] = {}
-        """The names of each body of a `repeat`."""
-        bodies = self.bodies  # not through `self`, which would be a circle that only the garbage collector frees
-        known = Bodies(lambda number: steps.table[number].content, self.lists.get, lambda body: (bodies[body], {}))
-        self._rounds = Rounds(known)
-
-    def home_of(self, path: Path) -> Scope | None:
-        """Return where the names of a round are defined, if one lies at a path."""
-        body = self._rounds.body_of(path) if self.homes else None
-        return None if body is None else self.homes[body]
-
-
-# What a call of an instruction becomes, as far as its schema says it: worked out once for all calls of it.
+    binding: Binding
+    open: bool = False
+    """It is being read."""
+    piping: bool = False
+    """Its value depends on what is piped to where it stands."""
+    known: bool = False
+    """It has a value that holds wherever it stands."""
+    value: BoundValue | None = None
+    """That value."""
 
 
 class Signature(Struct, frozen=True):
@@ -73,66 +78,10 @@ class Signature(Struct, frozen=True):
     """That of its steps without anything composed into them, as `Identities.kind` gives it; `None` for one with annotations."""
 
 
-def signature(instruction: Instruction, schema: Json, annotations: tuple[Json, ...]) -> Signature:
-    """Return the signature of an instruction with a flat schema and annotations behind it, without its number."""
-    properties = property_names(schema, annotations)
-    kind = instruction.kind
-    executor: Executor = "server" if kind == "server" else "user" if kind == "user" else "model"
-    output = "output" in properties and executor != "user"
-    if output and len(properties) == 1:
-        executor = "server"  # nothing is left for the model to fill in
-    activity = instruction.name if executor == "server" or output else None
-    return Signature(schema, properties, kind, instruction.base_name, executor, output, activity, None)
-
-
-def property_names(schema: Json, annotations: tuple[Json, ...]) -> dict[str, None]:
-    """Return the names of the top-level properties in order, those that annotations add included."""
-    found: dict[str, None] = {}
-    for part in (schema, *annotations) if annotations else (schema,):
-        if isinstance(part, dict):
-            found.update(dict.fromkeys(mapping(part.get("properties"))))
-    return found
-
-
-# What is known of one export while its expressions are evaluated.
-
-
-Evaluate: TypeAlias = "Callable[[Evaluation, Expression, EvaluationContext], Work[BoundValue | None]]"
-"""Returns the value of any expression."""
-
 _DIRECTLY = 32
 """Nested expressions that are evaluated by functions that call each other; the trampoline continues with what is deeper."""
-
-
-class _Name(msgspec.Struct, gc=False):
-    """How far the expression of a local name has been evaluated."""
-
-    binding: Binding
-    open: bool = False
-    """It is being read."""
-    piping: bool = False
-    """Its value depends on what is piped to where it stands."""
-    known: bool = False
-    """It has a value that holds wherever it stands."""
-    value: BoundValue | None = None
-    """That value."""
-
-
-@final
-class Reading(msgspec.Struct, frozen=True, gc=False):
-    """A local name whose expression is being evaluated."""
-
-    binding: Binding
-    key: tuple[int, str]
-    """The number of its scope, and how it is written."""
-    context: EvaluationContext
-    """Where it is read."""
-    inside: EvaluationContext
-    """The place of its expression."""
-    plain: bool
-    """Whether its value is the same wherever it is read."""
-    outer: tuple[BoundValue | None, bool]
-    """What was noted before about the pipe."""
+GIVEN_VALUES: Final = 500_000
+"""Values that the objects and calls of one export are given."""
 
 
 class Evaluation:
@@ -324,3 +273,44 @@ class Evaluation:
             for problem in error.problems:
                 self.report.add(problem if problem.at is not None else replace(problem, at=span))
             return None
+
+
+class OpenRounds:
+    """The bodies that have been met, and where the names of their rounds are defined."""
+
+    def __init__(self, steps: Steps) -> None:
+        self.lists: dict[int, Path] = {}
+        """The list whose elements a body is carried out for."""
+        self.bodies: dict[int, int] = {}
+        """The body of the `repeat` whose rounds a body sees: itself, or the one before an `else`."""
+        self.homes: dict[int, Scope] = {}
+        """The names of each body of a `repeat`."""
+        bodies = self.bodies  # not through `self`, which would be a circle that only the garbage collector frees
+        known = Bodies(lambda number: steps.table[number].content, self.lists.get, lambda body: (bodies[body], {}))
+        self._rounds = Rounds(known)
+
+    def home_of(self, path: Path) -> Scope | None:
+        """Return where the names of a round are defined, if one lies at a path."""
+        body = self._rounds.body_of(path) if self.homes else None
+        return None if body is None else self.homes[body]
+
+
+def signature(instruction: Instruction, schema: Json, annotations: tuple[Json, ...]) -> Signature:
+    """Return the signature of an instruction with a flat schema and annotations behind it, without its number."""
+    properties = property_names(schema, annotations)
+    kind = instruction.kind
+    executor: Executor = "server" if kind == "server" else "user" if kind == "user" else "model"
+    output = "output" in properties and executor != "user"
+    if output and len(properties) == 1:
+        executor = "server"  # nothing is left for the model to fill in
+    activity = instruction.name if executor == "server" or output else None
+    return Signature(schema, properties, kind, instruction.base_name, executor, output, activity, None)
+
+
+def property_names(schema: Json, annotations: tuple[Json, ...]) -> dict[str, None]:
+    """Return the names of the top-level properties in order, those that annotations add included."""
+    found: dict[str, None] = {}
+    for part in (schema, *annotations) if annotations else (schema,):
+        if isinstance(part, dict):
+            found.update(dict.fromkeys(mapping(part.get("properties"))))
+    return found

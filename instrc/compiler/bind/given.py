@@ -19,28 +19,9 @@ from instrc.process.flow import Constant
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, put
 from instrc.text.source import Span
 
-# What a call is given, sorted into arguments and slots.
-
-
 _NONE: Mapping[Any, Never] = MappingProxyType({})  # of no table in particular
 K = TypeVar("K")
 V = TypeVar("V")
-
-
-def _with(table: Mapping[K, V], key: K, value: V) -> Mapping[K, V]:
-    """Return a table with an entry more: the same one, unless it is the empty one of all calls."""
-    if not isinstance(table, dict):
-        return {key: value}
-    table[key] = value
-    return table
-
-
-def _behind(items: Sequence[V], item: V) -> Sequence[V]:
-    """Return a list with an item more: the same one, unless there was none."""
-    if not isinstance(items, list):
-        return [item]
-    items.append(item)
-    return items
 
 
 class CallInputs(msgspec.Struct, gc=False):
@@ -111,6 +92,22 @@ class CallInputs(msgspec.Struct, gc=False):
         return list(dict.fromkeys((*direct, *self.chosen, *slot_reads(tuple(self.slots)))))
 
 
+def _with(table: Mapping[K, V], key: K, value: V) -> Mapping[K, V]:
+    """Return a table with an entry more: the same one, unless it is the empty one of all calls."""
+    if not isinstance(table, dict):
+        return {key: value}
+    table[key] = value
+    return table
+
+
+def _behind(items: Sequence[V], item: V) -> Sequence[V]:
+    """Return a list with an item more: the same one, unless there was none."""
+    if not isinstance(items, list):
+        return [item]
+    items.append(item)
+    return items
+
+
 def take_label(ev: Evaluation, given: CallInputs, label: str, span: Span) -> bool:
     """Note the name of an argument, and tell whether it may be one; a name given twice, or `const`, is reported."""
     if label == "const":
@@ -136,9 +133,6 @@ def check_names(ev: Evaluation, given: CallInputs, span: Span) -> None:
             return
 
 
-# The brackets that place what they are given, and the slots that it goes to.
-
-
 def brackets_at(ev: Evaluation, context: EvaluationContext) -> Brackets:
     """Return brackets that place steps; they cannot hold what is piped to where they open."""
     ev.reads_pipe(context)
@@ -161,9 +155,6 @@ def check_slots(ev: Evaluation, holder: Instruction, schema: Json, slots: Sequen
             problems.calls.SlotNotFound(at=slot.span, word=slot.name, holder=holder.name, nearest=near, slots=names, said=said)
         )
     return not unknown
-
-
-# Literals: JSON that is written in a program.
 
 
 def is_data(expression: Expression) -> bool:

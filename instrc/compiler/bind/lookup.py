@@ -33,18 +33,28 @@ from instrc.problems.suggest import comparison_key, nearest, twin, typed_on_lati
 from instrc.text.names import pascal
 from instrc.text.source import Span
 
-# Offer names for one that stands for nothing: names that can be typed where it stands.
+
+def look_up(name: Name, context: EvaluationContext) -> LocalName | BoundValue | None:
+    """Return what a name stands for at a place that braces or blocks around it named, or a statement defines.
+
+    Braces name a value by its key or, where nothing else is called so, by its slot.
+    """
+    if context.keys is None:
+        return context.scope.look_up(name.text)
+    found = context.find(name.text) or context.scope.look_up(name.text)
+    if found is None:
+        part = context.keys.part(name.text)
+        if part is not None and not knows(name.text, context.scope):
+            return part
+    return found
 
 
 SUGGESTED_NAMES: Final = 3
 """Names that are offered for one."""
-
 _NEXT = re.compile(r"[ \t]+(\w+)")
 _BEFORE = re.compile(r"(\w+)[ \t]+\Z")
 _LOOKED_BACK = 100
 """Characters before a name in which the word before it begins."""
-
-
 _ELSEWHERE = {
     "previous": frozenset({"prev", "last", "prior", "earlier", "lastround", "previousround"}),
     "rounds": frozenset({"history", "iterations", "attempts", "results", "scratchpad"}),
@@ -82,11 +92,40 @@ def _values(name: Name, scope: Scope) -> tuple[tuple[str, ...], frozenset[str]]:
     return (*scope.all_given(), *locals_, *scope.inputs), _defined_here(name, locals_).difference(scope.inputs)
 
 
+def _defined_here(name: Name, locals_: Mapping[str, Binding]) -> frozenset[str]:
+    """Return the local names whose values hold a name: they cannot be read there."""
+    here = name.span
+    return frozenset(
+        local
+        for local, binding in locals_.items()
+        if binding.span.source is here.source and binding.span.start <= here.start < binding.span.end
+    )
+
+
+def _in_style_of(word: str, vibe: str) -> str:
+    """Return the name of a vibe as the author of `word` would write it: vibes are found in any case style."""
+    if word[:1].isupper() and "-" not in word:
+        instruction = Instruction(vibe, None, None)
+        return pascal(instruction.base_name) + vibe.removeprefix(instruction.base_name)
+    return vibe.replace("-", "_")
+
+
 def _with_next_word(name: Name) -> str | None:
     """Return a name with the word that follows it: `find slot` for `find_slot`."""
     end = name.span.end
     found = _NEXT.match(name.span.source.text, end)
     return name.text + found[1] if found else None
+
+
+def _completions(word: str, values: tuple[str, ...], without: frozenset[str]) -> list[str]:
+    """Return the values whose names begin with a word: `participants` for `p`."""
+    start = comparison_key(word)
+    return [value for value, key in zip(values, _keys(values), strict=True) if key.startswith(start) and value not in without]
+
+
+@lru_cache(maxsize=4)
+def _keys(values: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(map(comparison_key, values))
 
 
 def is_second_word(name: Name, vibes: Iterable[str]) -> bool:
@@ -114,35 +153,6 @@ def similar_values(name: Name, scope: Scope) -> tuple[str, ...]:
     return nearest(name.text, tuple(value for value in values if value not in aliases), without=own)
 
 
-def _defined_here(name: Name, locals_: Mapping[str, Binding]) -> frozenset[str]:
-    """Return the local names whose values hold a name: they cannot be read there."""
-    here = name.span
-    return frozenset(
-        local
-        for local, binding in locals_.items()
-        if binding.span.source is here.source and binding.span.start <= here.start < binding.span.end
-    )
-
-
-def _completions(word: str, values: tuple[str, ...], without: frozenset[str]) -> list[str]:
-    """Return the values whose names begin with a word: `participants` for `p`."""
-    start = comparison_key(word)
-    return [value for value, key in zip(values, _keys(values), strict=True) if key.startswith(start) and value not in without]
-
-
-@lru_cache(maxsize=4)
-def _keys(values: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(map(comparison_key, values))
-
-
-def _in_style_of(word: str, vibe: str) -> str:
-    """Return the name of a vibe as the author of `word` would write it: vibes are found in any case style."""
-    if word[:1].isupper() and "-" not in word:
-        instruction = Instruction(vibe, None, None)
-        return pascal(instruction.base_name) + vibe.removeprefix(instruction.base_name)
-    return vibe.replace("-", "_")
-
-
 def with_programs(problem: Problem, reference: str, instructions: InstructionTable) -> Problem:
     """Return a problem that offers programs as well, where a reference in a program leads nowhere."""
     if not isinstance(problem, problems.vibes.UnresolvedReference) or problem.nearest:
@@ -163,9 +173,6 @@ def _is_program(reference: str, instructions: InstructionTable) -> bool:
         return instructions.program(reference, None) is not None
     except CompileError:
         return False
-
-
-# What a name stands for: a local name, an input, or an instruction of the registry, in this order.
 
 
 def meaning(ev: Evaluation, name: Name, scope: Scope) -> Meaning | None:
@@ -247,21 +254,6 @@ def find_vibe(ev: Evaluation, uri: Uri, scope: Scope) -> Instruction | CalledPro
         for problem in error.problems:
             ev.report.add(with_programs(problem, uri.text, instructions))
         return None
-
-
-def look_up(name: Name, context: EvaluationContext) -> LocalName | BoundValue | None:
-    """Return what a name stands for at a place that braces or blocks around it named, or a statement defines.
-
-    Braces name a value by its key or, where nothing else is called so, by its slot.
-    """
-    if context.keys is None:
-        return context.scope.look_up(name.text)
-    found = context.find(name.text) or context.scope.look_up(name.text)
-    if found is None:
-        part = context.keys.part(name.text)
-        if part is not None and not knows(name.text, context.scope):
-            return part
-    return found
 
 
 def find_in_context(name: Name, context: EvaluationContext) -> BoundValue | None:

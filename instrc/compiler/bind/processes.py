@@ -24,8 +24,6 @@ from instrc.text.jsonvalue import Json, JsonObject
 from instrc.text.names import pascal
 from instrc.text.source import Span
 
-# Find keys in the contexts of a process that place nothing and that nothing reads: other names for what is there already.
-
 
 def idle_keys(
     ev: Evaluation, contexts: list[surface.Expression], placing: set[int], context: EvaluationContext
@@ -40,6 +38,18 @@ def idle_keys(
                 found += [field] if last_read.get(field.key, index) <= index else []
             known.add(field.key)
     return found
+
+
+def _names(expression: surface.Expression) -> Iterator[str]:
+    """Yield the names that stand anywhere in an expression."""
+    waiting = [expression]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, surface.Name):
+            yield each.text
+        elif isinstance(each, surface.Object):
+            yield from (field.key for field in each.fields if field.value is None)
+        waiting.extend(surface.children(each))
 
 
 def _fields(expression: surface.Expression) -> list[surface.Field]:
@@ -66,21 +76,6 @@ def _is_known(ev: Evaluation, value: surface.Expression, known: set[str], contex
         ):
             return False
     return True
-
-
-def _names(expression: surface.Expression) -> Iterator[str]:
-    """Yield the names that stand anywhere in an expression."""
-    waiting = [expression]
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, surface.Name):
-            yield each.text
-        elif isinstance(each, surface.Object):
-            yield from (field.key for field in each.fields if field.value is None)
-        waiting.extend(surface.children(each))
-
-
-# `Process` and its contexts: a process that is cut by hand.
 
 
 def process(
@@ -116,23 +111,36 @@ def process(
     return Cut(tuple(contexts)) if len(contexts) == len(written) else None
 
 
-def _awaits(ev: Evaluation, written: Written, chunk: Context, keys: BraceNames, scope: Scope) -> bool:
-    """Tell whether a context of the server names calls only whose `output` it is to give: `Server_Context({ found })`."""
-    expression, _ = _open_up(ev, written.value, scope)
-    if chunk.executor != "server" or not isinstance(expression, surface.Call):
-        return False
-    named = [field for each in expression.arguments if isinstance(each.value, surface.Object) for field in each.value.fields]
-    values = [keys.find(field.key) for field in named if field.value is None or isinstance(field.value, surface.Name)]
-    steps = [
-        ev.steps.table[each.path.origin] for each in values if isinstance(each, StepResult) and isinstance(each.path.origin, int)
-    ]
-    return bool(named) and len(steps) == len(named) and all(step.output and step.executor == "model" for step in steps)
+def _keys_of(ev: Evaluation, written: tuple[Written, ...], scope: Scope) -> dict[str, Span]:
+    """Return the keys of all contexts with their places."""
+    found: dict[str, Span] = {}
+    for each in written:
+        expression, _ = _open_up(ev, each.value, scope)
+        if isinstance(expression, surface.Call):
+            for argument in expression.arguments:
+                if isinstance(argument.value, surface.Object):
+                    for field in argument.value.fields:
+                        found.setdefault(field.key, field.key_span)
+    return found
 
 
-def _unknown(ev: Evaluation, written: Written, keys: BraceNames, scope: Scope) -> dict[str, BoundValue]:
-    """Return the names that a context with a mistake would have given, so that the later ones are read for their own mistakes."""
-    names = [*_keys_of(ev, (written,), scope), *([written.label] if written.label else [])]
-    return {name: Inner(mistaken=True) for name in names if name not in keys.fields}
+def _open_up(ev: Evaluation, expression: surface.Expression, scope: Scope) -> tuple[surface.Expression, tuple[Json, ...]]:
+    """Return the call behind annotations and local names, and the annotations."""
+    annotations: list[Json] = []
+    seen: set[tuple[int, str]] = set()
+    while True:
+        if isinstance(expression, surface.Annotated):
+            added = expression.annotation
+            for word in timing_words(added):
+                ev.report.add(problems.blocks.MisplacedDeadline(at=expression.annotation_span, word=word, place="context"))
+            annotations.insert(0, {"description": added} if isinstance(added, str) else added)
+            expression = expression.value
+        elif isinstance(expression, surface.Name) and (found := scope.find(expression.text)) and found.key not in seen:
+            seen.add(found.key)
+            ev.note_read(expression.text, scope)
+            expression, scope = found.binding.value, found.scope
+        else:
+            return expression, tuple(annotations)
 
 
 def _block(ev: Evaluation, written: Written, context: EvaluationContext) -> Task[Context | None]:
@@ -214,38 +222,6 @@ def _context(ev: Evaluation, written: Written, context: EvaluationContext, later
     return Context(executor, ev.steps.units(new), annotations, expression.span)
 
 
-def _open_up(ev: Evaluation, expression: surface.Expression, scope: Scope) -> tuple[surface.Expression, tuple[Json, ...]]:
-    """Return the call behind annotations and local names, and the annotations."""
-    annotations: list[Json] = []
-    seen: set[tuple[int, str]] = set()
-    while True:
-        if isinstance(expression, surface.Annotated):
-            added = expression.annotation
-            for word in timing_words(added):
-                ev.report.add(problems.blocks.MisplacedDeadline(at=expression.annotation_span, word=word, place="context"))
-            annotations.insert(0, {"description": added} if isinstance(added, str) else added)
-            expression = expression.value
-        elif isinstance(expression, surface.Name) and (found := scope.find(expression.text)) and found.key not in seen:
-            seen.add(found.key)
-            ev.note_read(expression.text, scope)
-            expression, scope = found.binding.value, found.scope
-        else:
-            return expression, tuple(annotations)
-
-
-def _keys_of(ev: Evaluation, written: tuple[Written, ...], scope: Scope) -> dict[str, Span]:
-    """Return the keys of all contexts with their places."""
-    found: dict[str, Span] = {}
-    for each in written:
-        expression, _ = _open_up(ev, each.value, scope)
-        if isinstance(expression, surface.Call):
-            for argument in expression.arguments:
-                if isinstance(argument.value, surface.Object):
-                    for field in argument.value.fields:
-                        found.setdefault(field.key, field.key_span)
-    return found
-
-
 def _early(fields: tuple[surface.Field, ...], context: EvaluationContext, later: dict[str, Span]) -> list[surface.Name]:
     """Return names in the calls of some fields that are keys of this or a later context and not given yet."""
     found: list[surface.Name] = []
@@ -270,7 +246,23 @@ def _early(fields: tuple[surface.Field, ...], context: EvaluationContext, later:
     return found
 
 
-# `StartProcess` and `LaunchProcess`: tools that begin a process.
+def _unknown(ev: Evaluation, written: Written, keys: BraceNames, scope: Scope) -> dict[str, BoundValue]:
+    """Return the names that a context with a mistake would have given, so that the later ones are read for their own mistakes."""
+    names = [*_keys_of(ev, (written,), scope), *([written.label] if written.label else [])]
+    return {name: Inner(mistaken=True) for name in names if name not in keys.fields}
+
+
+def _awaits(ev: Evaluation, written: Written, chunk: Context, keys: BraceNames, scope: Scope) -> bool:
+    """Tell whether a context of the server names calls only whose `output` it is to give: `Server_Context({ found })`."""
+    expression, _ = _open_up(ev, written.value, scope)
+    if chunk.executor != "server" or not isinstance(expression, surface.Call):
+        return False
+    named = [field for each in expression.arguments if isinstance(each.value, surface.Object) for field in each.value.fields]
+    values = [keys.find(field.key) for field in named if field.value is None or isinstance(field.value, surface.Name)]
+    steps = [
+        ev.steps.table[each.path.origin] for each in values if isinstance(each, StepResult) and isinstance(each.path.origin, int)
+    ]
+    return bool(named) and len(steps) == len(named) and all(step.output and step.executor == "model" for step in steps)
 
 
 def start(
@@ -331,6 +323,22 @@ def _place_slot(
     return calls.slot_of(ev, field, braces.take(ev, units, brackets, context, expression.span, ()))
 
 
+def _add(ev: Evaluation, instruction: Instruction, slots: tuple[Slot, ...], context: EvaluationContext, span: Span) -> int:
+    """Add the step of a reserved instruction; it reads what is piped to it, else `prompt`, beside what is in its slots."""
+    given = CallInputs(slots=list(slots))
+    ev.reads_pipe(context)
+    given.add(None, context.piped if context.piped is not None else StepResult(Path("prompt")))
+    return ev.steps.add(
+        context,
+        base_name=instruction.base_name,
+        executor="model",
+        content=Fusion(instruction, slots, context.annotations, (), span),
+        arguments=tuple(each for each in given.arguments if isinstance(each, Argument)),
+        reads=given.reads(),
+        span=span,
+    )
+
+
 def launch(ev: Evaluation, written: tuple[Written, ...], span: Span, context: EvaluationContext) -> Task[BoundValue | None]:
     """Make the tool that launches a process kept as a vibe: its name as a constant, and its entry to fill in."""
     yield from ()
@@ -389,19 +397,3 @@ def _launching(
     )
     annotations = (about, *context.annotations) if about or not context.annotations else context.annotations
     return StepResult(Path(_add(ev, launcher, slots, replace(context, annotations=annotations), span)))
-
-
-def _add(ev: Evaluation, instruction: Instruction, slots: tuple[Slot, ...], context: EvaluationContext, span: Span) -> int:
-    """Add the step of a reserved instruction; it reads what is piped to it, else `prompt`, beside what is in its slots."""
-    given = CallInputs(slots=list(slots))
-    ev.reads_pipe(context)
-    given.add(None, context.piped if context.piped is not None else StepResult(Path("prompt")))
-    return ev.steps.add(
-        context,
-        base_name=instruction.base_name,
-        executor="model",
-        content=Fusion(instruction, slots, context.annotations, (), span),
-        arguments=tuple(each for each in given.arguments if isinstance(each, Argument)),
-        reads=given.reads(),
-        span=span,
-    )

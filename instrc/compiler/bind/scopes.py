@@ -21,9 +21,6 @@ from instrc.text.jsonvalue import Json
 from instrc.text.source import Span
 from instrc.vibes.registry import ProgramFile
 
-# What the bodies of blocks define and which of these names are read, found before anything is evaluated.
-
-
 GIVEN = ("round", "previous", "rounds", "error")
 """Names that blocks give."""
 
@@ -62,23 +59,8 @@ class BodyNames(msgspec.Struct):
         return next((names[name].name.span for names in self.locals.values() if name in names), self.elements.get(name))
 
 
-class _Close(msgspec.Struct, frozen=True, gc=False):
-    """The body of a part has been read."""
-
-    part: surface.WrittenPart
-
-
-class _Visible(msgspec.Struct, frozen=True, gc=False):
-    """What defines a name that can be seen: the body, `None` for the program itself and for what a block gives, and where."""
-
-    body: int | None
-    at: Span | None
-    names: Mapping[str, surface.Binding] = {}
-    """Of a body: the statements of its names."""
-
-    def place(self, name: str) -> Span | None:
-        """Return where it defines a name."""
-        return self.names[name].name.span if name in self.names else self.at
+def _holds(body: Span, at: Span) -> bool:
+    return body.start <= at.start and at.end <= body.end
 
 
 _Task: TypeAlias = "surface.WrittenPart | _Close | surface.Expression"
@@ -135,8 +117,17 @@ def survey(program: surface.Program, known: dict[str, Span | None], reserved: fr
     return found
 
 
-def _holds(body: Span, at: Span) -> bool:
-    return body.start <= at.start and at.end <= body.end
+class _Visible(msgspec.Struct, frozen=True, gc=False):
+    """What defines a name that can be seen: the body, `None` for the program itself and for what a block gives, and where."""
+
+    body: int | None
+    at: Span | None
+    names: Mapping[str, surface.Binding] = {}
+    """Of a body: the statements of its names."""
+
+    def place(self, name: str) -> Span | None:
+        """Return where it defines a name."""
+        return self.names[name].name.span if name in self.names else self.at
 
 
 def _note(mentioned: set[str], visible: dict[str, _Visible], found: BodyNames) -> None:
@@ -147,15 +138,6 @@ def _note(mentioned: set[str], visible: dict[str, _Visible], found: BodyNames) -
         if home is not None and home.body is not None:
             found.read[home.body].add(name)
     mentioned.clear()
-
-
-def _others(block: surface.Repeat | surface.Try) -> Iterator[tuple[str, Span, Span]]:
-    """Yield what stands beside the first body of a block and does not see its names, each after its word and that body."""
-    first = block.first if isinstance(block, surface.Repeat) else None
-    word = "repeat" if isinstance(block, surface.Repeat) else "try"
-    for name, other in ((word, block.otherwise), ("from", first)):
-        if other is not None:
-            yield name, block.body.span, other.span
 
 
 def _open(
@@ -194,43 +176,31 @@ def _refuse(
         report.add(problems.names.RepeatedName(at=span, word=name, first=visible[name].place(name), inner=True))
 
 
-# The names that a program defines: a scope for the whole of it, and one for the body of each block.
+class _Close(msgspec.Struct, frozen=True, gc=False):
+    """The body of a part has been read."""
+
+    part: surface.WrittenPart
 
 
-class ProgramNames(msgspec.Struct, frozen=True, eq=False):
-    """The names that one program defines.
+def _others(block: surface.Repeat | surface.Try) -> Iterator[tuple[str, Span, Span]]:
+    """Yield what stands beside the first body of a block and does not see its names, each after its word and that body."""
+    first = block.first if isinstance(block, surface.Repeat) else None
+    word = "repeat" if isinstance(block, surface.Repeat) else "try"
+    for name, other in ((word, block.otherwise), ("from", first)):
+        if other is not None:
+            yield name, block.body.span, other.span
 
-    True of this form: none is defined twice, none is reserved.
-    """
 
-    program: surface.Program
-    locals: Mapping[str, surface.Binding]
-    inputs: Mapping[str, Span | None]
-    """`prompt` and the declared inputs."""
-    declared: tuple[surface.Input, ...]
-    survey: BodyNames
-    """Those of the bodies of its blocks."""
-    taken: frozenset[str]
-    """Every name that means something in it, wherever that is defined: any other is one of the registry, or none."""
-    instructions: InstructionTable
-    """What its names and references are looked up in."""
-    calls: tuple[ProgramFile, ...] = ()
-    """The programs whose calls have led here, for one that another calls."""
-    offers: NearestNames = msgspec.field(default_factory=NearestNames)
-    """How many names its unknown ones may still be compared with."""
+class LocalName(msgspec.Struct, frozen=True, gc=False):
+    """A local name: its statement and the scope it stands in."""
+
+    binding: surface.Binding
+    scope: Scope
 
     @property
-    def root(self) -> Scope:
-        """The scope of the program itself, outside of all blocks."""
-        return Scope(0, self.locals, self.inputs, self)
-
-    def schemas(self) -> dict[str, Json]:
-        """Return the schema of each input, in order; one without a schema takes anything."""
-        found: dict[str, Json] = {"prompt": {}}
-        for statement in self.declared:
-            said = statement.annotation
-            found[statement.name.text] = {"description": said} if isinstance(said, str) else said or {}
-        return found
+    def key(self) -> tuple[int, str]:
+        """What tells it from all others of the program."""
+        return self.scope.number, self.binding.name.text
 
 
 class Scope(msgspec.Struct, frozen=True, eq=False):
@@ -306,16 +276,40 @@ class Scope(msgspec.Struct, frozen=True, eq=False):
         return name in self.inputs and self.value(name) is None
 
 
-class LocalName(msgspec.Struct, frozen=True, gc=False):
-    """A local name: its statement and the scope it stands in."""
+class ProgramNames(msgspec.Struct, frozen=True, eq=False):
+    """The names that one program defines.
 
-    binding: surface.Binding
-    scope: Scope
+    True of this form: none is defined twice, none is reserved.
+    """
+
+    program: surface.Program
+    locals: Mapping[str, surface.Binding]
+    inputs: Mapping[str, Span | None]
+    """`prompt` and the declared inputs."""
+    declared: tuple[surface.Input, ...]
+    survey: BodyNames
+    """Those of the bodies of its blocks."""
+    taken: frozenset[str]
+    """Every name that means something in it, wherever that is defined: any other is one of the registry, or none."""
+    instructions: InstructionTable
+    """What its names and references are looked up in."""
+    calls: tuple[ProgramFile, ...] = ()
+    """The programs whose calls have led here, for one that another calls."""
+    offers: NearestNames = msgspec.field(default_factory=NearestNames)
+    """How many names its unknown ones may still be compared with."""
 
     @property
-    def key(self) -> tuple[int, str]:
-        """What tells it from all others of the program."""
-        return self.scope.number, self.binding.name.text
+    def root(self) -> Scope:
+        """The scope of the program itself, outside of all blocks."""
+        return Scope(0, self.locals, self.inputs, self)
+
+    def schemas(self) -> dict[str, Json]:
+        """Return the schema of each input, in order; one without a schema takes anything."""
+        found: dict[str, Json] = {"prompt": {}}
+        for statement in self.declared:
+            said = statement.annotation
+            found[statement.name.text] = {"description": said} if isinstance(said, str) else said or {}
+        return found
 
 
 class Ends:
@@ -374,15 +368,9 @@ def goal(expression: surface.Expression, scope: Scope) -> str | None:
                 return None
 
 
-# Deadlines and delays: which words of an annotation are about time, not about the value.
-
-
 def timing_words(annotation: str | dict[str, Json] | None) -> tuple[str, ...]:
     """Return the words of an annotation that give a deadline or a delay."""
     return tuple(word for word in TIMING if isinstance(annotation, dict) and word in annotation)
-
-
-# The names that a program defines, and what a name can stand for.
 
 
 CONTEXTS = {"LLM_Context": "model", "Server_Context": "server", "User_Context": "user"}
@@ -421,21 +409,6 @@ Called: TypeAlias = Instruction | Special | CalledProgram
 Meaning: TypeAlias = LocalName | InputName | Called
 
 
-def _hides_instruction(statement: surface.Binding | surface.Input, instructions: InstructionTable) -> bool:
-    """Tell whether a value is called as instructions are, and has the name of one; an alias and a tool may have it.
-
-    Where it is also called like an instruction, that is the mistake.
-    """
-    text, source = statement.name.text, statement.span.source.text
-    if not text[0].isupper() or re.search(rf"\b{text}\s*\(|\|\s*{text}\b", source):
-        return False
-    if isinstance(statement, surface.Binding) and (
-        statement.exported or isinstance(statement.value, surface.Name | surface.Uri | surface.Inline)
-    ):
-        return False
-    return bool(instructions.named(text))
-
-
 def define(program: Parsed, report: Report, instructions: InstructionTable, calls: tuple[ProgramFile, ...] = ()) -> ProgramNames:
     """Return the names of a program; what is defined twice or reserved is reported and left out."""
     locals_: dict[str, surface.Binding] = {}
@@ -467,3 +440,18 @@ def define(program: Parsed, report: Report, instructions: InstructionTable, call
     surveyed.refused |= refused
     taken = frozenset().union(known, SPECIAL, GIVEN, surveyed.elements, *surveyed.locals.values())
     return ProgramNames(program, locals_, inputs, tuple(declared), surveyed, taken, instructions, calls)
+
+
+def _hides_instruction(statement: surface.Binding | surface.Input, instructions: InstructionTable) -> bool:
+    """Tell whether a value is called as instructions are, and has the name of one; an alias and a tool may have it.
+
+    Where it is also called like an instruction, that is the mistake.
+    """
+    text, source = statement.name.text, statement.span.source.text
+    if not text[0].isupper() or re.search(rf"\b{text}\s*\(|\|\s*{text}\b", source):
+        return False
+    if isinstance(statement, surface.Binding) and (
+        statement.exported or isinstance(statement.value, surface.Name | surface.Uri | surface.Inline)
+    ):
+        return False
+    return bool(instructions.named(text))

@@ -18,74 +18,17 @@ from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
 from instrc.text.source import Span
 
-# Where an expression stands while a program is bound.
+
+class Foreseen(msgspec.Struct, frozen=True):
+    """What evaluating the same expressions before has shown; regions go by their labels, which are always the same."""
+
+    steps: frozenset[tuple[int, int]]
+    """Steps that an outer region will have, by region and identity: an equal one in a block is that one."""
+    blocks: Mapping[int, int]
+    """The regions further out that blocks belong to, by the label of the place where they are written."""
 
 
-class EvaluationContext(msgspec.Struct, frozen=True, gc=False):
-    """Where an expression stands."""
-
-    scope: Scope
-    """The names that can be seen."""
-    region: int = 0
-    """The body, or the program, among whose steps a call is."""
-    piped: BoundValue | None = None
-    """What is piped into the stage around it."""
-    own: bool = False
-    """It is the stage's own call: the piped value is its first argument."""
-    keys: BraceNames | None = None
-    brackets: Brackets | None = None
-    """The innermost brackets around it that place steps."""
-    direct: bool = False
-    """It is itself what such brackets are given: a local name here stands for its expression."""
-    annotations: tuple[Json, ...] = ()
-    """What was written behind it with `@`, innermost first."""
-    timing: ir.Timing = ir.NO_TIMING
-    """The deadline and the delay that were written there."""
-    braces: int = 0
-    """The braces around it, by a number that braces of equal expressions share; keys in different braces are different steps."""
-    key: str | None = None
-    """The key that braces give to it."""
-    filling: bool = False
-    """It is what a mixin is put around: the key is that of a call here, or of the mixin with an object, but not of the object."""
-    placing: bool = False
-    """An object here stands in an artefact: its constants become properties."""
-    exported: bool = False
-    """It is itself what is exported."""
-    by_hand: bool = False
-    """Inside `Process`: nothing is inserted."""
-
-    def inside(self) -> EvaluationContext:
-        """Return the place of an argument: nothing that belongs to the call itself goes down to it."""
-        own = self.own or self.direct or self.filling or self.placing or self.exported or self.annotations
-        if not own and self.key is None and self.timing is ir.NO_TIMING:
-            return self
-        return EvaluationContext(
-            self.scope, self.region, self.piped, keys=self.keys, brackets=self.brackets, braces=self.braces, by_hand=self.by_hand
-        )
-
-    def given_to(self, brackets: Brackets) -> EvaluationContext:
-        """Return the place of what placing brackets are given."""
-        return replace(self, brackets=brackets, direct=True, annotations=(), exported=False)
-
-    def alone(self, brackets: Brackets | None, home: Scope) -> EvaluationContext:
-        """Return the place of a local's own expression, as if it stood where the name does; keys of braces are no names in it."""
-        if not self.own and self.scope is home and self.keys is home.keys and self.brackets is brackets:
-            return self  # as it is in most bodies
-        return replace(self, own=False, keys=home.keys, brackets=brackets, scope=home)
-
-    def at_home(self, home: Scope) -> EvaluationContext:
-        """Return the place of a local's own expression where the name is read in a block further in: it is evaluated at home."""
-        return EvaluationContext(home, home.region, home.piped, keys=home.keys)
-
-    def find(self, name: str) -> BoundValue | None:
-        """Return what braces around this place gave a name to."""
-        return self.keys.find(name) if self.keys else None
-
-
-# Tell equal expressions from different ones, however deep they nest and wherever they are written.
-#
-# Everything that can be equal gets a number; equal things get equal ones.  A thing's number is looked up by those of its parts,
-# so nothing is compared deeply.  Objects are equal only with their members in the same order: order is meaning.
+NOTHING_FORESEEN = Foreseen(frozenset(), MappingProxyType({}))
 
 
 class Identities:
@@ -278,159 +221,65 @@ class Identities:
         return tuple(map(self.json, values))
 
 
-def _key(node: surface.Expression) -> tuple[type, Span]:
-    return type(node), node.span
+class EvaluationContext(msgspec.Struct, frozen=True, gc=False):
+    """Where an expression stands."""
 
+    scope: Scope
+    """The names that can be seen."""
+    region: int = 0
+    """The body, or the program, among whose steps a call is."""
+    piped: BoundValue | None = None
+    """What is piped into the stage around it."""
+    own: bool = False
+    """It is the stage's own call: the piped value is its first argument."""
+    keys: BraceNames | None = None
+    brackets: Brackets | None = None
+    """The innermost brackets around it that place steps."""
+    direct: bool = False
+    """It is itself what such brackets are given: a local name here stands for its expression."""
+    annotations: tuple[Json, ...] = ()
+    """What was written behind it with `@`, innermost first."""
+    timing: ir.Timing = ir.NO_TIMING
+    """The deadline and the delay that were written there."""
+    braces: int = 0
+    """The braces around it, by a number that braces of equal expressions share; keys in different braces are different steps."""
+    key: str | None = None
+    """The key that braces give to it."""
+    filling: bool = False
+    """It is what a mixin is put around: the key is that of a call here, or of the mixin with an object, but not of the object."""
+    placing: bool = False
+    """An object here stands in an artefact: its constants become properties."""
+    exported: bool = False
+    """It is itself what is exported."""
+    by_hand: bool = False
+    """Inside `Process`: nothing is inserted."""
 
-# The regions of one export: the program, and each body of a block as it is met.
+    def inside(self) -> EvaluationContext:
+        """Return the place of an argument: nothing that belongs to the call itself goes down to it."""
+        own = self.own or self.direct or self.filling or self.placing or self.exported or self.annotations
+        if not own and self.key is None and self.timing is ir.NO_TIMING:
+            return self
+        return EvaluationContext(
+            self.scope, self.region, self.piped, keys=self.keys, brackets=self.brackets, braces=self.braces, by_hand=self.by_hand
+        )
 
+    def given_to(self, brackets: Brackets) -> EvaluationContext:
+        """Return the place of what placing brackets are given."""
+        return replace(self, brackets=brackets, direct=True, annotations=(), exported=False)
 
-PROGRAM = 0
-"""The region of the program itself."""
+    def alone(self, brackets: Brackets | None, home: Scope) -> EvaluationContext:
+        """Return the place of a local's own expression, as if it stood where the name does; keys of braces are no names in it."""
+        if not self.own and self.scope is home and self.keys is home.keys and self.brackets is brackets:
+            return self  # as it is in most bodies
+        return replace(self, own=False, keys=home.keys, brackets=brackets, scope=home)
 
+    def at_home(self, home: Scope) -> EvaluationContext:
+        """Return the place of a local's own expression where the name is read in a block further in: it is evaluated at home."""
+        return EvaluationContext(home, home.region, home.piped, keys=home.keys)
 
-class Regions:
-    """Which steps lie in which region, and which region in which; a region is met after those around it."""
-
-    def __init__(self) -> None:
-        self.steps: list[list[int]] = [[]]
-        """The steps of each region, in evaluation order."""
-        self.outer: list[int] = [-1]
-        """The region around each; -1 around the program."""
-        self._inner: list[list[int]] = [[]]
-        """The regions directly in each."""
-        self.labels: list[int] = [PROGRAM]
-        """What each is known by, whenever the same expressions are read again."""
-        self.labelled: dict[int, int] = {PROGRAM: PROGRAM}
-        self._home: list[int] = []
-        """The region of each step."""
-
-    def open(self, outer: int, label: int = 0) -> int:
-        """Return the number of a new region inside another."""
-        number = len(self.steps)
-        self.labels.append(label)
-        self.labelled[label] = number
-        self.steps.append([])
-        self.outer.append(outer)
-        self._inner[outer].append(number)
-        self._inner.append([])
-        return number
-
-    def take(self, step: int, region: int) -> None:
-        """Note that the next step lies in a region."""
-        self._home.append(region)
-        self.steps[region].append(step)
-
-    def home(self, origin: int | str) -> int:
-        """Return the region of a step; that of an input is the program."""
-        return self._home[origin] if isinstance(origin, int) else PROGRAM
-
-    def home_of(self, path: ir.Path) -> int:
-        """Return the region that a path begins in: of a step, of the block that gives a name; that of an input is the program."""
-        origin = path.origin
-        if isinstance(origin, int):
-            return self._home[origin]
-        return PROGRAM if isinstance(origin, str) else origin.block
-
-    def around(self, outer: int, inner: int) -> bool:
-        """Tell whether a region lies around another."""
-        while inner > outer:
-            inner = self.outer[inner]
-        return inner == outer
-
-    def within(self, regions: Iterable[int]) -> list[int]:
-        """Return some regions and all regions in them."""
-        found = list(regions)
-        for region in found:  # grows while it is walked
-            found += self._inner[region]
-        return found
-
-
-# Where blocks are carried out: one that equals a block further out is that block, with all that is in it.
-
-
-_NO_NAMES: frozenset[ir.Local] = frozenset()
-
-
-class Foreseen(msgspec.Struct, frozen=True):
-    """What evaluating the same expressions before has shown; regions go by their labels, which are always the same."""
-
-    steps: frozenset[tuple[int, int]]
-    """Steps that an outer region will have, by region and identity: an equal one in a block is that one."""
-    blocks: Mapping[int, int]
-    """The regions further out that blocks belong to, by the label of the place where they are written."""
-
-
-NOTHING_FORESEEN = Foreseen(frozenset(), MappingProxyType({}))
-
-
-class BlockPlaces:
-    """The places of the blocks of one export while it is bound."""
-
-    def __init__(self, regions: Regions, identities: Identities, foreseen: Mapping[int, int]) -> None:
-        self.carried: dict[int, tuple[object, ...]] = {}
-        """What the statements of a region give that nothing reads."""
-        self.moved: dict[int, int] = {}
-        """Blocks that equal one further out than they were evaluated, by the label of their place: the label of its region."""
-        self.name_anything = False
-        """Whether a block was met that gives names."""
-        self._regions = regions
-        self._identities = identities
-        self._foreseen = foreseen
-        self._met: dict[int, int] = {}
-        """How often a place was met."""
-        self._names: dict[int, frozenset[ir.Local]] = {}
-        """The names of blocks around it that a step depends on, where there are any."""
-        self._like: dict[int, list[tuple[int, int, int]]] = {}
-        """By the identity of blocks: the label of each one's place, the region it was evaluated in, its step."""
-
-    def label(self, outer: int, written: Span) -> int:
-        """Return what tells a place in a region from all others, whenever the same expressions are read again."""
-        place = self._identities.of("place", self._regions.labels[outer], written)
-        count = self._met[place] = self._met.get(place, 0) + 1
-        return self._identities.of("placed", place, count)
-
-    def region_of(self, place: int, region: int) -> int:
-        """Return the region that a block belongs to which is written in another."""
-        label = self._foreseen.get(place)
-        found = region if label is None else self._regions.labelled.get(label, region)
-        return found if self._regions.around(found, region) else region
-
-    def note(self, place: int, region: int, ident: int, step: ir.Step, *, new: bool) -> None:
-        """Note that a block written in a region came out as a step, which is `new` or was there already."""
-        home = self._regions.home(step.number)
-        if home != region:
-            self.moved[place] = self._regions.labels[home]
-        like = self._like.setdefault(ident, [])
-        if new and like and any(inner > home for _, inner, _ in like):
-            for other, inner, number in like:
-                if inner > home and self._regions.around(home, inner) and self._names.get(number) == self._names.get(step.number):
-                    self.moved[other] = self._regions.labels[home]
-        like.append((place, region, step.number))
-
-    def names(self, step: ir.Step) -> frozenset[ir.Local]:
-        """Return the names of blocks around a step that it depends on, itself or through what it reads."""
-        return self._names.get(step.number, _NO_NAMES)
-
-    def note_names(self, step: ir.Step) -> None:
-        """Work out what names of blocks a step depends on."""
-        if not self.name_anything:
-            return
-        found = _NO_NAMES
-        for path in step.reads + step.needs:
-            origin = path.origin
-            more = self._names.get(origin) if type(origin) is int else frozenset((origin,)) if type(origin) is ir.Local else None
-            if more and not more <= found:
-                found = more | found if found else more
-        if not found:
-            if self._names:
-                self._names.pop(step.number, None)  # of a block that turned out to be another, so that its number is given again
-            return
-        own = {region.number for region in ir.regions_of(step.content)}
-        self._names[step.number] = frozenset(each for each in found if each.block not in own) if own else found
-
-
-# The steps of one export while it is bound: equal expressions are one step.
+    def find(self, name: str) -> BoundValue | None:
+        """Return what braces around this place gave a name to."""
+        return self.keys.find(name) if self.keys else None
 
 
 PRIVATE = "\0"
@@ -716,6 +565,140 @@ class Steps:
 
 def _numbers(unit: ir.Unit) -> tuple[int, ...]:
     return (unit,) if isinstance(unit, int) else unit.numbers
+
+
+def _key(node: surface.Expression) -> tuple[type, Span]:
+    return type(node), node.span
+
+
+PROGRAM = 0
+"""The region of the program itself."""
+
+
+class Regions:
+    """Which steps lie in which region, and which region in which; a region is met after those around it."""
+
+    def __init__(self) -> None:
+        self.steps: list[list[int]] = [[]]
+        """The steps of each region, in evaluation order."""
+        self.outer: list[int] = [-1]
+        """The region around each; -1 around the program."""
+        self._inner: list[list[int]] = [[]]
+        """The regions directly in each."""
+        self.labels: list[int] = [PROGRAM]
+        """What each is known by, whenever the same expressions are read again."""
+        self.labelled: dict[int, int] = {PROGRAM: PROGRAM}
+        self._home: list[int] = []
+        """The region of each step."""
+
+    def open(self, outer: int, label: int = 0) -> int:
+        """Return the number of a new region inside another."""
+        number = len(self.steps)
+        self.labels.append(label)
+        self.labelled[label] = number
+        self.steps.append([])
+        self.outer.append(outer)
+        self._inner[outer].append(number)
+        self._inner.append([])
+        return number
+
+    def take(self, step: int, region: int) -> None:
+        """Note that the next step lies in a region."""
+        self._home.append(region)
+        self.steps[region].append(step)
+
+    def home(self, origin: int | str) -> int:
+        """Return the region of a step; that of an input is the program."""
+        return self._home[origin] if isinstance(origin, int) else PROGRAM
+
+    def home_of(self, path: ir.Path) -> int:
+        """Return the region that a path begins in: of a step, of the block that gives a name; that of an input is the program."""
+        origin = path.origin
+        if isinstance(origin, int):
+            return self._home[origin]
+        return PROGRAM if isinstance(origin, str) else origin.block
+
+    def around(self, outer: int, inner: int) -> bool:
+        """Tell whether a region lies around another."""
+        while inner > outer:
+            inner = self.outer[inner]
+        return inner == outer
+
+    def within(self, regions: Iterable[int]) -> list[int]:
+        """Return some regions and all regions in them."""
+        found = list(regions)
+        for region in found:  # grows while it is walked
+            found += self._inner[region]
+        return found
+
+
+_NO_NAMES: frozenset[ir.Local] = frozenset()
+
+
+class BlockPlaces:
+    """The places of the blocks of one export while it is bound."""
+
+    def __init__(self, regions: Regions, identities: Identities, foreseen: Mapping[int, int]) -> None:
+        self.carried: dict[int, tuple[object, ...]] = {}
+        """What the statements of a region give that nothing reads."""
+        self.moved: dict[int, int] = {}
+        """Blocks that equal one further out than they were evaluated, by the label of their place: the label of its region."""
+        self.name_anything = False
+        """Whether a block was met that gives names."""
+        self._regions = regions
+        self._identities = identities
+        self._foreseen = foreseen
+        self._met: dict[int, int] = {}
+        """How often a place was met."""
+        self._names: dict[int, frozenset[ir.Local]] = {}
+        """The names of blocks around it that a step depends on, where there are any."""
+        self._like: dict[int, list[tuple[int, int, int]]] = {}
+        """By the identity of blocks: the label of each one's place, the region it was evaluated in, its step."""
+
+    def label(self, outer: int, written: Span) -> int:
+        """Return what tells a place in a region from all others, whenever the same expressions are read again."""
+        place = self._identities.of("place", self._regions.labels[outer], written)
+        count = self._met[place] = self._met.get(place, 0) + 1
+        return self._identities.of("placed", place, count)
+
+    def region_of(self, place: int, region: int) -> int:
+        """Return the region that a block belongs to which is written in another."""
+        label = self._foreseen.get(place)
+        found = region if label is None else self._regions.labelled.get(label, region)
+        return found if self._regions.around(found, region) else region
+
+    def note(self, place: int, region: int, ident: int, step: ir.Step, *, new: bool) -> None:
+        """Note that a block written in a region came out as a step, which is `new` or was there already."""
+        home = self._regions.home(step.number)
+        if home != region:
+            self.moved[place] = self._regions.labels[home]
+        like = self._like.setdefault(ident, [])
+        if new and like and any(inner > home for _, inner, _ in like):
+            for other, inner, number in like:
+                if inner > home and self._regions.around(home, inner) and self._names.get(number) == self._names.get(step.number):
+                    self.moved[other] = self._regions.labels[home]
+        like.append((place, region, step.number))
+
+    def names(self, step: ir.Step) -> frozenset[ir.Local]:
+        """Return the names of blocks around a step that it depends on, itself or through what it reads."""
+        return self._names.get(step.number, _NO_NAMES)
+
+    def note_names(self, step: ir.Step) -> None:
+        """Work out what names of blocks a step depends on."""
+        if not self.name_anything:
+            return
+        found = _NO_NAMES
+        for path in step.reads + step.needs:
+            origin = path.origin
+            more = self._names.get(origin) if type(origin) is int else frozenset((origin,)) if type(origin) is ir.Local else None
+            if more and not more <= found:
+                found = more | found if found else more
+        if not found:
+            if self._names:
+                self._names.pop(step.number, None)  # of a block that turned out to be another, so that its number is given again
+            return
+        own = {region.number for region in ir.regions_of(step.content)}
+        self._names[step.number] = frozenset(each for each in found if each.block not in own) if own else found
 
 
 def slot_reads(slots: tuple[ir.Slot, ...]) -> tuple[ir.Path, ...]:

@@ -26,89 +26,7 @@ from instrc.text.jsonvalue import Json, as_object
 from instrc.text.limits import ROUNDS
 from instrc.text.source import Span
 
-# Give every loop a bound: an engine must know when to stop asking.
-
-
-def bound_loops(schema: Json) -> Json:
-    """Return a schema in which each `_iteration` beside a `_continue` has a `maximum`; the same object if nothing lacks one."""
-    if not isinstance(schema, dict):
-        return schema
-    properties = schema.get("properties")
-    if not isinstance(properties, dict):
-        return schema
-    iteration = properties.get("_iteration")
-    if "_continue" not in properties or not isinstance(iteration, dict):
-        return schema
-    if not {"maximum", "exclusiveMaximum", "const", "enum"}.isdisjoint(iteration):
-        return schema
-    return schema | {"properties": properties | {"_iteration": iteration | {"maximum": ROUNDS}}}
-
-
-def bound_all_loops(schema: Json) -> Json:
-    """Do the same at every depth, as hand-written compositions need it."""
-    return map_schemas(schema, bound_loops)
-
-
-# Tell contents that come out as one schema from others: equal recipes are made once.
-
-
 Recipe: TypeAlias = tuple[Hashable, ...]
-
-
-def recipe(content: ir.Content) -> Recipe:
-    """Return what a content is made of, in one row, so that nothing is compared deeply; steps and groups go by their numbers."""
-    if ir.is_bare_instruction(content):
-        instruction = content.instruction
-        return ("fusion", instruction) if instruction.uri is not None else ("fusion", *_instruction(instruction))
-    row: list[Hashable] = []
-    waiting: list[ir.Content | str] = [content]
-    while waiting:
-        match waiting.pop():
-            case str(name):
-                row.append(name)
-            case ir.Fusion(instruction, slots, annotations, mixins):
-                row += ("fusion", *_instruction(instruction), len(slots), *_written_annotations(annotations), len(mixins))
-                for use in reversed(mixins):
-                    waiting.extend(_use(use, row))
-                waiting.extend(_slots(slots))
-            case Constant(value):
-                row += ("constant", dumps(value, indent=False))
-            case ir.StepObject(units, annotations):
-                row += ("steps", *(unit if isinstance(unit, int) else ("group", unit.number) for unit in units))
-                row += _written_annotations(annotations)
-            case _:  # a block is no content of a step
-                pass
-    return tuple(row)
-
-
-def recipe_of_mixin(use: ir.Application) -> Recipe:
-    """Return what the schema of a mixin with its slots is made of."""
-    row: list[Hashable] = ["mixin"]
-    waiting = _use(use, row)
-    return (*row, *(each if isinstance(each, str) else recipe(each) for each in reversed(waiting)))
-
-
-def _use(use: ir.Application, row: list[Hashable]) -> list[ir.Content | str]:
-    row += (*_instruction(use.mixin), len(use.slots), *_written_annotations(use.annotations))
-    return _slots(use.slots)
-
-
-def _slots(slots: tuple[ir.Slot, ...]) -> list[ir.Content | str]:
-    """Return names and contents of slots, the last first."""
-    return [each for slot in reversed(slots) for each in (slot.content, slot.name)]
-
-
-def _instruction(instruction: ir.Instruction) -> tuple[Hashable, ...]:
-    if instruction.uri is not None:
-        return instruction.name, instruction.uri, instruction.home
-    return instruction.name, ("inline", dumps(instruction.schema, indent=False))
-
-
-def _written_annotations(annotations: Iterable[Json]) -> tuple[Hashable, ...]:
-    return tuple(("written", dumps(each, indent=False)) for each in annotations)
-
-
-# Graph to graph of flat schemas: make the schema of every step and every mixin, and what needs them all.
 
 
 def compose(graphs: Iterable[ir.Graph], instructions: InstructionTable, report: Report) -> list[ir.FlatGraph | None]:
@@ -260,3 +178,76 @@ class _Composer:
             for problem in error.problems:
                 self.report.add(problem if problem.at is not None else replace(problem, at=span))
             return {}
+
+
+def bound_loops(schema: Json) -> Json:
+    """Return a schema in which each `_iteration` beside a `_continue` has a `maximum`; the same object if nothing lacks one."""
+    if not isinstance(schema, dict):
+        return schema
+    properties = schema.get("properties")
+    if not isinstance(properties, dict):
+        return schema
+    iteration = properties.get("_iteration")
+    if "_continue" not in properties or not isinstance(iteration, dict):
+        return schema
+    if not {"maximum", "exclusiveMaximum", "const", "enum"}.isdisjoint(iteration):
+        return schema
+    return schema | {"properties": properties | {"_iteration": iteration | {"maximum": ROUNDS}}}
+
+
+def bound_all_loops(schema: Json) -> Json:
+    """Do the same at every depth, as hand-written compositions need it."""
+    return map_schemas(schema, bound_loops)
+
+
+def recipe(content: ir.Content) -> Recipe:
+    """Return what a content is made of, in one row, so that nothing is compared deeply; steps and groups go by their numbers."""
+    if ir.is_bare_instruction(content):
+        instruction = content.instruction
+        return ("fusion", instruction) if instruction.uri is not None else ("fusion", *_instruction(instruction))
+    row: list[Hashable] = []
+    waiting: list[ir.Content | str] = [content]
+    while waiting:
+        match waiting.pop():
+            case str(name):
+                row.append(name)
+            case ir.Fusion(instruction, slots, annotations, mixins):
+                row += ("fusion", *_instruction(instruction), len(slots), *_written_annotations(annotations), len(mixins))
+                for use in reversed(mixins):
+                    waiting.extend(_use(use, row))
+                waiting.extend(_slots(slots))
+            case Constant(value):
+                row += ("constant", dumps(value, indent=False))
+            case ir.StepObject(units, annotations):
+                row += ("steps", *(unit if isinstance(unit, int) else ("group", unit.number) for unit in units))
+                row += _written_annotations(annotations)
+            case _:  # a block is no content of a step
+                pass
+    return tuple(row)
+
+
+def _instruction(instruction: ir.Instruction) -> tuple[Hashable, ...]:
+    if instruction.uri is not None:
+        return instruction.name, instruction.uri, instruction.home
+    return instruction.name, ("inline", dumps(instruction.schema, indent=False))
+
+
+def _written_annotations(annotations: Iterable[Json]) -> tuple[Hashable, ...]:
+    return tuple(("written", dumps(each, indent=False)) for each in annotations)
+
+
+def _use(use: ir.Application, row: list[Hashable]) -> list[ir.Content | str]:
+    row += (*_instruction(use.mixin), len(use.slots), *_written_annotations(use.annotations))
+    return _slots(use.slots)
+
+
+def _slots(slots: tuple[ir.Slot, ...]) -> list[ir.Content | str]:
+    """Return names and contents of slots, the last first."""
+    return [each for slot in reversed(slots) for each in (slot.content, slot.name)]
+
+
+def recipe_of_mixin(use: ir.Application) -> Recipe:
+    """Return what the schema of a mixin with its slots is made of."""
+    row: list[Hashable] = ["mixin"]
+    waiting = _use(use, row)
+    return (*row, *(each if isinstance(each, str) else recipe(each) for each in reversed(waiting)))

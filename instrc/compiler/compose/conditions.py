@@ -21,23 +21,6 @@ from instrc.text.jsonvalue import Json, as_texts, listing, mapping
 from instrc.text.source import Span
 
 
-class _Verdict(Struct, frozen=True):
-    """What a schema says of a condition about the values that it admits."""
-
-    schema: Json
-    """Kept, so that what it is known by stays its own."""
-    never: bool
-    fault: str | None
-    """Why a value that the condition names is never there."""
-    always: bool
-
-
-def _verdict(schema: Json, test: ir.Test) -> _Verdict:
-    never = disjoint(schema, test.schema)
-    fault = None if never else _missed_format(schema, test)
-    return _Verdict(schema, never, fault, always=not never and fault is None and implies(schema, test.schema))
-
-
 def check_conditions(graph: ir.Graph, outcomes: Outcomes, report: Report) -> None:
     """Report conditions that always hold or never, by the schemas of their values, and those that no round changes."""
     verdicts: dict[tuple[int, str], _Verdict] = {}
@@ -70,120 +53,15 @@ def check_conditions(graph: ir.Graph, outcomes: Outcomes, report: Report) -> Non
                     report.add(problems.blocks.UnchangingCondition(at=test.span))
 
 
-def _check_cases(content: ir.Content, outcomes: Outcomes, report: Report) -> None:
-    """Report cases that nothing satisfies, cases that are all there is, and a branch whose cases an earlier one has taken."""
-    taken: list[ir.Test] = []
-    for part in ir.parts_of(content):
-        cases = ir.alternatives(part.condition or part.until)
-        for case in cases:
-            for tests in _by_path(case):
-                whole = _known(tests[0].path, outcomes)
-                if len(tests) > 1 and whole is not None and _contradict(whole, tests):
-                    said = "what is joined by `and` excludes each other for this value: change one of them"
-                    report.add(problems.blocks.NeverTrue(at=_around(tests), advice=said))
-        paths = {test.path for case in cases for test in case}
-        whole = _known(cases[0][0].path, outcomes) if len(cases) > 1 and len(paths) == 1 else None
-        if whole is not None and not outcomes.find(cases[0][0].path).optional and _is_all_there_is(whole, cases):
-            report.add(problems.blocks.AlwaysTrue(at=_around([*cases[0], *cases[-1]])))
-        if part.condition and all(any(_covers(test, case) for test in taken) for case in cases):
-            said = "a branch before it has taken these cases: remove this one, or change one of the two conditions"
-            report.add(problems.blocks.NeverTrue(at=part.condition[0].span, advice=said))
-        taken += [case[0] for case in cases if len(case) == 1 and not case[0].compared] if part.condition else []
+class _Verdict(Struct, frozen=True):
+    """What a schema says of a condition about the values that it admits."""
 
-
-def _known(path: ir.Path, outcomes: Outcomes) -> Json | None:
-    """Return what a schema says of the values of a path; `None` if it says nothing."""
-    schema = outcomes.find(path).schema
-    return None if schema in (True, {}) else schema
-
-
-def _by_path(case: list[ir.Test]) -> Iterable[list[ir.Test]]:
-    """Return the tests of a case with values in groups of one path."""
-    groups: dict[ir.Path, list[ir.Test]] = {}
-    for test in case:
-        if not test.compared:
-            groups.setdefault(test.path, []).append(test)
-    return groups.values()
-
-
-def _around(tests: list[ir.Test]) -> Span:
-    first, last = tests[0].span, tests[-1].span
-    return Span(first.source, first.start, last.end)
-
-
-def _contradict(whole: Json, tests: list[ir.Test]) -> bool:
-    """Tell whether no value of a schema satisfies all of some tests, although each may hold alone."""
-    each = [whole, *(test.schema for test in tests)]
-    if any(disjoint(whole, test.schema) for test in tests):
-        return False  # that is told of the test itself
-    values = _listed(whole)
-    return _excludes_all(each) if values is None else not any(_holds(value, tests) for value in values)
-
-
-def _is_all_there_is(whole: Json, cases: list[list[ir.Test]]) -> bool:
-    """Tell whether each value of a schema satisfies one of some cases, although none of them holds for all."""
-    if any(test.compared for case in cases for test in case):
-        return False
-    values = _listed(whole)
-    if values is not None:
-        each = [[_holds(value, case) for value in values] for case in cases]
-        return not any(map(all, each)) and all(map(any, zip(*each, strict=True)))
-    listed: list[Json] = [case[0].schema for case in cases]
-    if any(len(case) > 1 for case in cases) or any(implies(whole, schema) for schema in listed):
-        return False
-    return implies(whole, {"anyOf": listed}) or _excludes_all([whole, *map(_negation, listed)])
-
-
-def _listed(schema: Json) -> list[Json] | None:
-    """Return all values of a schema, if these are few and the schema says so; else `None`."""
-    if not isinstance(schema, dict):
-        return None
-    if own_kinds(schema) <= {"boolean", "null"}:
-        values: list[Json] = [True, False, None]
-    elif "const" in schema:
-        values = [schema["const"]]
-    elif isinstance(schema.get("enum"), list):
-        values = listing(schema["enum"])
-    else:
-        return None
-    return [value for value in values if literal_fault(value, schema) is None]
-
-
-def _holds(value: Json, tests: list[ir.Test]) -> bool:
-    return all(literal_fault(value, test.schema) is None for test in tests)
-
-
-_OPPOSITES = {
-    "minimum": "exclusiveMaximum",
-    "exclusiveMaximum": "minimum",
-    "maximum": "exclusiveMinimum",
-    "exclusiveMinimum": "maximum",
-}
-
-
-def _negation(schema: Json) -> Json:
-    """Return a schema of what does not satisfy a test; of a comparison, of the numbers that do not."""
-    if isinstance(schema, dict) and schema.get("type") == "number":
-        for word, other in _OPPOSITES.items():
-            if schema.keys() == {"type", word}:
-                return {"type": "number", other: schema[word]}
-    return {"not": schema}
-
-
-def _excludes_all(schemas: list[Json]) -> bool:
-    """Tell whether no value satisfies all of some schemas, as far as numbers go."""
-    if not isinstance(schemas[0], dict) or not own_kinds(schemas[0]) <= {"integer", "number"}:
-        return any(disjoint(one, other) for one, other in combinations(schemas, 2))
-    try:
-        both = intersect(schemas)
-    except CompileError:  # a schema that refers to others
-        return False
-    return disjoint(both, both)
-
-
-def _covers(earlier: ir.Test, case: list[ir.Test]) -> bool:
-    """Tell whether a test holds wherever all tests of a case do."""
-    return any(test.path == earlier.path and not test.compared and implies(test.schema, earlier.schema) for test in case)
+    schema: Json
+    """Kept, so that what it is known by stays its own."""
+    never: bool
+    fault: str | None
+    """Why a value that the condition names is never there."""
+    always: bool
 
 
 def _check_compared(tests: tuple[ir.Test, ...], outcomes: Outcomes, report: Report) -> None:
@@ -212,6 +90,148 @@ def _check_same(test: ir.Test, outcomes: Outcomes, report: Report) -> None:
         report.add(problems.blocks.AlwaysTrue(at=test.span))
 
 
+def _check_cases(content: ir.Content, outcomes: Outcomes, report: Report) -> None:
+    """Report cases that nothing satisfies, cases that are all there is, and a branch whose cases an earlier one has taken."""
+    taken: list[ir.Test] = []
+    for part in ir.parts_of(content):
+        cases = ir.alternatives(part.condition or part.until)
+        for case in cases:
+            for tests in _by_path(case):
+                whole = _known(tests[0].path, outcomes)
+                if len(tests) > 1 and whole is not None and _contradict(whole, tests):
+                    said = "what is joined by `and` excludes each other for this value: change one of them"
+                    report.add(problems.blocks.NeverTrue(at=_around(tests), advice=said))
+        paths = {test.path for case in cases for test in case}
+        whole = _known(cases[0][0].path, outcomes) if len(cases) > 1 and len(paths) == 1 else None
+        if whole is not None and not outcomes.find(cases[0][0].path).optional and _is_all_there_is(whole, cases):
+            report.add(problems.blocks.AlwaysTrue(at=_around([*cases[0], *cases[-1]])))
+        if part.condition and all(any(_covers(test, case) for test in taken) for case in cases):
+            said = "a branch before it has taken these cases: remove this one, or change one of the two conditions"
+            report.add(problems.blocks.NeverTrue(at=part.condition[0].span, advice=said))
+        taken += [case[0] for case in cases if len(case) == 1 and not case[0].compared] if part.condition else []
+
+
+def _by_path(case: list[ir.Test]) -> Iterable[list[ir.Test]]:
+    """Return the tests of a case with values in groups of one path."""
+    groups: dict[ir.Path, list[ir.Test]] = {}
+    for test in case:
+        if not test.compared:
+            groups.setdefault(test.path, []).append(test)
+    return groups.values()
+
+
+def _known(path: ir.Path, outcomes: Outcomes) -> Json | None:
+    """Return what a schema says of the values of a path; `None` if it says nothing."""
+    schema = outcomes.find(path).schema
+    return None if schema in (True, {}) else schema
+
+
+def _contradict(whole: Json, tests: list[ir.Test]) -> bool:
+    """Tell whether no value of a schema satisfies all of some tests, although each may hold alone."""
+    each = [whole, *(test.schema for test in tests)]
+    if any(disjoint(whole, test.schema) for test in tests):
+        return False  # that is told of the test itself
+    values = _listed(whole)
+    return _excludes_all(each) if values is None else not any(_holds(value, tests) for value in values)
+
+
+def _listed(schema: Json) -> list[Json] | None:
+    """Return all values of a schema, if these are few and the schema says so; else `None`."""
+    if not isinstance(schema, dict):
+        return None
+    if own_kinds(schema) <= {"boolean", "null"}:
+        values: list[Json] = [True, False, None]
+    elif "const" in schema:
+        values = [schema["const"]]
+    elif isinstance(schema.get("enum"), list):
+        values = listing(schema["enum"])
+    else:
+        return None
+    return [value for value in values if literal_fault(value, schema) is None]
+
+
+def _excludes_all(schemas: list[Json]) -> bool:
+    """Tell whether no value satisfies all of some schemas, as far as numbers go."""
+    if not isinstance(schemas[0], dict) or not own_kinds(schemas[0]) <= {"integer", "number"}:
+        return any(disjoint(one, other) for one, other in combinations(schemas, 2))
+    try:
+        both = intersect(schemas)
+    except CompileError:  # a schema that refers to others
+        return False
+    return disjoint(both, both)
+
+
+def _holds(value: Json, tests: list[ir.Test]) -> bool:
+    return all(literal_fault(value, test.schema) is None for test in tests)
+
+
+def _around(tests: list[ir.Test]) -> Span:
+    first, last = tests[0].span, tests[-1].span
+    return Span(first.source, first.start, last.end)
+
+
+def _is_all_there_is(whole: Json, cases: list[list[ir.Test]]) -> bool:
+    """Tell whether each value of a schema satisfies one of some cases, although none of them holds for all."""
+    if any(test.compared for case in cases for test in case):
+        return False
+    values = _listed(whole)
+    if values is not None:
+        each = [[_holds(value, case) for value in values] for case in cases]
+        return not any(map(all, each)) and all(map(any, zip(*each, strict=True)))
+    listed: list[Json] = [case[0].schema for case in cases]
+    if any(len(case) > 1 for case in cases) or any(implies(whole, schema) for schema in listed):
+        return False
+    return implies(whole, {"anyOf": listed}) or _excludes_all([whole, *map(_negation, listed)])
+
+
+_OPPOSITES = {
+    "minimum": "exclusiveMaximum",
+    "exclusiveMaximum": "minimum",
+    "maximum": "exclusiveMinimum",
+    "exclusiveMinimum": "maximum",
+}
+
+
+def _negation(schema: Json) -> Json:
+    """Return a schema of what does not satisfy a test; of a comparison, of the numbers that do not."""
+    if isinstance(schema, dict) and schema.get("type") == "number":
+        for word, other in _OPPOSITES.items():
+            if schema.keys() == {"type", word}:
+                return {"type": "number", other: schema[word]}
+    return {"not": schema}
+
+
+def _covers(earlier: ir.Test, case: list[ir.Test]) -> bool:
+    """Tell whether a test holds wherever all tests of a case do."""
+    return any(test.path == earlier.path and not test.compared and implies(test.schema, earlier.schema) for test in case)
+
+
+def _verdict(schema: Json, test: ir.Test) -> _Verdict:
+    never = disjoint(schema, test.schema)
+    fault = None if never else _missed_format(schema, test)
+    return _Verdict(schema, never, fault, always=not never and fault is None and implies(schema, test.schema))
+
+
+def _missed_format(schema: Json, test: ir.Test) -> str | None:
+    """Return why a value never equals any of those that a condition names: they have not its format; `None` if it may."""
+    named = test.schema if isinstance(test.schema, dict) else {}
+    values = [named["const"]] if "const" in named else listing(named.get("enum"))
+    faults = [missed_format(value, schema) for value in values]
+    return f"{faults[0].message}; write a value that is one" if faults and faults[0] is not None and all(faults) else None
+
+
+def _listed_values(schema: Json) -> tuple[str, ...]:
+    """Return the values that a schema lists, as a condition writes them."""
+    if not isinstance(schema, dict):
+        return ()
+    values = [schema["const"]] if "const" in schema else listing(schema.get("enum"))
+    return tuple(dumps(value, indent=False) for value in values)
+
+
+_SOMETHING = {"string": "{ minLength: 1 }", "array": "{ minItems: 1 }"}
+_LIMITS = {"minimum": "at least", "exclusiveMinimum": "over", "maximum": "at most", "exclusiveMaximum": "under"}
+
+
 def _advice(schema: Json, test: ir.Test) -> str:
     """Return what to ask instead of a value that is written as another kind, or of a value that is never `true`."""
     said = schema.get("type") if isinstance(schema, dict) else None
@@ -232,28 +252,6 @@ def _advice(schema: Json, test: ir.Test) -> str:
         more = "; `max` allows more rounds" if isinstance(test.path.origin, ir.Local) and test.path.origin.kind == "round" else ""
         return f"it is {' and '.join(limits)} here{more}"
     return ""
-
-
-_LIMITS = {"minimum": "at least", "exclusiveMinimum": "over", "maximum": "at most", "exclusiveMaximum": "under"}
-
-
-def _missed_format(schema: Json, test: ir.Test) -> str | None:
-    """Return why a value never equals any of those that a condition names: they have not its format; `None` if it may."""
-    named = test.schema if isinstance(test.schema, dict) else {}
-    values = [named["const"]] if "const" in named else listing(named.get("enum"))
-    faults = [missed_format(value, schema) for value in values]
-    return f"{faults[0].message}; write a value that is one" if faults and faults[0] is not None and all(faults) else None
-
-
-_SOMETHING = {"string": "{ minLength: 1 }", "array": "{ minItems: 1 }"}
-
-
-def _listed_values(schema: Json) -> tuple[str, ...]:
-    """Return the values that a schema lists, as a condition writes them."""
-    if not isinstance(schema, dict):
-        return ()
-    values = [schema["const"]] if "const" in schema else listing(schema.get("enum"))
-    return tuple(dumps(value, indent=False) for value in values)
 
 
 def numbers_in(graph: ir.Graph, body: ir.Region) -> set[int | str | ir.Local]:

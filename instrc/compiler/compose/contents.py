@@ -33,10 +33,6 @@ if TYPE_CHECKING:
     from instrc.problems.vibes import MissingFromProperties
     from instrc.schema.impossible import Impossible
 
-
-# Tell whether a schema is about objects: a tool is called with one, and a mixin stands its fields beside theirs.
-
-
 OBJECT_SCHEMAS: Final = 1_000
 """Schemas looked at; one that takes more is believed."""
 
@@ -72,12 +68,8 @@ def _says_object(schema: Json) -> bool:
     return "object" in own_kinds(schema) if isinstance(schema, dict) else schema is not False
 
 
-# Say where both sides of a contradiction were written: in the vibe, and behind the `@` or in what fills a slot.
-
-
 FoundInstruction: TypeAlias = tuple[Instruction, Registry]
 """An instruction, and the registry that has its vibe."""
-
 _VIBE = "/allOf/0"
 _ANNOTATION = "/allOf/1"
 
@@ -135,10 +127,6 @@ def _place_origin(
     return replace(origin, uri=written[0][0].name)
 
 
-def _places_in(annotations: tuple[Span, ...], pointer: str) -> list[Span]:
-    return [place_in(each, pointer) for each in annotations if "{" in each.text]
-
-
 def _in_filling(origin: problems.schemas.Origin, pointer: str, filled: Filled) -> problems.schemas.Origin:
     """Return where what fills a slot says a keyword: in its vibe, else in the program."""
     found = None
@@ -168,7 +156,8 @@ def _says(place: Span, value: str) -> bool:
     return "".join(place.text.split()) == "".join(value.split())
 
 
-# Tell what leaves nothing of a schema that was possible: an annotation behind it, or what fills its slots.
+def _places_in(annotations: tuple[Span, ...], pointer: str) -> list[Span]:
+    return [place_in(each, pointer) for each in annotations if "{" in each.text]
 
 
 Locate: TypeAlias = Callable[[str], Span | None]
@@ -186,6 +175,28 @@ def impossible(schema: Json, place: Span, locate: Locate) -> Iterator[Problem]:
             others = tuple(dict.fromkeys(each for each in written if each is not None))
             inline = not others and "{" in place.text  # the whole of the part is shown: warnings inside say the same
             yield _problem(part, place_in(place, pointer(part.path)) if inline else place, fatal=True, others=others)
+
+
+def _parts(schema: Json) -> list[Impossible]:
+    """Return the innermost parts of a schema that nothing satisfies."""
+    nodes = list(walk(schema))
+    if not may_hold_impossible(node for _, node in nodes):
+        return []
+    from instrc.schema.impossible import impossible_parts  # few schemas need this look
+
+    return list(impossible_parts(schema, nodes))
+
+
+def _is_impossible(schema: Json) -> bool:
+    from instrc.schema.relations import disjoint  # as above
+
+    return disjoint(schema, schema)
+
+
+def _problem(part: Impossible, at: Span, *, fatal: bool, others: tuple[Span, ...] = ()) -> Problem:
+    return problems.schemas.ImpossibleSchema(
+        at=at, words=part.words, names=part.names, endless=part.endless, inside=pointer(part.path), fatal=fatal, others=others
+    )
 
 
 def newly_impossible(before: Json, schema: Json, added: Json, place: Span, *, fatal: bool = False) -> Iterator[Problem]:
@@ -238,28 +249,6 @@ def _is_needed(schema: Json, path: Location) -> bool:
     return True
 
 
-def _parts(schema: Json) -> list[Impossible]:
-    """Return the innermost parts of a schema that nothing satisfies."""
-    nodes = list(walk(schema))
-    if not may_hold_impossible(node for _, node in nodes):
-        return []
-    from instrc.schema.impossible import impossible_parts  # few schemas need this look
-
-    return list(impossible_parts(schema, nodes))
-
-
-def _is_impossible(schema: Json) -> bool:
-    from instrc.schema.relations import disjoint  # as above
-
-    return disjoint(schema, schema)
-
-
-def _problem(part: Impossible, at: Span, *, fatal: bool, others: tuple[Span, ...] = ()) -> Problem:
-    return problems.schemas.ImpossibleSchema(
-        at=at, words=part.words, names=part.names, endless=part.endless, inside=pointer(part.path), fatal=fatal, others=others
-    )
-
-
 def _place(part: Impossible, added: Json, place: Span) -> Span:
     """Return where one of the words that leave nothing is written, or the innermost part around it."""
     if "{" not in place.text:
@@ -272,20 +261,9 @@ def _place(part: Impossible, added: Json, place: Span) -> Span:
     return place_in(place, pointer(part.path)) if word is None else place_in(place, pointer((*part.path, word)), key=True)
 
 
-# Find names in `required` of what is written in a program that no schema of the step describes.
-
-
 _OPEN = frozenset({"$ref", "$dynamicRef", "patternProperties", "propertyNames", "dependentSchemas"})
 """Keywords that may describe properties that are not looked for here."""
 _ON_THE_SAME_OBJECT = IN_PLACE - _OPEN - {"not"}
-
-
-class _Described(Struct):
-    """What the schemas of one object say about its properties."""
-
-    names: dict[str, list[Json]] = field(default_factory=dict)
-    open: bool = False
-    """Whether further properties may be described, or are invited."""
 
 
 def missing_names(content: Fusion, schemas: Iterable[Json]) -> Iterator[MissingFromProperties]:
@@ -307,15 +285,6 @@ def missing_names(content: Fusion, schemas: Iterable[Json]) -> Iterator[MissingF
             yield problems.vibes.MissingFromProperties(at=at, word=name, nearest=close)
 
 
-def missing_in_context(context: Context, schema: Json) -> Iterator[MissingFromProperties]:
-    """Yield the names that the annotations of a context require and nothing in it describes; `schema` is that of its steps."""
-    whole: list[Json] = [schema, *context.annotations]
-    for part in context.annotations:
-        for path, index, name, close in _missing(part, whole, ()):
-            at = _required_place(annotations_behind(context.span), (*path, "required", index), name, context.span)
-            yield problems.vibes.MissingFromProperties(at=at, word=name, nearest=close)
-
-
 def _missing(part: Json, whole: list[Json], path: Location) -> Iterator[tuple[Location, int, str, tuple[str, ...]]]:
     """Yield the path of a schema, the place in its list, the name, and nearest names; `whole` is all there is of the object."""
     if not isinstance(part, dict):
@@ -329,6 +298,14 @@ def _missing(part: Json, whole: list[Json], path: Location) -> Iterator[tuple[Lo
     if isinstance(properties := part.get("properties"), dict):
         for name, below in properties.items():
             yield from _missing(below, names[name], (*path, "properties", name))
+
+
+class _Described(Struct):
+    """What the schemas of one object say about its properties."""
+
+    names: dict[str, list[Json]] = field(default_factory=dict)
+    open: bool = False
+    """Whether further properties may be described, or are invited."""
 
 
 def _described(schemas: list[Json]) -> _Described:
@@ -353,7 +330,13 @@ def _required_place(spans: Iterable[Span], path: Location, name: str, whole: Spa
     return next((each for each in places if each.text[1:-1] == name), whole)
 
 
-# Find properties that an annotation adds though a property of nearly this name is there.
+def missing_in_context(context: Context, schema: Json) -> Iterator[MissingFromProperties]:
+    """Yield the names that the annotations of a context require and nothing in it describes; `schema` is that of its steps."""
+    whole: list[Json] = [schema, *context.annotations]
+    for part in context.annotations:
+        for path, index, name, close in _missing(part, whole, ()):
+            at = _required_place(annotations_behind(context.span), (*path, "required", index), name, context.span)
+            yield problems.vibes.MissingFromProperties(at=at, word=name, nearest=close)
 
 
 def similar_properties(schema: Json, annotation: Json, at: Span) -> Iterator[Problem]:
@@ -379,9 +362,6 @@ def _is_meant(word: str, name: str) -> bool:
     return comparison_key(word) == comparison_key(name) or (
         name.startswith("_") and is_a_slip_of(comparison_key(word), comparison_key(name))
     )
-
-
-# The schema of what fills a step or a slot: slots in, annotations beside, mixins around it.
 
 
 _ABOUT = ("title", "description")

@@ -18,104 +18,10 @@ from instrc.schema.strip import is_meta, strip
 from instrc.schema.walk import required_names
 from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
 
-# Which tools a plan may call: those of the `Plan(…)` that fills what a path leads to, through blocks and their branches.
-
-
 OUTCOME_SCHEMAS: Final = 5_000
 """Schemas of which the value of a block may consist; of a larger one nothing is said."""
-PLANNED_PLACES: Final = 10_000
-"""Places of a schema that are looked at for plans."""
-
 RUN_PLAN = "RunPlan_Activity"
-
-
-def choices_of(content: ir.Content) -> list[tuple[tuple[str, ...], ir.Planned | ir.Among]]:
-    """Return what fills a step's properties by choice, each with the names that lead to it."""
-    found: list[tuple[tuple[str, ...], ir.Planned | ir.Among]] = []
-    if ir.is_lone_instruction(content):
-        return found
-    waiting: list[tuple[tuple[str, ...], ir.Content]] = [((), content)]
-    while waiting:
-        way, each = waiting.pop()
-        if isinstance(each, ir.Fusion):
-            for slot in _slots(each):
-                if slot.engine is not None:
-                    found.append(((*way, slot.name), slot.engine))
-                waiting.append(((*way, slot.name), slot.content))
-    return found
-
-
-def files_of_processes(graph: ir.Graph) -> list[tuple[str, str]]:
-    """Return the address and the file of each process that plans of a program may call."""
-    engines = [engine for step in graph.compounds() for _, engine in choices_of(step.content)]
-    tools = [tool for engine in engines if isinstance(engine, ir.Planned) for tool in engine.tools]
-    return list(dict.fromkeys((tool.target, tool.file) for tool in tools if tool.file is not None))
-
-
-def _slots(content: ir.Fusion) -> list[ir.Slot]:
-    return [*content.slots, *(slot for use in content.mixins for slot in use.slots)]
-
-
-def plannable_tools(graph: ir.Graph, step: ir.Step) -> tuple[ir.PlannableTool, ...] | None:
-    """Return the tools of the plan that a step of `RunPlan_Activity` carries out; `None` if it is not given one plan alone."""
-    plans = plans_of(graph, step)
-    return None if plans is None else tuple({tool.name: tool for planned in plans for tool in planned.tools}.values())
-
-
-def plans_of(graph: ir.Graph, step: ir.Step) -> tuple[ir.Planned, ...] | None:
-    """Return each `Plan(…)` that may fill what a step of `RunPlan_Activity` is given; `None` if it is not given one plan alone.
-
-    With a label, or with anything beside it, what the engine is given would be an object or a list that holds the plan.
-    """
-    given = [argument.value for argument in step.arguments if argument.label is None and isinstance(argument.value, ir.Path)]
-    if len(given) != len(step.arguments) or len(given) != 1:
-        return None
-    found: list[ir.Planned] = []
-    waiting: list[tuple[ir.Reading, tuple[str, ...]]] = [(path, ()) for path in given]
-    for _ in range(PLANNED_PLACES):
-        if not waiting:
-            break
-        reading, tail = waiting.pop()
-        match reading:
-            case ir.ObjectReading(members):
-                if tail:
-                    waiting.extend((member, tail[1:]) for name, member in members if name == tail[0])
-            case ir.Path(origin, own):
-                planned, below = _behind(graph, origin, (*own, *tail))
-                waiting.extend(below)
-                if planned is not None:
-                    found.append(planned)
-            case Constant():
-                pass
-    return tuple(found) or None
-
-
-def _behind(
-    graph: ir.Graph, origin: str | int | ir.Local, tail: tuple[str, ...]
-) -> tuple[ir.Planned | None, list[tuple[ir.Reading, tuple[str, ...]]]]:
-    """Return the plan that a path leads to, or what else it leads to."""
-    if isinstance(origin, ir.Local):
-        for step in graph.steps.values():
-            content = step.content
-            if isinstance(content, ir.Each | ir.Repeat) and content.body.number == origin.block:
-                if origin.kind == "item" and isinstance(content.source, ir.Path):
-                    return None, [(content.source, tail)]
-                if origin.kind == "previous" and isinstance(content, ir.Repeat) and tail:
-                    return None, [(reading, tail[1:]) for name, reading in content.names if name == tail[0]]
-        return None, []
-    if isinstance(origin, str):
-        return None, []
-    content = graph.steps[origin].content
-    regions = ir.regions_of(content)
-    if regions:
-        return None, [(region.value, tail) for region in regions]
-    fits = (engine for way, engine in choices_of(content) if way == tail and isinstance(engine, ir.Planned))
-    return next(fits, None), []
-
-
-# What can be read of steps and blocks: the schema of each value, as far as the schemas of the steps say it.
-
-
+NULL: Json = {"type": "null"}
 ERROR: Json = {
     "type": "object",
     "properties": {
@@ -127,7 +33,6 @@ ERROR: Json = {
     "required": ["step", "kind", "code", "message"],
 }
 """What `error` is."""
-NULL: Json = {"type": "null"}
 
 
 class Outcomes:
@@ -381,16 +286,6 @@ class Outcomes:
         return made
 
 
-def without_null(schema: Json) -> Json:
-    """Return the schema of a value that is not `null`."""
-    if not isinstance(schema, dict):
-        return schema
-    if schema.keys() == {"anyOf"}:
-        return either([without_null(each) for each in listing(schema["anyOf"]) if each not in (NULL, {"const": None})])
-    types = schema.get("type")
-    return {**schema, "type": [each for each in types if each != "null"]} if isinstance(types, list) else schema
-
-
 def _size(schema: Json) -> int:
     count = 0
     waiting: list[Json] = [schema]
@@ -404,7 +299,102 @@ def _size(schema: Json) -> int:
     return count
 
 
-# Values that may be `null` where an argument excludes it: an optional one is left out, a required one is a warning.
+PLANNED_PLACES: Final = 10_000
+"""Places of a schema that are looked at for plans."""
+
+
+def choices_of(content: ir.Content) -> list[tuple[tuple[str, ...], ir.Planned | ir.Among]]:
+    """Return what fills a step's properties by choice, each with the names that lead to it."""
+    found: list[tuple[tuple[str, ...], ir.Planned | ir.Among]] = []
+    if ir.is_lone_instruction(content):
+        return found
+    waiting: list[tuple[tuple[str, ...], ir.Content]] = [((), content)]
+    while waiting:
+        way, each = waiting.pop()
+        if isinstance(each, ir.Fusion):
+            for slot in _slots(each):
+                if slot.engine is not None:
+                    found.append(((*way, slot.name), slot.engine))
+                waiting.append(((*way, slot.name), slot.content))
+    return found
+
+
+def _slots(content: ir.Fusion) -> list[ir.Slot]:
+    return [*content.slots, *(slot for use in content.mixins for slot in use.slots)]
+
+
+def files_of_processes(graph: ir.Graph) -> list[tuple[str, str]]:
+    """Return the address and the file of each process that plans of a program may call."""
+    engines = [engine for step in graph.compounds() for _, engine in choices_of(step.content)]
+    tools = [tool for engine in engines if isinstance(engine, ir.Planned) for tool in engine.tools]
+    return list(dict.fromkeys((tool.target, tool.file) for tool in tools if tool.file is not None))
+
+
+def plannable_tools(graph: ir.Graph, step: ir.Step) -> tuple[ir.PlannableTool, ...] | None:
+    """Return the tools of the plan that a step of `RunPlan_Activity` carries out; `None` if it is not given one plan alone."""
+    plans = plans_of(graph, step)
+    return None if plans is None else tuple({tool.name: tool for planned in plans for tool in planned.tools}.values())
+
+
+def plans_of(graph: ir.Graph, step: ir.Step) -> tuple[ir.Planned, ...] | None:
+    """Return each `Plan(…)` that may fill what a step of `RunPlan_Activity` is given; `None` if it is not given one plan alone.
+
+    With a label, or with anything beside it, what the engine is given would be an object or a list that holds the plan.
+    """
+    given = [argument.value for argument in step.arguments if argument.label is None and isinstance(argument.value, ir.Path)]
+    if len(given) != len(step.arguments) or len(given) != 1:
+        return None
+    found: list[ir.Planned] = []
+    waiting: list[tuple[ir.Reading, tuple[str, ...]]] = [(path, ()) for path in given]
+    for _ in range(PLANNED_PLACES):
+        if not waiting:
+            break
+        reading, tail = waiting.pop()
+        match reading:
+            case ir.ObjectReading(members):
+                if tail:
+                    waiting.extend((member, tail[1:]) for name, member in members if name == tail[0])
+            case ir.Path(origin, own):
+                planned, below = _behind(graph, origin, (*own, *tail))
+                waiting.extend(below)
+                if planned is not None:
+                    found.append(planned)
+            case Constant():
+                pass
+    return tuple(found) or None
+
+
+def _behind(
+    graph: ir.Graph, origin: str | int | ir.Local, tail: tuple[str, ...]
+) -> tuple[ir.Planned | None, list[tuple[ir.Reading, tuple[str, ...]]]]:
+    """Return the plan that a path leads to, or what else it leads to."""
+    if isinstance(origin, ir.Local):
+        for step in graph.steps.values():
+            content = step.content
+            if isinstance(content, ir.Each | ir.Repeat) and content.body.number == origin.block:
+                if origin.kind == "item" and isinstance(content.source, ir.Path):
+                    return None, [(content.source, tail)]
+                if origin.kind == "previous" and isinstance(content, ir.Repeat) and tail:
+                    return None, [(reading, tail[1:]) for name, reading in content.names if name == tail[0]]
+        return None, []
+    if isinstance(origin, str):
+        return None, []
+    content = graph.steps[origin].content
+    regions = ir.regions_of(content)
+    if regions:
+        return None, [(region.value, tail) for region in regions]
+    fits = (engine for way, engine in choices_of(content) if way == tail and isinstance(engine, ir.Planned))
+    return next(fits, None), []
+
+
+def without_null(schema: Json) -> Json:
+    """Return the schema of a value that is not `null`."""
+    if not isinstance(schema, dict):
+        return schema
+    if schema.keys() == {"anyOf"}:
+        return either([without_null(each) for each in listing(schema["anyOf"]) if each not in (NULL, {"const": None})])
+    types = schema.get("type")
+    return {**schema, "type": [each for each in types if each != "null"]} if isinstance(types, list) else schema
 
 
 def optional_arguments(graph: ir.Graph, outcomes: Outcomes) -> frozenset[tuple[int, str]]:

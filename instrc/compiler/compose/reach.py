@@ -34,8 +34,6 @@ from instrc.schema.strip import is_meta
 from instrc.text.jsonvalue import Json, mapping
 from instrc.text.source import Span
 
-# Look for what is read of the round before and is not passed on: only steps and blocks of the body are.
-
 
 def check_names_of_rounds(graph: ir.Graph, report: Report) -> None:
     """Report names of the round before that are neither a step nor a block, where they are read."""
@@ -103,9 +101,6 @@ def _is_handed(reading: ir.Reading | None, rest: tuple[str, ...], body: set[int 
     return isinstance(reading, ir.Path) and reading.origin in body and not any(map(is_meta, reading.tail))
 
 
-# Look at what the program gives to the tools of a plan: one value a tool, which is there where the plan is carried out.
-
-
 def check_bound(graph: ir.Graph, report: Report) -> None:
     """Report plans of which one tool means two things, and bound values that no longer exist where a plan is carried out."""
     running = [(step, plans) for step in graph.awaited() if step.activity == RUN_PLAN and (plans := plans_of(graph, step))]
@@ -124,6 +119,17 @@ def check_bound(graph: ir.Graph, report: Report) -> None:
                 report.add(problems.plans.BoundInBlock(at=step.span, word=tool.name, argument=label))
 
 
+def _regions_around(graph: ir.Graph) -> dict[int, tuple[int, ...]]:
+    """Return the regions that each step stands in, from the outermost in."""
+    around: dict[int, tuple[int, ...]] = dict.fromkeys(graph.steps, ())
+    for block in reversed(graph.blocks()):  # a block is numbered after what is in it
+        for region in ir.regions_of(block.content):
+            for number in numbers_in(graph, region):
+                if isinstance(number, int):
+                    around[number] = (*around[block.number], region.number)
+    return around
+
+
 def _out_of_reach(tool: ir.PlannableTool, step: ir.Step, around: dict[int, tuple[int, ...]], last: set[int]) -> str | None:
     """Return the first argument of a tool that is bound to a value of a block which is over where a step runs.
 
@@ -140,20 +146,6 @@ def _out_of_reach(tool: ir.PlannableTool, step: ir.Step, around: dict[int, tuple
         if not set(needed) <= set(around[step.number]) - last:
             return argument.label or ""
     return None
-
-
-def _regions_around(graph: ir.Graph) -> dict[int, tuple[int, ...]]:
-    """Return the regions that each step stands in, from the outermost in."""
-    around: dict[int, tuple[int, ...]] = dict.fromkeys(graph.steps, ())
-    for block in reversed(graph.blocks()):  # a block is numbered after what is in it
-        for region in ir.regions_of(block.content):
-            for number in numbers_in(graph, region):
-                if isinstance(number, int):
-                    around[number] = (*around[block.number], region.number)
-    return around
-
-
-# Look for steps that read the value of a `Fail`: it has none, because it ends its block.
 
 
 def check_failing(graph: ir.Graph, report: Report) -> None:
@@ -176,11 +168,6 @@ def _read_by(step: ir.Step) -> Iterator[ir.Path]:
         yield step.content.source
     for region in ir.regions_of(step.content):
         yield from (path for path in ir.reading_paths(region.value) if path.origin not in region.units)
-
-
-# Arguments that can never be what their schemas say: of activities that are called or bound for a plan, and of called programs.
-#
-# The name of a step that gives an object may stand for any one of its values, so only what leads to another kind is looked at.
 
 
 _OF_FAIL = mapping(mapping(ERROR)["properties"])
@@ -246,6 +233,9 @@ def _literal_fault(given: ir.TypedArgument, value: Constant) -> _Fault | None:
     return place_of_value(given.named, fault.instance), fault.message, instead
 
 
+_OBJECT: Json = {"type": "object"}
+
+
 def _path_fault(flat: ir.FlatGraph, given: ir.TypedArgument, value: ir.Path, outcomes: Outcomes) -> _Fault | None:
     """Return why no value that a path leads to can be valid; `None` if one may be."""
     found = outcomes.find(value).schema
@@ -256,9 +246,6 @@ def _path_fault(flat: ir.FlatGraph, given: ir.TypedArgument, value: ir.Path, out
     at = _place(flat, given)
     around = outcomes.find(ir.Path(value.origin, value.tail[:-1])).schema if value.tail and at != given.named else None
     return at, _reason(found, given.schema), () if around is None else fitting_members(around, given.schema)
-
-
-_OBJECT: Json = {"type": "object"}
 
 
 def _place(flat: ir.FlatGraph, given: ir.TypedArgument) -> Span:
@@ -278,9 +265,6 @@ def _reason(value: Json, taken: Json) -> str:
         return "no value that it is given can be valid"
     given, wanted = (", ".join(sorted({"number" if each == "fraction" else each for each in kind})) for kind in kinds)
     return f"it is given what is of the type {given}, and takes {wanted}"
-
-
-# Arguments by name of an activity that lists what it takes: names that it excludes, probable slips, and what is left out.
 
 
 def check_inputs(flat: ir.FlatGraph, report: Report) -> None:
@@ -329,9 +313,6 @@ def _faults(
         yield found
 
 
-# Look for what paths lead to in the composed schemas, and for what conditions and lists are about.
-
-
 def check_reach(graphs: Sequence[ir.FlatGraph], report: Report) -> None:
     """Report paths that lead nowhere, and blocks over what is no list; what several exports share is reported once."""
     mine = Report()
@@ -378,38 +359,6 @@ def _check(flat: ir.FlatGraph, report: Report) -> None:
     _check_nulls(flat, outcomes, report)
 
 
-def _leads_somewhere(step: ir.Step, outcomes: Outcomes) -> bool:
-    """Tell whether all that a step reads is there; what is not is reported by itself."""
-    return all(outcomes.find(path).schema is not None for path in step.reads)
-
-
-def check_first_values(graph: ir.Graph, outcomes: Outcomes, report: Report) -> None:
-    """Report values before the first round that are never what their names have in the others."""
-    for step in graph.blocks():
-        for each in (step.content.first or ()) if isinstance(step.content, ir.Repeat) else ():
-            schema, value = outcomes.path(each.target), each.value
-            if isinstance(value, Constant):
-                fault = literal_fault(value.value, schema)
-                reason = None if fault is None else fault.message
-            else:
-                wrong = disjoint(outcomes.reading(value), schema)
-                reason = "no value that it is given can be valid" if wrong else None
-            if reason is not None:
-                report.add(problems.blocks.WrongFirstValue(at=each.span, word=each.name, reason=reason, misfit=True))
-
-
-def _check_nulls(flat: ir.FlatGraph, outcomes: Outcomes, report: Report) -> None:
-    asked: dict[int, list[ir.Path]] | None = None
-    for step, label, required in excluding(flat.graph, outcomes):
-        if required:
-            asked = non_null_paths(flat.graph) if asked is None else asked
-            paths = [each.value for each in step.arguments if each.label == label and isinstance(each.value, ir.Path)]
-            sure = asked.get(step.number, ())
-            there = {ir.Path(path.origin, path.tail[:size]) for path in sure for size in range(len(path.tail) + 1)}
-            if any(path not in there and outcomes.may_be_null(path, there) for path in paths):
-                report.add(problems.blocks.MayBeNull(at=step.span, word=step.activity or step.base_name, argument=label))
-
-
 def _check_member(access: ir.Reached, outcomes: Outcomes, report: Report) -> None:
     path, span = access.path, access.span
     found = outcomes.find(path)
@@ -425,6 +374,9 @@ def _check_member(access: ir.Reached, outcomes: Outcomes, report: Report) -> Non
         report.add(problems.steps.UnknownMember(at=span, word=word, known=found.known, nearest=near, handed=handed, about=about))
 
 
+_CHOOSABLE: Json = {"type": ["string", "number"]}
+
+
 def _check_choices(schema: Json | None, span: Span, report: Report) -> None:
     """Report a list that is none, and one whose elements cannot be chosen from: they are no texts and no numbers."""
     found = None if schema is None else elements(schema)
@@ -434,7 +386,8 @@ def _check_choices(schema: Json | None, span: Span, report: Report) -> None:
         _check_list(schema, span, report)
 
 
-_CHOOSABLE: Json = {"type": ["string", "number"]}
+def _is_number(schema: Json | None) -> bool:
+    return isinstance(schema, dict) and schema.get("type") in ("integer", "number")
 
 
 def _check_list(schema: Json | None, span: Span, report: Report) -> None:
@@ -445,5 +398,33 @@ def _check_list(schema: Json | None, span: Span, report: Report) -> None:
     report.add(problems.steps.NotAList(at=span, word=span.text, lists=lists, number=_is_number(schema)))
 
 
-def _is_number(schema: Json | None) -> bool:
-    return isinstance(schema, dict) and schema.get("type") in ("integer", "number")
+def _leads_somewhere(step: ir.Step, outcomes: Outcomes) -> bool:
+    """Tell whether all that a step reads is there; what is not is reported by itself."""
+    return all(outcomes.find(path).schema is not None for path in step.reads)
+
+
+def _check_nulls(flat: ir.FlatGraph, outcomes: Outcomes, report: Report) -> None:
+    asked: dict[int, list[ir.Path]] | None = None
+    for step, label, required in excluding(flat.graph, outcomes):
+        if required:
+            asked = non_null_paths(flat.graph) if asked is None else asked
+            paths = [each.value for each in step.arguments if each.label == label and isinstance(each.value, ir.Path)]
+            sure = asked.get(step.number, ())
+            there = {ir.Path(path.origin, path.tail[:size]) for path in sure for size in range(len(path.tail) + 1)}
+            if any(path not in there and outcomes.may_be_null(path, there) for path in paths):
+                report.add(problems.blocks.MayBeNull(at=step.span, word=step.activity or step.base_name, argument=label))
+
+
+def check_first_values(graph: ir.Graph, outcomes: Outcomes, report: Report) -> None:
+    """Report values before the first round that are never what their names have in the others."""
+    for step in graph.blocks():
+        for each in (step.content.first or ()) if isinstance(step.content, ir.Repeat) else ():
+            schema, value = outcomes.path(each.target), each.value
+            if isinstance(value, Constant):
+                fault = literal_fault(value.value, schema)
+                reason = None if fault is None else fault.message
+            else:
+                wrong = disjoint(outcomes.reading(value), schema)
+                reason = "no value that it is given can be valid" if wrong else None
+            if reason is not None:
+                report.add(problems.blocks.WrongFirstValue(at=each.span, word=each.name, reason=reason, misfit=True))

@@ -10,20 +10,6 @@ from msgspec import Struct, field
 from instrc.compiler import ir
 from instrc.process.flow import Constant
 
-# A round shows what the names of its body lead to.  A block may pass rounds on, so that each round would hold all before it,
-# and double with each.  What is made without a step and is a round, or a list of rounds, is left out.
-# So is what a name had in another round where an object or a list that leads back to the name would hold it.
-# As a whole value, `when draft.good { draft } else { previous.best }`, it is carried on, and does not grow.
-
-
-FOLLOWED_VALUES: Final = 2_000
-"""Values that are followed from one name."""
-_LEVELS: Final = 200
-"""Blocks in each other of which parts are left out."""
-
-_Way: TypeAlias = "tuple[ir.Reading, tuple[str, ...], bool]"
-"""A value, the members that lead into it (`[]` is an element of a list), and whether an object or a list holds it."""
-
 
 class Shown(Struct, frozen=True):
     """What rounds do not show."""
@@ -52,15 +38,12 @@ def _has(reading: ir.Reading, way: tuple[str, ...]) -> bool:
     return reading != Constant(None)
 
 
-class _Reached(Struct):
-    """What a value is made of without a step."""
-
-    rounds: bool = False
-    """It holds rounds of the `repeat`."""
-    names: set[str] = field(default_factory=set)
-    """Names of the body whose values in other rounds it is, or holds."""
-    held: set[str] = field(default_factory=set)
-    """Those that it holds."""
+FOLLOWED_VALUES: Final = 2_000
+"""Values that are followed from one name."""
+_LEVELS: Final = 200
+"""Blocks in each other of which parts are left out."""
+_Way: TypeAlias = "tuple[ir.Reading, tuple[str, ...], bool]"
+"""A value, the members that lead into it (`[]` is an element of a list), and whether an object or a list holds it."""
 
 
 def shown_in_rounds(graph: ir.Graph) -> Shown:
@@ -71,6 +54,17 @@ def shown_in_rounds(graph: ir.Graph) -> Shown:
     for repeat in repeats:
         _Body(graph, repeat).look(hidden, values)
     return Shown(frozenset(hidden), values)
+
+
+class _Reached(Struct):
+    """What a value is made of without a step."""
+
+    rounds: bool = False
+    """It holds rounds of the `repeat`."""
+    names: set[str] = field(default_factory=set)
+    """Names of the body whose values in other rounds it is, or holds."""
+    held: set[str] = field(default_factory=set)
+    """Those that it holds."""
 
 
 class _Body:

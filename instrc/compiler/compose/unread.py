@@ -13,9 +13,6 @@ from instrc.compiler.bind.values import step_numbers
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, as_texts
 
-# Tell a decision of a person from what else a person is asked for.
-
-
 FOLLOWED_PATHS: Final = 60
 """Paths that one path is followed to; what comes from more places is not looked into."""
 
@@ -30,13 +27,6 @@ def only_decides(schema: Json | None) -> bool:
     return bool(decisions) and all(isinstance(each, dict) and "string" in _types(each) for each in others) and len(others) <= 1
 
 
-def is_decision(schema: Json | None, name: str) -> bool:
-    """Tell whether a property of an answer is a decision."""
-    properties = schema.get("properties") if isinstance(schema, dict) else None
-    found = properties.get(name) if isinstance(properties, dict) else None
-    return isinstance(found, dict) and _decides(found)
-
-
 def _decides(schema: dict[str, Json]) -> bool:
     return "enum" in schema or "const" in schema or "boolean" in _types(schema)
 
@@ -46,7 +36,11 @@ def _types(schema: dict[str, Json]) -> list[str]:
     return [types] if isinstance(types, str) else as_texts(types)
 
 
-# Results that reach nobody although a later step would be expected to have them.
+def is_decision(schema: Json | None, name: str) -> bool:
+    """Tell whether a property of an answer is a decision."""
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    found = properties.get(name) if isinstance(properties, dict) else None
+    return isinstance(found, dict) and _decides(found)
 
 
 def unread_results(flat: ir.FlatGraph) -> Iterator[tuple[ir.Step, ir.Step]]:
@@ -78,37 +72,6 @@ def unread_results(flat: ir.FlatGraph) -> Iterator[tuple[ir.Step, ir.Step]]:
                 break
 
 
-def _only_answers(graph: ir.Graph, step: ir.Step) -> bool:
-    """Tell whether a step, or all that is in a block, is only written by the model: without readers it is for nothing."""
-    waiting = [step]
-    while waiting:
-        each = waiting.pop()
-        regions = ir.regions_of(each.content)
-        if not regions and (each.executor != "model" or each.output):
-            return False
-        waiting += [graph.steps[unit] for region in regions for unit in region.units if isinstance(unit, int)]
-    return True
-
-
-def _in_blocks(graph: ir.Graph) -> set[int]:
-    return {
-        unit
-        for step in graph.blocks()
-        for region in ir.regions_of(step.content)
-        for unit in region.units
-        if isinstance(unit, int)
-    }
-
-
-def _steps_read(graph: ir.Graph, step: ir.Step) -> list[ir.Step]:
-    """Return the steps that a step reads; its preparation stands for what that reads."""
-    origins = [path.origin for path in step.reads]
-    if len(origins) == 1 and isinstance(origins[0], int) and graph.steps[origins[0]].base_name == step.base_name:
-        origins = [path.origin for path in graph.steps[origins[0]].reads]
-    found = [graph.steps[origin] for origin in origins if isinstance(origin, int)]
-    return found if len(found) == len(origins) else []
-
-
 def _readers(graph: ir.Graph) -> dict[int, set[int]]:
     """Return who reads each step: steps by number, `-1` for the export, the value of a body and a condition."""
     found: defaultdict[int, set[int]] = defaultdict(set)
@@ -133,7 +96,35 @@ def _readers(graph: ir.Graph) -> dict[int, set[int]]:
     return found
 
 
-# Follow what is read through blocks to the steps and inputs that it comes from.
+def _in_blocks(graph: ir.Graph) -> set[int]:
+    return {
+        unit
+        for step in graph.blocks()
+        for region in ir.regions_of(step.content)
+        for unit in region.units
+        if isinstance(unit, int)
+    }
+
+
+def _only_answers(graph: ir.Graph, step: ir.Step) -> bool:
+    """Tell whether a step, or all that is in a block, is only written by the model: without readers it is for nothing."""
+    waiting = [step]
+    while waiting:
+        each = waiting.pop()
+        regions = ir.regions_of(each.content)
+        if not regions and (each.executor != "model" or each.output):
+            return False
+        waiting += [graph.steps[unit] for region in regions for unit in region.units if isinstance(unit, int)]
+    return True
+
+
+def _steps_read(graph: ir.Graph, step: ir.Step) -> list[ir.Step]:
+    """Return the steps that a step reads; its preparation stands for what that reads."""
+    origins = [path.origin for path in step.reads]
+    if len(origins) == 1 and isinstance(origins[0], int) and graph.steps[origins[0]].base_name == step.base_name:
+        origins = [path.origin for path in graph.steps[origins[0]].reads]
+    found = [graph.steps[origin] for origin in origins if isinstance(origin, int)]
+    return found if len(found) == len(origins) else []
 
 
 class Origins(msgspec.Struct):
@@ -235,13 +226,6 @@ def _within(reading: ir.Reading, tail: tuple[str, ...]) -> list[ir.Path]:
     if isinstance(reading, ir.Path):
         return [ir.Path(reading.origin, reading.tail + tail)]
     return ir.reading_paths(reading)
-
-
-# Results that are carried out after a person has decided, but that this person was not shown.
-#
-# A result is shown to a person if it is given to a step of one, or if something is that was made from it.
-# There is no problem where a person was shown something else that the same activity is given,
-# where every answer leads to the same result, and where the result is only made after the decision.
 
 
 class Unshown(msgspec.Struct, frozen=True):

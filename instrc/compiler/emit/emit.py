@@ -18,7 +18,101 @@ from instrc.text.jsonvalue import LATEST_DRAFT, Json, JsonObject, as_object
 from instrc.text.sentences import Sentences
 from instrc.text.source import Span
 
-# Convert the blocks of a plan to blocks of a process.
+
+def emit(plan: ir.Plan, *, batch: int, sentences: Sentences | None) -> ir.Artefact:
+    """Return the documents of a plan; `hint` is the sentence for descriptions, `None` for none, `batch` the number of items."""
+    title = _title(plan)
+    shape = "process" if plan.shape == "call" and batch > 1 else plan.shape
+    bare = plan.bare and batch <= 1
+    documents: dict[ir.Emit, JsonObject] = {}
+    paths = Paths(plan)
+    told: dict[tuple[ir.HintedPath, ...], None] = {}
+
+    def schemas_for(part: Purpose) -> StepSchemas:
+        items = (None,) if batch <= 1 else tuple(range(1, batch + 1))
+        names = (definition_name(chunk, item) for chunk in plan.walk() for item in {None, *items})
+        definitions = DocumentDefinitions(names if part == "process" else ())
+        made = StepSchemas(plan, part, paths, batch=batch, sentences=sentences, definitions=definitions, whole=bare)
+        made.hints.written = told
+        return made
+
+    schemas = schemas_for("tool")
+    tool = _entry(plan, schemas, title, bare=bare, stripped="engine")
+    documents["tool"] = tool
+    if shape == "process":
+        documents["result"] = _all_steps(plan, schemas_for("result"), title, {"all"})
+        documents["flat"] = _all_steps(plan, schemas_for("flat"), title, {"engine"})
+        documents["process"] = process_document(plan, schemas_for("process"), title)
+    elif plan.flat.graph.has_flow or any(map(is_meta, plan.keys.values())):  # hints may name a thought, which the result has not
+        documents["result"] = _entry(plan, schemas_for("result"), title, bare=bare, stripped="all")
+    else:
+        documents["result"] = as_object(strip(tool, {"all"}))
+    if shape == "call":
+        documents["call"] = _call(plan, schemas, tool)
+    return ir.Artefact(
+        plan.flat.graph.name,
+        title,
+        documents,
+        plan,
+        ir.Hinted(tuple(("" if sentences is None else sentences.hint).split("{paths}")), tuple(told)),
+    )
+
+
+def _title(plan: ir.Plan) -> str | None:
+    """Return the goal, else a single step's own title, else the name that `tool` gives."""
+    graph = plan.flat.graph
+    if graph.goal is not None:
+        return graph.goal
+    if len(graph.units) == 1 and isinstance(graph.units[0], int):
+        schema = plan.flat.schemas[graph.units[0]]
+        if isinstance(schema, dict) and isinstance(schema.get("title"), str):
+            return str(schema["title"])
+    return graph.tool
+
+
+def _entry(plan: ir.Plan, schemas: StepSchemas, title: str | None, *, bare: bool, stripped: str) -> JsonObject:
+    """Return what the model is asked for first: one step or the first chunk; nothing if that is not the model's."""
+    first = plan.chunks[0]
+    if bare:
+        unit = first.units[0]
+        entry = schemas.step(unit, None) if isinstance(unit, int) else {}
+    elif first.executor == "model":
+        entry = context(plan.flat.graph, first, schemas.container(first.units), schemas.place(first.units))
+    else:
+        entry = NOTHING
+    whole = document(entry, title, schemas.definitions, keep_title=bare and plan.flat.graph.goal is None)
+    return as_object(strip(whole, {stripped}))
+
+
+def _all_steps(plan: ir.Plan, schemas: StepSchemas, title: str | None, stripped: set[str]) -> JsonObject:
+    """Return all steps as one object, without chunks."""
+    seen: set[int] = set()
+    units: list[ir.Unit] = []
+    for chunk in plan.chunks:
+        if chunk.executor == "else":
+            continue
+        for unit in chunk.units:
+            if chunk.block is not None and unit not in plan.keys:
+                continue
+            if not isinstance(unit, int) or unit not in seen:
+                units.append(unit)
+            if isinstance(unit, int):
+                seen.add(unit)
+    return as_object(
+        strip(document(schemas.container(units).schema(at=schemas.place(units)), title, schemas.definitions), stripped)
+    )
+
+
+def _call(plan: ir.Plan, schemas: StepSchemas, tool: JsonObject) -> JsonObject:
+    """Return a direct call: what to call with what, once the tool is filled in."""
+    unit = plan.chunks[1].units[0]
+    step = plan.flat.graph.steps[unit] if isinstance(unit, int) else None
+    arguments: tuple[ir.Argument, ...] = step.arguments if step else ()
+    return {
+        "activity": step.activity if step else None,
+        "arguments": written_value(schemas.paths.arguments(arguments, None)),
+        "tool": tool,
+    }
 
 
 _CONTEXTS = {str(each): name for each, name in CONTEXT.items()} | {word: f"{word}Context" for word in flow.FORMS}
@@ -116,9 +210,6 @@ def _least(content: ir.Repeat) -> int:
     return 1 if content.source is None else 0
 
 
-# Plan to the document of a process: every chunk and block as a context, with the keys and paths that an engine goes by.
-
-
 def process_document(plan: ir.Plan, schemas: StepSchemas, title: str | None) -> JsonObject:
     """Return the JSON of the process of a plan, its steps as they are rendered."""
     blocks = Blocks(plan, schemas.paths)
@@ -168,79 +259,11 @@ def _has_members(value: ir.Reading) -> bool:
             return False
 
 
-# Plan to artefact: the documents of one export.
-
-
-def emit(plan: ir.Plan, *, batch: int, sentences: Sentences | None) -> ir.Artefact:
-    """Return the documents of a plan; `hint` is the sentence for descriptions, `None` for none, `batch` the number of items."""
-    title = _title(plan)
-    shape = "process" if plan.shape == "call" and batch > 1 else plan.shape
-    bare = plan.bare and batch <= 1
-    documents: dict[ir.Emit, JsonObject] = {}
-    paths = Paths(plan)
-    told: dict[tuple[ir.HintedPath, ...], None] = {}
-
-    def schemas_for(part: Purpose) -> StepSchemas:
-        items = (None,) if batch <= 1 else tuple(range(1, batch + 1))
-        names = (definition_name(chunk, item) for chunk in plan.walk() for item in {None, *items})
-        definitions = DocumentDefinitions(names if part == "process" else ())
-        made = StepSchemas(plan, part, paths, batch=batch, sentences=sentences, definitions=definitions, whole=bare)
-        made.hints.written = told
-        return made
-
-    schemas = schemas_for("tool")
-    tool = _entry(plan, schemas, title, bare=bare, stripped="engine")
-    documents["tool"] = tool
-    if shape == "process":
-        documents["result"] = _all_steps(plan, schemas_for("result"), title, {"all"})
-        documents["flat"] = _all_steps(plan, schemas_for("flat"), title, {"engine"})
-        documents["process"] = process_document(plan, schemas_for("process"), title)
-    elif plan.flat.graph.has_flow or any(map(is_meta, plan.keys.values())):  # hints may name a thought, which the result has not
-        documents["result"] = _entry(plan, schemas_for("result"), title, bare=bare, stripped="all")
-    else:
-        documents["result"] = as_object(strip(tool, {"all"}))
-    if shape == "call":
-        documents["call"] = _call(plan, schemas, tool)
-    return ir.Artefact(
-        plan.flat.graph.name,
-        title,
-        documents,
-        plan,
-        ir.Hinted(tuple(("" if sentences is None else sentences.hint).split("{paths}")), tuple(told)),
-    )
-
-
-def _entry(plan: ir.Plan, schemas: StepSchemas, title: str | None, *, bare: bool, stripped: str) -> JsonObject:
-    """Return what the model is asked for first: one step or the first chunk; nothing if that is not the model's."""
-    first = plan.chunks[0]
-    if bare:
-        unit = first.units[0]
-        entry = schemas.step(unit, None) if isinstance(unit, int) else {}
-    elif first.executor == "model":
-        entry = context(plan.flat.graph, first, schemas.container(first.units), schemas.place(first.units))
-    else:
-        entry = NOTHING
-    whole = document(entry, title, schemas.definitions, keep_title=bare and plan.flat.graph.goal is None)
-    return as_object(strip(whole, {stripped}))
-
-
 def process_of(plan: ir.Plan, *, sentences: Sentences | None) -> Process:
     """Return the process of a plan whatever its shape: a tool by itself is a process of one chunk."""
     definitions = DocumentDefinitions(definition_name(chunk) for chunk in plan.walk())
     schemas = StepSchemas(plan, "process", Paths(plan), batch=1, sentences=sentences, definitions=definitions, whole=False)
     return Process.from_json(process_document(plan, schemas, _title(plan)))
-
-
-def _title(plan: ir.Plan) -> str | None:
-    """Return the goal, else a single step's own title, else the name that `tool` gives."""
-    graph = plan.flat.graph
-    if graph.goal is not None:
-        return graph.goal
-    if len(graph.units) == 1 and isinstance(graph.units[0], int):
-        schema = plan.flat.schemas[graph.units[0]]
-        if isinstance(schema, dict) and isinstance(schema.get("title"), str):
-            return str(schema["title"])
-    return graph.tool
 
 
 def document(schema: Json, title: str | None, definitions: DocumentDefinitions, *, keep_title: bool = False) -> JsonObject:
@@ -258,40 +281,6 @@ def document(schema: Json, title: str | None, definitions: DocumentDefinitions, 
     if definitions.schemas:
         document["$defs"] = definitions.schemas
     return document
-
-
-def _all_steps(plan: ir.Plan, schemas: StepSchemas, title: str | None, stripped: set[str]) -> JsonObject:
-    """Return all steps as one object, without chunks."""
-    seen: set[int] = set()
-    units: list[ir.Unit] = []
-    for chunk in plan.chunks:
-        if chunk.executor == "else":
-            continue
-        for unit in chunk.units:
-            if chunk.block is not None and unit not in plan.keys:
-                continue
-            if not isinstance(unit, int) or unit not in seen:
-                units.append(unit)
-            if isinstance(unit, int):
-                seen.add(unit)
-    return as_object(
-        strip(document(schemas.container(units).schema(at=schemas.place(units)), title, schemas.definitions), stripped)
-    )
-
-
-def _call(plan: ir.Plan, schemas: StepSchemas, tool: JsonObject) -> JsonObject:
-    """Return a direct call: what to call with what, once the tool is filled in."""
-    unit = plan.chunks[1].units[0]
-    step = plan.flat.graph.steps[unit] if isinstance(unit, int) else None
-    arguments: tuple[ir.Argument, ...] = step.arguments if step else ()
-    return {
-        "activity": step.activity if step else None,
-        "arguments": written_value(schemas.paths.arguments(arguments, None)),
-        "tool": tool,
-    }
-
-
-# Read any artefact as a process, as `preview`, `graph` and `diff` need it: a tool is a process of one chunk.
 
 
 def located_process(artefact: ir.Artefact, *, sentences: Sentences | None = None) -> tuple[Process, dict[str, Span]]:

@@ -15,8 +15,6 @@ from instrc.text.names import is_plain
 
 _WORDS = ("item", "round", "previous", "rounds", "error")
 """The names of one block, in the order in which they are listed."""
-_HIDDEN = ("_", "$")
-"""How thoughts and metrics begin, which only a path that names them reads."""
 
 
 class Paths:
@@ -259,6 +257,10 @@ class Paths:
         """Return the steps of a body; no name of the body leads to those in slots."""
         units = (unit for chunk in self.plan.inside[block.body.number] for unit in chunk.units)
         return {number for unit in units for number in ((unit,) if isinstance(unit, int) else unit.numbers)}
+
+
+_HIDDEN = ("_", "$")
+"""How thoughts and metrics begin, which only a path that names them reads."""
 
 
 def _is_below(segments: tuple[str, ...], others: Container[tuple[str, ...]]) -> bool:

@@ -21,7 +21,8 @@ from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, as_text
 from instrc.text.sentences import Sentences
 from instrc.text.source import Span
 
-# An object of steps while it grows: its keys stay apart, what is required is kept in order.
+Purpose: TypeAlias = Literal["tool", "process", "flat", "result"]
+"""What a step is rendered for: the model, its chunk, the whole chain as one model view, the contract of a finished run."""
 
 
 class Container(msgspec.Struct):
@@ -75,167 +76,8 @@ class Container(msgspec.Struct):
         return self.definitions.fillable(whole, made, at)
 
 
-# Build the schema of a context: the object of its steps, with the annotations that the program has for the context.
-
-
-def context(graph: ir.Graph, chunk: ir.Chunk, steps: Container, at: Span | None) -> dict[str, Json]:
-    """Return the object of a chunk, whose first step is written at `at`; a `CompileError` if it requires what is not there."""
-    if chunk.annotations:
-        from instrc.compiler.compose.contents import missing_in_context  # few chunks have annotations
-
-        written = next((each for each in graph.contexts or () if each.annotations is chunk.annotations), None)
-        missing = () if written is None else tuple(missing_in_context(written, steps.schema()))
-        if missing:
-            raise CompileError(missing)
-    return steps.schema(chunk.annotations, at)
-
-
-# Parts of a step's schema: blocks in its slots, what is filled in before somebody is asked, what that somebody gives back.
-
-
-_ABOUT_OBJECTS = {"type", "title", "description"}
-
-
-def put_steps(schema: Json, slots: tuple[str, ...], block: JsonObject, definitions: DocumentDefinitions, at: Span) -> Json:
-    """Put an object of steps, written at `at`, into the property that a way of names leads to."""
-    above: list[JsonObject] = []
-    inside: Json = schema
-    for name in slots:
-        found = _property(inside, name)
-        if found is None or found[0].keys() & {"allOf", "$defs"}:
-            part: Json = block
-            for each in reversed(slots):
-                part = {"properties": {each: part}}
-            return definitions.fillable(definitions.intersect([schema, part]), block, at)
-        outer, inside = found
-        above.append(outer)
-    plain = isinstance(inside, dict) and inside.keys() <= _ABOUT_OBJECTS and inside.get("type", "object") == "object"
-    made: Json
-    if isinstance(inside, dict) and plain and inside.keys().isdisjoint(block.keys() - {"type"}):
-        made = {**inside, **block}
-    else:
-        made = definitions.fillable(definitions.intersect([inside, block]), block, at)
-    return _rebuilt(above, slots, made)
-
-
-def _property(schema: Json, name: str) -> tuple[JsonObject, Json] | None:
-    """Return a schema with the one of a property of it; `None` if there is no such property."""
-    if not isinstance(schema, dict):
-        return None
-    properties = schema.get("properties")
-    return (schema, properties[name]) if isinstance(properties, dict) and name in properties else None
-
-
-def _rebuilt(above: list[JsonObject], names: tuple[str, ...], made: Json) -> Json:
-    """Return the outermost of schemas with another one in the place that names lead to."""
-    for outer, name in zip(reversed(above), reversed(names), strict=True):
-        made = {**outer, "properties": {**as_object(outer["properties"]), name: made}}
-    return made
-
-
-def beside_property(schema: Json, names: tuple[str, ...], said: EngineProperties) -> Json:
-    """Write what is for the engine beside the schema of the property that a way of names leads to.
-
-    It is a property of its own: the schema was composed of the step's and of what stands in its slots.
-    """
-    above: list[JsonObject] = []
-    inside: Json = schema
-    for name in names:
-        outer = as_object(inside)
-        above.append(outer)
-        inside = as_object(outer["properties"])[name]
-    return _rebuilt(above, names, beside(inside if isinstance(inside, dict) else {}, said))
-
-
-def has_output(schema: Json) -> bool:
-    """Tell whether a step gives something back under `output`."""
-    return _property(schema, "output") is not None
-
-
-def with_null_output(schema: Json) -> Json:
-    """Return a step as a model plans it: what somebody else gives back is null for now."""
-    whole = as_object(schema)
-    properties = as_object(whole["properties"])
-    return {**whole, "properties": {**properties, "output": nullable(properties["output"])}}
-
-
-def answer_of(schema: Json) -> Json:
-    """Return the part of a schema that the server gives."""
-    output = as_object(as_object(schema)["properties"])["output"]
-    return {"type": "object", "properties": {"output": output}, "required": ["output"]}
-
-
-def input_part(schema: Json) -> Json:
-    """Return the part of a schema that is filled in before the server is called."""
-    made = dict(as_object(schema))
-    made["properties"] = {name: value for name, value in as_object(made["properties"]).items() if name != "output"}
-    if "required" in made:
-        made["required"] = [name for name in as_array(made["required"]) if name != "output"]
-        if not made["required"]:
-            del made["required"]
-    return made
-
-
-# What is for the engine beside a step: what it reads, its arguments, the tools of a plan, what there is to choose from.
-
-
-class EngineWriter:
-    """Write what is for the engine in the steps of one graph."""
-
-    def __init__(self, graph: ir.Graph, paths: Paths) -> None:
-        self.graph = graph
-        self.paths = paths
-
-    def beside(self, schema: JsonObject, step: ir.Step, references: list[str], item: int | None) -> JsonObject:
-        """Write what is for the engine beside the schema of a step, and return that; `references` are what it reads."""
-        arguments = written_value(self.paths.arguments(step.arguments, item, step.number)) if step.arguments else None
-        plan: JsonObject | None = None
-        if step.activity == RUN_PLAN and step.executor != "model":
-            tools = plannable_tools(self.graph, step) or ()
-            plan = self._plan(tools, item)
-            bound = [each.value for tool in tools for each in tool.bound if isinstance(each.value, ir.Path)]
-            references = self.paths.references((*step.reads, *bound), item)
-        if step.executor == "model":
-            timing = ir.NO_TIMING if step.output else step.timing
-            engine = EngineProperties(fail=step.fail, within=timing.within, delay=timing.delay)
-        else:
-            timing = step.timing
-            engine = EngineProperties((), None, step.activity, plan, None, step.fail, timing.within, timing.delay)
-        return add_words(schema, engine, references, arguments)
-
-    def with_choices(self, number: int, schema: JsonObject, item: int | None) -> JsonObject:
-        """Say at each property that is filled by choice what there is to choose from."""
-        for names, engine in choices_of(self.graph.steps[number].content):
-            if isinstance(engine, ir.Planned):
-                said = EngineProperties(plan=self._plan(engine.tools, item))
-            else:
-                said = EngineProperties(among=self.paths.read(engine.choices, item))
-            schema = as_object(beside_property(schema, names, said))
-        return schema
-
-    def _plan(self, tools: tuple[ir.PlannableTool, ...], item: int | None) -> JsonObject:
-        """Return the tools of a plan by name."""
-        made: JsonObject = {}
-        for tool in tools:
-            said: JsonObject = {tool.kind: tool.target, "arguments": tool.arguments, "output": tool.output}
-            made[tool.name] = said
-            if tool.bound:
-                match self.paths.arguments(tool.bound, item):
-                    case Named(members):
-                        given = dict(members)
-                    case Listed(items):
-                        given = {str(place): each for place, each in enumerate(items)}
-                    case value:
-                        given = {"0": value}
-                said["bound"] = {name: written_value(each) for name, each in given.items()}
-        return made
-
-
-# What the descriptions of a document tell a model: the paths that a step reads, and what is left `null` for somebody else.
-
-
-Purpose: TypeAlias = Literal["tool", "process", "flat", "result"]
-"""What a step is rendered for: the model, its chunk, the whole chain as one model view, the contract of a finished run."""
+_Field: TypeAlias = tuple[str, Json, bool]
+"""A property: its name, its schema, and whether it is required."""
 
 
 class DescribedSchema(Struct, frozen=True):
@@ -248,94 +90,6 @@ class DescribedSchema(Struct, frozen=True):
     def saying(self, sentence: str) -> JsonObject:
         """Return the schema with a sentence."""
         return {**self.schema, "description": self.before + sentence}
-
-
-class Hints:
-    """The hints in one document, in the `sentences` of the project; `None` if there are no hints."""
-
-    def __init__(
-        self, plan: ir.Plan, part: Purpose, sentences: Sentences | None, paths: Paths, items: tuple[int | None, ...]
-    ) -> None:
-        self.graph = plan.flat.graph
-        self.part = part
-        self.sentences = sentences
-        self._around_paths = ("" if sentences is None else sentences.hint).split("{paths}")
-        self.paths = paths
-        self._inputs: dict[str, Json] = {}
-        """What the inputs say of themselves; a process lists its inputs, so that no hint repeats it."""
-        if plan.shape != "process":
-            self._inputs = {suffixed(name, item): each for name, each in self.graph.inputs.items() for item in items}
-        self.tells_references = part == "process" and not self._inputs
-        """Whether it tells the very paths that are written for the engine."""
-        self.written: dict[tuple[ir.HintedPath, ...], None] = {}
-        """What is listed in each of the hints."""
-
-    def told(self, reads: Sequence[ir.Path], step: int, item: int | None) -> tuple[ir.HintedPath, ...]:
-        """Return the paths that a step reads and that exist in this document, with what is said of each."""
-        if self.sentences is None:
-            return ()
-        if self.part in {"flat", "result"}:
-            reads = [path for path in reads if not self._is_absent(path, item)]
-        return tuple([self._told(path, step, item) for path in self.paths.ordered(reads, item)])
-
-    def room(self, schema: JsonObject) -> DescribedSchema | None:
-        """Return a schema with room for a hint; `None` if there are no hints."""
-        return None if self.sentences is None else with_room(schema)
-
-    def said(self, told: tuple[ir.HintedPath, ...]) -> str:
-        """Return the hint for some paths."""
-        self.written[told] = None
-        return ir.hint_of(self._around_paths, told)[0]
-
-    def around(self, room: DescribedSchema) -> list[str]:
-        """Return the parts of a description with a hint: before its path, and after it."""
-        first, *others = self._around_paths
-        return [room.before + first, *others]
-
-    def _is_absent(self, path: ir.Path, item: int | None) -> bool:
-        """Tell whether a path leads to what the result drops, or to what somebody else gives to the flat form."""
-        if self.part == "result":
-            return any(map(is_meta, self.paths.segments(path, item)))
-        step = self.graph.steps.get(path.origin) if isinstance(path.origin, int) else None
-        return step is not None and (step.executor in {"server", "user"} or step.output)
-
-    def _told(self, path: ir.Path, step: int, item: int | None) -> ir.HintedPath:
-        """Return a path with what is said of it: `prompt (What the user wants)`, `step3_when_draft (may be null)`."""
-        words = [self._words_of_input(self.paths.read(path, item))] if self._inputs else []
-        words += [self.sentences.may_be_null] if self.sentences is not None and self.paths.may_be_null(path, step) else []
-        return ir.HintedPath(self.paths.text(path, item), "; ".join(filter(None, words)))
-
-    def _words_of_input(self, read: Read) -> str:
-        """Return what the input at the beginning of a path says of itself; nothing if it is none."""
-        schema = self._inputs.get(read.first)
-        for segment in read.segments[1:]:
-            properties = schema.get("properties") if isinstance(schema, dict) else None
-            schema = properties.get(segment.name) if isinstance(properties, dict) else None
-        said = schema.get("description") if isinstance(schema, dict) else None
-        return " ".join(said.split()).removesuffix(".") if isinstance(said, str) else ""
-
-    def of_null(self, schema: Json) -> Json:
-        """Say of what somebody else gives, a whole step or its `output`, that the model leaves it `null`."""
-        if self.sentences is None or not isinstance(schema, dict):
-            return schema
-        if has_output(schema):
-            properties = as_object(schema["properties"])
-            output = properties["output"]
-            said = with_room(output).saying(self.sentences.left_null) if isinstance(output, dict) else output
-            return {**schema, "properties": {**properties, "output": said}}
-        return with_room(schema).saying(self.sentences.left_null)
-
-
-def with_room(schema: JsonObject) -> DescribedSchema:
-    """Return a schema with room for a sentence; where there is no description it comes first, after a title."""
-    if "description" in schema:
-        return DescribedSchema(schema, f"{schema['description']}\n")
-    if next(iter(schema), None) == "title":
-        return DescribedSchema({"title": schema["title"], "description": "", **schema}, "")
-    return DescribedSchema({"description": "", **schema}, "")
-
-
-# What steps have in common that differ in what they read only.
 
 
 class Frame(Struct, frozen=True):
@@ -366,13 +120,8 @@ class Form(Struct, frozen=True):
     """Only in a process, and only for steps of an instruction alone."""
 
 
-# Steps as schemas: keys, paths, references; containers of steps, alone or for every item of a batch.
-
-
 _OWN_WORDS = frozenset({"activity", "references", "arguments"})
 """Keywords that the compiler writes itself."""
-_Field: TypeAlias = tuple[str, Json, bool]
-"""A property: its name, its schema, and whether it is required."""
 
 
 class StepSchemas:
@@ -631,3 +380,235 @@ class StepSchemas:
             return made
         references = self.paths.references(reads, None)
         return add_words(made, NO_ENGINE, references, references[0] if len(references) == 1 else [*references])
+
+
+def context(graph: ir.Graph, chunk: ir.Chunk, steps: Container, at: Span | None) -> dict[str, Json]:
+    """Return the object of a chunk, whose first step is written at `at`; a `CompileError` if it requires what is not there."""
+    if chunk.annotations:
+        from instrc.compiler.compose.contents import missing_in_context  # few chunks have annotations
+
+        written = next((each for each in graph.contexts or () if each.annotations is chunk.annotations), None)
+        missing = () if written is None else tuple(missing_in_context(written, steps.schema()))
+        if missing:
+            raise CompileError(missing)
+    return steps.schema(chunk.annotations, at)
+
+
+_ABOUT_OBJECTS = {"type", "title", "description"}
+
+
+def put_steps(schema: Json, slots: tuple[str, ...], block: JsonObject, definitions: DocumentDefinitions, at: Span) -> Json:
+    """Put an object of steps, written at `at`, into the property that a way of names leads to."""
+    above: list[JsonObject] = []
+    inside: Json = schema
+    for name in slots:
+        found = _property(inside, name)
+        if found is None or found[0].keys() & {"allOf", "$defs"}:
+            part: Json = block
+            for each in reversed(slots):
+                part = {"properties": {each: part}}
+            return definitions.fillable(definitions.intersect([schema, part]), block, at)
+        outer, inside = found
+        above.append(outer)
+    plain = isinstance(inside, dict) and inside.keys() <= _ABOUT_OBJECTS and inside.get("type", "object") == "object"
+    made: Json
+    if isinstance(inside, dict) and plain and inside.keys().isdisjoint(block.keys() - {"type"}):
+        made = {**inside, **block}
+    else:
+        made = definitions.fillable(definitions.intersect([inside, block]), block, at)
+    return _rebuilt(above, slots, made)
+
+
+def _property(schema: Json, name: str) -> tuple[JsonObject, Json] | None:
+    """Return a schema with the one of a property of it; `None` if there is no such property."""
+    if not isinstance(schema, dict):
+        return None
+    properties = schema.get("properties")
+    return (schema, properties[name]) if isinstance(properties, dict) and name in properties else None
+
+
+def _rebuilt(above: list[JsonObject], names: tuple[str, ...], made: Json) -> Json:
+    """Return the outermost of schemas with another one in the place that names lead to."""
+    for outer, name in zip(reversed(above), reversed(names), strict=True):
+        made = {**outer, "properties": {**as_object(outer["properties"]), name: made}}
+    return made
+
+
+def beside_property(schema: Json, names: tuple[str, ...], said: EngineProperties) -> Json:
+    """Write what is for the engine beside the schema of the property that a way of names leads to.
+
+    It is a property of its own: the schema was composed of the step's and of what stands in its slots.
+    """
+    above: list[JsonObject] = []
+    inside: Json = schema
+    for name in names:
+        outer = as_object(inside)
+        above.append(outer)
+        inside = as_object(outer["properties"])[name]
+    return _rebuilt(above, names, beside(inside if isinstance(inside, dict) else {}, said))
+
+
+def has_output(schema: Json) -> bool:
+    """Tell whether a step gives something back under `output`."""
+    return _property(schema, "output") is not None
+
+
+def with_null_output(schema: Json) -> Json:
+    """Return a step as a model plans it: what somebody else gives back is null for now."""
+    whole = as_object(schema)
+    properties = as_object(whole["properties"])
+    return {**whole, "properties": {**properties, "output": nullable(properties["output"])}}
+
+
+def answer_of(schema: Json) -> Json:
+    """Return the part of a schema that the server gives."""
+    output = as_object(as_object(schema)["properties"])["output"]
+    return {"type": "object", "properties": {"output": output}, "required": ["output"]}
+
+
+def input_part(schema: Json) -> Json:
+    """Return the part of a schema that is filled in before the server is called."""
+    made = dict(as_object(schema))
+    made["properties"] = {name: value for name, value in as_object(made["properties"]).items() if name != "output"}
+    if "required" in made:
+        made["required"] = [name for name in as_array(made["required"]) if name != "output"]
+        if not made["required"]:
+            del made["required"]
+    return made
+
+
+class EngineWriter:
+    """Write what is for the engine in the steps of one graph."""
+
+    def __init__(self, graph: ir.Graph, paths: Paths) -> None:
+        self.graph = graph
+        self.paths = paths
+
+    def beside(self, schema: JsonObject, step: ir.Step, references: list[str], item: int | None) -> JsonObject:
+        """Write what is for the engine beside the schema of a step, and return that; `references` are what it reads."""
+        arguments = written_value(self.paths.arguments(step.arguments, item, step.number)) if step.arguments else None
+        plan: JsonObject | None = None
+        if step.activity == RUN_PLAN and step.executor != "model":
+            tools = plannable_tools(self.graph, step) or ()
+            plan = self._plan(tools, item)
+            bound = [each.value for tool in tools for each in tool.bound if isinstance(each.value, ir.Path)]
+            references = self.paths.references((*step.reads, *bound), item)
+        if step.executor == "model":
+            timing = ir.NO_TIMING if step.output else step.timing
+            engine = EngineProperties(fail=step.fail, within=timing.within, delay=timing.delay)
+        else:
+            timing = step.timing
+            engine = EngineProperties((), None, step.activity, plan, None, step.fail, timing.within, timing.delay)
+        return add_words(schema, engine, references, arguments)
+
+    def with_choices(self, number: int, schema: JsonObject, item: int | None) -> JsonObject:
+        """Say at each property that is filled by choice what there is to choose from."""
+        for names, engine in choices_of(self.graph.steps[number].content):
+            if isinstance(engine, ir.Planned):
+                said = EngineProperties(plan=self._plan(engine.tools, item))
+            else:
+                said = EngineProperties(among=self.paths.read(engine.choices, item))
+            schema = as_object(beside_property(schema, names, said))
+        return schema
+
+    def _plan(self, tools: tuple[ir.PlannableTool, ...], item: int | None) -> JsonObject:
+        """Return the tools of a plan by name."""
+        made: JsonObject = {}
+        for tool in tools:
+            said: JsonObject = {tool.kind: tool.target, "arguments": tool.arguments, "output": tool.output}
+            made[tool.name] = said
+            if tool.bound:
+                match self.paths.arguments(tool.bound, item):
+                    case Named(members):
+                        given = dict(members)
+                    case Listed(items):
+                        given = {str(place): each for place, each in enumerate(items)}
+                    case value:
+                        given = {"0": value}
+                said["bound"] = {name: written_value(each) for name, each in given.items()}
+        return made
+
+
+class Hints:
+    """The hints in one document, in the `sentences` of the project; `None` if there are no hints."""
+
+    def __init__(
+        self, plan: ir.Plan, part: Purpose, sentences: Sentences | None, paths: Paths, items: tuple[int | None, ...]
+    ) -> None:
+        self.graph = plan.flat.graph
+        self.part = part
+        self.sentences = sentences
+        self._around_paths = ("" if sentences is None else sentences.hint).split("{paths}")
+        self.paths = paths
+        self._inputs: dict[str, Json] = {}
+        """What the inputs say of themselves; a process lists its inputs, so that no hint repeats it."""
+        if plan.shape != "process":
+            self._inputs = {suffixed(name, item): each for name, each in self.graph.inputs.items() for item in items}
+        self.tells_references = part == "process" and not self._inputs
+        """Whether it tells the very paths that are written for the engine."""
+        self.written: dict[tuple[ir.HintedPath, ...], None] = {}
+        """What is listed in each of the hints."""
+
+    def told(self, reads: Sequence[ir.Path], step: int, item: int | None) -> tuple[ir.HintedPath, ...]:
+        """Return the paths that a step reads and that exist in this document, with what is said of each."""
+        if self.sentences is None:
+            return ()
+        if self.part in {"flat", "result"}:
+            reads = [path for path in reads if not self._is_absent(path, item)]
+        return tuple([self._told(path, step, item) for path in self.paths.ordered(reads, item)])
+
+    def room(self, schema: JsonObject) -> DescribedSchema | None:
+        """Return a schema with room for a hint; `None` if there are no hints."""
+        return None if self.sentences is None else with_room(schema)
+
+    def said(self, told: tuple[ir.HintedPath, ...]) -> str:
+        """Return the hint for some paths."""
+        self.written[told] = None
+        return ir.hint_of(self._around_paths, told)[0]
+
+    def around(self, room: DescribedSchema) -> list[str]:
+        """Return the parts of a description with a hint: before its path, and after it."""
+        first, *others = self._around_paths
+        return [room.before + first, *others]
+
+    def _is_absent(self, path: ir.Path, item: int | None) -> bool:
+        """Tell whether a path leads to what the result drops, or to what somebody else gives to the flat form."""
+        if self.part == "result":
+            return any(map(is_meta, self.paths.segments(path, item)))
+        step = self.graph.steps.get(path.origin) if isinstance(path.origin, int) else None
+        return step is not None and (step.executor in {"server", "user"} or step.output)
+
+    def _told(self, path: ir.Path, step: int, item: int | None) -> ir.HintedPath:
+        """Return a path with what is said of it: `prompt (What the user wants)`, `step3_when_draft (may be null)`."""
+        words = [self._words_of_input(self.paths.read(path, item))] if self._inputs else []
+        words += [self.sentences.may_be_null] if self.sentences is not None and self.paths.may_be_null(path, step) else []
+        return ir.HintedPath(self.paths.text(path, item), "; ".join(filter(None, words)))
+
+    def _words_of_input(self, read: Read) -> str:
+        """Return what the input at the beginning of a path says of itself; nothing if it is none."""
+        schema = self._inputs.get(read.first)
+        for segment in read.segments[1:]:
+            properties = schema.get("properties") if isinstance(schema, dict) else None
+            schema = properties.get(segment.name) if isinstance(properties, dict) else None
+        said = schema.get("description") if isinstance(schema, dict) else None
+        return " ".join(said.split()).removesuffix(".") if isinstance(said, str) else ""
+
+    def of_null(self, schema: Json) -> Json:
+        """Say of what somebody else gives, a whole step or its `output`, that the model leaves it `null`."""
+        if self.sentences is None or not isinstance(schema, dict):
+            return schema
+        if has_output(schema):
+            properties = as_object(schema["properties"])
+            output = properties["output"]
+            said = with_room(output).saying(self.sentences.left_null) if isinstance(output, dict) else output
+            return {**schema, "properties": {**properties, "output": said}}
+        return with_room(schema).saying(self.sentences.left_null)
+
+
+def with_room(schema: JsonObject) -> DescribedSchema:
+    """Return a schema with room for a sentence; where there is no description it comes first, after a title."""
+    if "description" in schema:
+        return DescribedSchema(schema, f"{schema['description']}\n")
+    if next(iter(schema), None) == "title":
+        return DescribedSchema({"title": schema["title"], "description": "", **schema}, "")
+    return DescribedSchema({"description": "", **schema}, "")

@@ -21,11 +21,6 @@ from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, as_object, as_texts
 from instrc.text.names import snake
 
-# Write a process for a batch of items: it has every step once for each item.
-#
-# A path to a step or to an input follows its item; a path to a whole context shows the steps of all items.
-
-
 _Follow: TypeAlias = Callable[[flow.Read], flow.Read]
 
 
@@ -92,9 +87,6 @@ def _tool(tool: Json, follow: _Follow) -> Json:
     return {**tool, "bound": flow.written_value(flow.map_reads(flow.value_of(tool["bound"]), follow))}
 
 
-# What the blocks of a process give, as far as its own schemas say; anything where they do not.
-
-
 def given_by(block: flow.KeyedBlock, steps: Mapping[str, Json]) -> Json:
     """Return the schema of a block's value; `steps` are the schemas of all steps by key."""
     given = flow.gives(block)
@@ -103,11 +95,6 @@ def given_by(block: flow.KeyedBlock, steps: Mapping[str, Json]) -> Json:
         return {"type": "array", "items": nullable(items) if given.null else items}
     made = [_value(body, steps) for body in given.ones]
     return _one_of([*made, {"type": "null"}] if given.null else made)
-
-
-def _one_of(schemas: list[Json]) -> Json:
-    distinct = [schema for index, schema in enumerate(schemas) if schema not in schemas[:index]]
-    return {} if {} in distinct else distinct[0] if len(distinct) == 1 else {"anyOf": distinct}
 
 
 def _value(body: flow.Body, steps: Mapping[str, Json]) -> Json:
@@ -131,9 +118,9 @@ def _schema(value: flow.Value, steps: Mapping[str, Json]) -> Json:
             return schema
 
 
-# A vibe file as an artefact: its schema is the export.
-#
-# A schema whose properties are all contexts is a process written by hand; any other is a tool.
+def _one_of(schemas: list[Json]) -> Json:
+    distinct = [schema for index, schema in enumerate(schemas) if schema not in schemas[:index]]
+    return {} if {} in distinct else distinct[0] if len(distinct) == 1 else {"anyOf": distinct}
 
 
 def emit_vibe(schema: Json, name: str, *, batch: int) -> Artefact:
@@ -172,8 +159,10 @@ def emit_vibe(schema: Json, name: str, *, batch: int) -> Artefact:
     return Artefact(name, title, documents)
 
 
-def _unchanged(_executor: flow.Executor | None, schema: Json) -> Json:
-    return schema
+def _multiplied_tool(schema: Json, name: str, batch: int) -> Json:
+    """Return a tool with the schema once an item."""
+    keys = [suffixed(f"step1_{snake(name)}".rstrip("_"), item) for item in range(1, batch + 1)]
+    return {"type": "object", "properties": dict.fromkeys(keys, schema), "required": [*keys]}
 
 
 def _steps(process: Process, change: Callable[[flow.Executor | None, Json], Json]) -> Json:
@@ -201,6 +190,10 @@ def _join_step(first: Json, second: Json) -> Json:
     return joined
 
 
+def _unchanged(_executor: flow.Executor | None, schema: Json) -> Json:
+    return schema
+
+
 def _as_planned(executor: flow.Executor | None, schema: Json) -> Json:
     """Return a step as the model plans it: what others give is null for now."""
     properties = _properties(schema)
@@ -212,9 +205,3 @@ def _as_planned(executor: flow.Executor | None, schema: Json) -> Json:
 def _properties(schema: Json) -> dict[str, Json]:
     found = schema.get("properties") if isinstance(schema, dict) else None
     return found if isinstance(found, dict) else {}
-
-
-def _multiplied_tool(schema: Json, name: str, batch: int) -> Json:
-    """Return a tool with the schema once an item."""
-    keys = [suffixed(f"step1_{snake(name)}".rstrip("_"), item) for item in range(1, batch + 1)]
-    return {"type": "object", "properties": dict.fromkeys(keys, schema), "required": [*keys]}

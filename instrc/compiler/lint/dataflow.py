@@ -15,21 +15,8 @@ from instrc.schema.references import DynamicScope
 from instrc.text.jsonvalue import Json, Location
 from instrc.text.limits import COMPARED_NAMES
 
-# Follow the paths by which the steps of a hand-written process read each other.
-#
-# A path begins with the key of a step, wherever the step lies, or with a chunk and a step in it, and continues with properties.
-# Steps run in the order in which they are written, chunk by chunk.
-
-
-DATAFLOW_LEVELS: Final = 40
-"""Members of a path that the flow of data is followed along."""
-DATAFLOW_PLACES: Final = 20_000
-"""Places of a vibe that are looked at for it."""
-
 PropertyPath: TypeAlias = tuple[str, ...]
 """Property names from the root down: `("llmContext1", "identify", "who")`."""
-_CHUNK = re.compile(r"(?:llm|server|user|human)_?context_?\d*", re.IGNORECASE)
-_PROMPT = re.compile(r"prompt(?:_item\d+)?")
 
 
 class SchemaRead(NamedTuple):
@@ -49,6 +36,15 @@ class PathFault(NamedTuple):
     nearest: tuple[str, ...]
     target: Location | None
     """The place of the schema that a path leads to, if it leads forward and stands in the same document."""
+
+
+_CHUNK = re.compile(r"(?:llm|server|user|human)_?context_?\d*", re.IGNORECASE)
+DATAFLOW_PLACES: Final = 20_000
+"""Places of a vibe that are looked at for it."""
+DATAFLOW_LEVELS: Final = 40
+"""Members of a path that the flow of data is followed along."""
+_PROMPT = re.compile(r"prompt(?:_item\d+)?")
+_PARTS = frozenset({"items", "prefixItems", "patternProperties", "contains", "unevaluatedItems", "propertyNames"})
 
 
 class Dataflow:
@@ -222,9 +218,6 @@ def _is_input(fault: PathFault, paths: list[tuple[Location, str]]) -> bool:
     return fault.kind == "dangling" and not fault.nearest and path.isidentifier() and places == {"references", "arguments"}
 
 
-_PARTS = frozenset({"items", "prefixItems", "patternProperties", "contains", "unevaluatedItems", "propertyNames"})
-
-
 def paths_of(node: dict[str, Json]) -> Iterator[tuple[Location, str]]:
     """Yield the paths in the engine properties of a schema, with the place of each in it."""
     references = node.get("references")
@@ -241,12 +234,6 @@ def paths_of(node: dict[str, Json]) -> Iterator[tuple[Location, str]]:
             stack.extend(((*place, name), item) for name, item in reversed(value.items()))
 
 
-# Follow the paths by which the parts of a process with blocks read each other.
-#
-# A path begins with an input, a name of a block around the reader, or the key of a step or block
-# that runs before it in its own body or in one around it.
-
-
 _OPEN = frozenset({"allOf", "anyOf", "oneOf", "$ref", "additionalProperties", "patternProperties", "if", "items", "prefixItems"})
 """Keywords beside which a value may have members that are not among its properties."""
 
@@ -260,6 +247,28 @@ class ProcessFault(NamedTuple):
     nearest: tuple[str, ...]
     later: Location | None
     """Where that stands which comes later."""
+
+
+def dataflow_faults(process: Process, inputs: tuple[str, ...]) -> Iterator[ProcessFault]:
+    """Yield each path of a process that is no good; `inputs` are known beside those that it lists."""
+    names: dict[str, Json] = dict.fromkeys(("prompt", *inputs), True)
+    waiting = [_PendingBody(process.body, (), (), _Scope(names | (process.inputs or {})))]
+    while waiting:
+        body, place, engine, scope, until = waiting.pop()
+        places = [_place_of(context, place) for context in body.contexts]
+        for context, at in zip(body.contexts, places, strict=True):
+            scope.expected |= {key: (*at, *below) for key, below in _keys(context)}
+        for context, at in zip(body.contexts, places, strict=True):
+            if isinstance(context, flow.Chunk):
+                yield from _in_chunk(context, at, scope)
+            else:
+                yield from _in_block(context, at, scope)
+                waiting += _inside(context, at, scope)
+                if not isinstance(context, flow.Else) and context.key is not None:
+                    scope.know(context.key, schema=True)
+        if until is not None:
+            yield from _in_condition(until, (*engine, "until"), "until", scope)
+        yield from _judged(flow.reads_of(body.value), (*engine, "value"), "value", scope)
 
 
 class _Scope:
@@ -312,26 +321,15 @@ class _PendingBody(NamedTuple):
     until: flow.Condition | None = None
 
 
-def dataflow_faults(process: Process, inputs: tuple[str, ...]) -> Iterator[ProcessFault]:
-    """Yield each path of a process that is no good; `inputs` are known beside those that it lists."""
-    names: dict[str, Json] = dict.fromkeys(("prompt", *inputs), True)
-    waiting = [_PendingBody(process.body, (), (), _Scope(names | (process.inputs or {})))]
-    while waiting:
-        body, place, engine, scope, until = waiting.pop()
-        places = [_place_of(context, place) for context in body.contexts]
-        for context, at in zip(body.contexts, places, strict=True):
-            scope.expected |= {key: (*at, *below) for key, below in _keys(context)}
-        for context, at in zip(body.contexts, places, strict=True):
-            if isinstance(context, flow.Chunk):
-                yield from _in_chunk(context, at, scope)
-            else:
-                yield from _in_block(context, at, scope)
-                waiting += _inside(context, at, scope)
-                if not isinstance(context, flow.Else) and context.key is not None:
-                    scope.know(context.key, schema=True)
-        if until is not None:
-            yield from _in_condition(until, (*engine, "until"), "until", scope)
-        yield from _judged(flow.reads_of(body.value), (*engine, "value"), "value", scope)
+def _place_of(context: flow.Context, around: Location) -> Location:
+    return (*around, "properties", context.name) if context.definition is None else ("$defs", context.definition)
+
+
+def _keys(context: flow.Context) -> Iterator[tuple[str, Location]]:
+    if isinstance(context, flow.Chunk):
+        yield from ((step.key, ("properties", step.key)) for step in context.steps)
+    elif not isinstance(context, flow.Else) and context.key is not None:
+        yield context.key, ()
 
 
 def _in_chunk(chunk: flow.Chunk, place: Location, scope: _Scope) -> Iterator[ProcessFault]:
@@ -351,32 +349,6 @@ def _in_step(step: flow.Step, place: Location, scope: _Scope) -> Iterator[Proces
         yield from _judged(flow.reads_of(engine.arguments), (*at, "arguments"), step.key, scope)
         if engine.among is not None:
             yield from _judged([engine.among], (*at, "among"), step.key, scope)
-
-
-def _in_block(block: flow.Block, place: Location, scope: _Scope) -> Iterator[ProcessFault]:
-    """Judge what a block reads before anything in it runs."""
-    word, reader = flow.word_of(block), block.name if isinstance(block, flow.Else) else block.key or block.name
-    for number, part in enumerate(flow.parts_of(block)):
-        if part.condition is not None:
-            yield from _in_condition(part.condition, (*place, "anyOf", number, word), reader, scope)
-    yield from _judged(flow.reads_of(flow.source_of_block(block)), (*place, word, "in"), reader, scope)
-    if isinstance(block, flow.Repeat):
-        yield from _judged(flow.reads_of(block.first), (*place, word, "from"), reader, scope)
-
-
-def _in_condition(condition: flow.Condition, place: Location, reader: str, scope: _Scope) -> Iterator[ProcessFault]:
-    for at, number in condition.places():
-        yield from _judged([condition.tests[number][0]], (*place, *at), reader, scope)
-
-
-def _inside(block: flow.Block, place: Location, scope: _Scope) -> Iterator[_PendingBody]:
-    """Yield the bodies of a block with what can be read in them."""
-    word = flow.word_of(block)
-    way = flow.FORMS[word].bodies
-    for number, part in enumerate(flow.parts_of(block)):
-        at = (*place, way, number) if way == "anyOf" else (*place, way) if way else place
-        engine = (*(at if way == "anyOf" else place), word)
-        yield _PendingBody(part.body, at, engine, _Scope(dict.fromkeys(part.names, True), scope), part.until)
 
 
 def _judged(reads: Iterator[flow.Read] | list[flow.Read], place: Location, reader: str, scope: _Scope) -> Iterator[ProcessFault]:
@@ -409,12 +381,27 @@ def _missing(schema: Json, names: list[str], offers: NearestNames) -> tuple[list
     return None
 
 
-def _keys(context: flow.Context) -> Iterator[tuple[str, Location]]:
-    if isinstance(context, flow.Chunk):
-        yield from ((step.key, ("properties", step.key)) for step in context.steps)
-    elif not isinstance(context, flow.Else) and context.key is not None:
-        yield context.key, ()
+def _in_block(block: flow.Block, place: Location, scope: _Scope) -> Iterator[ProcessFault]:
+    """Judge what a block reads before anything in it runs."""
+    word, reader = flow.word_of(block), block.name if isinstance(block, flow.Else) else block.key or block.name
+    for number, part in enumerate(flow.parts_of(block)):
+        if part.condition is not None:
+            yield from _in_condition(part.condition, (*place, "anyOf", number, word), reader, scope)
+    yield from _judged(flow.reads_of(flow.source_of_block(block)), (*place, word, "in"), reader, scope)
+    if isinstance(block, flow.Repeat):
+        yield from _judged(flow.reads_of(block.first), (*place, word, "from"), reader, scope)
 
 
-def _place_of(context: flow.Context, around: Location) -> Location:
-    return (*around, "properties", context.name) if context.definition is None else ("$defs", context.definition)
+def _in_condition(condition: flow.Condition, place: Location, reader: str, scope: _Scope) -> Iterator[ProcessFault]:
+    for at, number in condition.places():
+        yield from _judged([condition.tests[number][0]], (*place, *at), reader, scope)
+
+
+def _inside(block: flow.Block, place: Location, scope: _Scope) -> Iterator[_PendingBody]:
+    """Yield the bodies of a block with what can be read in them."""
+    word = flow.word_of(block)
+    way = flow.FORMS[word].bodies
+    for number, part in enumerate(flow.parts_of(block)):
+        at = (*place, way, number) if way == "anyOf" else (*place, way) if way else place
+        engine = (*(at if way == "anyOf" else place), word)
+        yield _PendingBody(part.body, at, engine, _Scope(dict.fromkeys(part.names, True), scope), part.until)

@@ -29,10 +29,6 @@ if TYPE_CHECKING:
     from instrc.problems.schemas import Cause
     from instrc.schema.validation import Violation
 
-
-# The schemas of a document as they are read: in which dialect, and for which kinds of values.
-
-
 SHOWN_VALUE: Final = 120
 """Letters of a value that a warning shows."""
 TOLD_OF_A_KIND: Final = 20
@@ -92,9 +88,6 @@ def read_nodes(schema: Json) -> Iterator[ReadNode]:
         stack.extend(reversed(below))
 
 
-# Find keywords that do nothing where they stand: by the type beside them, for want of another keyword, by the dialect.
-
-
 _NEEDS = {
     "then": ("if",),
     "else": ("if",),
@@ -110,16 +103,6 @@ _TELLING = _KINDS.keys() | _NEEDS.keys() | vocabulary.DRAFT_3 | vocabulary.remov
 _LIMIT = "(min|max)(imum|Length|Items|Properties)"  # compiled when it is needed
 _LIMITED = {"number": "imum", "integer": "imum", "string": "Length", "array": "Items", "object": "Properties"}
 """The second half of the words that limit the values of a type."""
-
-
-class _Idle(Struct, frozen=True):
-    """Why a keyword does nothing, as its problem says it."""
-
-    cause: Cause
-    applies_to: tuple[str, ...] = ()
-    allowed: tuple[str, ...] = ()
-    dialect: str = ""
-    instead: str | None = None
 
 
 def idle_keywords(nodes: Sequence[ReadNode], span_of: SpanOf, allowed: frozenset[str]) -> Iterator[Problem]:
@@ -160,6 +143,16 @@ def _applies(word: str, kinds: frozenset[str]) -> bool:
     return word in _KINDS and word not in _NEEDS and not kinds.isdisjoint(_KINDS[word])
 
 
+class _Idle(Struct, frozen=True):
+    """Why a keyword does nothing, as its problem says it."""
+
+    cause: Cause
+    applies_to: tuple[str, ...] = ()
+    allowed: tuple[str, ...] = ()
+    dialect: str = ""
+    instead: str | None = None
+
+
 def _by_dialect(word: str, node: ReadNode) -> _Idle | None:
     """Find words that the dialect does not have, and values by which a word is not understood."""
     if word == "nullable":
@@ -188,11 +181,6 @@ def _alone(word: str, node: ReadNode) -> _Idle | None:
     return _Idle("alone", needed)
 
 
-def _asks_what_was_evaluated(nodes: Sequence[ReadNode]) -> bool:
-    """Tell whether some schema asks what others have evaluated: an `if` that is alone answers that."""
-    return any(not _UNEVALUATED.isdisjoint(node.schema) for node in nodes)
-
-
 def _by_type(word: str, node: ReadNode, kinds: frozenset[str]) -> _Idle | None:
     """Find words that look only at values of types that do not get here."""
     kinds_of_word = _KINDS.get(word)
@@ -213,7 +201,9 @@ def _types(kinds: frozenset[str]) -> tuple[str, ...]:
     return tuple(sorted(whole - {"integer"} if "number" in whole else whole))
 
 
-# Find schemas that nothing satisfies, where no other problem says so already.
+def _asks_what_was_evaluated(nodes: Sequence[ReadNode]) -> bool:
+    """Tell whether some schema asks what others have evaluated: an `if` that is alone answers that."""
+    return any(not _UNEVALUATED.isdisjoint(node.schema) for node in nodes)
 
 
 def impossible(schema: Json, nodes: Sequence[ReadNode], span_of: SpanOf) -> Iterator[Problem]:
@@ -260,9 +250,6 @@ def _is_told(node: ReadNode) -> bool:
     return values is not None and not own_kinds(schema)
 
 
-# Find values in a schema that the schema itself refuses: defaults, examples, members of an `enum`.
-
-
 _SAMPLES = ("default", "examples", "example")
 _VALUES_TELLING = frozenset({*_SAMPLES, "enum", "const"})
 _NO_VERDICT = frozenset({"schema", "json"})
@@ -291,13 +278,6 @@ def refused_values(schema: Json, nodes: Sequence[ReadNode], span_of: SpanOf, all
         yield UncheckedValues(at=at_first, count=len(doubtful) - JUDGED_VALUES, limit=JUDGED_VALUES)
     if doubtful:
         yield from _judged(schema, doubtful[:JUDGED_VALUES], span_of)
-
-
-def _samples(word: str, held: Json) -> Iterator[tuple[Location, Json]]:
-    if word != "examples":
-        yield (), held
-    elif isinstance(held, list):
-        yield from (((index,), value) for index, value in enumerate(held))
 
 
 def _excluded(path: Location, node: dict[str, Json], span_of: SpanOf, ignored: frozenset[str]) -> Iterator[Problem]:
@@ -343,6 +323,11 @@ def _repeated(listed: list[Json], path: Location, span_of: SpanOf) -> Iterator[P
         seen.add(key)
 
 
+def _shortened(value: Json) -> str:
+    text = dumps(value, indent=False)
+    return text if len(text) <= 30 else text[:29] + "…"
+
+
 def _without_format(word: str, listed: list[Json], path: Location, node: dict[str, Json], span_of: SpanOf) -> Iterator[Problem]:
     """Yield the listed texts that do not have the format of their schema."""
     written = node.get("format")
@@ -357,9 +342,11 @@ def _without_format(word: str, listed: list[Json], path: Location, node: dict[st
         yield FormatExcludesValue(at=span_of(place), word=word, value=_shortened(value), format=written, every=every)
 
 
-def _shortened(value: Json) -> str:
-    text = dumps(value, indent=False)
-    return text if len(text) <= 30 else text[:29] + "…"
+def _samples(word: str, held: Json) -> Iterator[tuple[Location, Json]]:
+    if word != "examples":
+        yield (), held
+    elif isinstance(held, list):
+        yield from (((index,), value) for index, value in enumerate(held))
 
 
 def _judged(schema: Json, doubtful: list[tuple[Location, Json]], span_of: SpanOf) -> Iterator[Problem]:
@@ -394,9 +381,6 @@ def _reason(violation: Violation) -> str:
     return text if len(text) <= SHOWN_VALUE else f"{text[:50]} … {text[-65:]}"
 
 
-# Find what is suspicious in a sound schema: words that nobody knows or that do nothing, bounds and values that leave nothing.
-
-
 def suspicious_words(schema: Json, span_of: SpanOf, allowed: frozenset[str] = frozenset()) -> Iterator[Problem]:
     """Yield keywords and formats that nobody has defined, empty ranges, idle keywords and refused values, each in written order.
 
@@ -415,6 +399,9 @@ def suspicious_words(schema: Json, span_of: SpanOf, allowed: frozenset[str] = fr
             from instrc.problems.files import FurtherProblems  # only where there are so many
 
             yield FurtherProblems(at=further.at, kind=further.name, limit=TOLD_OF_A_KIND)
+
+
+_OF_PATTERNS = frozenset({"pattern", "patternProperties"})
 
 
 def _unknown(nodes: list[ReadNode], span_of: SpanOf, allowed: frozenset[str]) -> Iterator[Problem]:
@@ -444,39 +431,6 @@ def _unknown(nodes: list[ReadNode], span_of: SpanOf, allowed: frozenset[str]) ->
                 yield PatternTooLarge(at=span_of(pointer((*path, *below))), why=why)
 
 
-def _of_engines(nodes: list[ReadNode], span_of: SpanOf, allowed: frozenset[str]) -> Iterator[Problem]:
-    """Yield misspelt words that engines read, which nothing else would tell: anything may begin with `x-`."""
-    for read in nodes:
-        for word, value in read.schema.items():
-            if not vocabulary.is_extension(word) or word in vocabulary.APPROVAL or word in allowed:
-                continue
-            from instrc.problems.suggest import is_a_slip_of  # few schemas have words of their own
-
-            if word == vocabulary.TEMPERATURE and is_amount(value):
-                continue
-            beside = any(each in read.schema for each in vocabulary.APPROVAL)
-            approval = vocabulary.APPROVAL if beside else vocabulary.APPROVAL[:2]  # `x-note` and `x-vote` are words like others
-            known = (*approval, vocabulary.TEMPERATURE)
-            meant = tuple(each for each in known if is_a_slip_of(word.lower(), each) or word.lower() == each)
-            if meant:
-                from instrc.problems.schemas import UnknownKeyword
-
-                lost = "does not say who approves" if meant[0] in approval else "does not set a temperature"
-                lost = "is no number from 0" if word == vocabulary.TEMPERATURE else lost
-                at = span_of(pointer((*read.path, word)), key=True)
-                yield UnknownKeyword(at=at, word=word, nearest=() if word in meant else meant, lost=lost)
-
-
-_OF_PATTERNS = frozenset({"pattern", "patternProperties"})
-
-
-def _unknown_keyword(keyword: str, at: Span | None) -> Problem:
-    from instrc.problems.schemas import UnknownKeyword
-    from instrc.problems.suggest import nearest  # only where something is wrong, as the problems below
-
-    return UnknownKeyword(at=at, word=keyword, nearest=_OF_OTHERS.get(keyword) or nearest(keyword, vocabulary.OFFERED))
-
-
 _OF_OTHERS = {
     "min": ("minimum", "minLength", "minItems"),
     "max": ("maximum", "maxLength", "maxItems"),
@@ -489,6 +443,13 @@ _OF_OTHERS = {
     "argument": ("arguments",),
 }
 """Keywords of other systems and of our own engine, and what says the same."""
+
+
+def _unknown_keyword(keyword: str, at: Span | None) -> Problem:
+    from instrc.problems.schemas import UnknownKeyword
+    from instrc.problems.suggest import nearest  # only where something is wrong, as the problems below
+
+    return UnknownKeyword(at=at, word=keyword, nearest=_OF_OTHERS.get(keyword) or nearest(keyword, vocabulary.OFFERED))
 
 
 def _unknown_format(written: str, at: Span | None) -> Problem:
@@ -511,3 +472,26 @@ def _ranges(path: Location, node: dict[str, Json], span_of: SpanOf) -> Iterator[
             high=str(node[upper])[:40],
             other=span_of(pointer((*path, upper))),
         )
+
+
+def _of_engines(nodes: list[ReadNode], span_of: SpanOf, allowed: frozenset[str]) -> Iterator[Problem]:
+    """Yield misspelt words that engines read, which nothing else would tell: anything may begin with `x-`."""
+    for read in nodes:
+        for word, value in read.schema.items():
+            if not vocabulary.is_extension(word) or word in vocabulary.APPROVAL or word in allowed:
+                continue
+            from instrc.problems.suggest import is_a_slip_of  # few schemas have words of their own
+
+            if word == vocabulary.TEMPERATURE and is_amount(value):
+                continue
+            beside = any(each in read.schema for each in vocabulary.APPROVAL)
+            approval = vocabulary.APPROVAL if beside else vocabulary.APPROVAL[:2]  # `x-note` and `x-vote` are words like others
+            known = (*approval, vocabulary.TEMPERATURE)
+            meant = tuple(each for each in known if is_a_slip_of(word.lower(), each) or word.lower() == each)
+            if meant:
+                from instrc.problems.schemas import UnknownKeyword
+
+                lost = "does not say who approves" if meant[0] in approval else "does not set a temperature"
+                lost = "is no number from 0" if word == vocabulary.TEMPERATURE else lost
+                at = span_of(pointer((*read.path, word)), key=True)
+                yield UnknownKeyword(at=at, word=word, nearest=() if word in meant else meant, lost=lost)

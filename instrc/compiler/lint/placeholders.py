@@ -18,50 +18,11 @@ from instrc.text.jsonvalue import Json, pointer
 from instrc.text.source import Span
 from instrc.vibes.vibe import Vibe
 
-# Walk through all nodes of the surface of a program, in order of place.
-
-
-def program_nodes(statements: Iterable[Statement]) -> Iterator[object]:
-    """Yield each node of some statements in order of place; names and places in them are not nodes, nor are annotations."""
-    stack: list[object] = [*statements]
-    stack.reverse()
-    while stack:
-        node = stack.pop()
-        kind = node.__class__
-        if kind is tuple:
-            stack += node[::-1]  # type: ignore[index]  # of nodes
-        elif (parts := _parts(kind)) is not None:  # type: ignore[arg-type]  # classes can be hashed
-            yield node
-            stack += parts(node)
-
-
-def statements_with(program: Program, pattern: str) -> list[Statement]:
-    """Return the statements of a program in whose texts a pattern is found: few of them are worth a walk."""
-    places = [found.start() for found in re.finditer(pattern, program.source.text)]
-    return [each for each in program.statements if bisect_left(places, each.span.start) < bisect_left(places, each.span.end)]
-
-
-@cache
-def _parts(kind: type) -> Callable[[object], tuple[object, ...]] | None:
-    """Return what gives the parts of a node that may hold further nodes, the last first; `None` for what is no node."""
-    if not issubclass(kind, msgspec.Struct):
-        return None
-    fields = kind.__struct_fields__
-    names = [each for each in reversed(fields) if not (each.endswith("span") or each in {"annotation", "schema"})]
-    return attrgetter(*names) if len(names) > 1 else lambda node: tuple(getattr(node, name) for name in names)
-
-
-# Find places of templates in the texts of a program or a vibe: nothing is inserted there.
-
-
+_BEHIND_QUOTE = r"""["'][^"'\n]*(?:\{(?:[\w.{]|[^\S\n])*[}\\]|<%|\\u)"""
+"""What every text with a placeholder has, or an escape in it; most programs have it nowhere, and are not walked through."""
 _PATH = r"\s*[^\W\d]\w*(?:\.\w+)*\s*"
 _MARKED = rf"\{{?\{{\{{{_PATH}\}}\}}\}}?|\$\{{{_PATH}\}}|<%=?{_PATH}%>"
 _BRACED = rf"(?<![{{$\\\w])\{{({_PATH})\}}(?!\}})"
-_BEHIND_QUOTE = r"""["'][^"'\n]*(?:\{(?:[\w.{]|[^\S\n])*[}\\]|<%|\\u)"""
-"""What every text with a placeholder has, or an escape in it; most programs have it nowhere, and are not walked through."""
-_QUOTES = "`'\"\u201c\u201d\u00ab\u00bb"
-_TEXTS = ("title", "description")
-"""Keywords that hold words for a model."""
 
 
 def placeholders(program: Program) -> Iterator[Problem]:
@@ -79,27 +40,6 @@ def placeholders(program: Program) -> Iterator[Problem]:
             from instrc.problems.text import Placeholder  # only where there is one
 
             yield Placeholder(at=_place(word, at), word=word)
-
-
-def placeholders_in_vibe(vibe: Vibe) -> Iterator[Problem]:
-    """Yield each `{{name}}`, `${name}` and `<%= name %>` in the texts of a vibe; one in quotes is only mentioned."""
-    if not re.search(r"\{\{|\$\{|<%", vibe.source.text):
-        return
-    for path, part in walk(vibe.schema):
-        for keyword in _TEXTS:
-            text = part.get(keyword) if isinstance(part, dict) else None
-            if not isinstance(text, str):
-                continue
-            found = [match.group() for match in re.finditer(_MARKED, text) if not _is_quoted(match)]
-            for word in dict.fromkeys(found):
-                from instrc.problems.text import Placeholder  # only where there is one
-
-                yield Placeholder(at=_place(word, vibe.span(pointer((*path, keyword)))), word=word, in_vibe=True)
-
-
-def _is_quoted(match: re.Match[str]) -> bool:
-    text, before, after = match.string, match.start() - 1, match.end()
-    return before >= 0 and text[before] in _QUOTES and text[after : after + 1] in _QUOTES and after < len(text)
 
 
 def _values(written: list[object]) -> Iterator[str]:
@@ -128,6 +68,10 @@ def _texts(written: list[object]) -> Iterator[tuple[str, Span]]:
                 pass
 
 
+_TEXTS = ("title", "description")
+"""Keywords that hold words for a model."""
+
+
 def _descriptions(schema: Json, at: Span) -> Iterator[tuple[str, Span]]:
     for path, part in walk(schema):
         for keyword in _TEXTS:
@@ -140,3 +84,57 @@ def _place(word: str, at: Span) -> Span:
     """Return the place of a word in a string, the whole string where it is written with escapes."""
     start = at.source.text.find(word, at.start, at.end)
     return at if start < 0 else at.source.span(start, start + len(word))
+
+
+def program_nodes(statements: Iterable[Statement]) -> Iterator[object]:
+    """Yield each node of some statements in order of place; names and places in them are not nodes, nor are annotations."""
+    stack: list[object] = [*statements]
+    stack.reverse()
+    while stack:
+        node = stack.pop()
+        kind = node.__class__
+        if kind is tuple:
+            stack += node[::-1]  # type: ignore[index]  # of nodes
+        elif (parts := _parts(kind)) is not None:  # type: ignore[arg-type]  # classes can be hashed
+            yield node
+            stack += parts(node)
+
+
+@cache
+def _parts(kind: type) -> Callable[[object], tuple[object, ...]] | None:
+    """Return what gives the parts of a node that may hold further nodes, the last first; `None` for what is no node."""
+    if not issubclass(kind, msgspec.Struct):
+        return None
+    fields = kind.__struct_fields__
+    names = [each for each in reversed(fields) if not (each.endswith("span") or each in {"annotation", "schema"})]
+    return attrgetter(*names) if len(names) > 1 else lambda node: tuple(getattr(node, name) for name in names)
+
+
+def statements_with(program: Program, pattern: str) -> list[Statement]:
+    """Return the statements of a program in whose texts a pattern is found: few of them are worth a walk."""
+    places = [found.start() for found in re.finditer(pattern, program.source.text)]
+    return [each for each in program.statements if bisect_left(places, each.span.start) < bisect_left(places, each.span.end)]
+
+
+_QUOTES = "`'\"\u201c\u201d\u00ab\u00bb"
+
+
+def placeholders_in_vibe(vibe: Vibe) -> Iterator[Problem]:
+    """Yield each `{{name}}`, `${name}` and `<%= name %>` in the texts of a vibe; one in quotes is only mentioned."""
+    if not re.search(r"\{\{|\$\{|<%", vibe.source.text):
+        return
+    for path, part in walk(vibe.schema):
+        for keyword in _TEXTS:
+            text = part.get(keyword) if isinstance(part, dict) else None
+            if not isinstance(text, str):
+                continue
+            found = [match.group() for match in re.finditer(_MARKED, text) if not _is_quoted(match)]
+            for word in dict.fromkeys(found):
+                from instrc.problems.text import Placeholder  # only where there is one
+
+                yield Placeholder(at=_place(word, vibe.span(pointer((*path, keyword)))), word=word, in_vibe=True)
+
+
+def _is_quoted(match: re.Match[str]) -> bool:
+    text, before, after = match.string, match.start() - 1, match.end()
+    return before >= 0 and text[before] in _QUOTES and text[after : after + 1] in _QUOTES and after < len(text)

@@ -39,6 +39,44 @@ def reading_problems(vibe: Vibe, registry: Registry) -> tuple[Problem, ...]:
     return tuple(replace(each, at=vibe.span(_written(vibe.schema, each.pointer))) for each in (found and refused) or found)
 
 
+def _refusals(schema: Json) -> list[UnreadableProcess]:
+    try:
+        Process.find(schema)
+    except CompileError as error:
+        return [problem for problem in error.problems if isinstance(problem, UnreadableProcess)]
+    return []
+
+
+def _leads_out(node: Json) -> bool:
+    reference = node.get("$ref") if isinstance(node, dict) else None
+    return isinstance(reference, str) and not reference.startswith("#")
+
+
+def _written(document: Json, place: str) -> str:
+    """Return where that stands to which a pointer through the names of contexts leads, or the nearest around it."""
+    found: list[str] = []
+    try:
+        for token in tokens(place):
+            found = _followed(document, found, token)
+            at(document, pointer([*found, token]))
+            found.append(token)
+        return pointer(_followed(document, found, None))
+    except (LookupError, ValueError):
+        return pointer(found)
+
+
+def _followed(document: Json, found: list[str], token: str | None) -> list[str]:
+    """Follow references within the document from a place until something has a member."""
+    for _ in range(CHAINED_REFERENCES):
+        node = at(document, pointer(found))
+        reference = node.get("$ref") if isinstance(node, dict) and token not in node else None
+        if not isinstance(reference, str) or not reference.startswith("#"):
+            break
+        at(document, reference[1:])
+        found = tokens(reference[1:])
+    return found
+
+
 def form_problems(vibe: Vibe) -> Iterator[Problem]:
     """Yield tools of plans that are none, lists to choose from that are no paths, and conditions whose schemas are none."""
     for path, node in walk(vibe.schema):
@@ -77,41 +115,3 @@ def _in_condition(vibe: Vibe, path: Location, condition: Json) -> Iterator[Probl
             around = pointer((*way, "schema"))
             for problem in problems_of(test["schema"]):
                 yield replace(problem, at=vibe.span(around + problem.pointer), pointer=around + problem.pointer)
-
-
-def _refusals(schema: Json) -> list[UnreadableProcess]:
-    try:
-        Process.find(schema)
-    except CompileError as error:
-        return [problem for problem in error.problems if isinstance(problem, UnreadableProcess)]
-    return []
-
-
-def _leads_out(node: Json) -> bool:
-    reference = node.get("$ref") if isinstance(node, dict) else None
-    return isinstance(reference, str) and not reference.startswith("#")
-
-
-def _written(document: Json, place: str) -> str:
-    """Return where that stands to which a pointer through the names of contexts leads, or the nearest around it."""
-    found: list[str] = []
-    try:
-        for token in tokens(place):
-            found = _followed(document, found, token)
-            at(document, pointer([*found, token]))
-            found.append(token)
-        return pointer(_followed(document, found, None))
-    except (LookupError, ValueError):
-        return pointer(found)
-
-
-def _followed(document: Json, found: list[str], token: str | None) -> list[str]:
-    """Follow references within the document from a place until something has a member."""
-    for _ in range(CHAINED_REFERENCES):
-        node = at(document, pointer(found))
-        reference = node.get("$ref") if isinstance(node, dict) and token not in node else None
-        if not isinstance(reference, str) or not reference.startswith("#"):
-            break
-        at(document, reference[1:])
-        found = tokens(reference[1:])
-    return found

@@ -32,12 +32,8 @@ from instrc.vibes.registry import Registry
 from instrc.vibes.uri import SCHEME, evergreen_of
 from instrc.vibes.vibe import Vibe
 
-# Examine the schemas that are written in a program, after `@`, as the vibes of the registry are examined.
-
-
 COMPARED_LABELS: Final = 20
 """Labels that one is compared with for each letter it may lack."""
-
 _OBJECT = r"@(?!\s*[\"'])"
 """An `@` before what is no string."""
 
@@ -57,16 +53,6 @@ def review_annotations(program: surface.Program, allowed: frozenset[str] = froze
             yield from (_at_the_top(problem, schema, at, inline=inline) for problem in found)
 
 
-def _at_the_top(problem: Problem, schema: Json, at: Span, *, inline: bool) -> Problem:
-    """Return a problem that knows whether its keyword stands at the top of an annotation."""
-    from instrc.problems.schemas import UnknownKeyword
-
-    if isinstance(problem, UnknownKeyword) and isinstance(schema, dict) and problem.word in schema:
-        at_the_top = problem.at == place_in(at, f"/{problem.word}", key=True)
-        return replace(problem, annotating=at_the_top and not inline, inline=at_the_top and inline)
-    return problem
-
-
 def _schemas(program: surface.Program) -> Iterator[tuple[Json, Span, bool]]:
     """Yield each object after an `@` with the place that holds it, and whether it is a schema of its own."""
     for node in program_nodes(statements_with(program, _OBJECT)):
@@ -84,10 +70,14 @@ def _schemas(program: surface.Program) -> Iterator[tuple[Json, Span, bool]]:
                 pass
 
 
-# Find what compiles, but was hardly meant.
-#
-# Lines indented like stages, empty braces, labels that differ by one letter, a goal that is a name, a `Fail` that gives no
-# reason.
+def _at_the_top(problem: Problem, schema: Json, at: Span, *, inline: bool) -> Problem:
+    """Return a problem that knows whether its keyword stands at the top of an annotation."""
+    from instrc.problems.schemas import UnknownKeyword
+
+    if isinstance(problem, UnknownKeyword) and isinstance(schema, dict) and problem.word in schema:
+        at_the_top = problem.at == place_in(at, f"/{problem.word}", key=True)
+        return replace(problem, annotating=at_the_top and not inline, inline=at_the_top and inline)
+    return problem
 
 
 _DEEPER = re.compile(r"^([ \t]*)[^\s/](?>.*\S)(?<![;{(,|:=\[])\s*\n(?=\1[ \t]+[^\W\d])", re.MULTILINE)
@@ -129,6 +119,24 @@ def slips(program: surface.Program) -> Iterator[Problem]:
         yield from _timed_people(written)
 
 
+def _may_be_similar(labels: set[str]) -> bool:
+    """Tell whether two of many words may differ by one letter."""
+    seen: set[str] = set()
+    for label in labels:
+        shorter = _shortened(label)
+        if not seen.isdisjoint(shorter):
+            return True
+        seen |= shorter
+    return False
+
+
+def _shortened(label: str) -> set[str]:
+    """Return a word and what it is without one of its letters: words that differ by one letter share one of these."""
+    if len(label) > COMPARED_NAME:
+        return {label}
+    return {label, *(label[:at] + label[at + 1 :] for at in range(len(label)))}
+
+
 def _goals_like_names(program: surface.Program) -> list[Problem]:
     """Return a problem for each goal that is, letter by letter, the name of a value: its quotes were hardly meant."""
     goals = []
@@ -148,46 +156,6 @@ def _goals_like_names(program: surface.Program) -> list[Problem]:
     from instrc.problems.habits import QuotedName  # only where there is one
 
     return [QuotedName(at=at, word=text) for text, at in goals if text in known]
-
-
-def _bare_fails(written: list[object]) -> Iterator[Problem]:
-    """Yield each `Fail` that is given nothing, neither a reason nor a value; of an argument it is told that it is no value."""
-    from instrc.problems.habits import BareFail  # only where there is one
-
-    piped = {id(_plain(stage)) for node in written if isinstance(node, surface.Pipe) for stage in node.stages[1:]}
-    calls = [node for node in written if isinstance(node, surface.Call)]
-    elsewhere = piped | {id(part) for call in calls for part in (call.callee, *(_plain(each.value) for each in call.arguments))}
-    for node in written:
-        match node:
-            case surface.Call(callee=surface.Name(text="Fail"), arguments=()) | surface.Name(text="Fail") if (
-                id(node) not in elsewhere
-            ):
-                yield BareFail(at=node.span)
-            case _:
-                pass
-
-
-def _timed_people(written: list[object]) -> Iterator[Problem]:
-    """Yield each time that a step of a person is given as an argument, named like the words of a deadline."""
-    from instrc.problems.habits import DeadlineAsArgument  # only where there is one
-
-    for node in written:
-        if not isinstance(node, surface.Call) or not node.callee.text.endswith(_PEOPLE):
-            continue
-        for label, at, value in _labelled(node):
-            if (
-                label in ir.TIMING
-                and isinstance(value, surface.Literal)
-                and isinstance(value.value, str)
-                and is_duration(value.value)
-            ):
-                yield DeadlineAsArgument(at=at, word=label, written=value.value)
-
-
-def _plain(value: object) -> object:
-    while isinstance(value, surface.Annotated):
-        value = value.value
-    return value
 
 
 def _indented(program: surface.Program, written: list[object]) -> Iterator[Problem]:
@@ -257,24 +225,6 @@ def _is_empty(value: object) -> bool:
     return isinstance(value, surface.Object) and not value.fields
 
 
-def _may_be_similar(labels: set[str]) -> bool:
-    """Tell whether two of many words may differ by one letter."""
-    seen: set[str] = set()
-    for label in labels:
-        shorter = _shortened(label)
-        if not seen.isdisjoint(shorter):
-            return True
-        seen |= shorter
-    return False
-
-
-def _shortened(label: str) -> set[str]:
-    """Return a word and what it is without one of its letters: words that differ by one letter share one of these."""
-    if len(label) > COMPARED_NAME:
-        return {label}
-    return {label, *(label[:at] + label[at + 1 :] for at in range(len(label)))}
-
-
 def _similar_labels(written: list[object]) -> Iterator[Problem]:
     calls: defaultdict[str, list[dict[str, Span]]] = defaultdict(list)
     for node in written:
@@ -282,6 +232,21 @@ def _similar_labels(written: list[object]) -> Iterator[Problem]:
             calls[node.callee.text].append(_labels(node))
     for callee, uses in calls.items():
         yield from _similar_in(callee, uses)
+
+
+def _labels(call: surface.Call) -> dict[str, Span]:
+    """Return the labels of the values that a call is given, those in braces included."""
+    return {label: at for label, at, _ in _labelled(call)}
+
+
+def _labelled(call: surface.Call) -> Iterator[tuple[str, Span, object]]:
+    """Yield the labels of the values that a call is given, their places, and the values: those in braces last."""
+    for argument in call.arguments:
+        if argument.label and argument.label_span:
+            yield argument.label, argument.label_span, argument.value
+    for argument in call.arguments:
+        if argument.label is None and isinstance(argument.value, surface.Object):
+            yield from ((each.key, each.key_span, each.value) for each in argument.value.fields)
 
 
 def _similar_in(callee: str, uses: list[dict[str, Span]]) -> Iterator[Problem]:
@@ -305,21 +270,6 @@ def _similar_in(callee: str, uses: list[dict[str, Span]]) -> Iterator[Problem]:
             usual[word].append(label)
 
 
-def _labels(call: surface.Call) -> dict[str, Span]:
-    """Return the labels of the values that a call is given, those in braces included."""
-    return {label: at for label, at, _ in _labelled(call)}
-
-
-def _labelled(call: surface.Call) -> Iterator[tuple[str, Span, object]]:
-    """Yield the labels of the values that a call is given, their places, and the values: those in braces last."""
-    for argument in call.arguments:
-        if argument.label and argument.label_span:
-            yield argument.label, argument.label_span, argument.value
-    for argument in call.arguments:
-        if argument.label is None and isinstance(argument.value, surface.Object):
-            yield from ((each.key, each.key_span, each.value) for each in argument.value.fields)
-
-
 def _is_slip(label: str, other: str) -> bool:
     """Tell whether a label is another one with one letter wrong; numbers and plurals are other names."""
     if min(len(label), len(other)) < _SHORTEST or not is_a_slip_of(label, other):
@@ -328,7 +278,44 @@ def _is_slip(label: str, other: str) -> bool:
     return not numbers and label.rstrip("s") != other.rstrip("s")
 
 
-# Review the vibes that a program uses, as `instrc check` would, so that nothing compiles that is not valid.
+def _bare_fails(written: list[object]) -> Iterator[Problem]:
+    """Yield each `Fail` that is given nothing, neither a reason nor a value; of an argument it is told that it is no value."""
+    from instrc.problems.habits import BareFail  # only where there is one
+
+    piped = {id(_plain(stage)) for node in written if isinstance(node, surface.Pipe) for stage in node.stages[1:]}
+    calls = [node for node in written if isinstance(node, surface.Call)]
+    elsewhere = piped | {id(part) for call in calls for part in (call.callee, *(_plain(each.value) for each in call.arguments))}
+    for node in written:
+        match node:
+            case surface.Call(callee=surface.Name(text="Fail"), arguments=()) | surface.Name(text="Fail") if (
+                id(node) not in elsewhere
+            ):
+                yield BareFail(at=node.span)
+            case _:
+                pass
+
+
+def _plain(value: object) -> object:
+    while isinstance(value, surface.Annotated):
+        value = value.value
+    return value
+
+
+def _timed_people(written: list[object]) -> Iterator[Problem]:
+    """Yield each time that a step of a person is given as an argument, named like the words of a deadline."""
+    from instrc.problems.habits import DeadlineAsArgument  # only where there is one
+
+    for node in written:
+        if not isinstance(node, surface.Call) or not node.callee.text.endswith(_PEOPLE):
+            continue
+        for label, at, value in _labelled(node):
+            if (
+                label in ir.TIMING
+                and isinstance(value, surface.Literal)
+                and isinstance(value.value, str)
+                and is_duration(value.value)
+            ):
+                yield DeadlineAsArgument(at=at, word=label, written=value.value)
 
 
 def used_vibes(uris: Iterable[str], registry: Registry) -> tuple[Vibe, ...]:
@@ -351,6 +338,12 @@ def used_vibes(uris: Iterable[str], registry: Registry) -> tuple[Vibe, ...]:
     return tuple(found[uri] for uri in sorted(found))
 
 
+def _references(vibe: Vibe) -> Iterable[str]:
+    for _, node in walk(vibe.schema):
+        if node.__class__ is dict:
+            yield from (found for found in map(node.get, ("$ref", "$dynamicRef")) if isinstance(found, str))
+
+
 def review_used(uris: Iterable[str], registry: Registry, report: Report) -> None:
     """Report the errors of all vibes that a program uses, and versions that it does not use for want of a number."""
     for vibe in used_vibes(uris, registry):
@@ -367,15 +360,6 @@ def _errors(vibe: Vibe, registry: Registry) -> tuple[Problem, ...]:
     return tuple(problem for problem in found.problems if problem.severity == "error")
 
 
-def _references(vibe: Vibe) -> Iterable[str]:
-    for _, node in walk(vibe.schema):
-        if node.__class__ is dict:
-            yield from (found for found in map(node.get, ("$ref", "$dynamicRef")) if isinstance(found, str))
-
-
-# What is suspicious in a program: before its names are looked up, and after, in the vibes that it uses.
-
-
 def review_program(program: surface.Program, options: ir.CompileOptions) -> Iterator[Problem]:
     """Yield what is wrong with the schemas and the texts in a program, and what was hardly meant as it is written."""
     yield from review_annotations(program, options.keywords)
@@ -388,9 +372,6 @@ def review_vibes(instructions: InstructionTable, report: Report) -> None:
     """Report what is wrong with the vibes that a program uses, and with those of the programs that it calls."""
     for table in instructions.tables:
         review_used(table.uris(), table.registry, report)
-
-
-# Find slots of mixins that must be filled and are not: what stands there then is anything at all.
 
 
 _SAYS_NOTHING = frozenset({"title", "description", "$comment", "default", "examples", "deprecated", "readOnly", "writeOnly"})
@@ -406,25 +387,6 @@ def empty_slots(graph: ir.Graph, schema_of: Callable[[ir.Instruction], Json]) ->
                 from instrc.problems.schemas import EmptySlot  # only where there is one
 
                 yield EmptySlot(at=application.span, word=name, mixin=application.mixin.name)
-
-
-def _slots(schema: Json) -> list[str]:
-    """Return the required properties of a mixin, `default` aside, that say nothing about what stands in them."""
-    if not isinstance(schema, dict):
-        return []
-    properties, required = mapping(schema.get("properties")), required_names(schema)
-    return [name for name, part in properties.items() if name in required and name != "default" and _is_open(part)]
-
-
-def _is_open(schema: Json) -> bool:
-    if not isinstance(schema, dict):
-        return schema is True
-    return schema.keys() - {"type"} <= _SAYS_NOTHING and schema.get("type", "object") == "object"
-
-
-def _names(annotation: Json, name: str) -> bool:
-    properties = annotation.get("properties") if isinstance(annotation, dict) else None
-    return isinstance(properties, dict) and name in properties
 
 
 def _applications(graph: ir.Graph) -> Iterator[ir.Application]:
@@ -457,3 +419,22 @@ def _applications(graph: ir.Graph) -> Iterator[ir.Application]:
 
 def _groups(units: tuple[ir.Unit, ...]) -> list[ir.MixinGroup]:
     return [unit for unit in units if not isinstance(unit, int)]
+
+
+def _slots(schema: Json) -> list[str]:
+    """Return the required properties of a mixin, `default` aside, that say nothing about what stands in them."""
+    if not isinstance(schema, dict):
+        return []
+    properties, required = mapping(schema.get("properties")), required_names(schema)
+    return [name for name, part in properties.items() if name in required and name != "default" and _is_open(part)]
+
+
+def _is_open(schema: Json) -> bool:
+    if not isinstance(schema, dict):
+        return schema is True
+    return schema.keys() - {"type"} <= _SAYS_NOTHING and schema.get("type", "object") == "object"
+
+
+def _names(annotation: Json, name: str) -> bool:
+    properties = annotation.get("properties") if isinstance(annotation, dict) else None
+    return isinstance(properties, dict) and name in properties

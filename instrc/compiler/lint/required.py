@@ -16,15 +16,8 @@ from instrc.schema.walk import subschemas, walk
 from instrc.text.jsonvalue import Json, Location, as_object, listing, mapping
 from instrc.text.limits import MATCHED_AT_ONCE
 
-# Collect the schemas that apply to one value: a schema with those of its `allOf`, its references and its branches.
-#
-# A shape gathers the schemas that `allOf`, `anyOf`, `oneOf`, conditions and references bring together at one place,
-# so that a name may be looked for in all of them.  It does not compute what they mean together; `flatten` does.
-
-
 REQUIRED_VARIANTS: Final = 20_000
 """Where schemas branch without end, nothing is certain any more, so nothing is said."""
-
 _IN_PLACE = IN_PLACE - {"not"}
 _TOGETHER = frozenset({"allOf"})
 _BRANCHES = ("then", "else", "dependentSchemas", "dependencies", "anyOf", "oneOf")
@@ -146,9 +139,6 @@ class Shapes:
         return ScopedSchema(node, self.library.below(node, scope))
 
 
-# The schemas of one document, apart from those of other documents that it refers to.
-
-
 class OwnSchemas:
     """The schemas of a document with their paths; the document keeps them all, so none becomes another meanwhile."""
 
@@ -166,9 +156,6 @@ class OwnSchemas:
     def have(self, parts: Iterable[ScopedSchema]) -> bool:
         """Tell whether one of several schemas is of this document."""
         return any(id(part.node) in self._paths for part in parts)
-
-
-# Find names in `required` that nothing describes.
 
 
 class Missing(NamedTuple):
@@ -229,6 +216,10 @@ def _faults(
     return faults
 
 
+def _is_definition(path: Location) -> bool:
+    return len(path) >= 2 and path[-2] in {"$defs", "definitions"}
+
+
 def _judge(
     shape: Shape,
     shapes: Shapes,
@@ -254,10 +245,6 @@ def _judge(
                 faults[path, place] = before or names
 
 
-def _is_definition(path: Location) -> bool:
-    return len(path) >= 2 and path[-2] in {"$defs", "definitions"}
-
-
 def _names(node: Json) -> Iterator[tuple[Location, str]]:
     """Yield the names that a schema requires, always or beside others, with their places in it."""
     if node.__class__ is not dict:
@@ -272,9 +259,6 @@ def _names(node: Json) -> Iterator[tuple[Location, str]]:
                 yield (*place, index), name
 
 
-# Find properties that a branch describes and a schema around it, which is closed, forbids.
-
-
 class Hidden(NamedTuple):
     """A property that a branch describes, the schemas that describe and forbid it, and the keyword of the branch."""
 
@@ -282,6 +266,10 @@ class Hidden(NamedTuple):
     holder: ScopedSchema
     closer: ScopedSchema
     branches: str
+
+
+_CLOSED_TOGETHER = frozenset({"additionalProperties", "allOf", "$ref", "$dynamicRef"})
+"""Keywords of which a schema has one if it is closed, or holds or refers to one that is."""
 
 
 def hidden_properties(schema: Json, scope: DynamicScope, shapes: Shapes) -> Iterator[Hidden]:
@@ -315,10 +303,6 @@ def hidden_properties(schema: Json, scope: DynamicScope, shapes: Shapes) -> Iter
                         if key not in told and not is_written_false(described) and not _sees(closer.node, name):
                             told.add(key)
                             yield Hidden(name, ScopedSchema(holder, where), closer, word)
-
-
-_CLOSED_TOGETHER = frozenset({"additionalProperties", "allOf", "$ref", "$dynamicRef"})
-"""Keywords of which a schema has one if it is closed, or holds or refers to one that is."""
 
 
 def _sees(closer: Json, name: str) -> bool:

@@ -62,14 +62,18 @@ def review(
     incoherences(vibe, registry, report)
 
 
-def _unreadable(vibe: Vibe, registry: Registry) -> Iterator[Problem]:
-    """Yield what keeps a process, or what stands in it for the engine, from being read."""
-    properties = vibe.schema.get("properties") if isinstance(vibe.schema, dict) else None
-    if isinstance(properties, dict) and properties and all("Context" in name for name in properties):
-        from instrc.compiler.lint.process_form import form_problems, reading_problems  # most vibes are no processes
+def _name(vibe: Vibe) -> Iterator[Problem]:
+    """Yield the problem of a file whose name cannot be referred to."""
+    if "@" in vibe.segment and vibe.source.name.endswith(ENDING):
+        version = vibe.segment.rpartition("@")[2]
+        reason = f"`{version}` in its name is not a version (numbers joined by dots, as in `{vibe.segment.partition('@')[0]}@2`)"
+        from instrc.problems.vibes import InvalidVibe  # only where there is one
 
-        yield from reading_problems(vibe, registry)
-        yield from form_problems(vibe)
+        yield InvalidVibe(at=vibe.source.whole(), reason=reason)
+
+
+_PARTS = frozenset({"instrc", "schema", "input", "solution", "title", "description", "$schema", "$id", "$comment", "examples"})
+"""What a record may hold."""
 
 
 def _unknown_parts(vibe: Vibe, allowed: frozenset[str]) -> Iterator[Problem]:
@@ -83,54 +87,27 @@ def _unknown_parts(vibe: Vibe, allowed: frozenset[str]) -> Iterator[Problem]:
             yield UnknownPart(at=at, word=word, nearest=nearest(word, ("input", "solution"), 1))
 
 
-def _replaced(vibe: Vibe, allowed: frozenset[str]) -> Iterator[Problem]:
-    """Yield the keywords in the `default` of a mixin: the slot is replaced by what is put into it."""
-    properties = vibe.schema.get("properties") if isinstance(vibe.schema, dict) else None
-    slot = properties.get("default") if isinstance(properties, dict) else None
-    if not vibe.segment.partition("@")[0].endswith("_Mixin") or not isinstance(slot, dict):
-        return
-    for word in slot:
-        if word not in _OF_SLOTS and word not in allowed and not is_extension(word):
-            from instrc.problems.schemas import IdleKeyword  # only where there is one
-
-            yield IdleKeyword(at=vibe.span(pointer(("properties", "default", word)), key=True), word=word, cause="slot")
+def _is_paths(value: Json) -> bool:
+    return value.__class__ is list and all(item.__class__ is str and item for item in value)
 
 
-def hidden_versions(vibe: Vibe, registry: Registry) -> Iterator[Problem]:
-    """Yield a problem for each numbered version that a file without a version hides: of this vibe, or this vibe itself."""
-    versions = registry.versions_beside(vibe)
-    if len(versions) < 2 or versions[0]:
-        return
-    from instrc.problems.vibes import HiddenVersion  # only where there is one
-
-    evergreen = evergreen_of(vibe.uri)
-    for version in versions[1:]:
-        if vibe.uri in {evergreen, f"{evergreen}:{version}"}:
-            at = registry.peek(f"{evergreen}:{version}").source.whole()
-            yield HiddenVersion(at=at, version=version, found=evergreen)
+def _is_arguments(value: Json) -> bool:
+    """Tell whether a value is a path, a constant, or a list or an object of these; a path may be optional."""
+    if value.__class__ is dict and not value.keys() & {"const", "path"}:
+        return all(map(_is_argument, value.values()))
+    return all(map(_is_argument, value)) if value.__class__ is list else _is_argument(value)
 
 
-def _stands_alone(node: dict[str, Json]) -> bool:
-    """Tell whether a schema of today refers to nothing, describes all that it requires, and closes nothing away."""
-    if node.get("additionalProperties") is False and not _BRANCHES.isdisjoint(node):
-        return False
-    return _LINKS.isdisjoint(node) and _describes_all(node) and str(node.get("$schema", LATEST_DRAFT)).rstrip("#") == LATEST_DRAFT
+_ENGINE = {
+    "references": (_is_paths, "it is a list of paths"),
+    "arguments": (_is_arguments, 'it is a path, or a list or an object of paths and of constants, `{ "const": … }`'),
+    "activity": (lambda value: value.__class__ is str and bool(value), "it is the name of an activity"),
+}
 
 
-def _describes_all(node: dict[str, Json]) -> bool:
-    """Tell whether a schema describes by itself all that it requires, as most do."""
-    required, properties = listing(node.get("required")), node.get("properties")
-    return not required or (isinstance(properties, dict) and all(name in properties for name in required))
-
-
-def _name(vibe: Vibe) -> Iterator[Problem]:
-    """Yield the problem of a file whose name cannot be referred to."""
-    if "@" in vibe.segment and vibe.source.name.endswith(ENDING):
-        version = vibe.segment.rpartition("@")[2]
-        reason = f"`{version}` in its name is not a version (numbers joined by dots, as in `{vibe.segment.partition('@')[0]}@2`)"
-        from instrc.problems.vibes import InvalidVibe  # only where there is one
-
-        yield InvalidVibe(at=vibe.source.whole(), reason=reason)
+def _is_argument(value: Json) -> bool:
+    """Tell whether a value is one path or one constant."""
+    return is_value(value) and (value.__class__ is str or (value.__class__ is dict and bool(value.keys() & {"const", "path"})))
 
 
 def _engine_properties(vibe: Vibe) -> Iterator[Problem]:
@@ -146,30 +123,59 @@ def _engine_properties(vibe: Vibe) -> Iterator[Problem]:
                 yield InvalidSchema(at=vibe.span(place), pointer=place, reason=reason)
 
 
-def _is_paths(value: Json) -> bool:
-    return value.__class__ is list and all(item.__class__ is str and item for item in value)
+def _unreadable(vibe: Vibe, registry: Registry) -> Iterator[Problem]:
+    """Yield what keeps a process, or what stands in it for the engine, from being read."""
+    properties = vibe.schema.get("properties") if isinstance(vibe.schema, dict) else None
+    if isinstance(properties, dict) and properties and all("Context" in name for name in properties):
+        from instrc.compiler.lint.process_form import form_problems, reading_problems  # most vibes are no processes
+
+        yield from reading_problems(vibe, registry)
+        yield from form_problems(vibe)
 
 
-def _is_arguments(value: Json) -> bool:
-    """Tell whether a value is a path, a constant, or a list or an object of these; a path may be optional."""
-    if value.__class__ is dict and not value.keys() & {"const", "path"}:
-        return all(map(_is_argument, value.values()))
-    return all(map(_is_argument, value)) if value.__class__ is list else _is_argument(value)
-
-
-def _is_argument(value: Json) -> bool:
-    """Tell whether a value is one path or one constant."""
-    return is_value(value) and (value.__class__ is str or (value.__class__ is dict and bool(value.keys() & {"const", "path"})))
-
-
-_ENGINE = {
-    "references": (_is_paths, "it is a list of paths"),
-    "arguments": (_is_arguments, 'it is a path, or a list or an object of paths and of constants, `{ "const": … }`'),
-    "activity": (lambda value: value.__class__ is str and bool(value), "it is the name of an activity"),
-}
 _OF_SLOTS = frozenset({"type", "title", "description", "$comment"})
 """Keywords that say to a reader what belongs into the `default` of a mixin."""
-_PARTS = frozenset({"instrc", "schema", "input", "solution", "title", "description", "$schema", "$id", "$comment", "examples"})
-"""What a record may hold."""
+
+
+def _replaced(vibe: Vibe, allowed: frozenset[str]) -> Iterator[Problem]:
+    """Yield the keywords in the `default` of a mixin: the slot is replaced by what is put into it."""
+    properties = vibe.schema.get("properties") if isinstance(vibe.schema, dict) else None
+    slot = properties.get("default") if isinstance(properties, dict) else None
+    if not vibe.segment.partition("@")[0].endswith("_Mixin") or not isinstance(slot, dict):
+        return
+    for word in slot:
+        if word not in _OF_SLOTS and word not in allowed and not is_extension(word):
+            from instrc.problems.schemas import IdleKeyword  # only where there is one
+
+            yield IdleKeyword(at=vibe.span(pointer(("properties", "default", word)), key=True), word=word, cause="slot")
+
+
 _BRANCHES = frozenset({"then", "else", "dependentSchemas", "dependentRequired", "dependencies", "anyOf", "oneOf"})
 _LINKS = frozenset({"$ref", "$dynamicRef", "$recursiveRef", "allOf", "references", "arguments", "among", "value"})
+
+
+def _stands_alone(node: dict[str, Json]) -> bool:
+    """Tell whether a schema of today refers to nothing, describes all that it requires, and closes nothing away."""
+    if node.get("additionalProperties") is False and not _BRANCHES.isdisjoint(node):
+        return False
+    return _LINKS.isdisjoint(node) and _describes_all(node) and str(node.get("$schema", LATEST_DRAFT)).rstrip("#") == LATEST_DRAFT
+
+
+def _describes_all(node: dict[str, Json]) -> bool:
+    """Tell whether a schema describes by itself all that it requires, as most do."""
+    required, properties = listing(node.get("required")), node.get("properties")
+    return not required or (isinstance(properties, dict) and all(name in properties for name in required))
+
+
+def hidden_versions(vibe: Vibe, registry: Registry) -> Iterator[Problem]:
+    """Yield a problem for each numbered version that a file without a version hides: of this vibe, or this vibe itself."""
+    versions = registry.versions_beside(vibe)
+    if len(versions) < 2 or versions[0]:
+        return
+    from instrc.problems.vibes import HiddenVersion  # only where there is one
+
+    evergreen = evergreen_of(vibe.uri)
+    for version in versions[1:]:
+        if vibe.uri in {evergreen, f"{evergreen}:{version}"}:
+            at = registry.peek(f"{evergreen}:{version}").source.whole()
+            yield HiddenVersion(at=at, version=version, found=evergreen)

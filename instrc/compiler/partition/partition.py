@@ -19,18 +19,72 @@ from instrc.text.jsonvalue import Json
 from instrc.text.names import camel, free_name, snake
 from instrc.text.source import Span
 
-# The nodes of a graph that is to be cut into chunks, and the chunks that the cut gives.
-
-
-KEPT_CUT: Final = 12
-"""Nodes up to which it is remembered how they were cut."""
-
+ROOT = 0
+"""The region of the program itself."""
 ORDER: tuple[Executor | Literal["block"], ...] = ("model", "server", "user", "block")
-
 PLACE: dict[str, int] = {executor: place for place, executor in enumerate(ORDER)}
 """The place of each executor in this order."""
 
-BLOCK = PLACE["block"]
+
+def partition(flat: ir.FlatGraph, report: Report, *, naming: str = "step") -> ir.Plan | None:
+    """Return the plan of a graph; `None` if it was cut by hand against its data flow."""
+    graph = flat.graph
+    regions = {region.number: region.units for step in graph.blocks() for region in ir.regions_of(step.content)}
+    reasons = _reasons_to_cut(graph)
+    cut: dict[int, tuple[CutChunk, ...]] = {}
+    for number, units in (*regions.items(), (ROOT, graph.units)):
+        by_hand = number == ROOT and graph.contexts is not None
+        if units and not by_hand and not flat.mixins and reasons.isdisjoint(units):
+            cut[number] = (CutChunk(PLACE["model"], units),)  # they are in evaluation order: each after what it reads
+            continue
+        found = _cut_region(graph, units, report, by_hand=by_hand)
+        if found is None:
+            return None
+        cut[number] = found
+    chunks, inside = _number_chunks(graph, cut.pop(ROOT), cut)
+    shape = _shape(graph, chunks)
+    if shape != "process":
+        report_members(graph, report)
+        report_deadlines(graph, report)
+    bare = shape == "tool" and not graph.keyed and _is_single(graph)
+    keys, elements = number_steps(flat, chunks, inside, naming=naming, bare=bare)
+    return ir.Plan(flat, shape, chunks, keys, bare, inside, elements)
+
+
+def _reasons_to_cut(graph: ir.Graph) -> set[int]:
+    """Return the steps for which a region may need several chunks: all but those that the model writes and nothing stands in."""
+    choosing = [step.number for step in graph.compounds() if step.chosen]
+    return {*graph.block_numbers, *graph.awaited_numbers, *graph.inner, *choosing}
+
+
+class CutChunk(msgspec.Struct, frozen=True, gc=False):
+    """A chunk without its number: its executor's place in `ORDER` and what lies in it."""
+
+    executor: int
+    units: tuple[ir.Unit, ...]
+    answers: frozenset[int] = frozenset()
+    """Those of which the answers of the server stand here."""
+    annotations: tuple[Json, ...] = ()
+
+
+Home: TypeAlias = dict[int | str | ir.Local, int]
+"""In which unit of a region each step lies, those in slots and mixins included."""
+
+
+def _cut_region(graph: ir.Graph, units: tuple[ir.Unit, ...], report: Report, *, by_hand: bool) -> tuple[CutChunk, ...] | None:
+    """Cut the units of one region, `by_hand` as the program says; `None` for a cut against the data flow, which is reported."""
+    steps = [steps_in(graph, unit) for unit in units]
+    home: Home = {step.number: index for index, inside in enumerate(steps) for step in inside}
+    needs = needs_of(units, steps, home)
+    order = topological_order(needs)
+    if order is None:
+        report.add(problem_of_circle(graph, units, needs))
+        return None
+    nodes = _nodes(units, steps, order, needs, home)
+    if not by_hand:
+        return _cut_into_chunks(nodes)
+
+    return divided_by_hand(graph, nodes, report)
 
 
 class PartitionNode(msgspec.Struct, frozen=True, gc=False):
@@ -46,23 +100,135 @@ class PartitionNode(msgspec.Struct, frozen=True, gc=False):
     """Those of them that cannot lie in the same chunk."""
 
 
-class CutChunk(msgspec.Struct, frozen=True, gc=False):
-    """A chunk without its number: its executor's place in `ORDER` and what lies in it."""
+def _nodes(
+    units: tuple[ir.Unit, ...], steps: list[list[ir.Step]], order: list[int], needs: list[list[int]], home: Home
+) -> list[PartitionNode]:
+    """Return the nodes to cut, each after those it reads."""
+    place: dict[int, int] = {}
+    answers: dict[int, int] = {}
+    nodes: list[PartitionNode] = []
+    any_chosen = any(step.chosen for inside in steps for step in inside)
+    for index in order:
+        unit = units[index]
+        step = steps[index][-1] if isinstance(unit, int) else None
+        executor = PLACE[step.executor] if step else 0
+        needed = needs[index]
+        reads = tuple([answers.get(need, place[need]) for need in needed]) if needed else ()
+        apart: tuple[int, ...] = ()
+        if any_chosen:
+            lists = {home[path.origin] for inside in steps[index] for path in inside.chosen if path.origin in home}
+            apart = tuple([place[need] for need in needed if need in lists and nodes[place[need]].executor == executor])
+        place[index] = len(nodes)
+        nodes.append(PartitionNode(unit, executor, answer=False, reads=reads, apart=apart))
+        if step is not None and step.output and step.executor == "model":
+            answers[index] = len(nodes)
+            nodes.append(PartitionNode(unit, PLACE["server"], answer=True, reads=(place[index],)))
+    return nodes
 
-    executor: int
-    units: tuple[ir.Unit, ...]
-    answers: frozenset[int] = frozenset()
-    """Those of which the answers of the server stand here."""
-    annotations: tuple[Json, ...] = ()
+
+BLOCK = PLACE["block"]
+KEPT_CUT: Final = 12
+"""Nodes up to which it is remembered how they were cut."""
+
+
+def _cut_into_chunks(nodes: list[PartitionNode]) -> tuple[CutChunk, ...]:
+    """Cut nodes into the fewest chunks."""
+    carried = [node.executor for node in nodes]
+    apart = [node.apart for node in nodes]
+    if len(set(carried)) == 1 and carried[0] != BLOCK and not any(apart):
+        return (chunk_of(carried[0], nodes),)
+    shape = tuple(carried), tuple([node.reads for node in nodes]), tuple(apart)
+    executors, where = _known_cut(*shape) if len(nodes) <= KEPT_CUT else _cut(*shape)
+    inside: list[list[PartitionNode]] = [[] for _ in executors]
+    for node, chunk in zip(nodes, where, strict=True):
+        inside[chunk].append(node)
+    return tuple(chunk_of(executor, each) for executor, each in zip(executors, inside, strict=True))
+
+
+def _cut(
+    executors: tuple[int, ...], reads: tuple[tuple[int, ...], ...], apart: tuple[tuple[int, ...], ...]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the executor of each chunk, and the chunk of each node."""
+    found, blocks = sequence(executors, reads, apart)
+    return tuple(found), _as_late_as_possible(executors, reads, apart, found, blocks)
+
+
+_known_cut = lru_cache(1024)(_cut)
+"""The same, kept: the bodies of blocks are short and much alike."""
+
+
+def _as_late_as_possible(
+    executors: tuple[int, ...],
+    reads: tuple[tuple[int, ...], ...],
+    apart: tuple[tuple[int, ...], ...],
+    chunks: list[int],
+    blocks: dict[int, int],
+) -> tuple[int, ...]:
+    """Return the chunk of each node: the last one of its executor that those who read it allow; blocks have theirs."""
+    last_of = [[-1] * (len(chunks) + 1) for _ in ORDER]
+    for executor in {*executors} - {BLOCK}:
+        for i, each in enumerate(chunks):
+            last_of[executor][i + 1] = i if each == executor else last_of[executor][i]
+    limit = [len(chunks)] * len(executors)
+    where = [0] * len(executors)
+    for index in range(len(executors) - 1, -1, -1):
+        executor = executors[index]
+        where[index] = blocks[index] if index in blocks else last_of[executor][limit[index]]
+        for need in reads[index]:
+            same = executors[need] == executor and need not in blocks and need not in apart[index]
+            limit[need] = min(limit[need], where[index] + 1 if same else where[index])
+    return tuple(where)
+
+
+def _number_chunks(
+    graph: ir.Graph, root: tuple[CutChunk, ...], chunks: dict[int, tuple[CutChunk, ...]]
+) -> tuple[tuple[ir.Chunk, ...], dict[int, tuple[ir.Chunk, ...]]]:
+    """Count chunks in one walk: a block before what is in it, what is in it before what comes after."""
+    counts: dict[str, int] = {}
+    made: dict[int, list[ir.Chunk]] = {number: [] for number in (ROOT, *chunks)}
+    waiting: list[tuple[int, CutChunk, bool]] = [(ROOT, chunk, False) for chunk in reversed(root)]
+    while waiting:
+        region, chunk, otherwise = waiting.pop()
+        units = chunk.units
+        block = units[0] if chunk.executor == BLOCK and isinstance(units[0], int) else None
+        word: str = ORDER[chunk.executor]
+        if block is not None:
+            content = graph.steps[block].content
+            word = "else" if otherwise else ir.word_of(content)  # type: ignore[arg-type]  # a block, by its executor
+            inner = ir.regions_of(content)
+            if type(content) is ir.Repeat:
+                inner = inner[1:] if otherwise else inner[:1]
+                if not otherwise and content.otherwise is not None:
+                    waiting.append((region, chunk, True))
+            for each in reversed(inner):
+                waiting.extend((each.number, below, False) for below in reversed(chunks[each.number]))
+        counts[word] = counts.get(word, 0) + 1
+        made[region].append(ir.Chunk(word, counts[word], units, chunk.answers, chunk.annotations, block))  # type: ignore[arg-type]  # as above
+    whole = {number: tuple(chunks) for number, chunks in made.items()}
+    return whole.pop(ROOT), whole
+
+
+def _shape(graph: ir.Graph, chunks: tuple[ir.Chunk, ...]) -> ir.ArtefactShape:
+    if graph.contexts is not None or any(step.chosen for step in graph.compounds()):
+        return "process"  # only an engine can put the values of a list into the schema of a choice
+    if len(chunks) == 1 and chunks[0].executor == "model":
+        return "tool"
+    if len(chunks) == 2 and [chunk.executor for chunk in chunks] == ["model", "server"] and len(chunks[1].units) == 1:
+        unit = chunks[1].units[0]
+        step = graph.steps[unit] if isinstance(unit, int) else None
+        if step is not None and not step.output and not step.fail and step.activity != "RunPlan_Activity":
+            return "call"
+    return "process"
+
+
+def _is_single(graph: ir.Graph) -> bool:
+    return len(graph.units) == 1 and isinstance(graph.units[0], int) and graph.steps[graph.units[0]].key is None
 
 
 def chunk_of(executor: int, nodes: list[PartitionNode], annotations: tuple[Json, ...] = ()) -> CutChunk:
     """Return the chunk of some nodes."""
     answers = frozenset([node.unit for node in nodes if node.answer and isinstance(node.unit, int)])
     return CutChunk(executor, tuple([node.unit for node in nodes]), answers, annotations)
-
-
-# Chunks that are cut by hand: the contexts of `Process(…)`, checked against the data flow.
 
 
 def divided_by_hand(graph: ir.Graph, nodes: list[PartitionNode], report: Report) -> tuple[CutChunk, ...] | None:
@@ -101,16 +267,13 @@ def divided_by_hand(graph: ir.Graph, nodes: list[PartitionNode], report: Report)
     )
 
 
-def _step(graph: ir.Graph, unit: ir.Unit) -> ir.Step:
-    return graph.steps[step_numbers((unit,))[0]]
-
-
 def _against_data_flow(step: ir.Step, reason: str, other: Span | None = None) -> problems.steps.CutAgainstDataFlow:
     """Return the problem of a step whose context contradicts the data flow; `other` is the step that it reads."""
     return problems.steps.CutAgainstDataFlow(at=step.span, word=step.key or step.base_name, reason=reason, other=other)
 
 
-# Deadlines and delays in an export that no engine runs.
+def _step(graph: ir.Graph, unit: ir.Unit) -> ir.Step:
+    return graph.steps[step_numbers((unit,))[0]]
 
 
 def report_deadlines(graph: ir.Graph, report: Report) -> None:
@@ -118,9 +281,6 @@ def report_deadlines(graph: ir.Graph, report: Report) -> None:
     for step in graph.steps.values():
         if step.timing.words:
             report.add(problems.blocks.IdleDeadline(at=step.span, words=step.timing.words))
-
-
-# Members that an export is to give although nothing can take them out of an answer.
 
 
 def report_members(graph: ir.Graph, report: Report) -> None:
@@ -132,13 +292,6 @@ def report_members(graph: ir.Graph, report: Report) -> None:
             word, unwaited = step.key or step.base_name, step.executor == "server"
             at = places.get(path, step.span)
             report.add(problems.steps.MemberOfTool(at=at, word=word, member=path.tail, unwaited=unwaited))
-
-
-# Which units of a region need which others, and an order in which each stands after those it needs.
-
-
-Home: TypeAlias = dict[int | str | ir.Local, int]
-"""In which unit of a region each step lies, those in slots and mixins included."""
 
 
 def problem_of_circle(graph: ir.Graph, units: tuple[ir.Unit, ...], needs: list[list[int]]) -> Problem:
@@ -194,14 +347,6 @@ def needs_of(units: tuple[ir.Unit, ...], steps: list[list[ir.Step]], home: Home)
     return needs
 
 
-def steps_in(graph: ir.Graph, unit: ir.Unit) -> list[ir.Step]:
-    """Return every step of a unit, those in its slots included: inner ones first, so in the order in which they are filled."""
-    steps, inner = graph.steps, graph.inner
-    if isinstance(unit, int) and unit not in inner:
-        return [steps[unit]]
-    return [steps[each] for number in step_numbers((unit,)) for each in (*inner.get(number, ()), number)]
-
-
 def _slot_reads(group: ir.MixinGroup) -> list[ir.Path]:
     """Return what the slots of a mixin read, and those of the mixins in it."""
     reads: list[ir.Path] = []
@@ -212,6 +357,14 @@ def _slot_reads(group: ir.MixinGroup) -> list[ir.Path]:
             reads.extend(path for slot in each.application.slots for path in slot.reads)
             waiting.extend(each.members)
     return reads
+
+
+def steps_in(graph: ir.Graph, unit: ir.Unit) -> list[ir.Step]:
+    """Return every step of a unit, those in its slots included: inner ones first, so in the order in which they are filled."""
+    steps, inner = graph.steps, graph.inner
+    if isinstance(unit, int) and unit not in inner:
+        return [steps[unit]]
+    return [steps[each] for number in step_numbers((unit,)) for each in (*inner.get(number, ()), number)]
 
 
 def topological_order(needs: list[list[int]]) -> list[int] | None:
@@ -237,41 +390,6 @@ def topological_order(needs: list[list[int]]) -> list[int] | None:
     return order
 
 
-# Graph to plan: cut the steps into chunks, each for one executor.
-#
-# The cut has the fewest chunks; among those, the sequence of executors that comes first in the order model, server, person;
-# then each step lies as late as those who read it allow.
-
-
-ROOT = 0
-"""The region of the program itself."""
-
-
-def partition(flat: ir.FlatGraph, report: Report, *, naming: str = "step") -> ir.Plan | None:
-    """Return the plan of a graph; `None` if it was cut by hand against its data flow."""
-    graph = flat.graph
-    regions = {region.number: region.units for step in graph.blocks() for region in ir.regions_of(step.content)}
-    reasons = _reasons_to_cut(graph)
-    cut: dict[int, tuple[CutChunk, ...]] = {}
-    for number, units in (*regions.items(), (ROOT, graph.units)):
-        by_hand = number == ROOT and graph.contexts is not None
-        if units and not by_hand and not flat.mixins and reasons.isdisjoint(units):
-            cut[number] = (CutChunk(PLACE["model"], units),)  # they are in evaluation order: each after what it reads
-            continue
-        found = _cut_region(graph, units, report, by_hand=by_hand)
-        if found is None:
-            return None
-        cut[number] = found
-    chunks, inside = _number_chunks(graph, cut.pop(ROOT), cut)
-    shape = _shape(graph, chunks)
-    if shape != "process":
-        report_members(graph, report)
-        report_deadlines(graph, report)
-    bare = shape == "tool" and not graph.keyed and _is_single(graph)
-    keys, elements = number_steps(flat, chunks, inside, naming=naming, bare=bare)
-    return ir.Plan(flat, shape, chunks, keys, bare, inside, elements)
-
-
 def may_cut_wrongly(flat: ir.FlatGraph) -> bool:
     """Tell whether partitioning a graph, or emitting it, can report a problem: a mere check skips both otherwise.
 
@@ -285,151 +403,6 @@ def may_cut_wrongly(flat: ir.FlatGraph) -> bool:
         return False
     given = () if graph.value is None else ir.reading_paths(graph.value)
     return any(path.tail for path in given) or any(step.timing.words for step in graph.steps.values())
-
-
-def _cut_region(graph: ir.Graph, units: tuple[ir.Unit, ...], report: Report, *, by_hand: bool) -> tuple[CutChunk, ...] | None:
-    """Cut the units of one region, `by_hand` as the program says; `None` for a cut against the data flow, which is reported."""
-    steps = [steps_in(graph, unit) for unit in units]
-    home: Home = {step.number: index for index, inside in enumerate(steps) for step in inside}
-    needs = needs_of(units, steps, home)
-    order = topological_order(needs)
-    if order is None:
-        report.add(problem_of_circle(graph, units, needs))
-        return None
-    nodes = _nodes(units, steps, order, needs, home)
-    if not by_hand:
-        return _cut_into_chunks(nodes)
-
-    return divided_by_hand(graph, nodes, report)
-
-
-def _reasons_to_cut(graph: ir.Graph) -> set[int]:
-    """Return the steps for which a region may need several chunks: all but those that the model writes and nothing stands in."""
-    choosing = [step.number for step in graph.compounds() if step.chosen]
-    return {*graph.block_numbers, *graph.awaited_numbers, *graph.inner, *choosing}
-
-
-def _cut_into_chunks(nodes: list[PartitionNode]) -> tuple[CutChunk, ...]:
-    """Cut nodes into the fewest chunks."""
-    carried = [node.executor for node in nodes]
-    apart = [node.apart for node in nodes]
-    if len(set(carried)) == 1 and carried[0] != BLOCK and not any(apart):
-        return (chunk_of(carried[0], nodes),)
-    shape = tuple(carried), tuple([node.reads for node in nodes]), tuple(apart)
-    executors, where = _known_cut(*shape) if len(nodes) <= KEPT_CUT else _cut(*shape)
-    inside: list[list[PartitionNode]] = [[] for _ in executors]
-    for node, chunk in zip(nodes, where, strict=True):
-        inside[chunk].append(node)
-    return tuple(chunk_of(executor, each) for executor, each in zip(executors, inside, strict=True))
-
-
-def _cut(
-    executors: tuple[int, ...], reads: tuple[tuple[int, ...], ...], apart: tuple[tuple[int, ...], ...]
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the executor of each chunk, and the chunk of each node."""
-    found, blocks = sequence(executors, reads, apart)
-    return tuple(found), _as_late_as_possible(executors, reads, apart, found, blocks)
-
-
-_known_cut = lru_cache(1024)(_cut)
-"""The same, kept: the bodies of blocks are short and much alike."""
-
-
-def _number_chunks(
-    graph: ir.Graph, root: tuple[CutChunk, ...], chunks: dict[int, tuple[CutChunk, ...]]
-) -> tuple[tuple[ir.Chunk, ...], dict[int, tuple[ir.Chunk, ...]]]:
-    """Count chunks in one walk: a block before what is in it, what is in it before what comes after."""
-    counts: dict[str, int] = {}
-    made: dict[int, list[ir.Chunk]] = {number: [] for number in (ROOT, *chunks)}
-    waiting: list[tuple[int, CutChunk, bool]] = [(ROOT, chunk, False) for chunk in reversed(root)]
-    while waiting:
-        region, chunk, otherwise = waiting.pop()
-        units = chunk.units
-        block = units[0] if chunk.executor == BLOCK and isinstance(units[0], int) else None
-        word: str = ORDER[chunk.executor]
-        if block is not None:
-            content = graph.steps[block].content
-            word = "else" if otherwise else ir.word_of(content)  # type: ignore[arg-type]  # a block, by its executor
-            inner = ir.regions_of(content)
-            if type(content) is ir.Repeat:
-                inner = inner[1:] if otherwise else inner[:1]
-                if not otherwise and content.otherwise is not None:
-                    waiting.append((region, chunk, True))
-            for each in reversed(inner):
-                waiting.extend((each.number, below, False) for below in reversed(chunks[each.number]))
-        counts[word] = counts.get(word, 0) + 1
-        made[region].append(ir.Chunk(word, counts[word], units, chunk.answers, chunk.annotations, block))  # type: ignore[arg-type]  # as above
-    whole = {number: tuple(chunks) for number, chunks in made.items()}
-    return whole.pop(ROOT), whole
-
-
-def _nodes(
-    units: tuple[ir.Unit, ...], steps: list[list[ir.Step]], order: list[int], needs: list[list[int]], home: Home
-) -> list[PartitionNode]:
-    """Return the nodes to cut, each after those it reads."""
-    place: dict[int, int] = {}
-    answers: dict[int, int] = {}
-    nodes: list[PartitionNode] = []
-    any_chosen = any(step.chosen for inside in steps for step in inside)
-    for index in order:
-        unit = units[index]
-        step = steps[index][-1] if isinstance(unit, int) else None
-        executor = PLACE[step.executor] if step else 0
-        needed = needs[index]
-        reads = tuple([answers.get(need, place[need]) for need in needed]) if needed else ()
-        apart: tuple[int, ...] = ()
-        if any_chosen:
-            lists = {home[path.origin] for inside in steps[index] for path in inside.chosen if path.origin in home}
-            apart = tuple([place[need] for need in needed if need in lists and nodes[place[need]].executor == executor])
-        place[index] = len(nodes)
-        nodes.append(PartitionNode(unit, executor, answer=False, reads=reads, apart=apart))
-        if step is not None and step.output and step.executor == "model":
-            answers[index] = len(nodes)
-            nodes.append(PartitionNode(unit, PLACE["server"], answer=True, reads=(place[index],)))
-    return nodes
-
-
-def _as_late_as_possible(
-    executors: tuple[int, ...],
-    reads: tuple[tuple[int, ...], ...],
-    apart: tuple[tuple[int, ...], ...],
-    chunks: list[int],
-    blocks: dict[int, int],
-) -> tuple[int, ...]:
-    """Return the chunk of each node: the last one of its executor that those who read it allow; blocks have theirs."""
-    last_of = [[-1] * (len(chunks) + 1) for _ in ORDER]
-    for executor in {*executors} - {BLOCK}:
-        for i, each in enumerate(chunks):
-            last_of[executor][i + 1] = i if each == executor else last_of[executor][i]
-    limit = [len(chunks)] * len(executors)
-    where = [0] * len(executors)
-    for index in range(len(executors) - 1, -1, -1):
-        executor = executors[index]
-        where[index] = blocks[index] if index in blocks else last_of[executor][limit[index]]
-        for need in reads[index]:
-            same = executors[need] == executor and need not in blocks and need not in apart[index]
-            limit[need] = min(limit[need], where[index] + 1 if same else where[index])
-    return tuple(where)
-
-
-def _shape(graph: ir.Graph, chunks: tuple[ir.Chunk, ...]) -> ir.ArtefactShape:
-    if graph.contexts is not None or any(step.chosen for step in graph.compounds()):
-        return "process"  # only an engine can put the values of a list into the schema of a choice
-    if len(chunks) == 1 and chunks[0].executor == "model":
-        return "tool"
-    if len(chunks) == 2 and [chunk.executor for chunk in chunks] == ["model", "server"] and len(chunks[1].units) == 1:
-        unit = chunks[1].units[0]
-        step = graph.steps[unit] if isinstance(unit, int) else None
-        if step is not None and not step.output and not step.fail and step.activity != "RunPlan_Activity":
-            return "call"
-    return "process"
-
-
-def _is_single(graph: ir.Graph) -> bool:
-    return len(graph.units) == 1 and isinstance(graph.units[0], int) and graph.steps[graph.units[0]].key is None
-
-
-# Keys of the steps, in the order in which the steps run.
 
 
 _GIVEN = ("round", "previous", "rounds", "error")
@@ -520,6 +493,20 @@ def _name_of_block(graph: ir.Graph, step: ir.Step) -> str:
     return step.base_name if base_name is None else f"{step.base_name}_{snake(base_name)}"
 
 
+def _key(base_name: str, count: int, naming: str) -> str:
+    if naming == "camel":
+        return camel(base_name) or "step"
+    if naming == "plain":
+        return snake(base_name) or "step"
+    return f"step{count}{_ending(base_name)}"
+
+
+@lru_cache(maxsize=4096)
+def _ending(base_name: str) -> str:
+    """Return what a key has behind its number."""
+    return f"_{snake(base_name)}".rstrip("_")
+
+
 def _elements(graph: ir.Graph, used: set[str]) -> dict[int, str]:
     """Return what the element of each block is called.
 
@@ -550,17 +537,3 @@ def _outwards(region: int, around: Mapping[int, int]) -> Iterator[int]:
     while (outer := around.get(region)) is not None:
         yield outer
         region = outer
-
-
-def _key(base_name: str, count: int, naming: str) -> str:
-    if naming == "camel":
-        return camel(base_name) or "step"
-    if naming == "plain":
-        return snake(base_name) or "step"
-    return f"step{count}{_ending(base_name)}"
-
-
-@lru_cache(maxsize=4096)
-def _ending(base_name: str) -> str:
-    """Return what a key has behind its number."""
-    return f"_{snake(base_name)}".rstrip("_")

@@ -5,32 +5,94 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-# The shortest sequence of executors where blocks cost nothing.
-#
-# It is looked for depth first, with the longest chain of changes that is still ahead as a bound that is never too high.
-
-
-SEARCHED_CHUNKS: Final = 20_000
-"""Chunks tried before the search settles for what it has; programs that people write need as many as they have chunks."""
-ORDERED_BLOCKS: Final = 24
-"""Blocks that others wait for, up to which every order of them is tried."""
-SEARCHED_STATES: Final = 64
-"""States with the same sequence so far that are followed."""
-
-EXECUTORS = 3
 BLOCK = 3
 """The executor of a block."""
+
+
+def sequence(
+    executors: Sequence[int], reads: Sequence[Sequence[int]], apart: Sequence[Sequence[int]] = ()
+) -> tuple[list[int], dict[int, int]]:
+    """Return the executor of each chunk and the chunk of each block; `apart` are reads that need a chunk of their own before.
+
+    Fewest chunks come first, then the smallest executors earliest; among blocks that could change places, the first written.
+    """
+    if any(apart):
+        return _with_borders(executors, reads, apart)
+    if BLOCK not in executors:
+        return shortest_sequence(executors, reads), {}
+    last = _only_read_by_blocks(executors, reads)
+    kept = [node for node in range(len(executors)) if node not in last]
+    index = {node: place for place, node in enumerate(kept)}
+    few = [executors[node] for node in kept]
+    fewer = [[index[need] for need in reads[node]] for node in kept]
+    found, blocks = ([*shortest_sequence(few, fewer)], {}) if BLOCK not in few else _with_blocks(few, fewer)
+    where = {kept[node]: chunk for node, chunk in blocks.items()}
+    for node in sorted(last):
+        where[node] = len(found)
+        found.append(BLOCK)
+    return found, where
+
+
 BORDER = 4
 """In the place of an executor: where a chunk ends; this is done by itself, after the chunk that it waits for."""
 
 
-def shortest_sequence(executors: Sequence[int], reads: Sequence[Sequence[int]]) -> list[int]:
-    """Return the executor of each chunk where there are no blocks: fewest chunks first, then the smallest numbers earliest.
+def _with_borders(
+    executors: Sequence[int], reads: Sequence[Sequence[int]], apart: Sequence[Sequence[int]]
+) -> tuple[list[int], dict[int, int]]:
+    """Return the sequence where some nodes need a border between them and what they read."""
+    more: list[int] = []
+    needs: list[list[int]] = []
+    place: list[int] = []
+    for node, executor in enumerate(executors):
+        own = [place[need] for need in reads[node] if need not in apart[node]]
+        if apart[node]:
+            own.append(len(more))
+            more.append(BORDER)
+            needs.append([place[need] for need in apart[node]])
+        place.append(len(more))
+        more.append(executor)
+        needs.append(own)
+    found, where = sequence(more, needs)
+    return found, {node: where[place[node]] for node, executor in enumerate(executors) if executor == BLOCK}
 
-    Node `i` is done by `executors[i]` after the nodes `reads[i]`, all of which have smaller indexes.
-    """
+
+def _only_read_by_blocks(executors: Sequence[int], reads: Sequence[Sequence[int]]) -> set[int]:
+    """Return the blocks that nothing but such blocks waits for: they come last."""
+    held = [False] * len(executors)
+    for node in range(len(executors) - 1, -1, -1):
+        if executors[node] != BLOCK or held[node]:
+            for need in reads[node]:
+                held[need] = True
+    return {node for node, executor in enumerate(executors) if executor == BLOCK and not held[node]}
+
+
+ORDERED_BLOCKS: Final = 24
+"""Blocks that others wait for, up to which every order of them is tried."""
+EXECUTORS = 3
+
+
+def _with_blocks(executors: Sequence[int], reads: Sequence[Sequence[int]]) -> tuple[list[int], dict[int, int]]:
+    """Return the sequence for nodes of which some wait for blocks."""
     search = SequenceSearch(executors, reads)
-    return search.from_(search.start)
+    if executors.count(BLOCK) > ORDERED_BLOCKS:
+        return _blocks_at_once(search)
+    left = search.least(search.start)
+    states = [search.start]
+    found: list[int] = []
+    while states[0].done < len(executors):
+        for executor in range(EXECUTORS):
+            tried = (search.step(state, executor) for state in states if state.ready[executor])
+            chosen = _distinct(state for state in tried if search.least(state) < left)
+            if chosen:
+                left -= 1
+                found.append(executor)
+                break
+        else:
+            chosen = _distinct(search.block(state, node, len(found)) for state in states for node in state.ready[BLOCK])
+            found.append(BLOCK)
+        states = chosen
+    return found, states[0].blocks
 
 
 class Frontier:
@@ -44,6 +106,10 @@ class Frontier:
         self.waits = waits
         self.blocks = blocks
         """The chunk of each block that is done."""
+
+
+SEARCHED_CHUNKS: Final = 20_000
+"""Chunks tried before the search settles for what it has; programs that people write need as many as they have chunks."""
 
 
 class SequenceSearch:
@@ -166,97 +232,6 @@ class SequenceSearch:
         return None
 
 
-def _by_executor(nodes: Sequence[int], executors: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    return tuple(tuple(node for node in nodes if executors[node] == each) for each in range(EXECUTORS + 2))
-
-
-# The shortest sequence of executors in which a graph of nodes can be done.
-#
-# Each chunk does all that can be done by its executor without a break; doing more can never make the rest longer.
-# So a sequence of executors decides the cut; `shortest` looks for the shortest one.
-#
-# Blocks are done one by one, each in a chunk of its own.  They make no sequence shorter or longer, so the others are counted as
-# if
-# blocks cost nothing; then each block stands as late as that allows.
-
-
-def sequence(
-    executors: Sequence[int], reads: Sequence[Sequence[int]], apart: Sequence[Sequence[int]] = ()
-) -> tuple[list[int], dict[int, int]]:
-    """Return the executor of each chunk and the chunk of each block; `apart` are reads that need a chunk of their own before.
-
-    Fewest chunks come first, then the smallest executors earliest; among blocks that could change places, the first written.
-    """
-    if any(apart):
-        return _with_borders(executors, reads, apart)
-    if BLOCK not in executors:
-        return shortest_sequence(executors, reads), {}
-    last = _only_read_by_blocks(executors, reads)
-    kept = [node for node in range(len(executors)) if node not in last]
-    index = {node: place for place, node in enumerate(kept)}
-    few = [executors[node] for node in kept]
-    fewer = [[index[need] for need in reads[node]] for node in kept]
-    found, blocks = ([*shortest_sequence(few, fewer)], {}) if BLOCK not in few else _with_blocks(few, fewer)
-    where = {kept[node]: chunk for node, chunk in blocks.items()}
-    for node in sorted(last):
-        where[node] = len(found)
-        found.append(BLOCK)
-    return found, where
-
-
-def _with_borders(
-    executors: Sequence[int], reads: Sequence[Sequence[int]], apart: Sequence[Sequence[int]]
-) -> tuple[list[int], dict[int, int]]:
-    """Return the sequence where some nodes need a border between them and what they read."""
-    more: list[int] = []
-    needs: list[list[int]] = []
-    place: list[int] = []
-    for node, executor in enumerate(executors):
-        own = [place[need] for need in reads[node] if need not in apart[node]]
-        if apart[node]:
-            own.append(len(more))
-            more.append(BORDER)
-            needs.append([place[need] for need in apart[node]])
-        place.append(len(more))
-        more.append(executor)
-        needs.append(own)
-    found, where = sequence(more, needs)
-    return found, {node: where[place[node]] for node, executor in enumerate(executors) if executor == BLOCK}
-
-
-def _only_read_by_blocks(executors: Sequence[int], reads: Sequence[Sequence[int]]) -> set[int]:
-    """Return the blocks that nothing but such blocks waits for: they come last."""
-    held = [False] * len(executors)
-    for node in range(len(executors) - 1, -1, -1):
-        if executors[node] != BLOCK or held[node]:
-            for need in reads[node]:
-                held[need] = True
-    return {node for node, executor in enumerate(executors) if executor == BLOCK and not held[node]}
-
-
-def _with_blocks(executors: Sequence[int], reads: Sequence[Sequence[int]]) -> tuple[list[int], dict[int, int]]:
-    """Return the sequence for nodes of which some wait for blocks."""
-    search = SequenceSearch(executors, reads)
-    if executors.count(BLOCK) > ORDERED_BLOCKS:
-        return _blocks_at_once(search)
-    left = search.least(search.start)
-    states = [search.start]
-    found: list[int] = []
-    while states[0].done < len(executors):
-        for executor in range(EXECUTORS):
-            tried = (search.step(state, executor) for state in states if state.ready[executor])
-            chosen = _distinct(state for state in tried if search.least(state) < left)
-            if chosen:
-                left -= 1
-                found.append(executor)
-                break
-        else:
-            chosen = _distinct(search.block(state, node, len(found)) for state in states for node in state.ready[BLOCK])
-            found.append(BLOCK)
-        states = chosen
-    return found, states[0].blocks
-
-
 def _blocks_at_once(search: SequenceSearch) -> tuple[list[int], dict[int, int]]:
     """Return a sequence in which each block is done as soon as that is possible."""
     found: list[int] = []
@@ -271,6 +246,10 @@ def _blocks_at_once(search: SequenceSearch) -> tuple[list[int], dict[int, int]]:
     return found, state.blocks
 
 
+SEARCHED_STATES: Final = 64
+"""States with the same sequence so far that are followed."""
+
+
 def _distinct(states: Iterable[Frontier]) -> list[Frontier]:
     kept: dict[object, Frontier] = {}
     for state in states:
@@ -278,3 +257,16 @@ def _distinct(states: Iterable[Frontier]) -> list[Frontier]:
         if len(kept) == SEARCHED_STATES:
             break
     return list(kept.values())
+
+
+def shortest_sequence(executors: Sequence[int], reads: Sequence[Sequence[int]]) -> list[int]:
+    """Return the executor of each chunk where there are no blocks: fewest chunks first, then the smallest numbers earliest.
+
+    Node `i` is done by `executors[i]` after the nodes `reads[i]`, all of which have smaller indexes.
+    """
+    search = SequenceSearch(executors, reads)
+    return search.from_(search.start)
+
+
+def _by_executor(nodes: Sequence[int], executors: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(node for node in nodes if executors[node] == each) for each in range(EXECUTORS + 2))

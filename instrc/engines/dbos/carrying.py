@@ -28,9 +28,6 @@ from instrc.runtime.traces import begun_before, told_before
 from instrc.text.durations import seconds
 from instrc.text.jsonvalue import Json, JsonObject, as_object
 
-# What is recorded of a run: an entry of its journal is a step of DBOS, so that results which come at the same time are one write.
-
-
 STEP = "instrc"
 """The name of the steps."""
 
@@ -51,9 +48,6 @@ def entries_of(launch: LaunchDocument, steps: Iterable[StepInfo]) -> list[Journa
 def journal_of(launch: LaunchDocument, steps: Iterable[StepInfo]) -> Journal:
     """Return how far a run has come."""
     return rebuild_journal(launch["plan"], launch["inputs"], entries_of(launch, steps), holds=holds(launch["how"]))
-
-
-# The port of a durable run: commands as tasks of asyncio, and nothing is told to the loop that is not recorded.
 
 
 Record: TypeAlias = Callable[[JournalEntry], Awaitable[None]]
@@ -252,118 +246,8 @@ class Live:
         return None if self.port is None else self.port.next_due
 
 
-# Processes that serve activities: runs of their own, which their parents wait for.
-
-
 MakeEffects: TypeAlias = "Callable[[str, PinnedPlan, JsonObject], Effects]"
 """Makes what a run does outside, from its id, its plan, and how it was launched."""
-
-
-class RunCarrier(Protocol):
-    """What carries runs, with what each run needs."""
-
-    location: RunStore
-    engine: sa.Engine
-    client: DBOSClient
-    claims: Claims
-    make_effects: MakeEffects
-    people: People | None
-
-    @property
-    def leaving(self) -> bool:
-        """Whether it leaves its runs as they are, to be continued."""
-
-    async def begin(self, launch: LaunchDocument) -> Live:
-        """Begin a run."""
-
-    async def resume(self, run: str) -> Live:
-        """Go on with a run."""
-
-    async def cancel(self, run: str) -> None:
-        """End a run."""
-
-
-def child_of(carrier: RunCarrier, launch: LaunchDocument, journal: Journal, parent: Live, activities: Activities) -> RunChild:
-    """Return what runs a process that serves an activity: as a run of its own, which is waited for."""
-
-    async def child(run: str, process: Json, command: ActivityCommand) -> Result:
-        found = await _recorded(carrier, run)
-        if found is not None and found.status == "SUCCESS":
-            return child_result(_ended(found.output), command)
-        if found is not None:
-            starting = asyncio.create_task(carrier.resume(run))
-        else:
-            pauses = has_pauses(launch["plan"])
-            plan = plan_of(process, activities=activities.names(), pauses=pauses)
-            inputs = child_inputs(command, process)
-            begun: LaunchDocument = {
-                "run": run,
-                "name": command["called"],
-                "plan": plan,
-                "inputs": inputs,
-                "how": {**launch["how"], "failed": "fail"},
-            }
-            if journal.model is not None:
-                begun["how"]["chosen"] = journal.model
-            starting = asyncio.create_task(carrier.begin(begun), context=Context())
-        try:
-            live = await asyncio.shield(starting)
-            return child_result(await _outcome_of(run, live, parent, carrier), command)
-        except asyncio.CancelledError:
-            if carrier.leaving:
-                starting.cancel()
-                await asyncio.wait([starting])
-            else:
-                await asyncio.shield(_cancel(carrier, run, starting))
-            raise
-
-    return child
-
-
-async def _cancel(carrier: RunCarrier, run: str, starting: asyncio.Task[Live]) -> None:
-    """Cancel a child, once it has been started: what is only being started could not be found, and would go on by itself."""
-    await asyncio.wait([starting])
-    if starting.exception() is None:
-        await carrier.cancel(run)
-
-
-async def _recorded(carrier: RunCarrier, run: str) -> WorkflowStatus | None:
-    """Return what the store knows of a run."""
-    return next(iter(await asyncio.to_thread(carrier.client.list_workflows, workflow_ids=[run])), None)
-
-
-async def _outcome_of(run: str, live: Live, parent: Live, carrier: RunCarrier) -> Outcome:
-    """Wait for a child; while it waits for people, its parent does as well."""
-    port = parent.port
-    assert port is not None
-    while not live.over:
-        await live.rest.wait()
-        if not live.over:
-            with port.child_rests():
-                while live.rest.is_set() and not live.over:
-                    live.change.clear()
-                    await live.change.wait()
-    if live.error is not None:
-        raise live.error
-    if live.task is None or live.task.cancelled():
-        if carrier.leaving:
-            raise asyncio.CancelledError
-        found = await _recorded(carrier, run)
-        if found is not None and found.status == "SUCCESS":  # it came to its end before it was taken up here
-            return _ended(found.output)
-        return {"status": "failed", "error": {"step": None, "kind": "failed", "code": "cancelled", "message": "it was cancelled"}}
-    return _ended(live.task.result())
-
-
-def _ended(outcome: Outcome | None) -> Outcome:
-    """Return the outcome of a run that was carried to its end."""
-    assert outcome is not None
-    return outcome
-
-
-# Which runs this process carries: each once, whoever asks for it, and whenever DBOS takes it by itself.
-
-
 _PATIENCE = 5.0
 """Seconds for DBOS to begin a run that it has taken."""
 
@@ -455,7 +339,106 @@ class Claims:
         live.end()
 
 
-# Carry one run to its end: read what is recorded of it, go on from there, and record each result before it counts.
+class RunCarrier(Protocol):
+    """What carries runs, with what each run needs."""
+
+    location: RunStore
+    engine: sa.Engine
+    client: DBOSClient
+    claims: Claims
+    make_effects: MakeEffects
+    people: People | None
+
+    @property
+    def leaving(self) -> bool:
+        """Whether it leaves its runs as they are, to be continued."""
+
+    async def begin(self, launch: LaunchDocument) -> Live:
+        """Begin a run."""
+
+    async def resume(self, run: str) -> Live:
+        """Go on with a run."""
+
+    async def cancel(self, run: str) -> None:
+        """End a run."""
+
+
+def child_of(carrier: RunCarrier, launch: LaunchDocument, journal: Journal, parent: Live, activities: Activities) -> RunChild:
+    """Return what runs a process that serves an activity: as a run of its own, which is waited for."""
+
+    async def child(run: str, process: Json, command: ActivityCommand) -> Result:
+        found = await _recorded(carrier, run)
+        if found is not None and found.status == "SUCCESS":
+            return child_result(_ended(found.output), command)
+        if found is not None:
+            starting = asyncio.create_task(carrier.resume(run))
+        else:
+            pauses = has_pauses(launch["plan"])
+            plan = plan_of(process, activities=activities.names(), pauses=pauses)
+            inputs = child_inputs(command, process)
+            begun: LaunchDocument = {
+                "run": run,
+                "name": command["called"],
+                "plan": plan,
+                "inputs": inputs,
+                "how": {**launch["how"], "failed": "fail"},
+            }
+            if journal.model is not None:
+                begun["how"]["chosen"] = journal.model
+            starting = asyncio.create_task(carrier.begin(begun), context=Context())
+        try:
+            live = await asyncio.shield(starting)
+            return child_result(await _outcome_of(run, live, parent, carrier), command)
+        except asyncio.CancelledError:
+            if carrier.leaving:
+                starting.cancel()
+                await asyncio.wait([starting])
+            else:
+                await asyncio.shield(_cancel(carrier, run, starting))
+            raise
+
+    return child
+
+
+async def _recorded(carrier: RunCarrier, run: str) -> WorkflowStatus | None:
+    """Return what the store knows of a run."""
+    return next(iter(await asyncio.to_thread(carrier.client.list_workflows, workflow_ids=[run])), None)
+
+
+def _ended(outcome: Outcome | None) -> Outcome:
+    """Return the outcome of a run that was carried to its end."""
+    assert outcome is not None
+    return outcome
+
+
+async def _outcome_of(run: str, live: Live, parent: Live, carrier: RunCarrier) -> Outcome:
+    """Wait for a child; while it waits for people, its parent does as well."""
+    port = parent.port
+    assert port is not None
+    while not live.over:
+        await live.rest.wait()
+        if not live.over:
+            with port.child_rests():
+                while live.rest.is_set() and not live.over:
+                    live.change.clear()
+                    await live.change.wait()
+    if live.error is not None:
+        raise live.error
+    if live.task is None or live.task.cancelled():
+        if carrier.leaving:
+            raise asyncio.CancelledError
+        found = await _recorded(carrier, run)
+        if found is not None and found.status == "SUCCESS":  # it came to its end before it was taken up here
+            return _ended(found.output)
+        return {"status": "failed", "error": {"step": None, "kind": "failed", "code": "cancelled", "message": "it was cancelled"}}
+    return _ended(live.task.result())
+
+
+async def _cancel(carrier: RunCarrier, run: str, starting: asyncio.Task[Live]) -> None:
+    """Cancel a child, once it has been started: what is only being started could not be found, and would go on by itself."""
+    await asyncio.wait([starting])
+    if starting.exception() is None:
+        await carrier.cancel(run)
 
 
 async def carry(carrier: RunCarrier, launch: LaunchDocument) -> Outcome | None:
@@ -472,11 +455,6 @@ async def carry(carrier: RunCarrier, launch: LaunchDocument) -> Outcome | None:
     except Exception as error:  # noqa: BLE001  -- told to whoever waits
         live.error = error
     raise asyncio.CancelledError
-
-
-def _answered(entries: Iterable[JournalEntry]) -> list[tuple[str, Result]]:
-    """Return what people have answered, as it is recorded."""
-    return [(command, result) for entry in entries for command, result in entry.get("results", ()) if result.get("by")]
 
 
 async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) -> Outcome | None:
@@ -511,14 +489,6 @@ async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) ->
     return outcome
 
 
-def _next_commands(journal: Journal) -> set[str]:
-    """Return what a run does when it goes on, without what holds it: whoever carried it before may have begun that."""
-    state = deepcopy(journal.state)
-    issued = versions.issue(journal.plan, state)
-    open_ = {command["id"] for command in (*issued, *versions.pending(journal.plan, state))}
-    return (open_ | journal.unfired.keys()) - journal.held.keys()
-
-
 async def _retried(carrier: RunCarrier, run: str, entries: Sequence[JournalEntry]) -> list[JournalEntry]:
     """Record the retries of a run that were asked for while nobody carried it."""
     known = {letter for entry in entries for letter in entry.get("letters", ())}
@@ -538,3 +508,16 @@ async def _record(entry: JournalEntry) -> None:
 
 async def _resolved(entry: JournalEntry) -> JournalEntry:
     return entry
+
+
+def _answered(entries: Iterable[JournalEntry]) -> list[tuple[str, Result]]:
+    """Return what people have answered, as it is recorded."""
+    return [(command, result) for entry in entries for command, result in entry.get("results", ()) if result.get("by")]
+
+
+def _next_commands(journal: Journal) -> set[str]:
+    """Return what a run does when it goes on, without what holds it: whoever carried it before may have begun that."""
+    state = deepcopy(journal.state)
+    issued = versions.issue(journal.plan, state)
+    open_ = {command["id"] for command in (*issued, *versions.pending(journal.plan, state))}
+    return (open_ | journal.unfired.keys()) - journal.held.keys()

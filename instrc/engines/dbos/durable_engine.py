@@ -49,136 +49,11 @@ from instrc.runtime.retry import RetryOptions, retry_of, was_cancelled
 from instrc.runtime.traces import Event, Sink, join_sinks
 from instrc.text.jsonvalue import Json, JsonObject
 
-# How the runs of a store stand, from what is recorded of them; nothing is written.
-
-
 _BROKEN_OFF = frozenset({"CANCELLED", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"})
 _ENDED = _BROKEN_OFF | {"SUCCESS"}
-
-
-def launch_of(row: WorkflowStatus) -> LaunchDocument:
-    """Return what a run began with."""
-    assert row.input is not None
-    launch: LaunchDocument = row.input["args"][0]
-    return launch
-
-
-def state_of(client: DBOSClient, row: WorkflowStatus) -> tuple[State, list[Question]]:
-    """Return the state of a run, and what it waits for."""
-    launch = launch_of(row)
-    plan, journal = launch["plan"], journal_of(launch, client.list_workflow_steps(row.workflow_id))
-    if row.status in _BROKEN_OFF or versions.outcome(plan, journal.state) is not None:
-        return journal.state, []
-    versions.issue(plan, journal.state)
-    return journal.state, questions_in(plan, journal.state, journal.later, journal.held)
-
-
-def report_of(client: DBOSClient, row: WorkflowStatus, *, children: list[WorkflowStatus] | None = None, whole: bool) -> RunReport:
-    """Return how a run stands; with its record if the `whole` is asked for."""
-    launch = launch_of(row)
-    outcome: Outcome | None = row.output if row.status == "SUCCESS" else None
-    record: JsonObject | None = None
-    questions: list[Question] = []
-    if whole or outcome is None:
-        state, questions = state_of(client, row)
-        outcome = versions.outcome(launch["plan"], state) if row.status not in _BROKEN_OFF else None
-        record = versions.record(launch["plan"], state) if whole else None
-        for child in children or ():
-            below = child.workflow_id.removeprefix(f"{row.workflow_id}/")
-            if row.status not in _BROKEN_OFF and child.status not in _ENDED:
-                questions += [asked.below(below) for asked in state_of(client, child)[1]]
-    broken_off = row.status in _BROKEN_OFF
-    status: RunStatus = "cancelled" if broken_off else outcome["status"] if outcome is not None else status_of(questions)
-    ended = row.completed_at / 1000 if row.completed_at else None
-    began = row.created_at / 1000 if row.created_at else None
-    return RunReport(launch["run"], launch["name"], status, outcome, tuple(questions), began, ended, launch["how"], record)
-
-
-# What is asked of a store, by a process that carries its runs and by any other.
-
-
-_T = TypeVar("_T")
-
-
-class StoreClient:
-    """Reads a store, and asks those who carry its runs to begin one; it is opened when it is first needed."""
-
-    def __init__(self, location: RunStore) -> None:
-        self.location = location
-        self._engine: sa.Engine | None = None
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the store is open in this process."""
-        return self._engine is not None
-
-    def db(self) -> sa.Engine:
-        """Return the store."""
-        if self._engine is None:
-            self._engine = self.location.open()
-        return self._engine
-
-    def close(self) -> None:
-        """Give the store free."""
-        if self._engine is not None:
-            store.close_engine(self._engine)
-            self._engine = None
-
-    async def ask(self, question: Callable[[DBOSClient], _T]) -> _T:
-        """Ask the store something, in a thread."""
-        with store.trouble(self.location):
-            client = store.client_of(self.db())
-            return await asyncio.to_thread(question, client)
-
-    async def begin(self, launch: LaunchDocument) -> None:
-        """Ask whoever carries the runs to begin one."""
-        await self.ask(lambda client: store.enqueue(client, launch))
-
-    async def reach(self) -> None:
-        """Make sure that the store can be asked."""
-        with store.trouble(self.location):
-            await asyncio.to_thread(lambda: self.db().connect().close())
-
-    async def is_there(self) -> bool:
-        """Tell whether anything was ever kept here."""
-        if not self.location.exists():
-            return False
-        with store.trouble(self.location):
-            return await asyncio.to_thread(store.has_tables, self.location, self.db())
-
-    async def find(self, run: str) -> WorkflowStatus | None:
-        """Return what is recorded of a run."""
-        if not await self.is_there():
-            return None
-        rows = await self.ask(lambda client: client.list_workflows(workflow_ids=[run]))
-        return next((row for row in rows if row.name == store.WORKFLOW), None)
-
-    async def row(self, run: str) -> WorkflowStatus:
-        """Return what is recorded of a run; that there is none is a problem."""
-        row = await self.find(run)
-        if row is None:
-            raise CompileError([problems.runs.NoSuchRun(run=run, store=self.location.shown)])
-        return row
-
-    async def refuse_wrong(self, run: str, question: str, step: str, data: Json) -> None:
-        """Refuse an answer that does not fit, or that nobody asks for any more."""
-        row = await self.row(run)
-        state, questions = await self.ask(lambda client: state_of(client, row))
-        held = next((each for each in questions if each.id == question and each.by == "operator"), None)
-        if held is not None:
-            require_fit(faults_of_operator(held, data), step)
-        else:
-            require_fit(versions.faults(launch_of(row)["plan"], state, question, data), step)
-
-
-# The engine `durable`: runs survive the process that carries them, and nothing that is recorded is done again.
-#
-# One process carries the runs of a store, the first that holds its lock; on a server, any number of workers carry some each.
-# Others begin runs, answer and cancel through the store; when that process ends, whoever waits for a run takes it over.
-
-
 _LOOK = 2.0
 """Seconds between two looks of a worker whether the server of its database is there."""
+_T = TypeVar("_T")
 
 
 class DurableEngine(TracedEngine):
@@ -558,11 +433,6 @@ class DurableEngine(TracedEngine):
             await asyncio.sleep(POLL)
 
 
-def _goes_on(client: DBOSClient) -> Callable[[str], bool]:
-    """Return what tells whether a run has not ended."""
-    return lambda run: any(row.status not in _ENDED for row in client.list_workflows(workflow_ids=[run]))
-
-
 def _refuse_another(row: WorkflowStatus, begun: LaunchDocument) -> None:
     """Refuse to continue a run that only has the id of the one that is to begin."""
     there = launch_of(row)
@@ -580,3 +450,117 @@ async def _deliver_answer(runner: Runner, letter: store.Letter, root: str) -> bo
     if taken or live.error is not None:
         await runner.settled(live)
     return taken
+
+
+def _goes_on(client: DBOSClient) -> Callable[[str], bool]:
+    """Return what tells whether a run has not ended."""
+    return lambda run: any(row.status not in _ENDED for row in client.list_workflows(workflow_ids=[run]))
+
+
+def launch_of(row: WorkflowStatus) -> LaunchDocument:
+    """Return what a run began with."""
+    assert row.input is not None
+    launch: LaunchDocument = row.input["args"][0]
+    return launch
+
+
+def state_of(client: DBOSClient, row: WorkflowStatus) -> tuple[State, list[Question]]:
+    """Return the state of a run, and what it waits for."""
+    launch = launch_of(row)
+    plan, journal = launch["plan"], journal_of(launch, client.list_workflow_steps(row.workflow_id))
+    if row.status in _BROKEN_OFF or versions.outcome(plan, journal.state) is not None:
+        return journal.state, []
+    versions.issue(plan, journal.state)
+    return journal.state, questions_in(plan, journal.state, journal.later, journal.held)
+
+
+def report_of(client: DBOSClient, row: WorkflowStatus, *, children: list[WorkflowStatus] | None = None, whole: bool) -> RunReport:
+    """Return how a run stands; with its record if the `whole` is asked for."""
+    launch = launch_of(row)
+    outcome: Outcome | None = row.output if row.status == "SUCCESS" else None
+    record: JsonObject | None = None
+    questions: list[Question] = []
+    if whole or outcome is None:
+        state, questions = state_of(client, row)
+        outcome = versions.outcome(launch["plan"], state) if row.status not in _BROKEN_OFF else None
+        record = versions.record(launch["plan"], state) if whole else None
+        for child in children or ():
+            below = child.workflow_id.removeprefix(f"{row.workflow_id}/")
+            if row.status not in _BROKEN_OFF and child.status not in _ENDED:
+                questions += [asked.below(below) for asked in state_of(client, child)[1]]
+    broken_off = row.status in _BROKEN_OFF
+    status: RunStatus = "cancelled" if broken_off else outcome["status"] if outcome is not None else status_of(questions)
+    ended = row.completed_at / 1000 if row.completed_at else None
+    began = row.created_at / 1000 if row.created_at else None
+    return RunReport(launch["run"], launch["name"], status, outcome, tuple(questions), began, ended, launch["how"], record)
+
+
+class StoreClient:
+    """Reads a store, and asks those who carry its runs to begin one; it is opened when it is first needed."""
+
+    def __init__(self, location: RunStore) -> None:
+        self.location = location
+        self._engine: sa.Engine | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the store is open in this process."""
+        return self._engine is not None
+
+    def db(self) -> sa.Engine:
+        """Return the store."""
+        if self._engine is None:
+            self._engine = self.location.open()
+        return self._engine
+
+    def close(self) -> None:
+        """Give the store free."""
+        if self._engine is not None:
+            store.close_engine(self._engine)
+            self._engine = None
+
+    async def ask(self, question: Callable[[DBOSClient], _T]) -> _T:
+        """Ask the store something, in a thread."""
+        with store.trouble(self.location):
+            client = store.client_of(self.db())
+            return await asyncio.to_thread(question, client)
+
+    async def begin(self, launch: LaunchDocument) -> None:
+        """Ask whoever carries the runs to begin one."""
+        await self.ask(lambda client: store.enqueue(client, launch))
+
+    async def reach(self) -> None:
+        """Make sure that the store can be asked."""
+        with store.trouble(self.location):
+            await asyncio.to_thread(lambda: self.db().connect().close())
+
+    async def is_there(self) -> bool:
+        """Tell whether anything was ever kept here."""
+        if not self.location.exists():
+            return False
+        with store.trouble(self.location):
+            return await asyncio.to_thread(store.has_tables, self.location, self.db())
+
+    async def find(self, run: str) -> WorkflowStatus | None:
+        """Return what is recorded of a run."""
+        if not await self.is_there():
+            return None
+        rows = await self.ask(lambda client: client.list_workflows(workflow_ids=[run]))
+        return next((row for row in rows if row.name == store.WORKFLOW), None)
+
+    async def row(self, run: str) -> WorkflowStatus:
+        """Return what is recorded of a run; that there is none is a problem."""
+        row = await self.find(run)
+        if row is None:
+            raise CompileError([problems.runs.NoSuchRun(run=run, store=self.location.shown)])
+        return row
+
+    async def refuse_wrong(self, run: str, question: str, step: str, data: Json) -> None:
+        """Refuse an answer that does not fit, or that nobody asks for any more."""
+        row = await self.row(run)
+        state, questions = await self.ask(lambda client: state_of(client, row))
+        held = next((each for each in questions if each.id == question and each.by == "operator"), None)
+        if held is not None:
+            require_fit(faults_of_operator(held, data), step)
+        else:
+            require_fit(versions.faults(launch_of(row)["plan"], state, question, data), step)

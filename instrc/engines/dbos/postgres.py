@@ -34,46 +34,6 @@ _AT_ONCE: Final = 100
 """Runs that one look finds."""
 
 
-class PostgresStore:
-    """A database of a server."""
-
-    schema: str | None = "dbos"
-    is_local: bool = False
-
-    def __init__(self, place: str) -> None:
-        self.folder: Path = Path(USUAL_FOLDER)
-        scheme, _, rest = place.partition(":")
-        driver = scheme if "+" in scheme else "postgresql+psycopg"
-        self._url = sa.make_url(f"{driver}://{rest.lstrip('/')}")
-        self.shown: str = f"{scheme}:{self._url.render_as_string(hide_password=True).partition(':')[2]}"  # as the user wrote it
-        self.address: str = self._url.render_as_string(hide_password=False)
-
-    def exists(self) -> bool:
-        """Tell that its tables are to be looked for."""
-        return True
-
-    def open(self) -> sa.Engine:
-        """Return an engine that notices connections which the server has ended."""
-        said = {"client_encoding": "utf8"}  # a database made where the language is `C` has no encoding: texts would come as bytes
-        return sa.create_engine(self._url, pool_size=20, pool_pre_ping=True, connect_args={**said, **_KEEPALIVE})
-
-    def lock(self, engine: sa.Engine, *, shared: bool = False) -> ServerLock | None:
-        """Return an advisory lock, which its connection holds; `None` if another process holds it."""
-        connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-        take = "pg_try_advisory_lock_shared" if shared else "pg_try_advisory_lock"
-        if not connection.execute(sa.text(f"SELECT {take}({_LOCK_NUMBER})")).scalar():
-            connection.close()
-            return None
-        connection.detach()
-        for name, value in _KEEPALIVE.items():
-            connection.execute(sa.text(f"SET tcp_{name} = {value}"))
-        return WorkerLock(connection, engine) if shared else ServerLock(connection)
-
-    def watch(self, engine: sa.Engine) -> ServerWatch:  # noqa: ARG002  -- the server cannot say
-        """Return what says that there may always be something new."""
-        return ServerWatch()
-
-
 class ServerLock:
     """A lock that a connection holds, of a process that carries all runs of the store."""
 
@@ -118,6 +78,59 @@ class ServerLock:
         except sa.exc.SQLAlchemyError:
             return False
         return True
+
+
+class ServerWatch:
+    """Says each time that something may have changed."""
+
+    is_cheap: bool = False
+
+    def changed(self) -> bool:
+        """Tell that the store is to be asked."""
+        return True
+
+    def close(self) -> None:
+        """Do nothing: no connection is held."""
+
+
+class PostgresStore:
+    """A database of a server."""
+
+    schema: str | None = "dbos"
+    is_local: bool = False
+
+    def __init__(self, place: str) -> None:
+        self.folder: Path = Path(USUAL_FOLDER)
+        scheme, _, rest = place.partition(":")
+        driver = scheme if "+" in scheme else "postgresql+psycopg"
+        self._url = sa.make_url(f"{driver}://{rest.lstrip('/')}")
+        self.shown: str = f"{scheme}:{self._url.render_as_string(hide_password=True).partition(':')[2]}"  # as the user wrote it
+        self.address: str = self._url.render_as_string(hide_password=False)
+
+    def exists(self) -> bool:
+        """Tell that its tables are to be looked for."""
+        return True
+
+    def open(self) -> sa.Engine:
+        """Return an engine that notices connections which the server has ended."""
+        said = {"client_encoding": "utf8"}  # a database made where the language is `C` has no encoding: texts would come as bytes
+        return sa.create_engine(self._url, pool_size=20, pool_pre_ping=True, connect_args={**said, **_KEEPALIVE})
+
+    def lock(self, engine: sa.Engine, *, shared: bool = False) -> ServerLock | None:
+        """Return an advisory lock, which its connection holds; `None` if another process holds it."""
+        connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+        take = "pg_try_advisory_lock_shared" if shared else "pg_try_advisory_lock"
+        if not connection.execute(sa.text(f"SELECT {take}({_LOCK_NUMBER})")).scalar():
+            connection.close()
+            return None
+        connection.detach()
+        for name, value in _KEEPALIVE.items():
+            connection.execute(sa.text(f"SET tcp_{name} = {value}"))
+        return WorkerLock(connection, engine) if shared else ServerLock(connection)
+
+    def watch(self, engine: sa.Engine) -> ServerWatch:  # noqa: ARG002  -- the server cannot say
+        """Return what says that there may always be something new."""
+        return ServerWatch()
 
 
 _LIVING = """(SELECT (classid::bigint << 32) | objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND granted
@@ -165,16 +178,3 @@ class WorkerLock(ServerLock):
 def _queue_of(worker: int) -> str:
     """Return the queue of a worker: nobody else looks into it."""
     return f"{QUEUE}-{worker:x}"
-
-
-class ServerWatch:
-    """Says each time that something may have changed."""
-
-    is_cheap: bool = False
-
-    def changed(self) -> bool:
-        """Tell that the store is to be asked."""
-        return True
-
-    def close(self) -> None:
-        """Do nothing: no connection is held."""

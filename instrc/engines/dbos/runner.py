@@ -26,196 +26,10 @@ from instrc.runtime.interpreter.documents import Author, Outcome
 from instrc.runtime.journal import Again
 from instrc.text.jsonvalue import as_text
 
-# An event loop in a thread of its own, which ends in order: nothing is left that would find it closed.
-
-
-_T = TypeVar("_T")
-_PATIENCE = 1.0
-"""Seconds for tasks to end that are cancelled, each time."""
-_TIMES = 5
-
-
-class LoopEndedError(Exception):
-    """The loop has ended, before or while it did something."""
-
-
-class EventLoopThread:
-    """An event loop in a thread."""
-
-    def __init__(self, name: str) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
-
-    def start(self) -> None:
-        """Begin."""
-        self._thread.start()
-
-    def wait(self, work: Coroutine[object, object, _T]) -> _T:
-        """Do something in this loop, from another thread."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
-
-    async def away(self, work: Coroutine[object, object, _T]) -> _T:
-        """Do something in this loop, from another loop; that this loop ends meanwhile does not cancel who waits."""
-        try:
-            future = asyncio.run_coroutine_threadsafe(work, self._loop)
-        except RuntimeError:
-            work.close()
-            raise LoopEndedError from None
-        waiter = asyncio.current_task()
-        try:
-            return await asyncio.wrap_future(future)
-        except asyncio.CancelledError:
-            if waiter is None or waiter.cancelling():
-                raise
-            raise LoopEndedError from None
-
-    def end(self) -> None:
-        """Cancel what is still carried out, and end."""
-        if self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join(_PATIENCE * (_TIMES + 1))
-
-    def _serve(self) -> None:
-        loop = self._loop
-        asyncio.set_event_loop(loop)
-        try:
-            loop.run_forever()
-        finally:
-            for _ in range(_TIMES):
-                if not (left := asyncio.all_tasks(loop)):
-                    break
-                for task in left:
-                    task.cancel()
-                loop.run_until_complete(asyncio.wait(left, timeout=_PATIENCE))
-            loop.run_until_complete(loop.shutdown_asyncgens())
-            loop.close()
-
-
-# What the process that carries runs does beside: it reads the mail, and rests while all runs wait for people.
-#
-# DBOS looks into its store several times a second. So runs that have waited for a while are left as they are, and DBOS is ended;
-# it is launched again when somebody answers, begins a run, or a timer ends. What is left is a look at the store that is no query.
-
-
-POLL = 0.2
-"""Seconds between two looks at the mail."""
-SLOW_POLL = 1.0
-"""The same at rest, where a look is a query."""
-LINGER = 5.0
-"""Seconds for which all runs wait for people before this process rests."""
-
-
-class Rest:
-    """The rest of a runner, and what wakes it."""
-
-    def __init__(self, runner: Runner) -> None:
-        self.runner = runner
-        self.asleep: bool = False
-        self.parked: dict[str, float | None] = {}
-        """Runs that were left because all waited, and when the next timer of each ends."""
-        self._since = self._looked = monotonic()
-        self._turning = asyncio.Lock()
-        self._letters: dict[str, asyncio.Task[None]] = {}
-        self._watching: asyncio.Task[None] | None = None
-        self._threads = ThreadPoolExecutor(thread_name_prefix="instrc-rest")
-
-    def begin(self) -> None:
-        """Watch from now on, until the loop ends."""
-        self._watching = asyncio.ensure_future(self._watch())
-
-    async def end(self) -> None:
-        """Launch DBOS, if it is not."""
-        self._since = monotonic()
-        async with self._turning:
-            if self.asleep:
-                await self.runner.launch()
-                self.asleep = False
-
-    async def _watch(self) -> None:
-        watch = self.runner.location.watch(self.runner.engine)
-        try:
-            while True:
-                await asyncio.sleep(SLOW_POLL if self.asleep and not watch.is_cheap else POLL)
-                with suppress(Exception):  # what the store complains of is told to whoever asks for something
-                    await self._look(watch)
-        finally:
-            watch.close()
-
-    async def _look(self, watch: StoreWatch) -> None:
-        if watch.changed():
-            await self._read()
-        for run in [run for run, due in self.parked.items() if due is not None and due <= time()]:
-            await self.runner.resume(run)
-        if self.runner.lock.queue is not None and monotonic() > self._looked + SLOW_POLL:
-            self._looked = monotonic()
-            for run in await asyncio.to_thread(self.runner.lock.left):
-                if await self.runner.owns(run):
-                    await self.runner.resume(run)
-        if self._letters or not self.runner.resting:
-            self._since = monotonic()
-        elif not self.asleep and monotonic() > self._since + LINGER:
-            await self._begin()
-
-    async def _read(self) -> None:
-        """Take in what other processes have written."""
-        for letter in await asyncio.to_thread(store.unread, self.runner.engine):
-            if letter.id not in self._letters:
-                task = self._letters[letter.id] = asyncio.ensure_future(self._deal_with(letter))
-                task.add_done_callback(lambda _task, name=letter.id: self._letters.pop(name, None))  # type: ignore[misc]  # a default is not inferred
-        if self.asleep and await asyncio.to_thread(self._is_asked):
-            await self.end()
-
-    def _has_ended(self, run: str) -> bool:
-        return all(row.status not in {"PENDING", "ENQUEUED"} for row in self.runner.client.list_workflows(workflow_ids=[run]))
-
-    def _is_asked(self) -> bool:
-        """Tell whether another process has begun a run."""
-        return bool(self.runner.client.list_workflows(name=store.WORKFLOW, status="ENQUEUED", limit=1))
-
-    async def _begin(self) -> None:
-        """Leave the runs, which all wait, and end DBOS."""
-        async with self._turning:
-            if not self.runner.resting:
-                return
-            for name, live in self.runner.live.items():
-                root = name.partition("/")[0]
-                self.parked[root] = min((due for due in (self.parked.get(root), live.due) if due is not None), default=None)
-            self.asleep = True
-            await self.runner.leave_runs()
-            asyncio.get_running_loop().set_default_executor(self._threads)  # DBOS has put its own there, and ends it now
-            await asyncio.to_thread(DBOS.destroy)
-
-    async def _deal_with(self, letter: store.Letter) -> None:
-        """Do what a letter says; if that cannot be recorded now, the letter stays."""
-        with suppress(Exception):
-            taken = True
-            if not await self.runner.owns(letter.run):
-                return  # the worker that carries it reads it
-            if "cancel" in letter.body:
-                await self.runner.cancel(letter.run)
-            elif "again" in letter.body:
-                if await asyncio.to_thread(self._has_ended, letter.run):
-                    return  # it is about to go on, and reads its mail itself then
-                await self.runner.resume(letter.run.partition("/")[0])
-                if not await self.runner.take(letter):
-                    return
-            else:
-                await self.runner.resume(letter.run.partition("/")[0])
-                taken = await self.runner.take(letter)
-            await asyncio.to_thread(store.settle, self.runner.engine, letter.id, "taken" if taken else "refused")
-
-
-# What carries the runs of a store, or of a worker that shares it with others: DBOS, launched in an event loop of its own.
-#
-# A `Runner` opens and closes DBOS, and takes what is asked of runs; `carrying` interprets each.
-# DBOS keeps which runs there are and what is recorded of each.  Runs are never recovered behind anybody's back: every process
-# is an executor of its own name, and a run goes on where somebody asks for it (`begin`, `resume`).
-
-
 QUEUE_POLL = 0.5
 """Seconds between two looks for runs that are to go on; each is a query."""
-LOST = "its server has ended the connection"
 ResultT = TypeVar("ResultT")
+LOST = "its server has ended the connection"
 
 
 class Runner:
@@ -429,6 +243,176 @@ def _given(port: DurablePort, letter: store.Letter) -> asyncio.Future[bool] | No
         return port.begin_again(cast("Again", letter.body["again"]), letter.id)
     by = cast("Author | None", letter.body.get("by"))
     return port.take(as_text(letter.body["answer"]), letter.body["data"], letter.id, by)
+
+
+_T = TypeVar("_T")
+_PATIENCE = 1.0
+"""Seconds for tasks to end that are cancelled, each time."""
+_TIMES = 5
+
+
+class LoopEndedError(Exception):
+    """The loop has ended, before or while it did something."""
+
+
+class EventLoopThread:
+    """An event loop in a thread."""
+
+    def __init__(self, name: str) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def wait(self, work: Coroutine[object, object, _T]) -> _T:
+        """Do something in this loop, from another thread."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    async def away(self, work: Coroutine[object, object, _T]) -> _T:
+        """Do something in this loop, from another loop; that this loop ends meanwhile does not cancel who waits."""
+        try:
+            future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        except RuntimeError:
+            work.close()
+            raise LoopEndedError from None
+        waiter = asyncio.current_task()
+        try:
+            return await asyncio.wrap_future(future)
+        except asyncio.CancelledError:
+            if waiter is None or waiter.cancelling():
+                raise
+            raise LoopEndedError from None
+
+    def end(self) -> None:
+        """Cancel what is still carried out, and end."""
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join(_PATIENCE * (_TIMES + 1))
+
+    def _serve(self) -> None:
+        loop = self._loop
+        asyncio.set_event_loop(loop)
+        try:
+            loop.run_forever()
+        finally:
+            for _ in range(_TIMES):
+                if not (left := asyncio.all_tasks(loop)):
+                    break
+                for task in left:
+                    task.cancel()
+                loop.run_until_complete(asyncio.wait(left, timeout=_PATIENCE))
+            loop.run_until_complete(loop.shutdown_asyncgens())
+            loop.close()
+
+
+POLL = 0.2
+"""Seconds between two looks at the mail."""
+SLOW_POLL = 1.0
+"""The same at rest, where a look is a query."""
+LINGER = 5.0
+"""Seconds for which all runs wait for people before this process rests."""
+
+
+class Rest:
+    """The rest of a runner, and what wakes it."""
+
+    def __init__(self, runner: Runner) -> None:
+        self.runner = runner
+        self.asleep: bool = False
+        self.parked: dict[str, float | None] = {}
+        """Runs that were left because all waited, and when the next timer of each ends."""
+        self._since = self._looked = monotonic()
+        self._turning = asyncio.Lock()
+        self._letters: dict[str, asyncio.Task[None]] = {}
+        self._watching: asyncio.Task[None] | None = None
+        self._threads = ThreadPoolExecutor(thread_name_prefix="instrc-rest")
+
+    def begin(self) -> None:
+        """Watch from now on, until the loop ends."""
+        self._watching = asyncio.ensure_future(self._watch())
+
+    async def end(self) -> None:
+        """Launch DBOS, if it is not."""
+        self._since = monotonic()
+        async with self._turning:
+            if self.asleep:
+                await self.runner.launch()
+                self.asleep = False
+
+    async def _watch(self) -> None:
+        watch = self.runner.location.watch(self.runner.engine)
+        try:
+            while True:
+                await asyncio.sleep(SLOW_POLL if self.asleep and not watch.is_cheap else POLL)
+                with suppress(Exception):  # what the store complains of is told to whoever asks for something
+                    await self._look(watch)
+        finally:
+            watch.close()
+
+    async def _look(self, watch: StoreWatch) -> None:
+        if watch.changed():
+            await self._read()
+        for run in [run for run, due in self.parked.items() if due is not None and due <= time()]:
+            await self.runner.resume(run)
+        if self.runner.lock.queue is not None and monotonic() > self._looked + SLOW_POLL:
+            self._looked = monotonic()
+            for run in await asyncio.to_thread(self.runner.lock.left):
+                if await self.runner.owns(run):
+                    await self.runner.resume(run)
+        if self._letters or not self.runner.resting:
+            self._since = monotonic()
+        elif not self.asleep and monotonic() > self._since + LINGER:
+            await self._begin()
+
+    async def _read(self) -> None:
+        """Take in what other processes have written."""
+        for letter in await asyncio.to_thread(store.unread, self.runner.engine):
+            if letter.id not in self._letters:
+                task = self._letters[letter.id] = asyncio.ensure_future(self._deal_with(letter))
+                task.add_done_callback(lambda _task, name=letter.id: self._letters.pop(name, None))  # type: ignore[misc]  # a default is not inferred
+        if self.asleep and await asyncio.to_thread(self._is_asked):
+            await self.end()
+
+    def _has_ended(self, run: str) -> bool:
+        return all(row.status not in {"PENDING", "ENQUEUED"} for row in self.runner.client.list_workflows(workflow_ids=[run]))
+
+    def _is_asked(self) -> bool:
+        """Tell whether another process has begun a run."""
+        return bool(self.runner.client.list_workflows(name=store.WORKFLOW, status="ENQUEUED", limit=1))
+
+    async def _begin(self) -> None:
+        """Leave the runs, which all wait, and end DBOS."""
+        async with self._turning:
+            if not self.runner.resting:
+                return
+            for name, live in self.runner.live.items():
+                root = name.partition("/")[0]
+                self.parked[root] = min((due for due in (self.parked.get(root), live.due) if due is not None), default=None)
+            self.asleep = True
+            await self.runner.leave_runs()
+            asyncio.get_running_loop().set_default_executor(self._threads)  # DBOS has put its own there, and ends it now
+            await asyncio.to_thread(DBOS.destroy)
+
+    async def _deal_with(self, letter: store.Letter) -> None:
+        """Do what a letter says; if that cannot be recorded now, the letter stays."""
+        with suppress(Exception):
+            taken = True
+            if not await self.runner.owns(letter.run):
+                return  # the worker that carries it reads it
+            if "cancel" in letter.body:
+                await self.runner.cancel(letter.run)
+            elif "again" in letter.body:
+                if await asyncio.to_thread(self._has_ended, letter.run):
+                    return  # it is about to go on, and reads its mail itself then
+                await self.runner.resume(letter.run.partition("/")[0])
+                if not await self.runner.take(letter):
+                    return
+            else:
+                await self.runner.resume(letter.run.partition("/")[0])
+                taken = await self.runner.take(letter)
+            await asyncio.to_thread(store.settle, self.runner.engine, letter.id, "taken" if taken else "refused")
 
 
 @DBOS.workflow(name=store.WORKFLOW, max_recovery_attempts=None)

@@ -30,22 +30,22 @@ _TABLE: Final = sa.Table(
 )
 
 
-def _schedule(row: sa.Row[tuple[object, ...]]) -> Schedule:
-    found = row._mapping  # noqa: SLF001  -- its public name
-    clock, trouble = Clock(found["cron"], found["zone"]), as_object(loads(found["launch"])).get("trouble")
-    return Schedule(found["name"], clock, found["program"], found["due"], found["last"], cast("str | None", trouble))
-
-
-def _there(engine: sa.Engine) -> bool:
-    return sa.inspect(engine).has_table(_TABLE.name)
-
-
 def schedules_of(engine: sa.Engine) -> list[Schedule]:
     """Return the schedules of a store, by name."""
     if not _there(engine):
         return []
     with engine.connect() as connection:
         return [_schedule(row) for row in connection.execute(sa.select(_TABLE).order_by(_TABLE.c.name))]
+
+
+def _there(engine: sa.Engine) -> bool:
+    return sa.inspect(engine).has_table(_TABLE.name)
+
+
+def _schedule(row: sa.Row[tuple[object, ...]]) -> Schedule:
+    found = row._mapping  # noqa: SLF001  -- its public name
+    clock, trouble = Clock(found["cron"], found["zone"]), as_object(loads(found["launch"])).get("trouble")
+    return Schedule(found["name"], clock, found["program"], found["due"], found["last"], cast("str | None", trouble))
 
 
 def add(engine: sa.Engine, name: str, clock: Clock, launch: LaunchDocument) -> Schedule:
@@ -89,22 +89,6 @@ def trigger(engine: sa.Engine, client: DBOSClient, name: str) -> str:
     return _begin(engine, client, one(engine, name), time())
 
 
-def begin_due(engine: sa.Engine, client: DBOSClient, goes_on: Callable[[str], bool], now: float) -> None:
-    """Begin what is due. A schedule whose last run goes on misses the tick; ticks that nobody saw become one.
-
-    One whose program cannot be compiled any more misses it too, and says why.
-    """
-    for each in schedules_of(engine):
-        if each.due is None or each.due > now:
-            continue
-        if each.last is None or not goes_on(each.last):
-            with suppress(CompileError):  # noted with the schedule
-                _begin(engine, client, each, each.due)
-        with engine.begin() as connection:  # of several workers only the first moves it on
-            moved = sa.update(_TABLE).where(_TABLE.c.name == each.name, _TABLE.c.due == each.due)
-            connection.execute(moved.values(due=each.clock.after(now)))
-
-
 def _begin(engine: sa.Engine, client: DBOSClient, schedule: Schedule, moment: float) -> str:
     run = schedule.run_at(moment)
     with engine.connect() as connection:
@@ -123,3 +107,19 @@ def _begin(engine: sa.Engine, client: DBOSClient, schedule: Schedule, moment: fl
     with engine.begin() as connection:
         connection.execute(noted.values(last=run, launch=dumps(launch, indent=False)))
     return run
+
+
+def begin_due(engine: sa.Engine, client: DBOSClient, goes_on: Callable[[str], bool], now: float) -> None:
+    """Begin what is due. A schedule whose last run goes on misses the tick; ticks that nobody saw become one.
+
+    One whose program cannot be compiled any more misses it too, and says why.
+    """
+    for each in schedules_of(engine):
+        if each.due is None or each.due > now:
+            continue
+        if each.last is None or not goes_on(each.last):
+            with suppress(CompileError):  # noted with the schedule
+                _begin(engine, client, each, each.due)
+        with engine.begin() as connection:  # of several workers only the first moves it on
+            moved = sa.update(_TABLE).where(_TABLE.c.name == each.name, _TABLE.c.due == each.due)
+            connection.execute(moved.values(due=each.clock.after(now)))

@@ -18,14 +18,32 @@ FILE = "runs.sqlite"
 LOCK_FILE = "runner.lock"
 _BUSY = 30_000
 """Milliseconds to wait for another process that writes."""
-
-
 _WITH_FRACTIONS = (3, 42)
 """The SQLite that knows `unixepoch('subsec')`: tables of DBOS have it where Python is 3.12 or later, whatever SQLite there is."""
 
 
-def _seconds(_how: str) -> float:
-    return round(time(), 3)
+class FileWatch:
+    """Tells whether another connection has written to a file."""
+
+    is_cheap: bool = True
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+        self._connection: sa.PoolProxiedConnection | None = None
+        self._version: object = None
+
+    def changed(self) -> bool:
+        """Tell whether anything was written since the last look; the first look says yes."""
+        if self._connection is None:
+            self._connection = self._engine.raw_connection()
+        before, [self._version] = self._version, self._connection.cursor().execute("PRAGMA data_version").fetchone()
+        return before != self._version
+
+    def close(self) -> None:
+        """Give the connection back."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
 
 class SqliteStore:
@@ -77,6 +95,10 @@ class SqliteStore:
         return FileWatch(engine)
 
 
+def _seconds(_how: str) -> float:
+    return round(time(), 3)
+
+
 class FolderLock:
     """The lock of a folder: the process that holds it carries all runs."""
 
@@ -105,27 +127,3 @@ class FolderLock:
     def is_locked(self) -> bool:
         """Whether it is still held."""
         return self._lock.is_locked
-
-
-class FileWatch:
-    """Tells whether another connection has written to a file."""
-
-    is_cheap: bool = True
-
-    def __init__(self, engine: sa.Engine) -> None:
-        self._engine = engine
-        self._connection: sa.PoolProxiedConnection | None = None
-        self._version: object = None
-
-    def changed(self) -> bool:
-        """Tell whether anything was written since the last look; the first look says yes."""
-        if self._connection is None:
-            self._connection = self._engine.raw_connection()
-        before, [self._version] = self._version, self._connection.cursor().execute("PRAGMA data_version").fetchone()
-        return before != self._version
-
-    def close(self) -> None:
-        """Give the connection back."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None

@@ -113,9 +113,6 @@ def reason_of(error: BaseException) -> str:
     return said[0] if said else type(error).__name__
 
 
-# What processes that do not carry a run send to the one that does: a table beside those of DBOS.
-
-
 LetterVerdict: TypeAlias = Literal["open", "taken", "refused"]
 _VERDICTS: tuple[LetterVerdict, ...] = ("open", "taken", "refused")
 _TABLE = sa.Table(
@@ -137,6 +134,26 @@ class Letter:
     run: str
     body: dict[str, Json]
     """`{"answer": ID, "data": …}`, `{"again": …}` or `{"cancel": true}`."""
+
+
+_EVENTS = sa.Table(
+    "instrc_events",
+    sa.MetaData(),
+    sa.Column("number", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True, autoincrement=True),
+    sa.Column("run", sa.Text, nullable=False, index=True),
+    sa.Column("body", sa.LargeBinary, nullable=False),
+)
+"""`run` is the one that has begun all others; `body` is the JSON of an event, deflated."""
+_PARTS = sa.Table(
+    "instrc_parts",
+    sa.MetaData(),
+    sa.Column("process", sa.String(16), primary_key=True),
+    sa.Column("key", sa.Text, primary_key=True),
+    sa.Column("run", sa.Text, nullable=False),
+    sa.Column("at", sa.Float, nullable=False),
+    sa.Column("body", sa.LargeBinary),
+)
+"""What a process tells of an answer, with the key of that; without a body, that somebody there follows a run, or all ("")."""
 
 
 def create(engine: sa.Engine) -> None:
@@ -183,19 +200,8 @@ def forget(engine: sa.Engine, runs: list[str]) -> None:
                 connection.execute(sa.delete(table).where(table.c.run.in_(runs)))
 
 
-# The traces of a store on a server: a table beside the mail, so that every machine shows them. Those of a folder lie in it.
-
-
 TRACE_EVENTS: Final = 1_000_000
 """Events of a trace that is read, the first ones."""
-_EVENTS = sa.Table(
-    "instrc_events",
-    sa.MetaData(),
-    sa.Column("number", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True, autoincrement=True),
-    sa.Column("run", sa.Text, nullable=False, index=True),
-    sa.Column("body", sa.LargeBinary, nullable=False),
-)
-"""`run` is the one that has begun all others; `body` is the JSON of an event, deflated."""
 
 
 def write_in_order(connection: sa.Connection, table: sa.Table) -> None:
@@ -245,11 +251,6 @@ _VALUES = sa.Table(
     sa.Column("body", sa.LargeBinary, nullable=False),
 )
 """Large values of runs that are kept elsewhere, by their hash."""
-
-
-# What models have written so far, for processes in which somebody follows a run that another one carries: nothing of it lasts.
-
-
 PARTS_PAUSE: Final = 0.2
 """Seconds between two writes of parts, or two looks for them."""
 _FOLLOWED = 10.0
@@ -258,16 +259,6 @@ _STALE_PARTS = 300.0
 """Seconds after which anybody deletes what is left."""
 _CLOSING = 5.0
 """Seconds to wait for a write at the end."""
-_PARTS = sa.Table(
-    "instrc_parts",
-    sa.MetaData(),
-    sa.Column("process", sa.String(16), primary_key=True),
-    sa.Column("key", sa.Text, primary_key=True),
-    sa.Column("run", sa.Text, nullable=False),
-    sa.Column("at", sa.Float, nullable=False),
-    sa.Column("body", sa.LargeBinary),
-)
-"""What a process tells of an answer, with the key of that; without a body, that somebody there follows a run, or all ("")."""
 
 
 class PartExchange:

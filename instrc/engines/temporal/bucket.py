@@ -26,8 +26,6 @@ from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import Event, is_event
 from instrc.text.jsontext import dumps, loads
 
-_METADATA: Final = "169.254.169.254"
-"""Who is asked for keys on machines of a cloud, where the environment has none."""
 _PATIENCE: Final = timedelta(seconds=10)
 """For an answer, tries again included."""
 
@@ -129,6 +127,10 @@ class Bucket:
 
 def _run_of(event: Event) -> str:
     return event["run"].partition("/")[0]
+
+
+_METADATA: Final = "169.254.169.254"
+"""Who is asked for keys on machines of a cloud, where the environment has none."""
 
 
 def _reason(error: Exception) -> str:

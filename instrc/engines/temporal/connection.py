@@ -37,11 +37,16 @@ from instrc.runtime.secrets import redacted
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json
 
-# How values are written into histories: plain JSON whose keys keep their order, which the converter of the SDK would sort.
-
-
 HISTORY_VALUE_BYTES: Final = 128 * 1024
 """Bytes of a value in a history; Temporal refuses payloads of 2 MB, and histories of 50 MB."""
+
+
+class OrderedConverter(CompositePayloadConverter):
+    """The converters of the SDK, with ours for JSON."""
+
+    def __init__(self) -> None:
+        plain = [each for each in DefaultPayloadConverter.default_encoding_payload_converters if each.encoding != "json/plain"]
+        super().__init__(*plain, _Ordered())
 
 
 class _Ordered(JSONPlainPayloadConverter):
@@ -54,17 +59,6 @@ class _Ordered(JSONPlainPayloadConverter):
     def from_payload(self, payload: Payload, type_hint: type | None = None) -> object:  # noqa: ARG002  -- all are plain JSON
         """Return the value of a payload."""
         return loads(payload.data)
-
-
-class OrderedConverter(CompositePayloadConverter):
-    """The converters of the SDK, with ours for JSON."""
-
-    def __init__(self) -> None:
-        plain = [each for each in DefaultPayloadConverter.default_encoding_payload_converters if each.encoding != "json/plain"]
-        super().__init__(*plain, _Ordered())
-
-
-# Large values beside the history, by their hash: in the place of the project's traces, or a folder that all workers see.
 
 
 _ENCODING = b"instrc/blob"
@@ -125,9 +119,6 @@ def converter(folder: Path, shared: SharedPlace | None = None) -> DataConverter:
     """Return what turns values into payloads: plain JSON, large ones put away."""
     codec = Blobs(folder, shared=shared)
     return replace(DataConverter.default, payload_converter_class=OrderedConverter, payload_codec=codec)
-
-
-# How workers and clients reach the server: by the settings that all tools of Temporal share (`TEMPORAL_ADDRESS` and so on).
 
 
 ADDRESS = "localhost:7233"

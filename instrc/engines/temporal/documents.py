@@ -196,9 +196,6 @@ def run_of_tick(name: str, workflow_id: str) -> str:
     return f"{name}-{workflow_id[-20:].replace('-', '').replace(':', '')}"
 
 
-# Where a workflow tells what happens: like a log, never twice for what is replayed, and never read by the workflow.
-
-
 sinks: list[Sink] = []
 """Of the workers in this process."""
 

@@ -42,6 +42,21 @@ async def _with_trouble(client: sdk.Client, described: sdk.ScheduleDescription, 
     return schedule
 
 
+async def _schedule(name: str, described: sdk.ScheduleDescription) -> Schedule:
+    if not _is_ours(described):
+        raise missing(name)
+    memo, info = await described.memo(), described.info
+    began = [cast("sdk.ScheduleActionExecutionStartWorkflow", each.action).workflow_id for each in info.recent_actions]
+    due = None if described.schedule.state.paused or not info.next_action_times else info.next_action_times[0].timestamp()
+    last = documents.run_of_tick(name, began[-1]) if began else None
+    return Schedule(name, Clock(memo["cron"], memo["zone"]), memo["program"], due, last)
+
+
+def _is_ours(described: sdk.ScheduleDescription) -> bool:
+    action = described.schedule.action
+    return isinstance(action, sdk.ScheduleActionStartWorkflow) and action.workflow == documents.TICK
+
+
 async def add(client: sdk.Client, queue: str, name: str, clock: Clock, tick: documents.Tick) -> Schedule:
     """Add a schedule; one of the same name, or times that the server reads in another way, are a problem."""
     minute, hour, day, month, weekday = clock.cron.split()
@@ -80,6 +95,15 @@ async def pause(client: sdk.Client, prefix: str, name: str, *, paused: bool) -> 
         return await _schedule(name, await handle.describe())
 
 
+@contextmanager
+def _of(client: sdk.Client, prefix: str, name: str) -> Iterator[sdk.ScheduleHandle]:
+    try:
+        with trouble():
+            yield client.get_schedule_handle(prefix + name)
+    except RPCError:  # all others are problems already
+        raise missing(name) from None
+
+
 async def remove(client: sdk.Client, prefix: str, name: str) -> None:
     """Remove a schedule."""
     with _of(client, prefix, name) as handle:
@@ -103,27 +127,3 @@ async def tick_of(client: sdk.Client, prefix: str, name: str) -> tuple[Schedule,
         action = cast("sdk.ScheduleActionStartWorkflow", described.schedule.action)
         [given] = await client.data_converter.decode(cast("list[Payload]", action.args), [documents.Tick])
         return await _schedule(name, described), given
-
-
-@contextmanager
-def _of(client: sdk.Client, prefix: str, name: str) -> Iterator[sdk.ScheduleHandle]:
-    try:
-        with trouble():
-            yield client.get_schedule_handle(prefix + name)
-    except RPCError:  # all others are problems already
-        raise missing(name) from None
-
-
-def _is_ours(described: sdk.ScheduleDescription) -> bool:
-    action = described.schedule.action
-    return isinstance(action, sdk.ScheduleActionStartWorkflow) and action.workflow == documents.TICK
-
-
-async def _schedule(name: str, described: sdk.ScheduleDescription) -> Schedule:
-    if not _is_ours(described):
-        raise missing(name)
-    memo, info = await described.memo(), described.info
-    began = [cast("sdk.ScheduleActionExecutionStartWorkflow", each.action).workflow_id for each in info.recent_actions]
-    due = None if described.schedule.state.paused or not info.next_action_times else info.next_action_times[0].timestamp()
-    last = documents.run_of_tick(name, began[-1]) if began else None
-    return Schedule(name, Clock(memo["cron"], memo["zone"]), memo["program"], due, last)

@@ -58,117 +58,6 @@ from instrc.runtime.retry import RetryOptions, retry_of
 from instrc.runtime.traces import Event, Sink, join_sinks
 from instrc.text.jsonvalue import Json, JsonObject
 
-# How the runs on a server stand, as its workers say; nothing is changed.
-
-
-REPORT_TRIES: Final = 5
-"""Questions to a worker that has only just taken a run over, and was too slow."""
-
-_PAUSE = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class ServerClient:
-    """Asks a server and its workers."""
-
-    client: Client
-    prefix: str
-    queue: str
-
-    def _missing(self, run: str) -> CompileError:
-        return CompileError([problems.runs.NoSuchRun(run=run, store=f"the server, task queue `{self.queue}`")])
-
-    async def described(self, run: str) -> WorkflowExecutionDescription:
-        """Return what the server knows of a run; that there is none is a problem."""
-        missing = self._missing(run)
-        with trouble():
-            try:
-                described = await self.client.get_workflow_handle(self.prefix + run).describe()
-            except RPCError as error:
-                if error.status in {RPCStatusCode.NOT_FOUND, RPCStatusCode.INVALID_ARGUMENT}:
-                    raise missing from None
-                raise
-        if described.workflow_type != documents.WORKFLOW:
-            raise missing
-        return described
-
-    async def report(self, described: WorkflowExecutionDescription) -> RunReport:
-        """Return how a run stands."""
-        return (await self.standing(described))[0]
-
-    async def standing(self, described: WorkflowExecutionDescription) -> tuple[RunReport, bool]:
-        """Return how a run stands, and whether it goes on only if somebody does something."""
-        memo = await described.memo()
-        run = described.id.removeprefix(self.prefix)
-        if "name" not in memo:  # what a server still says of a run that was deleted just now
-            raise self._missing(run)
-        outcome: Outcome | None = None
-        record: JsonObject | None = None
-        idle = True
-        questions: list[Question] = []
-        if described.status == WorkflowExecutionStatus.COMPLETED:
-            with trouble():
-                try:
-                    ended: documents.Ended = await self.client.get_workflow_handle(described.id, run_id=described.run_id).result()
-                except RPCError as error:
-                    if error.status != RPCStatusCode.NOT_FOUND:
-                        raise
-                    raise self._missing(run) from None  # it has been deleted just now
-            outcome, record = ended["outcome"], ended["record"]
-        elif described.status == WorkflowExecutionStatus.RUNNING:
-            found = await self._asked(described.id)
-            record, outcome = found["record"], found["outcome"]
-            questions, idle = await self._questions(described.id, found)
-        status: RunStatus = "running"
-        if outcome is not None:
-            status = outcome["status"]
-        elif described.status != WorkflowExecutionStatus.RUNNING:
-            status = "cancelled"
-        else:
-            status = status_of(questions)
-        ended_at = described.close_time.timestamp() if described.close_time else None
-        began = described.start_time.timestamp()
-        return RunReport(run, memo["name"], status, outcome, tuple(questions), began, ended_at, memo["how"], record), idle
-
-    async def _asked(self, workflow: str) -> documents.Standing:
-        handle = self.client.get_workflow_handle(workflow)
-        with trouble():
-            for tries in range(REPORT_TRIES):
-                try:
-                    found: documents.Standing = await handle.query(documents.REPORT)
-                except WorkflowQueryFailedError:
-                    pass
-                except RPCError as error:
-                    late = error.status in LATE and not tries  # workers that have much to do
-                    if error.status != RPCStatusCode.FAILED_PRECONDITION and not late:
-                        raise  # else the server has not heard of the worker yet
-                else:
-                    return found
-                await asyncio.sleep(_PAUSE)
-            last: documents.Standing = await handle.query(documents.REPORT)
-            return last
-
-    async def _questions(self, workflow: str, found: documents.Standing) -> tuple[list[Question], bool]:
-        """Return what a run waits for, with those that serve its activities; and whether it waits for nothing else."""
-        questions = [Question(name, tuple(steps), show, schema, by) for name, steps, show, schema, by in found["questions"]]
-        idle = found["idle"] or found["flying"] == len(found["children"]) > 0
-        if found["due"] is not None and found["due"] <= time():
-            idle = False  # the server is about to end a timer
-        for child in found["children"]:
-            try:
-                below, waits = await self._questions(f"{workflow}/{child}", await self._asked(f"{workflow}/{child}"))
-            except RPCError:
-                return questions, False  # the server is about to begin it, or has ended it just now
-            questions += [asked.below(child) for asked in below]
-            idle = idle and waits
-        return questions, idle
-
-
-# The engine `temporal`: runs live on a server, and any worker of its task queue continues them.
-#
-# The process that begins a run or answers serves the queue as well, as long as it waits.
-
-
 HEARTBEAT = 15.0
 """Seconds after which a worker that does not show that it is alive is given up."""
 _HEALTH = timedelta(seconds=5)
@@ -514,3 +403,105 @@ def _refusal(error: WorkflowUpdateFailedError, run: str, step: str) -> CompileEr
         pointer = str(cause.details[0]) if cause.details else ""
         return CompileError([problems.runs.RejectedAnswer(step=step, pointer=pointer, reason=cause.message)])
     return CompileError([problems.runs.NoSuchQuestion(run=run, step=step, open=())])
+
+
+REPORT_TRIES: Final = 5
+"""Questions to a worker that has only just taken a run over, and was too slow."""
+_PAUSE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class ServerClient:
+    """Asks a server and its workers."""
+
+    client: Client
+    prefix: str
+    queue: str
+
+    def _missing(self, run: str) -> CompileError:
+        return CompileError([problems.runs.NoSuchRun(run=run, store=f"the server, task queue `{self.queue}`")])
+
+    async def described(self, run: str) -> WorkflowExecutionDescription:
+        """Return what the server knows of a run; that there is none is a problem."""
+        missing = self._missing(run)
+        with trouble():
+            try:
+                described = await self.client.get_workflow_handle(self.prefix + run).describe()
+            except RPCError as error:
+                if error.status in {RPCStatusCode.NOT_FOUND, RPCStatusCode.INVALID_ARGUMENT}:
+                    raise missing from None
+                raise
+        if described.workflow_type != documents.WORKFLOW:
+            raise missing
+        return described
+
+    async def report(self, described: WorkflowExecutionDescription) -> RunReport:
+        """Return how a run stands."""
+        return (await self.standing(described))[0]
+
+    async def standing(self, described: WorkflowExecutionDescription) -> tuple[RunReport, bool]:
+        """Return how a run stands, and whether it goes on only if somebody does something."""
+        memo = await described.memo()
+        run = described.id.removeprefix(self.prefix)
+        if "name" not in memo:  # what a server still says of a run that was deleted just now
+            raise self._missing(run)
+        outcome: Outcome | None = None
+        record: JsonObject | None = None
+        idle = True
+        questions: list[Question] = []
+        if described.status == WorkflowExecutionStatus.COMPLETED:
+            with trouble():
+                try:
+                    ended: documents.Ended = await self.client.get_workflow_handle(described.id, run_id=described.run_id).result()
+                except RPCError as error:
+                    if error.status != RPCStatusCode.NOT_FOUND:
+                        raise
+                    raise self._missing(run) from None  # it has been deleted just now
+            outcome, record = ended["outcome"], ended["record"]
+        elif described.status == WorkflowExecutionStatus.RUNNING:
+            found = await self._asked(described.id)
+            record, outcome = found["record"], found["outcome"]
+            questions, idle = await self._questions(described.id, found)
+        status: RunStatus = "running"
+        if outcome is not None:
+            status = outcome["status"]
+        elif described.status != WorkflowExecutionStatus.RUNNING:
+            status = "cancelled"
+        else:
+            status = status_of(questions)
+        ended_at = described.close_time.timestamp() if described.close_time else None
+        began = described.start_time.timestamp()
+        return RunReport(run, memo["name"], status, outcome, tuple(questions), began, ended_at, memo["how"], record), idle
+
+    async def _asked(self, workflow: str) -> documents.Standing:
+        handle = self.client.get_workflow_handle(workflow)
+        with trouble():
+            for tries in range(REPORT_TRIES):
+                try:
+                    found: documents.Standing = await handle.query(documents.REPORT)
+                except WorkflowQueryFailedError:
+                    pass
+                except RPCError as error:
+                    late = error.status in LATE and not tries  # workers that have much to do
+                    if error.status != RPCStatusCode.FAILED_PRECONDITION and not late:
+                        raise  # else the server has not heard of the worker yet
+                else:
+                    return found
+                await asyncio.sleep(_PAUSE)
+            last: documents.Standing = await handle.query(documents.REPORT)
+            return last
+
+    async def _questions(self, workflow: str, found: documents.Standing) -> tuple[list[Question], bool]:
+        """Return what a run waits for, with those that serve its activities; and whether it waits for nothing else."""
+        questions = [Question(name, tuple(steps), show, schema, by) for name, steps, show, schema, by in found["questions"]]
+        idle = found["idle"] or found["flying"] == len(found["children"]) > 0
+        if found["due"] is not None and found["due"] <= time():
+            idle = False  # the server is about to end a timer
+        for child in found["children"]:
+            try:
+                below, waits = await self._questions(f"{workflow}/{child}", await self._asked(f"{workflow}/{child}"))
+            except RPCError:
+                return questions, False  # the server is about to begin it, or has ended it just now
+            questions += [asked.below(child) for asked in below]
+            idle = idle and waits
+        return questions, idle

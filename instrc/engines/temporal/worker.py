@@ -29,17 +29,8 @@ from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import Sink
 from instrc.text.jsonvalue import Json
 
-# The activities of a worker: effects of runs, one attempt each, since the retries are Temporal's.
-
-
 KEPT_PLANS: Final = 256
 """Plans of runs that a worker of Temporal keeps at hand."""
-
-
-class _Again(Exception):  # noqa: N818  -- no error: it leaves the loop of attempts to Temporal
-    def __init__(self, pause: float) -> None:
-        super().__init__(pause)
-        self.pause = pause
 
 
 class _Launch(Exception):  # noqa: N818  -- no error: the workflow starts a child
@@ -134,20 +125,26 @@ class Carrying:
         return self._launches[digest]
 
 
-async def _again(pause: float) -> None:
-    raise _Again(pause)
-
-
-async def _launched(_run: str, process: Json, command: ActivityCommand) -> Result:
-    raise _Launch(process, command)
-
-
 async def _beat() -> None:
     """Show that this worker is alive, for as long as the effect lasts."""
     span = temporal.info().heartbeat_timeout
     while span is not None:
         await asyncio.sleep(span.total_seconds() / 4)  # most effects are over before the first one, which is a request of its own
         temporal.heartbeat()
+
+
+class _Again(Exception):  # noqa: N818  -- no error: it leaves the loop of attempts to Temporal
+    def __init__(self, pause: float) -> None:
+        super().__init__(pause)
+        self.pause = pause
+
+
+async def _again(pause: float) -> None:
+    raise _Again(pause)
+
+
+async def _launched(_run: str, process: Json, command: ActivityCommand) -> Result:
+    raise _Launch(process, command)
 
 
 _PASSED = ("instrc", "jsonschema", "jsonschema_specifications", "referencing", "rpds", "attr", "orjson", "re2", "regex", "idna")
@@ -178,9 +175,6 @@ async def serving(client: Client, queue: str, sink: Sink, equip: Equip | None) -
             yield worker
     finally:
         documents.sinks.remove(sink)
-
-
-# One worker in a process for all who need it at the same time: the library refuses two of one task queue.
 
 
 Opening = Callable[[bool], AbstractAsyncContextManager[object]]

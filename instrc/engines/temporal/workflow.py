@@ -31,18 +31,48 @@ from instrc.runtime.retry import RetryOptions, retry_of
 from instrc.text.durations import seconds
 from instrc.text.jsonvalue import Json, JsonObject, as_object
 
-# The port inside a workflow: commands as activities, timers and child workflows of Temporal.
-
-
 COMMANDS_IN_FLIGHT: Final = 500
 """Temporal allows 2,000 activities of a run at the same time, and is slow long before."""
 HISTORY_EVENTS: Final = 20_000
 """Events of a history, if the server does not say when it is long; its limit is 51,200."""
-
 _AT_LONGEST = timedelta(days=30)
 """One attempt; that a worker is gone is known by its heartbeat."""
 _RETRY = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(minutes=1))
 """After the death of a worker; for what a handler or a model says, the activity itself names the pause."""
+
+
+class _TemporalWork:
+    """One command that is being carried out."""
+
+    def __init__(self, port: TemporalPort, command: Command) -> None:
+        self.port = port
+        self.command = command
+        self.task: asyncio.Task[None] | None = None
+
+    def begin(self, work: Coroutine[object, object, None]) -> None:
+        self.task = asyncio.create_task(work)
+
+    def fly(self) -> None:
+        self.port.flying += 1
+        self.begin(self._fly())
+
+    async def _fly(self) -> None:
+        command = self.command
+        assert command["kind"] == "model" or command["kind"] == "activity"
+        try:
+            result = await self.port.result_of(command)
+        except BaseException:
+            self.port.flying -= 1
+            self.port.release()
+            self.port._done.put_nowait(("", {}))  # noqa: SLF001  -- its own
+            raise
+        self.port.landed(command["id"], result)
+
+    def cancel(self) -> None:
+        """Stop carrying it out."""
+        self.port.withdraw(self)
+        if self.task is not None:
+            self.task.cancel()
 
 
 class TemporalPort:
@@ -306,40 +336,6 @@ class TemporalPort:
             self._kept_back.remove(work)
 
 
-class _TemporalWork:
-    """One command that is being carried out."""
-
-    def __init__(self, port: TemporalPort, command: Command) -> None:
-        self.port = port
-        self.command = command
-        self.task: asyncio.Task[None] | None = None
-
-    def begin(self, work: Coroutine[object, object, None]) -> None:
-        self.task = asyncio.create_task(work)
-
-    def fly(self) -> None:
-        self.port.flying += 1
-        self.begin(self._fly())
-
-    async def _fly(self) -> None:
-        command = self.command
-        assert command["kind"] == "model" or command["kind"] == "activity"
-        try:
-            result = await self.port.result_of(command)
-        except BaseException:
-            self.port.flying -= 1
-            self.port.release()
-            self.port._done.put_nowait(("", {}))  # noqa: SLF001  -- its own
-            raise
-        self.port.landed(command["id"], result)
-
-    def cancel(self) -> None:
-        """Stop carrying it out."""
-        self.port.withdraw(self)
-        if self.task is not None:
-            self.task.cancel()
-
-
 _PLAN = SearchAttributeKey.for_keyword(documents.PLAN_ATTRIBUTE)
 _STATUS = SearchAttributeKey.for_keyword(documents.STATUS_ATTRIBUTE)
 
@@ -478,6 +474,20 @@ class RunWorkflow:
         self.note("running")
 
 
+class _Watched:
+    """The port of a workflow, which notes on the way how the run stands."""
+
+    def __init__(self, flow: RunWorkflow) -> None:
+        self.flow = flow
+        port = flow.port
+        self.start, self.wait_first, self.fire = port.start, port.wait_first, port.fire
+
+    def want_handoff(self) -> bool:
+        port = self.flow.port
+        self.flow.note(("held" if port.is_held else "waiting") if port.idle else "running")
+        return self.flow.port.want_handoff()
+
+
 _TO_COMPILE = timedelta(minutes=5)
 
 
@@ -502,17 +512,3 @@ class TickWorkflow:
                 memo=documents.memo_of(launch),
                 parent_close_policy=workflow.ParentClosePolicy.ABANDON,
             )
-
-
-class _Watched:
-    """The port of a workflow, which notes on the way how the run stands."""
-
-    def __init__(self, flow: RunWorkflow) -> None:
-        self.flow = flow
-        port = flow.port
-        self.start, self.wait_first, self.fire = port.start, port.wait_first, port.fire
-
-    def want_handoff(self) -> bool:
-        port = self.flow.port
-        self.flow.note(("held" if port.is_held else "waiting") if port.idle else "running")
-        return self.flow.port.want_handoff()

@@ -7,14 +7,10 @@ from dataclasses import replace
 from instrc.providers.dialect import FORMATS, NOT_ENFORCED, PLAIN_PATTERNS, STRICT, WORD, Dialect, Fact, Limits, NameRule
 from instrc.text.jsonvalue import Json, JsonObject
 
-# Anthropic: tools, plain and strict.
-
-
-_PLAIN: JsonObject = {"name": "@name", "description": "@description", "input_schema": "@schema", "input_examples": "@examples"}
-
-
 _RESULT: Json = {"type": "tool_result", "tool_use_id": "@id", "content": "@text", "is_error": "@error"}
+_PLAIN: JsonObject = {"name": "@name", "description": "@description", "input_schema": "@schema", "input_examples": "@examples"}
 _DOCUMENTED = "Anthropic documentation, structured outputs"
+SHOWN = Fact(NOT_ENFORCED, "anthropic 2.12.0, types/tool_param.py", "2026-11-23", ("structure", "order", "closed", "enforced"))
 RULES = (
     Fact("one key outside [a-zA-Z0-9_.-]{1,64} fails the request", "anthropics/claude-code#4668, #79418", "2026-11-20", ("key",)),
     Fact(
@@ -36,37 +32,6 @@ RULES = (
     ),
 )
 """What holds with and without strictness."""
-SHOWN = Fact(NOT_ENFORCED, "anthropic 2.12.0, types/tool_param.py", "2026-11-23", ("structure", "order", "closed", "enforced"))
-STRICT_RULES = (
-    Fact(
-        "each object is closed, no recursion, no bounds of numbers and lengths",
-        _DOCUMENTED,
-        "2026-11-20",
-        ("closed", "recursion", "maps", "keywords"),
-    ),
-    Fact(
-        "the formats of strings; patterns without look-around, back-references and \\b",
-        _DOCUMENTED,
-        "2026-11-20",
-        ("formats", "patterns"),
-    ),
-    Fact("20 strict tools, 24 optional, 16 union-typed parameters a request", _DOCUMENTED, "2026-11-20", ("limits",)),
-    Fact("required properties come first, then optional ones", _DOCUMENTED, "2026-11-20", ("order",)),
-    Fact("minItems is 0 or 1", _DOCUMENTED, "2026-11-20", ("most_min_items",)),
-    Fact(
-        "the SDK puts tuples into words, empties maps, and refuses a place without a type",
-        "anthropic 2.12.0, transform_schema, run",
-        "2026-11-23",
-        ("tuples", "maps", "anything"),
-    ),
-    Fact(
-        "the limit of the compiled grammar may be reached below 20, 24 and 16: 7 simple strict tools failed once",
-        "anthropics/anthropic-sdk-typescript#885, alphaXiv/agents#49",
-        "2026-11-21",
-    ),
-    *RULES,
-    *PLAIN_PATTERNS,
-)
 
 
 def anthropic() -> Dialect:
@@ -100,6 +65,38 @@ def anthropic() -> Dialect:
             *RULES,
         ),
     )
+
+
+STRICT_RULES = (
+    Fact(
+        "each object is closed, no recursion, no bounds of numbers and lengths",
+        _DOCUMENTED,
+        "2026-11-20",
+        ("closed", "recursion", "maps", "keywords"),
+    ),
+    Fact(
+        "the formats of strings; patterns without look-around, back-references and \\b",
+        _DOCUMENTED,
+        "2026-11-20",
+        ("formats", "patterns"),
+    ),
+    Fact("20 strict tools, 24 optional, 16 union-typed parameters a request", _DOCUMENTED, "2026-11-20", ("limits",)),
+    Fact("required properties come first, then optional ones", _DOCUMENTED, "2026-11-20", ("order",)),
+    Fact("minItems is 0 or 1", _DOCUMENTED, "2026-11-20", ("most_min_items",)),
+    Fact(
+        "the SDK puts tuples into words, empties maps, and refuses a place without a type",
+        "anthropic 2.12.0, transform_schema, run",
+        "2026-11-23",
+        ("tuples", "maps", "anything"),
+    ),
+    Fact(
+        "the limit of the compiled grammar may be reached below 20, 24 and 16: 7 simple strict tools failed once",
+        "anthropics/anthropic-sdk-typescript#885, alphaXiv/agents#49",
+        "2026-11-21",
+    ),
+    *RULES,
+    *PLAIN_PATTERNS,
+)
 
 
 def anthropic_strict() -> Dialect:
@@ -159,9 +156,6 @@ def anthropic_output() -> Dialect:
             *STRICT_RULES,
         ),
     )
-
-
-# Amazon Bedrock: tools of the Converse interface, under the rules of Anthropic's models there.
 
 
 _SPECIFICATION: JsonObject = {"name": "@name", "description": "@description", "inputSchema": {"json": "@schema"}}

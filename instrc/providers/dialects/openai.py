@@ -18,7 +18,17 @@ from instrc.providers.dialect import (
 )
 
 _LIMITS = Limits(properties=5000, depth=10, enum_values=1000, long_enum=(250, 15_000), characters=120_000, description=1024)
-
+_MOST_TOOLS = Fact(
+    "a request has at most 128 functions", "OpenAI API reference, Chat Completions, tools", "2026-11-22", ("limits",)
+)
+_CHAT = (
+    Fact(
+        "calls come beside the text, in tool_calls; their results are messages of the role tool with tool_call_id",
+        "openai 3.54.0, types/chat",
+        "2026-11-23",
+        ("extracts_calls", "result"),
+    ),
+)
 _GUIDE = "OpenAI guide, structured outputs"
 _RULES = (
     Fact("a strict root is an object without anyOf", _GUIDE, "2026-11-20", ("root",)),
@@ -61,25 +71,6 @@ _RULES = (
     PRINTABLE_KEYS,
     *PLAIN_PATTERNS,
 )
-_MOST_TOOLS = Fact(
-    "a request has at most 128 functions", "OpenAI API reference, Chat Completions, tools", "2026-11-22", ("limits",)
-)
-_CHAT = (
-    Fact(
-        "calls come beside the text, in tool_calls; their results are messages of the role tool with tool_call_id",
-        "openai 3.54.0, types/chat",
-        "2026-11-23",
-        ("extracts_calls", "result"),
-    ),
-)
-_RESPONSES = (
-    Fact(
-        "calls are items beside the text, function_call; their results are items function_call_output with call_id",
-        "openai 3.54.0, types/responses",
-        "2026-11-23",
-        ("extracts_calls", "result"),
-    ),
-)
 
 
 def openai() -> Dialect:
@@ -116,6 +107,16 @@ def openai() -> Dialect:
             *_RULES,
         ),
     )
+
+
+_RESPONSES = (
+    Fact(
+        "calls are items beside the text, function_call; their results are items function_call_output with call_id",
+        "openai 3.54.0, types/responses",
+        "2026-11-23",
+        ("extracts_calls", "result"),
+    ),
+)
 
 
 def openai_responses() -> Dialect:

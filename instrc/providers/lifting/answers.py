@@ -25,9 +25,6 @@ from instrc.providers.lifting.reply import RawCall, RawReply, join_replies, raw_
 from instrc.providers.lifting.streams import assemble, messages_of, pieces_in, repeated_in_lines, states_joined
 from instrc.text.jsonvalue import Json, as_texts
 
-# Turn the objects of providers' libraries into plain JSON: models, dataclasses, mappings, enumerations.
-
-
 TEXTS_IN_TEXTS: Final = 3
 """How often a text may hold a text that holds JSON."""
 PLAIN_LEVELS: Final = 60
@@ -83,6 +80,14 @@ def _unfolded(value: object, level: int, known: dict[int, tuple[object, object]]
     return _of_stream(value, level, known) if isinstance(value, Iterable) else value
 
 
+def _dumped(dump: Callable[..., object]) -> object:
+    """Return what a model of pydantic, or one that is like it, says of itself."""
+    try:  # as what its parts are, not as what they are declared to be: a generation of LangChain holds some message
+        return dump(mode="json", by_alias=False, warnings=False, serialize_as_any=True)
+    except TypeError:  # one that knows fewer options
+        return dump(mode="json", by_alias=False)
+
+
 def _of_stream(stream: Iterable[object], level: int, known: dict[int, tuple[object, object]]) -> object:
     """Return the pieces of a stream, or the text that its lines or fragments make; `CompileError` if it does not end."""
     pieces = list(islice(stream, STREAMED_PIECES + 1))
@@ -93,24 +98,6 @@ def _of_stream(stream: Iterable[object], level: int, known: dict[int, tuple[obje
         lines = "\n".join(texts)
         return lines if pieces_in(lines) is not None else "".join(texts)
     return [_json_of(piece, level + 1, known) for piece in pieces]
-
-
-def _dumped(dump: Callable[..., object]) -> object:
-    """Return what a model of pydantic, or one that is like it, says of itself."""
-    try:  # as what its parts are, not as what they are declared to be: a generation of LangChain holds some message
-        return dump(mode="json", by_alias=False, warnings=False, serialize_as_any=True)
-    except TypeError:  # one that knows fewer options
-        return dump(mode="json", by_alias=False)
-
-
-# Find the calls of tools in what a provider returns, whichever envelope it comes in.
-#
-# Read: OpenAI Chat Completions, Responses, Realtime and Assistants, Anthropic Messages, Gemini and its Live API, Bedrock
-# Converse,
-# Mistral, GigaChat, Ollama, vLLM, Cohere, MCP, servers that complete texts, smolagents, LangChain, pydantic-ai, LlamaIndex,
-# Haystack, AutoGen, the OpenAI Agents SDK; the whole response, its pieces as they were streamed, its message, a conversation
-# that
-# ends with it, a line of a batch, one call, or the bare arguments; as an object or as JSON text.
 
 
 OwnershipOf = Callable[[Json], "Ownership"]

@@ -11,14 +11,6 @@ from instrc.providers.lifting.reply import RawCall, RawReply, first, join_replie
 from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, listing, mapping
 
-# Read answers that are a text and the reason for its end: of servers that complete texts, and of clouds around them.
-#
-# Shapes are those of Hugging Face's TGI, llama.cpp's `/completion`, SGLang, KoboldCpp, LM Studio, Aleph Alpha, Llama, Titan,
-# Claude
-# and Mistral on Bedrock, watsonx, Vertex' `predict`, Cohere's first API, Cloudflare, Replicate and the results of CrewAI, as
-# their
-# documentation is known to show them; TGI's and watsonx' were looked up 2026-11-22.
-
 
 class _Shape(NamedTuple):
     """An object with a text."""
@@ -87,7 +79,20 @@ def _texts(items: Json) -> list[str]:
     return found if len(found) == len(listing(items)) else []
 
 
-# Read what frameworks, and the rarer envelopes of providers, make of an answer: one small reader each.
+def is_ended(answer: Json) -> bool:
+    """Say whether an event carries something whole."""
+    return isinstance(answer, dict) and isinstance(answer.get("type"), str) and _event(answer) is not None
+
+
+def _event(answer: JsonObject) -> RawReply | None:
+    """Read one event of OpenAI's Responses or Realtime that ends a call, an item or a response."""
+    match answer.get("type"):
+        case "response.function_call_arguments.done":
+            return RawReply((raw_call(answer.get("name"), answer.get("arguments"), first(answer, "call_id", "item_id")),))
+        case "response.output_item.done" | "conversation.item.created" | "conversation.item.done":
+            return part(item) if isinstance(item := answer.get("item"), dict) else None
+        case _:
+            return None
 
 
 def _langchain(answer: JsonObject) -> RawReply | None:
@@ -114,17 +119,6 @@ def _langchain(answer: JsonObject) -> RawReply | None:
                 known = RawCall(known.name, call.get("args"), known.id, str(call.get("error") or "it is not JSON"))
             found |= RawReply((known,))
     return found | _end_of_langchain(mapping(answer.get("response_metadata")))
-
-
-def _end_of_langchain(about: JsonObject) -> RawReply:
-    """Return why an answer ended, from what LangChain keeps of the response: in the words of most, of Responses, of Gemini."""
-    found = join_replies(stop_reply(about.get(key)) for key in ("finish_reason", "stop_reason", "stopReason", "done_reason"))
-    found |= stop_reply(mapping(about.get("incomplete_details")).get("reason"))
-    if isinstance(blocked := mapping(about.get("prompt_feedback")).get("block_reason"), str):
-        found |= RawReply(refusal=blocked)
-    if about.get("status") == "failed":
-        found |= RawReply(failure=text_of(mapping(about.get("error")).get("message")) or "failed")
-    return found
 
 
 def _pydantic_ai(answer: JsonObject) -> RawReply | None:
@@ -163,18 +157,6 @@ def _llama_index_completion(answer: dict[str, Json]) -> RawReply | None:
     if not isinstance(text, str) or not whole:
         return None
     return RawReply(texts=(text,)) | _end_of_raw(answer.get("raw"))
-
-
-def _end_of_raw(raw: Json) -> RawReply:
-    """Return why an answer ended, from the provider's own form of it, which LlamaIndex keeps."""
-    if not isinstance(raw, dict):
-        return RawReply()
-    choices = raw.get("choices")
-    holder = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else raw
-    said = holder.get("message")
-    refusal = said.get("refusal") if isinstance(said, dict) else None
-    end = join_replies(stop_reply(holder.get(key)) for key in ("finish_reason", "stop_reason", "done_reason"))
-    return RawReply(refusal=refusal) | end if isinstance(refusal, str) and refusal else end
 
 
 def _agent_action(answer: JsonObject) -> RawReply | None:
@@ -230,22 +212,6 @@ def _live(answer: JsonObject) -> RawReply | None:
     return message(first(said, "modelTurn", "model_turn"))
 
 
-def _event(answer: JsonObject) -> RawReply | None:
-    """Read one event of OpenAI's Responses or Realtime that ends a call, an item or a response."""
-    match answer.get("type"):
-        case "response.function_call_arguments.done":
-            return RawReply((raw_call(answer.get("name"), answer.get("arguments"), first(answer, "call_id", "item_id")),))
-        case "response.output_item.done" | "conversation.item.created" | "conversation.item.done":
-            return part(item) if isinstance(item := answer.get("item"), dict) else None
-        case _:
-            return None
-
-
-def is_ended(answer: Json) -> bool:
-    """Say whether an event carries something whole."""
-    return isinstance(answer, dict) and isinstance(answer.get("type"), str) and _event(answer) is not None
-
-
 READERS: tuple[Callable[[JsonObject], RawReply | None], ...] = (
     _langchain,
     _pydantic_ai,
@@ -262,12 +228,27 @@ READERS: tuple[Callable[[JsonObject], RawReply | None], ...] = (
 )
 
 
-# Take off what clouds put around a response, or say in words of their own.
-#
-# Shapes are those of the REST APIs of Cloudflare Workers AI, DashScope, Yandex' foundation models, Oracle's Generative AI,
-# Naver's
-# CLOVA Studio, Tencent's Hunyuan, Baidu's Qianfan, Snowflake's Cortex and Reka, as their documentation is known to show them.
-# None was compared with a live answer.
+def _end_of_langchain(about: JsonObject) -> RawReply:
+    """Return why an answer ended, from what LangChain keeps of the response: in the words of most, of Responses, of Gemini."""
+    found = join_replies(stop_reply(about.get(key)) for key in ("finish_reason", "stop_reason", "stopReason", "done_reason"))
+    found |= stop_reply(mapping(about.get("incomplete_details")).get("reason"))
+    if isinstance(blocked := mapping(about.get("prompt_feedback")).get("block_reason"), str):
+        found |= RawReply(refusal=blocked)
+    if about.get("status") == "failed":
+        found |= RawReply(failure=text_of(mapping(about.get("error")).get("message")) or "failed")
+    return found
+
+
+def _end_of_raw(raw: Json) -> RawReply:
+    """Return why an answer ended, from the provider's own form of it, which LlamaIndex keeps."""
+    if not isinstance(raw, dict):
+        return RawReply()
+    choices = raw.get("choices")
+    holder = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else raw
+    said = holder.get("message")
+    refusal = said.get("refusal") if isinstance(said, dict) else None
+    end = join_replies(stop_reply(holder.get(key)) for key in ("finish_reason", "stop_reason", "done_reason"))
+    return RawReply(refusal=refusal) | end if isinstance(refusal, str) and refusal else end
 
 
 def _of_cloudflare(answer: JsonObject) -> JsonObject | None:
@@ -387,15 +368,6 @@ CLOUDS: tuple[Callable[[JsonObject], JsonObject | None], ...] = (
     _of_snowflake,
     _of_reka,
 )
-
-
-# Take off what lies around a response: lines of batches, bodies of HTTP, the results and items of frameworks.
-#
-# Shapes are those of openai 3.54, anthropic 2.12 and google-genai 3.4 (lines of batches), boto3 1.44 (`invoke_model`),
-# langchain-core 1.7, langgraph 1.2, openai-agents 0.20, haystack-ai 3.4 and dspy 3.4, as their libraries declare them, and of
-# LangServe, as its documentation is known to show it; those of clouds are in `clouds`.
-
-
 _LEVELS = 6
 """A message in a generation in a list of lists in a result, and some to spare."""
 
@@ -495,13 +467,6 @@ _WRAPPERS: tuple[Callable[[JsonObject], JsonObject | None], ...] = (
     _of_served_chain,
     _of_node,
 )
-
-
-# Find calls, texts and refusals in the responses of providers: one small reader an envelope.
-#
-# Shapes are those that `parts` names: whole responses, their messages.  Of several choices or candidates the first is read.
-
-
 _OF_A_RESULT = frozenset({"structuredContent", "isError", "structured_content", "is_error"})
 _RESULT = _OF_A_RESULT | {"content", "_meta", "meta", "resultType", "result_type"}
 """Members of what an MCP server returns for a call."""
@@ -537,16 +502,6 @@ def _error(answer: JsonObject) -> RawReply | None:
     return None
 
 
-def _is_refused(status: Json) -> bool:
-    """Say whether a number is a status of HTTP that says that nothing was done."""
-    return isinstance(status, int) and 400 <= status < 600
-
-
-def is_choice(item: Json) -> bool:
-    """Say whether an object is one choice of Chat Completions."""
-    return isinstance(item, dict) and isinstance(item.get("message"), dict) and "finish_reason" in item
-
-
 def _choices(answer: JsonObject) -> RawReply | None:
     """Read Chat Completions, of OpenAI and of all who speak as it does."""
     choices = answer.get("choices")
@@ -563,15 +518,6 @@ def _choice(answer: JsonObject) -> RawReply | None:
     return choice_of(answer) if is_choice(answer) else None
 
 
-def choice_of(choice: JsonObject) -> RawReply:
-    """Return what one choice holds."""
-    found = stop_reply(choice.get("finish_reason"))
-    if isinstance(said := choice.get("message"), dict):
-        return found | message(said)
-    text = choice.get("text")  # plain completions
-    return found | RawReply(texts=(text,)) if isinstance(text, str) else found
-
-
 def _candidates(answer: JsonObject) -> RawReply | None:
     """Read Gemini's answers, and its word that there is none."""
     candidates, feedback = answer.get("candidates"), first(answer, "promptFeedback", "prompt_feedback")
@@ -584,20 +530,6 @@ def _candidates(answer: JsonObject) -> RawReply | None:
     if isinstance(feedback, dict) and (reason := first(feedback, "blockReason", "block_reason")):
         found |= RawReply(refusal=str(reason).rsplit(".", 1)[-1])
     return found
-
-
-def is_candidate(item: Json) -> bool:
-    """Say whether an object is one candidate of Gemini."""
-    return isinstance(item, dict) and isinstance(said := item.get("content"), dict) and isinstance(said.get("parts"), list)
-
-
-def candidate_of(candidate: JsonObject) -> RawReply:
-    """Return what one candidate holds."""
-    why = first(candidate, "finishMessage", "finish_message")
-    end = stop_reply(first(candidate, "finishReason", "finish_reason"))
-    if end.malformed and isinstance(why, str):
-        end = RawReply(malformed=f"{end.malformed}: {why}")
-    return end | message(candidate.get("content") or {})
 
 
 def _candidate(answer: JsonObject) -> RawReply | None:
@@ -620,16 +552,6 @@ def _output(answer: JsonObject) -> RawReply | None:
     return found | RawReply(cut=answer.get("status") == "incomplete" and found.refusal is None)
 
 
-def _elicited(answer: JsonObject) -> RawReply | None:
-    """Read what a user answers where a server of MCP asks."""
-    action = answer.get("action")
-    if not isinstance(action, str) or not answer.keys() <= {"action", "content", "_meta", "meta", "resultType", "result_type"}:
-        return None
-    if action == "accept" and isinstance(answer.get("content"), dict):
-        return RawReply((RawCall(None, answer["content"]),))
-    return RawReply(refusal=action) if action in {"decline", "cancel"} else None
-
-
 def _mcp(answer: JsonObject) -> RawReply | None:
     """Read a request to call a tool, and what a server returns for one; Python's library writes its members with `_`."""
     if answer.get("method") == "tools/call" and isinstance(params := answer.get("params"), dict):
@@ -650,9 +572,14 @@ def _mcp(answer: JsonObject) -> RawReply | None:
     return replace(content(result.get("content")), result=True)
 
 
-def _are_of_mcp(parts: Json) -> bool:
-    """Tell whether a value is a list of parts as a server of MCP returns them."""
-    return isinstance(parts, list) and bool(parts) and all(mapping(part).get("type") in _PARTS_OF_MCP for part in parts)
+def _elicited(answer: JsonObject) -> RawReply | None:
+    """Read what a user answers where a server of MCP asks."""
+    action = answer.get("action")
+    if not isinstance(action, str) or not answer.keys() <= {"action", "content", "_meta", "meta", "resultType", "result_type"}:
+        return None
+    if action == "accept" and isinstance(answer.get("content"), dict):
+        return RawReply((RawCall(None, answer["content"]),))
+    return RawReply(refusal=action) if action in {"decline", "cancel"} else None
 
 
 def _ollama(answer: JsonObject) -> RawReply | None:
@@ -672,28 +599,6 @@ def _messages(answer: JsonObject) -> RawReply | None:
     if not isinstance(listed, list) or not listed or len(said) < len(listed):
         return None
     return stop_reply(answer.get("finish_reason")) | last_words(said)
-
-
-_OF_OTHERS = frozenset({"user", "system", "developer", "tool", "function", "human", "remove", "request"})
-
-
-def is_message(item: Json) -> bool:
-    """Say whether an object is one message of a conversation, whoever says it."""
-    if not isinstance(item, dict) or not item.keys() & {"content", "parts", "tool_calls"}:
-        return False
-    return any(isinstance(item.get(key), str) for key in ("role", "kind")) or item.get("type") in _SPEAKERS
-
-
-_SPEAKERS = ("human", "ai", "tool", "system", "AIMessageChunk")
-
-
-def last_words(messages: list[JsonObject]) -> RawReply:
-    """Return what the model says at the end of a conversation; what it said before was answered already."""
-    last: list[JsonObject] = []
-    for item in messages:
-        speaker = item.get("role") or item.get("kind") or item.get("type")
-        last = [] if isinstance(speaker, str) and speaker in _OF_OTHERS else [*last, item]
-    return join_replies(stop_reply(item.get("finish_reason")) | (response(item) or message(item)) for item in last)
 
 
 def _message(answer: JsonObject) -> RawReply | None:
@@ -725,3 +630,61 @@ _READERS: tuple[Callable[[JsonObject], RawReply | None], ...] = (
     completion,
     _message,
 )
+
+
+def _is_refused(status: Json) -> bool:
+    """Say whether a number is a status of HTTP that says that nothing was done."""
+    return isinstance(status, int) and 400 <= status < 600
+
+
+def _are_of_mcp(parts: Json) -> bool:
+    """Tell whether a value is a list of parts as a server of MCP returns them."""
+    return isinstance(parts, list) and bool(parts) and all(mapping(part).get("type") in _PARTS_OF_MCP for part in parts)
+
+
+def is_choice(item: Json) -> bool:
+    """Say whether an object is one choice of Chat Completions."""
+    return isinstance(item, dict) and isinstance(item.get("message"), dict) and "finish_reason" in item
+
+
+def choice_of(choice: JsonObject) -> RawReply:
+    """Return what one choice holds."""
+    found = stop_reply(choice.get("finish_reason"))
+    if isinstance(said := choice.get("message"), dict):
+        return found | message(said)
+    text = choice.get("text")  # plain completions
+    return found | RawReply(texts=(text,)) if isinstance(text, str) else found
+
+
+def is_candidate(item: Json) -> bool:
+    """Say whether an object is one candidate of Gemini."""
+    return isinstance(item, dict) and isinstance(said := item.get("content"), dict) and isinstance(said.get("parts"), list)
+
+
+def candidate_of(candidate: JsonObject) -> RawReply:
+    """Return what one candidate holds."""
+    why = first(candidate, "finishMessage", "finish_message")
+    end = stop_reply(first(candidate, "finishReason", "finish_reason"))
+    if end.malformed and isinstance(why, str):
+        end = RawReply(malformed=f"{end.malformed}: {why}")
+    return end | message(candidate.get("content") or {})
+
+
+_OF_OTHERS = frozenset({"user", "system", "developer", "tool", "function", "human", "remove", "request"})
+_SPEAKERS = ("human", "ai", "tool", "system", "AIMessageChunk")
+
+
+def is_message(item: Json) -> bool:
+    """Say whether an object is one message of a conversation, whoever says it."""
+    if not isinstance(item, dict) or not item.keys() & {"content", "parts", "tool_calls"}:
+        return False
+    return any(isinstance(item.get(key), str) for key in ("role", "kind")) or item.get("type") in _SPEAKERS
+
+
+def last_words(messages: list[JsonObject]) -> RawReply:
+    """Return what the model says at the end of a conversation; what it said before was answered already."""
+    last: list[JsonObject] = []
+    for item in messages:
+        speaker = item.get("role") or item.get("kind") or item.get("type")
+        last = [] if isinstance(speaker, str) and speaker in _OF_OTHERS else [*last, item]
+    return join_replies(stop_reply(item.get("finish_reason")) | (response(item) or message(item)) for item in last)

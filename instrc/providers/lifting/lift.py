@@ -41,82 +41,7 @@ from instrc.text.jsonvalue import Json, JsonObject, Payload, as_text, as_texts, 
 from instrc.text.source import Span
 from instrc.tools.python_types import Adapter
 
-# Say to a model what a call gave: the message each provider wants, from the template of its dialect.
-
-
-CALLED_NAME: Final = 300
-"""Letters of the name in a call; no provider takes a name half as long."""
-
-PAUSED: Final = "pause_turn: the turn goes on once this answer is sent back"
-"""What is said of an answer that is not finished, and was not cut off."""
-
-_CHAT: Json = {"role": "tool", "tool_call_id": "@id", "content": "@text"}
-"""What those understand who speak as OpenAI does."""
-
-_OF_MCP = frozenset({"structuredContent", "structured_content", "isError", "is_error", "resultType", "result_type"})
-"""Members of which the result of an MCP server has one beside its content."""
-
-
-def message(record: JsonObject, name: str | None, call_id: str | None, value: object, *, error: bool) -> Json:
-    """Return the message for the provider that a call is from; `TypeError` for a value that JSON has no words for."""
-    known = known_target(record.get("target"))
-    said = json_of(value)
-    if (fault := json_fault(said)) is not None:
-        wrong = f"the result is not JSON at `{fault[0] or '/'}`: {fault[1]}"
-        raise TypeError(wrong)
-    if (given := _of_mcp(said)) is not None:
-        said, failed = given
-        error = error or failed
-    text = said if isinstance(said, str) else dumps(said, indent=False)
-    words: dict[str, Json] = {
-        "@id": call_id,
-        "@name": mapping(record.get("tool")).get("sent") or name,
-        "@text": text,
-        "@json": dumps(said, indent=False),
-        "@object": {"error": text} if error else said if isinstance(said, dict) else {"result": said},
-        "@error": True if error else None,
-        "@status": "error" if error else None,
-    }
-    return _fill_template(record.get("result", _CHAT if known is None else known.result), words)
-
-
-def _of_mcp(said: Json) -> tuple[Json, bool] | None:
-    """Return what a server of MCP gave, and whether it is an error; `None` for what is no result of a server.
-
-    Of a result, a model is told what it is structured as, or its texts; what holds pictures or files is told whole.
-    """
-    if not isinstance(said, dict) or not isinstance(content := said.get("content"), list) or _OF_MCP.isdisjoint(said):
-        return None
-    structured = said.get("structuredContent", said.get("structured_content"))
-    failed = said.get("isError", said.get("is_error")) is True
-    if isinstance(structured, dict) and not failed:
-        return structured, False
-    texts = [part.get("text") if isinstance(part, dict) and part.get("type") == "text" else None for part in content]
-    lines = [each for each in texts if isinstance(each, str)]
-    return ("\n".join(lines) if len(lines) == len(content) else content), failed
-
-
-def _fill_template(template: Json, words: dict[str, Json]) -> Json:
-    """Return a template with its words filled in; a member whose word says nothing is left out."""
-    if isinstance(template, dict):
-        filled = {key: _fill_template(item, words) for key, item in template.items()}
-        return {key: item for key, item in filled.items() if item is not None}
-    if isinstance(template, list):
-        return [_fill_template(item, words) for item in template]
-    return words.get(template, template) if isinstance(template, str) else template
-
-
-# What a lifted answer is: its calls in our names and shapes, or why there are none.
-
-
 T = TypeVar("T")
-
-LiftStatus = Literal["ok", "failed", "refused", "cut", "malformed", "ambiguous", "empty", "invalid"]
-"""In the order in which they are looked for, `ok` last:
-`failed`: the provider reports an error instead of an answer; `refused`: the model or a filter declined;
-`cut`: a limit of length was reached; `malformed`: the provider could not read the model's own call;
-`ambiguous`: it may be arguments or an envelope around them, and both readings hold, or neither (see `Lifted.readings`);
-`empty`: nothing was called and no value given; `invalid`: a value breaks its schema, or its JSON is none."""
 
 
 @dataclass(frozen=True)
@@ -202,6 +127,16 @@ class LiftedCall:
             "repairs": [repair.to_json() for repair in self.repairs],
             "invalid": [violation.to_json() for violation in self.violations],
         }
+
+
+LiftStatus = Literal["ok", "failed", "refused", "cut", "malformed", "ambiguous", "empty", "invalid"]
+"""In the order in which they are looked for, `ok` last:
+`failed`: the provider reports an error instead of an answer; `refused`: the model or a filter declined;
+`cut`: a limit of length was reached; `malformed`: the provider could not read the model's own call;
+`ambiguous`: it may be arguments or an envelope around them, and both readings hold, or neither (see `Lifted.readings`);
+`empty`: nothing was called and no value given; `invalid`: a value breaks its schema, or its JSON is none."""
+PAUSED: Final = "pause_turn: the turn goes on once this answer is sent back"
+"""What is said of an answer that is not finished, and was not cut off."""
 
 
 @dataclass(frozen=True)
@@ -337,67 +272,6 @@ class Lifted:
         }
 
 
-# Find the tool that a name stands for, as models and the frameworks around them write names.
-
-
-_BESIDE = re.compile(r"<\|[^|<>]*+\|>(?:commentary|analysis|final|json)?|\(\)\Z|:\d+\Z|[\s\"'`/]+\Z|\A[\s\"'`$]+")
-"""What is no part of a name: marks of a chat template, an empty pair of brackets, the number of a call, quotes."""
-_NAMESPACE = re.compile(r"__|[.:/]+")
-"""What a namespace ends with: `functions.`, `default_api:`, `mcp__server__`."""
-
-
-def named(name: str | None, records: Records) -> tuple[JsonObject | None, bool]:
-    """Return the map of the tool that a name stands for, and whether it is written otherwise; no map if it stands for none.
-
-    Read are another case, `-` for `_`, what stands beside the name, and a namespace before it; only where one tool fits.
-    """
-    exact = map_of(name, records)
-    if exact is not None or name is None or len(name) > CALLED_NAME:
-        return exact, False
-    bare = name
-    while (stripped := _BESIDE.sub("", bare)) != bare:
-        bare = stripped
-    for start in (0, *(end.end() for end in _NAMESPACE.finditer(bare))):
-        found = _fitting(bare[start:], records)
-        if len(found) == 1:
-            return found[0], True
-    return None, False
-
-
-def _fitting(written: str, records: Records) -> list[JsonObject]:
-    """Return the maps of the tools whose name, ours or the sent one, is this but for case and dashes."""
-    if (exact := map_of(written, records)) is not None:
-        return [exact]
-    sought = comparison_key(written.strip().replace(" ", "_"))
-    if not sought:
-        return []
-    return [record for sent, record in records.items() if sought in {comparison_key(sent), comparison_key(_own_name(record))}]
-
-
-def _own_name(record: JsonObject) -> str:
-    name = mapping(record.get("tool")).get("name")
-    return name if isinstance(name, str) else ""
-
-
-def names_of(records: Records) -> str:
-    """Return our names of all tools, for a message."""
-    names = [_own_name(record) or sent for sent, record in records.items()]
-    shown = ", ".join(f"`{name}`" for name in names[:5])
-    return f"{shown}, …" if len(names) > 5 else shown
-
-
-# Lift a model's answer: out of its envelope, back to our names and shapes, checked, divided.
-#
-# What comes back tells apart values, refusals, answers that were cut off, errors, and values that break the schema.
-#
-#     answer ─ readings ─▶ Readings ─ _lifted ─▶ Lifted ─ _chosen ─▶ Lifted
-#
-# `_lifted` takes each reading the same way: calls in its texts, its text as the value, then each call through its map.
-
-
-__all__ = ["Lifted", "LiftedCall", "lift"]
-
-
 @takes_shared_parts
 def lift(answer: object, map: object) -> Lifted:  # noqa: A002  -- the word for it everywhere else
     """Bring an answer back to the names and shapes of the schema that was lowered.
@@ -440,11 +314,13 @@ def _refuse_unknown_targets(records: Records) -> None:
             raise CompileError([UnreadableMap(reason=f"its `target` is {excerpt(target)}, which is not a target")])
 
 
-def _chosen(first: Lifted, other: Lifted, *, equal: bool) -> Lifted:
-    """Return the reading that holds; both where that does not decide between equal ones."""
-    if first.ok != other.ok:
-        return first if first.ok else other
-    return Lifted((), readings=(first, other)) if equal else first
+def _ownership(value: Json, records: Records) -> Ownership:
+    """Say whether an object may be the arguments themselves: all its keys, or some, are keys of the payload of a tool."""
+    if not isinstance(value, dict):
+        return Ownership(all=False, any=False)
+    keys = [frozenset(as_texts(record.get("keys") or [])) for record in records.values()]
+    whole = not value or any(known and value.keys() <= known for known in keys)
+    return Ownership(all=whole, any=any(not known.isdisjoint(value) for known in keys))
 
 
 def _lifted(reply: RawReply, records: Records) -> Lifted:
@@ -479,33 +355,6 @@ def _without_doubles(calls: tuple[RawCall, ...]) -> tuple[tuple[RawCall, ...], f
     return tuple(found), frozenset(name for name, count in counts.items() if name and count > 1)
 
 
-def _with_ids_told(calls: Iterable[LiftedCall], repeated: frozenset[str]) -> tuple[LiftedCall, ...]:
-    """Return calls, each of which says if another one before it has its id: nobody can tell their results apart."""
-    found: list[LiftedCall] = []
-    seen: set[str] = set()
-    for call in calls:
-        again = call.id in seen
-        found.append(replace(call, repairs=(*call.repairs, Repair("", "repeated-id", call.id))) if again else call)
-        seen |= {call.id} if call.id is not None and call.id in repeated else set()
-    return tuple(found)
-
-
-def _quotes_calls(target: Json) -> bool:
-    """Say whether what looks like a call in a text of a target is a quotation: its provider takes the calls out itself."""
-    from instrc.providers.targets import known_target
-
-    known = known_target(target)
-    return known is not None and (known.extracts_calls or not known.tool)
-
-
-def _is_output(target: Json) -> bool:
-    """Say whether the text of an answer is the value itself, with no tool that is called."""
-    from instrc.providers.targets import known_target
-
-    known = known_target(target)
-    return known is not None and not known.tool
-
-
 def _with_calls_in_text(reply: RawReply, records: Records) -> RawReply:
     """Find calls in the texts of an answer that holds no others, unless the provider takes them out itself."""
     if all(_quotes_calls(record.get("target")) for record in records.values()):
@@ -533,6 +382,14 @@ def _with_calls_in_text(reply: RawReply, records: Records) -> RawReply:
     if not reply.calls and len(reply.texts) == 1 and (fenced := _value_in(reply.texts[0], records)) is not None:
         return replace(reply, calls=(fenced[0],), texts=(fenced[1],) if fenced[1] else ())
     return reply
+
+
+def _quotes_calls(target: Json) -> bool:
+    """Say whether what looks like a call in a text of a target is a quotation: its provider takes the calls out itself."""
+    from instrc.providers.targets import known_target
+
+    known = known_target(target)
+    return known is not None and (known.extracts_calls or not known.tool)
 
 
 def _value_in(text: str, records: Records) -> tuple[RawCall, str] | None:
@@ -586,13 +443,23 @@ def _with_value_in_text(reply: RawReply, records: Records) -> RawReply:
     return replace(reply, calls=(value,), texts=(rest,) if rest else ()) if _ownership(value.arguments, records).all else reply
 
 
-def _ownership(value: Json, records: Records) -> Ownership:
-    """Say whether an object may be the arguments themselves: all its keys, or some, are keys of the payload of a tool."""
-    if not isinstance(value, dict):
-        return Ownership(all=False, any=False)
-    keys = [frozenset(as_texts(record.get("keys") or [])) for record in records.values()]
-    whole = not value or any(known and value.keys() <= known for known in keys)
-    return Ownership(all=whole, any=any(not known.isdisjoint(value) for known in keys))
+def _is_output(target: Json) -> bool:
+    """Say whether the text of an answer is the value itself, with no tool that is called."""
+    from instrc.providers.targets import known_target
+
+    known = known_target(target)
+    return known is not None and not known.tool
+
+
+def _with_ids_told(calls: Iterable[LiftedCall], repeated: frozenset[str]) -> tuple[LiftedCall, ...]:
+    """Return calls, each of which says if another one before it has its id: nobody can tell their results apart."""
+    found: list[LiftedCall] = []
+    seen: set[str] = set()
+    for call in calls:
+        again = call.id in seen
+        found.append(replace(call, repairs=(*call.repairs, Repair("", "repeated-id", call.id))) if again else call)
+        seen |= {call.id} if call.id is not None and call.id in repeated else set()
+    return tuple(found)
 
 
 def _call(one: RawCall, records: Records, *, enveloped: bool, cut: bool) -> LiftedCall:
@@ -621,6 +488,11 @@ def _call(one: RawCall, records: Records, *, enveloped: bool, cut: bool) -> Lift
     )
 
 
+def _name(one: RawCall, record: JsonObject | None) -> str | None:
+    own = None if record is None else mapping(record.get("tool")).get("name")
+    return one.name if own is None else str(own)
+
+
 def _told(one: RawCall, *, otherwise: bool) -> Iterator[Repair]:
     """Yield what was read otherwise than it was written before any value of it was looked at."""
     if otherwise:
@@ -629,6 +501,114 @@ def _told(one: RawCall, *, otherwise: bool) -> Iterator[Repair]:
         yield Repair("", "loose-json")
 
 
-def _name(one: RawCall, record: JsonObject | None) -> str | None:
-    own = None if record is None else mapping(record.get("tool")).get("name")
-    return one.name if own is None else str(own)
+def _chosen(first: Lifted, other: Lifted, *, equal: bool) -> Lifted:
+    """Return the reading that holds; both where that does not decide between equal ones."""
+    if first.ok != other.ok:
+        return first if first.ok else other
+    return Lifted((), readings=(first, other)) if equal else first
+
+
+CALLED_NAME: Final = 300
+"""Letters of the name in a call; no provider takes a name half as long."""
+_CHAT: Json = {"role": "tool", "tool_call_id": "@id", "content": "@text"}
+"""What those understand who speak as OpenAI does."""
+_OF_MCP = frozenset({"structuredContent", "structured_content", "isError", "is_error", "resultType", "result_type"})
+"""Members of which the result of an MCP server has one beside its content."""
+
+
+def message(record: JsonObject, name: str | None, call_id: str | None, value: object, *, error: bool) -> Json:
+    """Return the message for the provider that a call is from; `TypeError` for a value that JSON has no words for."""
+    known = known_target(record.get("target"))
+    said = json_of(value)
+    if (fault := json_fault(said)) is not None:
+        wrong = f"the result is not JSON at `{fault[0] or '/'}`: {fault[1]}"
+        raise TypeError(wrong)
+    if (given := _of_mcp(said)) is not None:
+        said, failed = given
+        error = error or failed
+    text = said if isinstance(said, str) else dumps(said, indent=False)
+    words: dict[str, Json] = {
+        "@id": call_id,
+        "@name": mapping(record.get("tool")).get("sent") or name,
+        "@text": text,
+        "@json": dumps(said, indent=False),
+        "@object": {"error": text} if error else said if isinstance(said, dict) else {"result": said},
+        "@error": True if error else None,
+        "@status": "error" if error else None,
+    }
+    return _fill_template(record.get("result", _CHAT if known is None else known.result), words)
+
+
+def _of_mcp(said: Json) -> tuple[Json, bool] | None:
+    """Return what a server of MCP gave, and whether it is an error; `None` for what is no result of a server.
+
+    Of a result, a model is told what it is structured as, or its texts; what holds pictures or files is told whole.
+    """
+    if not isinstance(said, dict) or not isinstance(content := said.get("content"), list) or _OF_MCP.isdisjoint(said):
+        return None
+    structured = said.get("structuredContent", said.get("structured_content"))
+    failed = said.get("isError", said.get("is_error")) is True
+    if isinstance(structured, dict) and not failed:
+        return structured, False
+    texts = [part.get("text") if isinstance(part, dict) and part.get("type") == "text" else None for part in content]
+    lines = [each for each in texts if isinstance(each, str)]
+    return ("\n".join(lines) if len(lines) == len(content) else content), failed
+
+
+def _fill_template(template: Json, words: dict[str, Json]) -> Json:
+    """Return a template with its words filled in; a member whose word says nothing is left out."""
+    if isinstance(template, dict):
+        filled = {key: _fill_template(item, words) for key, item in template.items()}
+        return {key: item for key, item in filled.items() if item is not None}
+    if isinstance(template, list):
+        return [_fill_template(item, words) for item in template]
+    return words.get(template, template) if isinstance(template, str) else template
+
+
+_BESIDE = re.compile(r"<\|[^|<>]*+\|>(?:commentary|analysis|final|json)?|\(\)\Z|:\d+\Z|[\s\"'`/]+\Z|\A[\s\"'`$]+")
+"""What is no part of a name: marks of a chat template, an empty pair of brackets, the number of a call, quotes."""
+_NAMESPACE = re.compile(r"__|[.:/]+")
+"""What a namespace ends with: `functions.`, `default_api:`, `mcp__server__`."""
+
+
+def named(name: str | None, records: Records) -> tuple[JsonObject | None, bool]:
+    """Return the map of the tool that a name stands for, and whether it is written otherwise; no map if it stands for none.
+
+    Read are another case, `-` for `_`, what stands beside the name, and a namespace before it; only where one tool fits.
+    """
+    exact = map_of(name, records)
+    if exact is not None or name is None or len(name) > CALLED_NAME:
+        return exact, False
+    bare = name
+    while (stripped := _BESIDE.sub("", bare)) != bare:
+        bare = stripped
+    for start in (0, *(end.end() for end in _NAMESPACE.finditer(bare))):
+        found = _fitting(bare[start:], records)
+        if len(found) == 1:
+            return found[0], True
+    return None, False
+
+
+def _fitting(written: str, records: Records) -> list[JsonObject]:
+    """Return the maps of the tools whose name, ours or the sent one, is this but for case and dashes."""
+    if (exact := map_of(written, records)) is not None:
+        return [exact]
+    sought = comparison_key(written.strip().replace(" ", "_"))
+    if not sought:
+        return []
+    return [record for sent, record in records.items() if sought in {comparison_key(sent), comparison_key(_own_name(record))}]
+
+
+def _own_name(record: JsonObject) -> str:
+    name = mapping(record.get("tool")).get("name")
+    return name if isinstance(name, str) else ""
+
+
+def names_of(records: Records) -> str:
+    """Return our names of all tools, for a message."""
+    names = [_own_name(record) or sent for sent, record in records.items()]
+    shown = ", ".join(f"`{name}`" for name in names[:5])
+    return f"{shown}, …" if len(names) > 5 else shown
+
+
+__all__ = ["Lifted", "LiftedCall", "lift"]

@@ -9,9 +9,6 @@ from itertools import pairwise
 from instrc.providers.lifting.reply import RawCall, RawReply, first, join_replies, raw_call
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject
 
-# Join the arguments of a call that Gemini sends in parts, each with its path: `{"jsonPath": "$.city", "stringValue": "Os"}`.
-
-
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\['([^']*)'\]|\[\"([^\"]*)\"\]")
 _VALUES = (("stringValue", "string_value"), ("numberValue", "number_value"), ("boolValue", "bool_value"))
 
@@ -37,11 +34,6 @@ def joined_calls(parts: JsonArray) -> JsonArray:
             if isinstance(each, dict):
                 _put(open_call, first(each, "jsonPath", "json_path"), each)
     return made
-
-
-def continues_later(call: JsonObject) -> bool:
-    """Say whether more of a call is to follow in a later part."""
-    return first(call, "willContinue", "will_continue") is True
 
 
 def _put(call: JsonObject, path: Json, said: JsonObject) -> None:
@@ -80,12 +72,9 @@ def _set(holder: Json, step: str | int, value: Json) -> None:
             holder.append(value)
 
 
-# Read one part of a message: a call, a text, a refusal, a thought, in the words of each provider and framework.
-#
-# Shapes are those of openai 3.52, anthropic 2.11, google-genai 3.4, mistralai 3.7, gigachat 0.2.3, ollama 0.6, mcp 2.3,
-# smolagents 1.26, boto3 1.40 (Bedrock Converse), langchain-core 1.5, pydantic-ai 2.68 and llama-index-core 0.15, as their
-# libraries
-# declare them (looked up 2026-11-21), and of Semantic Kernel, as its documentation is known to show them.
+def continues_later(call: JsonObject) -> bool:
+    """Say whether more of a call is to follow in a later part."""
+    return first(call, "willContinue", "will_continue") is True
 
 
 _THINKING = frozenset({"reasoning", "thinking", "redacted_thinking", "reasoning_content"})
@@ -160,15 +149,15 @@ def _is_silent(item: JsonObject) -> bool:
     return kind_of_part(item) in _TEXTS and first(item, "text", "content") is None
 
 
+def _asks(item: JsonObject) -> bool:
+    """Say whether a part is a call."""
+    return is_part(item) and bool(part(item).calls)
+
+
 def contain_call(items: Json) -> bool:
     """Say whether a value is a list of parts, at least one of which is a call."""
     parts = [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
     return isinstance(items, list) and bool(parts) and len(parts) == len(items) and are_parts(parts) and any(map(_asks, parts))
-
-
-def _asks(item: JsonObject) -> bool:
-    """Say whether a part is a call."""
-    return is_part(item) and bool(part(item).calls)
 
 
 def part(item: dict[str, Json], *, calls: bool = True) -> RawReply:

@@ -20,189 +20,6 @@ from instrc.text.jsonvalue import Json, JsonArray, JsonObject, Location, as_text
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
 
-
-# Copies of a value with one place changed: only the containers on the way to it are copied, the value itself stays as it is.
-
-
-REPAIRED_PLACES: Final = 60
-"""Places that are tried one by one."""
-SHAPED_LEVELS: Final = 20
-"""How often all places are brought into shape at once."""
-TOLD_DIFFERENCES: Final = 1000
-"""Differences of a repaired answer that are told."""
-COUNTED_VIOLATIONS: Final = 300
-"""Violations of one value that are weighed."""
-
-
-def remove_member(value: Json, path: Location) -> Json:
-    """Return a copy of a value without the member at a place; what is no longer there is left alone."""
-    return _rewrite(value, path, lambda key, item: () if key == path[-1] else ((key, item),))
-
-
-def rename_member(value: Json, path: Location, name: str) -> Json:
-    """Return a copy of a value with the member at a place under another name, where it stands."""
-    return _rewrite(value, path, lambda key, item: ((name if key == path[-1] else key, item),))
-
-
-def _rewrite(value: Json, path: Location, change: Callable[[str, Json], tuple[tuple[str, Json], ...]]) -> Json:
-    """Return a copy of a value in which the object around a place has other members: for each, those that `change` gives."""
-
-    def written(holder: Json) -> Json:
-        return dict(new for old in holder.items() for new in change(*old)) if isinstance(holder, dict) else holder
-
-    return replace_at(value, path[:-1], written)
-
-
-def replace_at(value: Json, path: Location, change: Callable[[Json], Json]) -> Json:
-    """Return a copy of a value with one place changed; what is no longer there is left alone."""
-    copied = _copy_path(value, path)
-    if copied is None:
-        return value
-    root, holder = copied
-    if isinstance(holder, dict):
-        name = str(path[-1])
-        holder[name] = change(holder[name])
-    else:
-        index = int(path[-1]) if path else 0
-        holder[index] = change(holder[index])
-    return root[0]
-
-
-def _copy_path(value: Json, path: Location) -> tuple[list[Json], JsonArray | JsonObject] | None:
-    """Copy the containers on the way to a place: a list of the new root, and the container of the place."""
-    root: list[Json] = [value]
-    holder: JsonArray | JsonObject = root
-    key: str | int = 0
-    for step in path:
-        inner = holder[str(key)] if isinstance(holder, dict) else holder[int(key)]
-        copy: JsonArray | JsonObject
-        if isinstance(inner, dict) and step in inner:
-            copy = dict(inner)
-        elif isinstance(inner, list) and isinstance(step, int) and step < len(inner):
-            copy = list(inner)
-        else:
-            return None
-        put(holder, key, copy)
-        holder, key = copy, step
-    return root, holder
-
-
-# Find out where a value breaks its schema, and how badly.
-
-
-def violations(schema: Json, value: Json) -> tuple[Violation, ...]:
-    """Return what is wrong with a value by a schema that a map holds; what the map says of it may be anything."""
-    return validate(value, schema)
-
-
-class LeafViolation(NamedTuple):
-    """One place at which a value goes wrong, alternatives that were not meant included."""
-
-    path: tuple[str | int, ...]
-    value: Json
-    keyword: str
-    certain: bool
-    """Whether it is wrong whichever alternative was meant."""
-    listed: tuple[str, ...] = ()
-    """The texts that may stand there, where they are listed."""
-    types: tuple[str, ...] = ()
-    """The types that a value may have there, where it has another one."""
-    keys: frozenset[str] = frozenset()
-    """The keys that the schema declares there."""
-    items: bool = False
-    """Whether the schema says of what lists may be there."""
-
-
-class Wrongness(NamedTuple):
-    """How wrong a value is."""
-
-    shape: int
-    """How much of it is of another type than belongs there: of one that is nearer to the root, more than of all below another."""
-    cost: int
-    """The number of things to repair if the nearest alternatives were meant; 0 for a valid value."""
-    leaves: tuple[LeafViolation, ...]
-
-    def is_worse(self, other: Wrongness) -> bool:
-        """Say whether another reading is better: what is inside of a text is only seen to be wrong once it is read."""
-        return (other.shape, other.cost) < (self.shape, self.cost)
-
-
-def error_cost(schema: Json, value: Json) -> Wrongness:
-    """Return how wrong a value is and where, so that two readings of an answer can be compared."""
-    leaves: list[LeafViolation] = []
-    try:
-        with time_limit():
-            errors = islice(validator(schema, formats=True).iter_errors(value), COUNTED_VIOLATIONS)
-            costs = [_cost(error, leaves, certain=True) for error in errors]
-    except RAISED_ON_PURPOSE:
-        raise
-    except BaseException:  # noqa: BLE001  -- what cannot be judged cannot be repaired
-        return Wrongness(0, 1, ())
-    return Wrongness(*_sum(costs), tuple(leaves[:COUNTED_VIOLATIONS]))
-
-
-_WEIGHT: Final = 1_000_000
-"""How much more a wrong type counts than one a level below."""
-
-
-def _sum(costs: Iterable[tuple[int, int]]) -> tuple[int, int]:
-    shapes, counts = 0, 0
-    for shape, count in costs:
-        shapes, counts = shapes + shape, counts + count
-    return shapes, counts
-
-
-def _keys(schema: object) -> frozenset[str]:
-    """Return the keys that a schema declares."""
-    properties = schema.get("properties") if isinstance(schema, dict) else None
-    return frozenset(properties) if isinstance(properties, dict) else frozenset()
-
-
-def _texts(items: object) -> tuple[str, ...]:
-    return tuple(item for item in items if isinstance(item, str)) if isinstance(items, list) else ()
-
-
-def _cost(error: ValidationError, leaves: list[LeafViolation], *, certain: bool) -> tuple[int, int]:
-    """Return what is wrong with the shape, and the number of repairs, of one error: of a union, by its nearest alternative."""
-    if not error.context:
-        keyword, wanted = str(error.validator), error.validator_value
-        words = wanted if keyword == "enum" else [wanted] if keyword == "const" else ()
-        listed = _texts(words)
-        types = _texts(wanted if isinstance(wanted, list) else [wanted]) if keyword == "type" else ()
-        keys = _keys(error.schema)
-        items = isinstance(error.schema, dict) and bool(error.schema.get("items"))
-        instance: Json = error.instance  # type: ignore[assignment]  # its types allow for an error that is about nothing
-        path = tuple(error.absolute_path)
-        leaves.append(LeafViolation(path, instance, keyword, certain, listed, types, keys, items))
-        misshapen = types or (listed and isinstance(instance, dict | list))
-        return _WEIGHT ** max(CODEC_LEVELS - len(path), 0) if misshapen else 0, 1
-    branches: dict[str | int | None, list[ValidationError]] = {}
-    for cause in error.context:
-        branches.setdefault(cause.relative_schema_path[0] if cause.relative_schema_path else None, []).append(cause)
-    nearest = (False, 0, 0)
-    for place, causes in enumerate(branches.values()):
-        shape, count = _sum([_cost(cause, leaves, certain=False) for cause in causes])
-        other = any(cause.validator == "type" and not cause.relative_path for cause in causes)  # of a type that was not meant
-        nearest = min(nearest, (other, count, shape)) if place else (other, count, shape)
-    return nearest[2], 1 + nearest[1]
-
-
-# The slips that models are known for: at which places of a wrong value one is likely, and what the value is without it.
-
-
-_WORDS: dict[str, Json] = {"True": True, "False": False, "TRUE": True, "FALSE": False, "None": None}
-"""As Python and tables write them, and models that were taught in it."""
-_NOTHING = frozenset({"null", "None", "NULL", "undefined"})
-_OF_TYPE = frozenset({"type", "enum", "const"})
-_OF_KEYS = frozenset({"required", "additionalProperties", "unevaluatedProperties"})
-_SEVERAL = re.compile(r"[,;\n|]|\A\s*[\[{(\"]|\A\s*\Z")
-"""A text that may be several words, or none, or hold JSON."""
-_LISTED_TYPES = frozenset({"string", "integer", "number", "boolean", "null"})
-"""The types of listed values."""
-_READ_TEXTS: Final = 3
-"""How often a text may hold a text that holds JSON."""
-_WORD = re.compile(r"[^\W\d_][\w -]*")
-
 RepairKind = Literal[
     "null-left-out",
     "text-read",
@@ -239,6 +56,172 @@ class Repair(NamedTuple):
         """Return it as plain JSON."""
         told: JsonObject = {"instance": self.instance, "what": self.what}
         return told if self.key is None else {**told, "key": self.key}
+
+
+class Repaired(NamedTuple):
+    """A value in our names and shapes, what is wrong with it, and what was repaired."""
+
+    value: Json
+    violations: tuple[Violation, ...]
+    repairs: tuple[Repair, ...] = ()
+
+
+def repair(record: JsonObject, arguments: Json) -> Repaired:
+    """Return the value that the arguments of a call stand for by the map of its tool."""
+    if (fault := json_fault(arguments)) is not None:
+        return Repaired(arguments, (Violation(fault[0], "json", "", fault[1]),))
+    schema = record["schema"]
+    transcoder = Transcoder(record, fold=False)
+    value = transcoder.read(arguments)
+    broken = violations(schema, value)
+    told = tuple(Repair("", "repeated-key", key) for key in transcoder.repeated)
+    if not broken or broken[0].keyword == "schema":
+        return Repaired(value, broken, told)
+    if (held := _held(record, arguments)) is not None:
+        inner = repair(record, held[0])
+        if not inner.violations or _is_wrapped(record, arguments, held[0]):
+            return inner._replace(repairs=(held[1], *inner.repairs))
+    state = _State(value, error_cost(schema, value), told)
+    state = _read_otherwise(record, arguments, state)
+    state = _in_places(schema, state)
+    return Repaired(state.value, violations(schema, state.value), state.repairs)
+
+
+_WRAPPERS = frozenset({"arguments", "parameters", "params", "args", "kwargs", "input", "properties"})
+"""Words below which a model puts the arguments once more."""
+
+
+def _held(record: JsonObject, arguments: Json) -> tuple[Json, Repair] | None:
+    """Return the arguments that stand one level too deep: alone in a list, below a word for them, or below the tool's name."""
+    if isinstance(arguments, list):
+        alone = unpacked(arguments[0]) if len(arguments) == 1 else None
+        return (alone, Repair("", "unlisted")) if isinstance(alone, dict) else None
+    if not isinstance(arguments, dict):
+        return None
+    tool = mapping(record.get("tool"))
+    names = {name for name in (tool.get("name"), tool.get("sent")) if isinstance(name, str)}
+    beside = {key for key in ("name", "tool", "function", "type") if isinstance(arguments.get(key), str)}
+    keys = arguments.keys() - beside if len(arguments) > 1 else arguments.keys()
+    for key in keys if len(keys) == 1 else ():
+        if key in _WRAPPERS | names and isinstance(held := unpacked(arguments[key]), dict):
+            return held, Repair("", "unwrapped", key)
+    return None
+
+
+def _is_wrapped(record: JsonObject, arguments: Json, held: Json) -> bool:
+    """Say whether keys of the tool stand one level too deep, and none where they belong."""
+    keys = set(as_texts(record.get("keys") or []))
+    return (
+        isinstance(held, dict) and not keys.isdisjoint(held) and (not isinstance(arguments, dict) or keys.isdisjoint(arguments))
+    )
+
+
+class LeafViolation(NamedTuple):
+    """One place at which a value goes wrong, alternatives that were not meant included."""
+
+    path: tuple[str | int, ...]
+    value: Json
+    keyword: str
+    certain: bool
+    """Whether it is wrong whichever alternative was meant."""
+    listed: tuple[str, ...] = ()
+    """The texts that may stand there, where they are listed."""
+    types: tuple[str, ...] = ()
+    """The types that a value may have there, where it has another one."""
+    keys: frozenset[str] = frozenset()
+    """The keys that the schema declares there."""
+    items: bool = False
+    """Whether the schema says of what lists may be there."""
+
+
+class Wrongness(NamedTuple):
+    """How wrong a value is."""
+
+    shape: int
+    """How much of it is of another type than belongs there: of one that is nearer to the root, more than of all below another."""
+    cost: int
+    """The number of things to repair if the nearest alternatives were meant; 0 for a valid value."""
+    leaves: tuple[LeafViolation, ...]
+
+    def is_worse(self, other: Wrongness) -> bool:
+        """Say whether another reading is better: what is inside of a text is only seen to be wrong once it is read."""
+        return (other.shape, other.cost) < (self.shape, self.cost)
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """A reading of the arguments so far."""
+
+    value: Json
+    wrongness: Wrongness
+    repairs: tuple[Repair, ...] = ()
+
+
+def _read_otherwise(record: JsonObject, arguments: Json, state: _State) -> _State:
+    """Read the whole in other ways: with objects and lists brought into shape, with the case of words repaired."""
+    schema = record["schema"]
+    if record.get("codec") is None:
+        return state
+    held = unpacked(arguments) if isinstance(arguments, str) and arguments.lstrip().startswith(("{", "[", '"')) else arguments
+    for fold in (False, True):
+        other = Transcoder(record, fold=fold, read=unpacked).read(held)
+        wrongness = error_cost(schema, other)
+        if state.wrongness.is_worse(wrongness):
+            state = _State(other, wrongness, (*state.repairs, *_differences(state.value, other)))
+    return state
+
+
+TOLD_DIFFERENCES: Final = 1000
+"""Differences of a repaired answer that are told."""
+
+
+def _differences(before: Json, after: Json) -> list[Repair]:
+    """Return what was read otherwise: texts, lists, the case of words; the whole where it was read as something else."""
+    found: list[Repair] = []
+    stack: list[tuple[Json, Json, Location]] = [(before, after, ())]
+    while stack:
+        old, new, path = stack.pop()
+        if isinstance(old, dict) and isinstance(new, dict) and old.keys() == new.keys():
+            stack.extend((item, new[key], (*path, key)) for key, item in reversed(old.items()))
+        elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+            stack.extend((item, new[index], (*path, index)) for index, item in reversed(list(enumerate(old))))
+        elif not equal(old, new):
+            found.append(Repair(pointer(path), _difference(old, new)))
+    return found[:TOLD_DIFFERENCES]
+
+
+def _difference(old: Json, new: Json) -> RepairKind:
+    if isinstance(old, str):
+        return "text-read" if isinstance(new, dict | list) else "case"
+    return "unlisted" if isinstance(old, list) else "listed" if isinstance(new, list) else "key"
+
+
+SHAPED_LEVELS: Final = 20
+"""How often all places are brought into shape at once."""
+REPAIRED_PLACES: Final = 60
+"""Places that are tried one by one."""
+
+
+def _in_places(schema: Json, state: _State) -> _State:
+    """Repair a value place by place: first all that is wrong whatever was meant, then one place after the other."""
+    for _ in range(SHAPED_LEVELS):  # what a text holds may hold texts
+        certain: dict[Location, Candidate] = {}
+        for candidate in repairable_places(state.wrongness):
+            if candidate.certain:
+                certain.setdefault(candidate.path, candidate)
+        shapings = [candidate for candidate in certain.values() if candidate.steps]
+        better = _tried(schema, state, shapings or list(certain.values()))
+        if better is None:
+            break
+        state = better
+    tried: set[Candidate] = set()
+    for _ in range(REPAIRED_PLACES):
+        place = next((each for each in repairable_places(state.wrongness) if each not in tried), None)
+        if place is None or state.wrongness.cost == 0:
+            break
+        tried.add(place)
+        state = _tried(schema, state, [place]) or state
+    return state
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +261,190 @@ class Candidate:
         return tuple(Repair(pointer(self.path), what) for what in self.steps or (self.what,))
 
 
+def _tried(schema: Json, state: _State, candidates: list[Candidate]) -> _State | None:
+    """Return the state after some repairs, all of one kind; `None` if they do not make it better by as many."""
+    if not candidates:
+        return None
+    trial = state.value
+    for candidate in candidates:
+        trial = candidate.applied(trial)
+    wrongness = error_cost(schema, trial)
+    if candidates[0].steps:
+        listed = {(*candidate.path, 0) for candidate in candidates if candidate.steps[-1] == "listed"}
+        stuck = any(leaf.path in listed and leaf.types and leaf.certain and not _shaping(leaf)[1] for leaf in wrongness.leaves)
+        better = state.wrongness.is_worse(wrongness) and not stuck
+    else:
+        better = wrongness.cost <= state.wrongness.cost - len(candidates)
+    repairs = (repair for candidate in candidates for repair in candidate.told)
+    return _State(trial, wrongness, (*state.repairs, *repairs)) if better else None
+
+
+_LISTED_TYPES = frozenset({"string", "integer", "number", "boolean", "null"})
+"""The types of listed values."""
+_OF_TYPE = frozenset({"type", "enum", "const"})
+
+
+def _shaping(leaf: LeafViolation) -> tuple[frozenset[str], tuple[Shaping, ...]]:
+    """Return the types that belong to a place, and the steps that bring its value into one of them."""
+    types = frozenset(leaf.types) if leaf.keyword == "type" else _LISTED_TYPES if leaf.keyword in _OF_TYPE else frozenset()
+    found, steps = _in_shape(leaf.value, types) if types else (None, ())
+    if not leaf.path and "text-read" not in steps[:1]:  # what stands for the whole was looked for already
+        return types, ()
+    if "unlisted" in steps and isinstance(found, dict):  # an object with unknown keys may be an entry of a map
+        keys = {_spelt(key) for key in leaf.keys}
+        return types, steps if found and all(_spelt(key) in keys for key in found) else ()
+    return types, () if "listed" in steps and not leaf.items else steps
+
+
+_SEVERAL = re.compile(r"[,;\n|]|\A\s*[\[{(\"]|\A\s*\Z")
+"""A text that may be several words, or none, or hold JSON."""
+
+
+def _in_shape(value: Json, types: AbstractSet[str]) -> tuple[Json, tuple[Shaping, ...]]:
+    """Return a value as one of some types; of listed values, a text that holds JSON is none, of lists, one word is one."""
+    if "array" in types and not isinstance(value, dict | list | None) and not (isinstance(value, str) and _SEVERAL.search(value)):
+        return [value], ("listed",)
+    found, steps = shaped(value, types, unpacked)
+    if types == _LISTED_TYPES and isinstance(found, str) and not isinstance(held := unpacked(found), str | dict | list):
+        return held, (*steps, "text-read")
+    return found, steps
+
+
+def _spelt(word: str) -> str:
+    return comparison_key(word.strip().replace(" ", "_"))
+
+
+COUNTED_VIOLATIONS: Final = 300
+"""Violations of one value that are weighed."""
+
+
+def remove_member(value: Json, path: Location) -> Json:
+    """Return a copy of a value without the member at a place; what is no longer there is left alone."""
+    return _rewrite(value, path, lambda key, item: () if key == path[-1] else ((key, item),))
+
+
+def _rewrite(value: Json, path: Location, change: Callable[[str, Json], tuple[tuple[str, Json], ...]]) -> Json:
+    """Return a copy of a value in which the object around a place has other members: for each, those that `change` gives."""
+
+    def written(holder: Json) -> Json:
+        return dict(new for old in holder.items() for new in change(*old)) if isinstance(holder, dict) else holder
+
+    return replace_at(value, path[:-1], written)
+
+
+def rename_member(value: Json, path: Location, name: str) -> Json:
+    """Return a copy of a value with the member at a place under another name, where it stands."""
+    return _rewrite(value, path, lambda key, item: ((name if key == path[-1] else key, item),))
+
+
+def replace_at(value: Json, path: Location, change: Callable[[Json], Json]) -> Json:
+    """Return a copy of a value with one place changed; what is no longer there is left alone."""
+    copied = _copy_path(value, path)
+    if copied is None:
+        return value
+    root, holder = copied
+    if isinstance(holder, dict):
+        name = str(path[-1])
+        holder[name] = change(holder[name])
+    else:
+        index = int(path[-1]) if path else 0
+        holder[index] = change(holder[index])
+    return root[0]
+
+
+def _copy_path(value: Json, path: Location) -> tuple[list[Json], JsonArray | JsonObject] | None:
+    """Copy the containers on the way to a place: a list of the new root, and the container of the place."""
+    root: list[Json] = [value]
+    holder: JsonArray | JsonObject = root
+    key: str | int = 0
+    for step in path:
+        inner = holder[str(key)] if isinstance(holder, dict) else holder[int(key)]
+        copy: JsonArray | JsonObject
+        if isinstance(inner, dict) and step in inner:
+            copy = dict(inner)
+        elif isinstance(inner, list) and isinstance(step, int) and step < len(inner):
+            copy = list(inner)
+        else:
+            return None
+        put(holder, key, copy)
+        holder, key = copy, step
+    return root, holder
+
+
+def violations(schema: Json, value: Json) -> tuple[Violation, ...]:
+    """Return what is wrong with a value by a schema that a map holds; what the map says of it may be anything."""
+    return validate(value, schema)
+
+
+def error_cost(schema: Json, value: Json) -> Wrongness:
+    """Return how wrong a value is and where, so that two readings of an answer can be compared."""
+    leaves: list[LeafViolation] = []
+    try:
+        with time_limit():
+            errors = islice(validator(schema, formats=True).iter_errors(value), COUNTED_VIOLATIONS)
+            costs = [_cost(error, leaves, certain=True) for error in errors]
+    except RAISED_ON_PURPOSE:
+        raise
+    except BaseException:  # noqa: BLE001  -- what cannot be judged cannot be repaired
+        return Wrongness(0, 1, ())
+    return Wrongness(*_sum(costs), tuple(leaves[:COUNTED_VIOLATIONS]))
+
+
+_WEIGHT: Final = 1_000_000
+"""How much more a wrong type counts than one a level below."""
+
+
+def _cost(error: ValidationError, leaves: list[LeafViolation], *, certain: bool) -> tuple[int, int]:
+    """Return what is wrong with the shape, and the number of repairs, of one error: of a union, by its nearest alternative."""
+    if not error.context:
+        keyword, wanted = str(error.validator), error.validator_value
+        words = wanted if keyword == "enum" else [wanted] if keyword == "const" else ()
+        listed = _texts(words)
+        types = _texts(wanted if isinstance(wanted, list) else [wanted]) if keyword == "type" else ()
+        keys = _keys(error.schema)
+        items = isinstance(error.schema, dict) and bool(error.schema.get("items"))
+        instance: Json = error.instance  # type: ignore[assignment]  # its types allow for an error that is about nothing
+        path = tuple(error.absolute_path)
+        leaves.append(LeafViolation(path, instance, keyword, certain, listed, types, keys, items))
+        misshapen = types or (listed and isinstance(instance, dict | list))
+        return _WEIGHT ** max(CODEC_LEVELS - len(path), 0) if misshapen else 0, 1
+    branches: dict[str | int | None, list[ValidationError]] = {}
+    for cause in error.context:
+        branches.setdefault(cause.relative_schema_path[0] if cause.relative_schema_path else None, []).append(cause)
+    nearest = (False, 0, 0)
+    for place, causes in enumerate(branches.values()):
+        shape, count = _sum([_cost(cause, leaves, certain=False) for cause in causes])
+        other = any(cause.validator == "type" and not cause.relative_path for cause in causes)  # of a type that was not meant
+        nearest = min(nearest, (other, count, shape)) if place else (other, count, shape)
+    return nearest[2], 1 + nearest[1]
+
+
+def _texts(items: object) -> tuple[str, ...]:
+    return tuple(item for item in items if isinstance(item, str)) if isinstance(items, list) else ()
+
+
+def _keys(schema: object) -> frozenset[str]:
+    """Return the keys that a schema declares."""
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    return frozenset(properties) if isinstance(properties, dict) else frozenset()
+
+
+def _sum(costs: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    shapes, counts = 0, 0
+    for shape, count in costs:
+        shapes, counts = shapes + shape, counts + count
+    return shapes, counts
+
+
+_WORDS: dict[str, Json] = {"True": True, "False": False, "TRUE": True, "FALSE": False, "None": None}
+"""As Python and tables write them, and models that were taught in it."""
+_NOTHING = frozenset({"null", "None", "NULL", "undefined"})
+_OF_KEYS = frozenset({"required", "additionalProperties", "unevaluatedProperties"})
+_READ_TEXTS: Final = 3
+"""How often a text may hold a text that holds JSON."""
+_WORD = re.compile(r"[^\W\d_][\w -]*")
+
+
 def repairable_places(wrongness: Wrongness) -> list[Candidate]:
     """Return the places at which a value might be repaired, once each for every way."""
     found: dict[tuple[Location, RepairKind, str], Candidate] = {}
@@ -293,26 +460,7 @@ def repairable_places(wrongness: Wrongness) -> list[Candidate]:
     return list(found.values())
 
 
-def _shaping(leaf: LeafViolation) -> tuple[frozenset[str], tuple[Shaping, ...]]:
-    """Return the types that belong to a place, and the steps that bring its value into one of them."""
-    types = frozenset(leaf.types) if leaf.keyword == "type" else _LISTED_TYPES if leaf.keyword in _OF_TYPE else frozenset()
-    found, steps = _in_shape(leaf.value, types) if types else (None, ())
-    if not leaf.path and "text-read" not in steps[:1]:  # what stands for the whole was looked for already
-        return types, ()
-    if "unlisted" in steps and isinstance(found, dict):  # an object with unknown keys may be an entry of a map
-        keys = {_spelt(key) for key in leaf.keys}
-        return types, steps if found and all(_spelt(key) in keys for key in found) else ()
-    return types, () if "listed" in steps and not leaf.items else steps
-
-
-def _in_shape(value: Json, types: AbstractSet[str]) -> tuple[Json, tuple[Shaping, ...]]:
-    """Return a value as one of some types; of listed values, a text that holds JSON is none, of lists, one word is one."""
-    if "array" in types and not isinstance(value, dict | list | None) and not (isinstance(value, str) and _SEVERAL.search(value)):
-        return [value], ("listed",)
-    found, steps = shaped(value, types, unpacked)
-    if types == _LISTED_TYPES and isinstance(found, str) and not isinstance(held := unpacked(found), str | dict | list):
-        return held, (*steps, "text-read")
-    return found, steps
+_SPELLINGS: tuple[Literal["case", "spelling"], ...] = ("case", "spelling")
 
 
 def _ways(leaf: LeafViolation) -> Iterator[tuple[Location, RepairKind, str]]:
@@ -346,13 +494,6 @@ def _slips_keys(leaf: LeafViolation) -> Iterator[tuple[Location, RepairKind, str
         names = missing.get(spelt, ())
         if len(keys) == 1 and len(names) == 1:
             yield (*leaf.path, keys[0]), "key", names[0]
-
-
-_SPELLINGS: tuple[Literal["case", "spelling"], ...] = ("case", "spelling")
-
-
-def _spelt(word: str) -> str:
-    return comparison_key(word.strip().replace(" ", "_"))
 
 
 def listed_word(word: Json, listed: tuple[str, ...], what: str = "case") -> str | None:
@@ -391,157 +532,3 @@ def unpacked(text: Json) -> Json:
             break
         held = inner
     return text if isinstance(held, str) else held
-
-
-# Repair an answer's arguments where they break their schema in one of the ways models are known for.
-#
-# Nothing is touched in an answer that is valid as it stands, and nothing is repaired that does not become less wrong by it.
-# `slips` lists the ways; here they are tried, from the whole to its parts:
-#
-# * the arguments stand one level too deep, in a list or below `arguments`;
-# * the whole is read by its codec in another way, with texts as what they hold, with the case of words repaired;
-# * place by place: first all that is wrong whatever was meant, then one place after the other.
-#
-# What was repaired is told, with its place.
-
-
-_WRAPPERS = frozenset({"arguments", "parameters", "params", "args", "kwargs", "input", "properties"})
-"""Words below which a model puts the arguments once more."""
-
-
-class Repaired(NamedTuple):
-    """A value in our names and shapes, what is wrong with it, and what was repaired."""
-
-    value: Json
-    violations: tuple[Violation, ...]
-    repairs: tuple[Repair, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _State:
-    """A reading of the arguments so far."""
-
-    value: Json
-    wrongness: Wrongness
-    repairs: tuple[Repair, ...] = ()
-
-
-def repair(record: JsonObject, arguments: Json) -> Repaired:
-    """Return the value that the arguments of a call stand for by the map of its tool."""
-    if (fault := json_fault(arguments)) is not None:
-        return Repaired(arguments, (Violation(fault[0], "json", "", fault[1]),))
-    schema = record["schema"]
-    transcoder = Transcoder(record, fold=False)
-    value = transcoder.read(arguments)
-    broken = violations(schema, value)
-    told = tuple(Repair("", "repeated-key", key) for key in transcoder.repeated)
-    if not broken or broken[0].keyword == "schema":
-        return Repaired(value, broken, told)
-    if (held := _held(record, arguments)) is not None:
-        inner = repair(record, held[0])
-        if not inner.violations or _is_wrapped(record, arguments, held[0]):
-            return inner._replace(repairs=(held[1], *inner.repairs))
-    state = _State(value, error_cost(schema, value), told)
-    state = _read_otherwise(record, arguments, state)
-    state = _in_places(schema, state)
-    return Repaired(state.value, violations(schema, state.value), state.repairs)
-
-
-def _is_wrapped(record: JsonObject, arguments: Json, held: Json) -> bool:
-    """Say whether keys of the tool stand one level too deep, and none where they belong."""
-    keys = set(as_texts(record.get("keys") or []))
-    return (
-        isinstance(held, dict) and not keys.isdisjoint(held) and (not isinstance(arguments, dict) or keys.isdisjoint(arguments))
-    )
-
-
-def _held(record: JsonObject, arguments: Json) -> tuple[Json, Repair] | None:
-    """Return the arguments that stand one level too deep: alone in a list, below a word for them, or below the tool's name."""
-    if isinstance(arguments, list):
-        alone = unpacked(arguments[0]) if len(arguments) == 1 else None
-        return (alone, Repair("", "unlisted")) if isinstance(alone, dict) else None
-    if not isinstance(arguments, dict):
-        return None
-    tool = mapping(record.get("tool"))
-    names = {name for name in (tool.get("name"), tool.get("sent")) if isinstance(name, str)}
-    beside = {key for key in ("name", "tool", "function", "type") if isinstance(arguments.get(key), str)}
-    keys = arguments.keys() - beside if len(arguments) > 1 else arguments.keys()
-    for key in keys if len(keys) == 1 else ():
-        if key in _WRAPPERS | names and isinstance(held := unpacked(arguments[key]), dict):
-            return held, Repair("", "unwrapped", key)
-    return None
-
-
-def _read_otherwise(record: JsonObject, arguments: Json, state: _State) -> _State:
-    """Read the whole in other ways: with objects and lists brought into shape, with the case of words repaired."""
-    schema = record["schema"]
-    if record.get("codec") is None:
-        return state
-    held = unpacked(arguments) if isinstance(arguments, str) and arguments.lstrip().startswith(("{", "[", '"')) else arguments
-    for fold in (False, True):
-        other = Transcoder(record, fold=fold, read=unpacked).read(held)
-        wrongness = error_cost(schema, other)
-        if state.wrongness.is_worse(wrongness):
-            state = _State(other, wrongness, (*state.repairs, *_differences(state.value, other)))
-    return state
-
-
-def _differences(before: Json, after: Json) -> list[Repair]:
-    """Return what was read otherwise: texts, lists, the case of words; the whole where it was read as something else."""
-    found: list[Repair] = []
-    stack: list[tuple[Json, Json, Location]] = [(before, after, ())]
-    while stack:
-        old, new, path = stack.pop()
-        if isinstance(old, dict) and isinstance(new, dict) and old.keys() == new.keys():
-            stack.extend((item, new[key], (*path, key)) for key, item in reversed(old.items()))
-        elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-            stack.extend((item, new[index], (*path, index)) for index, item in reversed(list(enumerate(old))))
-        elif not equal(old, new):
-            found.append(Repair(pointer(path), _difference(old, new)))
-    return found[:TOLD_DIFFERENCES]
-
-
-def _difference(old: Json, new: Json) -> RepairKind:
-    if isinstance(old, str):
-        return "text-read" if isinstance(new, dict | list) else "case"
-    return "unlisted" if isinstance(old, list) else "listed" if isinstance(new, list) else "key"
-
-
-def _in_places(schema: Json, state: _State) -> _State:
-    """Repair a value place by place: first all that is wrong whatever was meant, then one place after the other."""
-    for _ in range(SHAPED_LEVELS):  # what a text holds may hold texts
-        certain: dict[Location, Candidate] = {}
-        for candidate in repairable_places(state.wrongness):
-            if candidate.certain:
-                certain.setdefault(candidate.path, candidate)
-        shapings = [candidate for candidate in certain.values() if candidate.steps]
-        better = _tried(schema, state, shapings or list(certain.values()))
-        if better is None:
-            break
-        state = better
-    tried: set[Candidate] = set()
-    for _ in range(REPAIRED_PLACES):
-        place = next((each for each in repairable_places(state.wrongness) if each not in tried), None)
-        if place is None or state.wrongness.cost == 0:
-            break
-        tried.add(place)
-        state = _tried(schema, state, [place]) or state
-    return state
-
-
-def _tried(schema: Json, state: _State, candidates: list[Candidate]) -> _State | None:
-    """Return the state after some repairs, all of one kind; `None` if they do not make it better by as many."""
-    if not candidates:
-        return None
-    trial = state.value
-    for candidate in candidates:
-        trial = candidate.applied(trial)
-    wrongness = error_cost(schema, trial)
-    if candidates[0].steps:
-        listed = {(*candidate.path, 0) for candidate in candidates if candidate.steps[-1] == "listed"}
-        stuck = any(leaf.path in listed and leaf.types and leaf.certain and not _shaping(leaf)[1] for leaf in wrongness.leaves)
-        better = state.wrongness.is_worse(wrongness) and not stuck
-    else:
-        better = wrongness.cost <= state.wrongness.cost - len(candidates)
-    repairs = (repair for candidate in candidates for repair in candidate.told)
-    return _State(trial, wrongness, (*state.repairs, *repairs)) if better else None

@@ -10,12 +10,8 @@ from typing import Final
 from instrc.text.jsontext import dumps, loads, repeated_keys
 from instrc.text.jsonvalue import Json, equal
 
-# What a provider's answer holds, before any of it is read as a value of ours.
-
-
 LOOSE_TEXT: Final = 1_000_000
 """Characters of a text in which slips of JSON are looked for."""
-
 _CUT = frozenset(
     {"length", "max_tokens", "maxtokens", "max_output_tokens", "max_prompt_tokens", "max_completion_tokens", "model_length"}
     | {"model_context_window_exceeded", "token_limit", "time_limit", "limit", "truncated", "error_limit", "not_finished"}
@@ -126,15 +122,6 @@ def first(item: dict[str, Json], *keys: str) -> Json:
     return next((item[key] for key in keys if item.get(key) is not None), None)
 
 
-# Read text that is meant as JSON and is not quite: as JavaScript or Python writes a value, or as a template spoils it.
-#
-# Read are only slips that leave no doubt about the value: quotes of the other kind or of print, keys without quotes, commas
-# before a closing bracket, comments, line breaks inside of texts, escapes that JSON does not have, `True`, `None`, `+1` and
-# `.5`,
-# quotes escaped throughout, brackets doubled, and brackets or marks of a chat template behind the end.
-# Nothing is closed that is open, and no comma or bracket is added: what was cut off stays cut off.
-
-
 _TOKEN = re.compile(
     r"""
       (?P<beside>\s++|//[^\n]*+|/\*.*?\*/|\#[^\n]*+)
@@ -169,19 +156,19 @@ def loose_json(text: str) -> str | None:
     return None
 
 
-def _value(text: str) -> Json:
-    try:
-        return loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
 def _unescaped(text: str) -> str | None:
     r"""Return `{"a": 1}` for `{\"a\": 1}`."""
     if not re.match(r'[\[{\s]+\\"', text):
         return None
     held = _value(f'"{text}"')
     return held if isinstance(held, str) else None
+
+
+def _value(text: str) -> Json:
+    try:
+        return loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _undoubled(text: str) -> str | None:
@@ -242,12 +229,6 @@ def _escaped(found: re.Match[str]) -> str:
     return "'" if other == "'" else dumps(f"\\{other}", indent=False)[1:-1]
 
 
-# Read Harmony, the format of gpt-oss: messages, each on a channel, where a server leaves its marks in the text.
-#
-# `<|channel|>analysis<|message|>…<|end|>` holds thoughts, a message whose header bears `to=functions.NAME` is a call of that
-# tool, and any other is text for the user (github.com/openai/harmony, docs/format.md, 2026-11-22).
-
-
 CHANNEL = "<|channel|>"
 MESSAGE = re.compile(
     r"(?:(?:<\|start\|>assistant|\A)(?P<before>[^<]*+))?<\|channel\|>(?P<channel>\w*+)(?P<after>[^<]*+)(?:<\|constrain\|>[^<]*+)?"
@@ -281,9 +262,6 @@ def without_analysis(text: str) -> tuple[str, bool]:
     return ("", True) if unended and not rest.strip() else (rest, False)
 
 
-# Take the thoughts of reasoning models out of what they say, where a server leaves them in.
-
-
 _PAIRS = (
     *((f"<{word}>", f"</{word}>") for word in ("think", "thinking", "thought", "reasoning", "seed:think")),
     ("[THINK]", "[/THINK]"),
@@ -308,9 +286,6 @@ def strip_reasoning(text: str) -> tuple[str, bool]:
             return (rest, False) if end else ("", True)
     thoughts, end, rest = text.partition("</think>")
     return (rest, False) if end and "<think>" not in thoughts else (text, False)
-
-
-# Read the arguments of one call: an object, JSON text or nearly so, text in a fence of backticks, text that was cut off.
 
 
 _FENCE = re.compile(r"\A\s*```[\w-]*[ \t]*\n(.*?)(?:\n?[ \t]*```\s*)?\Z", re.DOTALL)

@@ -13,12 +13,6 @@ from instrc.providers.lifting.reply import first, says_something
 from instrc.text.jsontext import loads, repeated_keys
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, listing, mapping, text_or_empty
 
-# Put together the streams of the providers that have protocols of their own: which pieces are whose, and what they make.
-#
-# Chat Completions, Anthropic Messages, OpenAI's Responses and Realtime, Gemini and its Live API, Ollama, Bedrock's
-# ConverseStream.
-
-
 _Mark: TypeAlias = Callable[[JsonObject], bool]
 _Join: TypeAlias = Callable[[list[JsonObject]], JsonObject]
 _LAST_WORDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.done"})
@@ -41,19 +35,6 @@ _OF_LIVE = ("toolCall", "tool_call", "serverContent", "server_content", "setupCo
 _OF_CONVERSE = _ERRORS_OF_CONVERSE | {
     *("messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata")
 }
-
-
-def _of_chat(piece: JsonObject) -> bool:
-    choices = piece.get("choices")
-    return isinstance(choices, list) and all(
-        isinstance(choice, dict) and (choice.keys() & _OF_A_CHOICE or choice.keys() <= _OF_AN_END) for choice in choices
-    )
-
-
-def _choices_of(pieces: list[JsonObject]) -> Iterator[JsonObject]:
-    """Yield the first choice of each piece, others are other answers."""
-    for piece in pieces:
-        yield from (choice for choice in map(mapping, listing(piece.get("choices"))) if choice.get("index", 0) == 0)
 
 
 def join_chat(pieces: list[JsonObject]) -> JsonObject:
@@ -89,16 +70,17 @@ def join_chat(pieces: list[JsonObject]) -> JsonObject:
     return {"choices": [{"message": said, "finish_reason": reason or "length"}]}
 
 
+def _choices_of(pieces: list[JsonObject]) -> Iterator[JsonObject]:
+    """Yield the first choice of each piece, others are other answers."""
+    for piece in pieces:
+        yield from (choice for choice in map(mapping, listing(piece.get("choices"))) if choice.get("index", 0) == 0)
+
+
 def _words_of(content: Json) -> str:
     """Return the text of a delta: Mistral sends it in parts where a model thinks before it."""
     if isinstance(content, str):
         return content
     return "".join(text_or_empty(item.get("text")) for item in map(mapping, listing(content)) if item.get("type") == "text")
-
-
-def _index(value: Json) -> Hashable:
-    """Return what the pieces of one part have in common: a number or a text; all that a provider does not send is alike."""
-    return None if isinstance(value, dict | list) else value
 
 
 def _joined(known: JsonObject, part: JsonObject) -> JsonObject:
@@ -114,93 +96,9 @@ def _joined(known: JsonObject, part: JsonObject) -> JsonObject:
     return joined
 
 
-def _messages(pieces: list[JsonObject]) -> JsonObject:
-    """Join the events of Anthropic Messages."""
-    content: JsonArray = []
-    blocks: dict[Hashable, JsonObject] = {}
-    reason: Json = None
-    for piece in pieces:
-        kind, delta, index = piece.get("type"), mapping(piece.get("delta")), _index(piece.get("index"))
-        block = blocks.get(index)
-        if kind == "error":
-            return {
-                "type": "error",
-                "error": piece.get("error") or {"message": piece.get("message") or piece.get("code") or "error"},
-            }
-        if kind == "content_block_start" and isinstance(begun := piece.get("content_block"), dict):
-            blocks[index] = dict(begun)
-            content.append(blocks[index])
-        elif block is not None and isinstance(more := delta.get("text"), str):
-            block["text"] = str(block.get("text") or "") + more
-        elif block is not None and isinstance(more := delta.get("partial_json"), str):
-            block["input"] = text_or_empty(block.get("input")) + more
-        elif kind == "message_delta":
-            reason = delta.get("stop_reason") or reason
-    return {"role": "assistant", "content": content, "stop_reason": reason or "max_tokens"}
-
-
-def _responses(pieces: list[JsonObject]) -> JsonObject:
-    """Take the response that the last event of OpenAI's Responses carries; what was said before it, where it holds nothing."""
-    collected: JsonArray = [*_collected_items(pieces)]
-    for piece in reversed(pieces):
-        response, error = piece.get("response"), piece.get("error")
-        if piece.get("type") in _LAST_WORDS and isinstance(response, dict):
-            told = says_something(content(response.get("output")))
-            return {
-                "object": "response",
-                **response,
-                "output": _once_each(listing(response.get("output"))) if told else collected,
-            }
-        if piece.get("type") in {"error", "response.error"}:
-            return {"error": error if isinstance(error, dict) else {"message": piece.get("message") or "error"}}
-    words = [kind for piece in pieces if (kind := piece.get("type")) in _LAST_WORDS]
-    ended = "response.completed" if len(pieces) == 1 and is_ended(pieces[0]) else words[-1] if words else ""
-    status = {"response.completed": "completed", "response.done": "completed", "response.failed": "failed"}.get(
-        str(ended), "incomplete"
-    )
-    return {"object": "response", "status": status, "output": collected}
-
-
-def _once_each(items: JsonArray) -> JsonArray:
-    """Return items without those that are told again under the same id: the last one counts, in the place of the first."""
-    found: dict[Hashable, Json] = {}
-    for place, item in enumerate(items):
-        name = first(mapping(item), "call_id", "id")
-        found[(mapping(item)["type"], name) if isinstance(name, str) and _is_typed(item) else place] = item
-    return [*found.values()]
-
-
-def _is_typed(item: Json) -> bool:
-    return isinstance(mapping(item).get("type"), str)
-
-
-@dataclass(slots=True)
-class _Item:
-    """An item of a stream of Responses, as it has grown."""
-
-    said: JsonObject
-    place: Hashable
-    ended: bool = False
-    parts: dict[Hashable, JsonObject] = field(default_factory=dict)
-    """The parts of a message that grew by their fragments, by their number."""
-
-    def is_called(self, said: JsonObject) -> bool | None:
-        """Say whether an event is about this item by its ids; `None` where one of them has none."""
-        told = [(mine, theirs) for key in ("id", "call_id") if (mine := self.said.get(key)) and (theirs := said.get(key))]
-        return any(mine == theirs for mine, theirs in told) if told else None
-
-    def is_at(self, said: JsonObject, place: Hashable, *, begins: bool) -> bool:
-        """Say whether an event is about this item by its type and place, where ids do not tell: servers count wrongly."""
-        other = self.is_called(said) is False and (begins or self.ended)
-        return self.place == place and self.said.get("type") == said.get("type") and not other
-
-    def grow(self, said: JsonObject) -> None:
-        """Take over what an event says of the whole item; what is empty in it takes nothing away."""
-        self.said |= {key: held for key, held in said.items() if key not in self.said or _is_told(key, held)}
-
-
-def _is_told(key: str, held: Json) -> bool:
-    return says_something(content(held)) if key == "content" else bool(held)
+def _index(value: Json) -> Hashable:
+    """Return what the pieces of one part have in common: a number or a text; all that a provider does not send is alike."""
+    return None if isinstance(value, dict | list) else value
 
 
 _GROWING = {"output_text": "text", "text": "text", "refusal": "refusal"}
@@ -210,49 +108,133 @@ _GROWING_CALLS = {
     "custom_tool_call_input": ("custom_tool_call", "input"),
 }
 """The types of items, and the members of them that grow, by the word for them in the types of events."""
+_BESIDE_MESSAGES = frozenset({"text", "input_json", "thinking", "signature", "citation", "compaction"})
+"""Events that Anthropic's `messages.stream` makes of others: they say again what these say."""
+_OF_EVENTS = frozenset({"event", "data", "id", "retry"})
+"""What a server-sent event has, as readers of the protocol give it: httpx-sse, Mistral's library, that of OpenAI's Assistants."""
+_SIGNS = frozenset({"", "[DONE]"})
+"""Texts that carry nothing: a sign of life, the end of a stream of OpenAI."""
+_OF_SMOLAGENTS = frozenset({"content", "tool_calls", "token_usage"})
 
 
-def _collected_items(pieces: list[JsonObject]) -> list[JsonObject]:
-    """Return the items of a stream of Responses, each once: servers of others repeat them, and count them wrongly."""
-    items: list[_Item] = []
-
-    def known(said: JsonObject, piece: JsonObject, *, begins: bool = False) -> _Item:
-        place = _index(piece.get("output_index"))
-        found = next((item for item in items if item.is_called(said)), None)
-        found = found or next((item for item in reversed(items) if item.is_at(said, place, begins=begins)), None)
-        if found is None:
-            items.append(found := _Item(dict(said), place))
-        return found
-
-    for piece in pieces:
-        family, _, event = text_or_empty(piece.get("type")).removeprefix("response.").partition(".")
-        item, more = piece.get("item"), piece.get("delta")
-        about: JsonObject = {key: piece[key] for key in ("call_id", "name") if isinstance(piece.get(key), str)}
-        about["id"] = piece.get("item_id")
-        if family == "output_item" and isinstance(item, dict):
-            one = known(item, piece, begins=event == "added")
-            one.grow(item)
-            one.ended = event == "done"
-        elif family in _GROWING_CALLS:
-            kind, member = _GROWING_CALLS[family]
-            one = known({**about, "type": kind}, piece)
-            _add(one.said, member, more if event == "delta" else None, piece.get(member))
-        elif family in _GROWING and event in {"delta", "done"}:
-            one = known({**about, "type": "message"}, piece)
-            part = one.parts.setdefault(
-                _index(piece.get("content_index")), {"type": "refusal" if family == "refusal" else "output_text"}
-            )
-            _add(part, _GROWING[family], more if event == "delta" else None, piece.get(_GROWING[family]))
-            one.grow({"content": [*one.parts.values()]})
-    return [item.said for item in items]
+def unwrapped(pieces: list[JsonObject]) -> list[JsonObject]:
+    """Return the pieces as the provider sent them, without what its library puts around and beside them."""
+    if all("data" in piece and piece.keys() <= _OF_EVENTS for piece in pieces):
+        return _data_of(pieces)
+    kinds = {kind for piece in pieces if isinstance(kind := piece.get("type"), str)}
+    if all(isinstance(mapping(piece.get("chunk")).get("bytes"), str | bytes) for piece in pieces):
+        return [_held(mapping(piece["chunk"])["bytes"]) for piece in pieces]  # Bedrock's `invoke_model_with_response_stream`
+    if "chunk" in kinds and any(isinstance(piece.get("chunk"), dict) for piece in pieces):
+        return [mapping(piece["chunk"]) for piece in pieces if isinstance(piece.get("chunk"), dict)]  # `chat.completions.stream`
+    if "message_start" in kinds:
+        return [piece for piece in pieces if not (isinstance(kind := piece.get("type"), str) and kind in _BESIDE_MESSAGES)]
+    return pieces
 
 
-def _add(said: JsonObject, member: str, more: Json, whole: Json) -> None:
-    """Let a member grow by a fragment, or be what an event says it is as a whole."""
-    if isinstance(more, str):
-        said[member] = text_or_empty(said.get(member)) + more
-    elif isinstance(whole, str) and whole:
-        said[member] = whole
+def _data_of(events: list[JsonObject]) -> list[JsonObject]:
+    """Return what events carry: an object, or the text of one; the events themselves if one of them carries something else."""
+    carried: list[JsonObject] = []
+    for event in events:
+        data = event["data"]
+        if isinstance(data, str) and data.strip() in _SIGNS:
+            continue
+        held = data if isinstance(data, dict) else _held(data)
+        if not held:
+            return events
+        carried.append(held)
+    return carried
+
+
+def _held(text: Json) -> JsonObject:
+    """Return the object that a text or its bytes hold; an empty one if they hold none."""
+    try:
+        return mapping(loads(text)) if isinstance(text, str | bytes) else {}
+    except (ValueError, RecursionError):
+        return {}
+
+
+def messages_of(answer: list[Json]) -> list[Json] | None:
+    """Return the messages in the lists that frameworks stream; `None` if it is no such list.
+
+    LangGraph's `messages` come in pairs with what it knows about them; Qwen-Agent sends all messages until then, each time.
+    """
+    if _is_pair(answer):
+        return answer[:1]
+    pairs = [item for item in answer if isinstance(item, list)]
+    if not pairs or len(pairs) < len(answer):
+        return None
+    if all(map(_is_pair, pairs)):
+        return [pair[0] for pair in pairs]
+    whole = all(isinstance(said, dict) and {"role", "content"} <= said.keys() for pair in pairs for said in pair)
+    return pairs[-1] if whole else None
+
+
+def _is_pair(item: list[Json]) -> bool:
+    return len(item) == 2 and all(isinstance(part, dict) for part in item) and "langgraph_node" in mapping(item[1])
+
+
+def states_joined(states: list[JsonObject]) -> list[Json] | None:
+    """Return the messages in what a graph of LangGraph streams: of its last state or of all updates; `None` if it is not one."""
+    listed = [messages for state in states if isinstance(messages := state.get("messages"), list)]
+    if not listed or len(listed) < len(states):
+        return None
+    grows = all(later[: len(earlier)] == earlier for earlier, later in pairwise(listed))
+    return listed[-1] if grows else [message for messages in listed for message in messages]
+
+
+def pieces_in(text: str) -> list[JsonObject] | None:
+    """Return the pieces that lines of a text hold; `None` if it is no stream."""
+    found: list[JsonObject] = []
+    begun = (line for line in text.split("\n") if line.strip() and not line.startswith(":"))  # OpenRouter comments while it waits
+    events = any(line.startswith("data:") for line in islice(begun, 3))
+    for raw in text.split("\n"):
+        line = raw.strip()
+        if events and line.startswith("data:"):
+            line = line[5:].strip()
+        elif not line or (events and line.startswith(("event:", "id:", "retry:", ":"))):
+            continue
+        if line == "[DONE]":
+            continue
+        try:
+            piece = loads(line)
+        except (ValueError, RecursionError):
+            if found and not events:
+                break  # cut off within a line
+            if not events:
+                return None
+            continue
+        if not isinstance(piece, dict):
+            return None
+        found.append(piece)
+    said = [piece for piece in _telling(unwrapped(found)) if not _is_an_error(piece)]
+    known = _join_of(said) is not None or (found and (not said or all(map(is_part, found))))
+    return found if known else None
+
+
+def _telling(pieces: list[JsonObject]) -> list[JsonObject]:
+    """Return pieces without those that say nothing of the answer; all of them if none does."""
+    found = [piece for piece in pieces if any(item and key not in _ABOUT for key, item in piece.items())]
+    return found or pieces
+
+
+def _is_an_error(piece: JsonObject) -> bool:
+    """Say whether a piece tells that the stream broke off, where its provider has no event for that."""
+    error = piece.get("error")
+    return piece.get("object") == "error" or (
+        bool(error) and isinstance(error, dict | str) and not piece.keys() & {"type", "message"}
+    )
+
+
+def _join_of(pieces: list[JsonObject]) -> _Join | None:
+    """Return what joins the pieces of the provider that all of them are from; `None` if there is none."""
+    return next((join for mark, join in _KINDS if all(map(mark, pieces))), None) if pieces else None
+
+
+def _of_chat(piece: JsonObject) -> bool:
+    choices = piece.get("choices")
+    return isinstance(choices, list) and all(
+        isinstance(choice, dict) and (choice.keys() & _OF_A_CHOICE or choice.keys() <= _OF_AN_END) for choice in choices
+    )
 
 
 def _gemini(pieces: list[JsonObject]) -> JsonObject:
@@ -274,26 +256,6 @@ def _gemini(pieces: list[JsonObject]) -> JsonObject:
         ended["finishReason"] = "MAX_TOKENS"
     said = _texts_joined(joined_calls(parts))
     return {"candidates": [{"content": {"role": "model", "parts": said}, **ended}], **joined}
-
-
-def _texts_joined(parts: JsonArray) -> JsonArray:
-    """Return parts in which the fragments of one text are one: each piece of a stream of Gemini brings a part of its own."""
-    made: JsonArray = []
-    for part in map(mapping, parts):
-        last = mapping(made[-1]) if made else {}
-        if (
-            isinstance(text := part.get("text"), str)
-            and isinstance(before := last.get("text"), str)
-            and _thinks(part) is _thinks(last)
-        ):
-            made[-1] = {**last, **part, "text": before + text}
-        else:
-            made.append(part)
-    return made
-
-
-def _thinks(part: JsonObject) -> bool:
-    return part.get("thought") is True
 
 
 def _ollama(pieces: list[JsonObject]) -> JsonObject:
@@ -344,84 +306,155 @@ def _converse(pieces: list[JsonObject]) -> JsonObject:
     return {"output": {"message": {"role": "assistant", "content": content}}, "stopReason": reason or "max_tokens"}
 
 
-# Put together the streams that libraries and frameworks make of those of providers: their events, chunks and deltas.
-#
-# Shapes are those of openai 3.52, anthropic 2.12, mistralai 3.7, boto3 1.44, cohere 7.3, langchain-core 1.7, pydantic-ai 2.68,
-# smolagents 1.26 and llama-index-core 0.14, as their libraries declare them (looked up 2026-11-22).
+def _typed(*beginnings: str) -> _Mark:
+    """Return the mark of events whose type begins with one of several words."""
+    return lambda piece: isinstance(kind := piece.get("type"), str) and kind.startswith(beginnings)
 
 
-_BESIDE_MESSAGES = frozenset({"text", "input_json", "thinking", "signature", "citation", "compaction"})
-"""Events that Anthropic's `messages.stream` makes of others: they say again what these say."""
-_OF_EVENTS = frozenset({"event", "data", "id", "retry"})
-"""What a server-sent event has, as readers of the protocol give it: httpx-sse, Mistral's library, that of OpenAI's Assistants."""
-_SIGNS = frozenset({"", "[DONE]"})
-"""Texts that carry nothing: a sign of life, the end of a stream of OpenAI."""
-_OF_SMOLAGENTS = frozenset({"content", "tool_calls", "token_usage"})
+def _messages(pieces: list[JsonObject]) -> JsonObject:
+    """Join the events of Anthropic Messages."""
+    content: JsonArray = []
+    blocks: dict[Hashable, JsonObject] = {}
+    reason: Json = None
+    for piece in pieces:
+        kind, delta, index = piece.get("type"), mapping(piece.get("delta")), _index(piece.get("index"))
+        block = blocks.get(index)
+        if kind == "error":
+            return {
+                "type": "error",
+                "error": piece.get("error") or {"message": piece.get("message") or piece.get("code") or "error"},
+            }
+        if kind == "content_block_start" and isinstance(begun := piece.get("content_block"), dict):
+            blocks[index] = dict(begun)
+            content.append(blocks[index])
+        elif block is not None and isinstance(more := delta.get("text"), str):
+            block["text"] = str(block.get("text") or "") + more
+        elif block is not None and isinstance(more := delta.get("partial_json"), str):
+            block["input"] = text_or_empty(block.get("input")) + more
+        elif kind == "message_delta":
+            reason = delta.get("stop_reason") or reason
+    return {"role": "assistant", "content": content, "stop_reason": reason or "max_tokens"}
 
 
-def unwrapped(pieces: list[JsonObject]) -> list[JsonObject]:
-    """Return the pieces as the provider sent them, without what its library puts around and beside them."""
-    if all("data" in piece and piece.keys() <= _OF_EVENTS for piece in pieces):
-        return _data_of(pieces)
-    kinds = {kind for piece in pieces if isinstance(kind := piece.get("type"), str)}
-    if all(isinstance(mapping(piece.get("chunk")).get("bytes"), str | bytes) for piece in pieces):
-        return [_held(mapping(piece["chunk"])["bytes"]) for piece in pieces]  # Bedrock's `invoke_model_with_response_stream`
-    if "chunk" in kinds and any(isinstance(piece.get("chunk"), dict) for piece in pieces):
-        return [mapping(piece["chunk"]) for piece in pieces if isinstance(piece.get("chunk"), dict)]  # `chat.completions.stream`
-    if "message_start" in kinds:
-        return [piece for piece in pieces if not (isinstance(kind := piece.get("type"), str) and kind in _BESIDE_MESSAGES)]
-    return pieces
+def _inference(pieces: list[JsonObject]) -> JsonObject:
+    """Join the tokens of TGI; the last piece has the whole text and the reason for its end."""
+    last = pieces[-1]
+    tokens = [mapping(piece["token"]) for piece in pieces]
+    said = "".join(text_or_empty(token.get("text")) for token in tokens if token.get("special") is not True)
+    ended = isinstance(last.get("generated_text"), str)
+    details: Json = last.get("details") if ended else {"finish_reason": "length"}
+    return {"generated_text": text_or_empty(last.get("generated_text")) or said, "details": details}
 
 
-def _data_of(events: list[JsonObject]) -> list[JsonObject]:
-    """Return what events carry: an object, or the text of one; the events themselves if one of them carries something else."""
-    carried: list[JsonObject] = []
-    for event in events:
-        data = event["data"]
-        if isinstance(data, str) and data.strip() in _SIGNS:
-            continue
-        held = data if isinstance(data, dict) else _held(data)
-        if not held:
-            return events
-        carried.append(held)
-    return carried
+def _llama(pieces: list[JsonObject]) -> JsonObject:
+    last = pieces[-1]
+    cut = last["stop"] is False or last.get("stopped_limit") is True
+    said = "".join(text_or_empty(piece["content"]) for piece in pieces)
+    return {
+        "content": said,
+        "stop_type": "limit" if cut else last.get("stop_type"),
+        "tokens_predicted": last.get("tokens_predicted"),
+    }
 
 
-def messages_of(answer: list[Json]) -> list[Json] | None:
-    """Return the messages in the lists that frameworks stream; `None` if it is no such list.
-
-    LangGraph's `messages` come in pairs with what it knows about them; Qwen-Agent sends all messages until then, each time.
-    """
-    if _is_pair(answer):
-        return answer[:1]
-    pairs = [item for item in answer if isinstance(item, list)]
-    if not pairs or len(pairs) < len(answer):
-        return None
-    if all(map(_is_pair, pairs)):
-        return [pair[0] for pair in pairs]
-    whole = all(isinstance(said, dict) and {"role", "content"} <= said.keys() for pair in pairs for said in pair)
-    return pairs[-1] if whole else None
+def _sglang(pieces: list[JsonObject]) -> JsonObject:
+    about = mapping(pieces[-1]["meta_info"])
+    reason = about.get("finish_reason") or {"type": "length"}
+    return {"text": _whole([text_or_empty(piece["text"]) for piece in pieces]), "meta_info": {**about, "finish_reason": reason}}
 
 
-def states_joined(states: list[JsonObject]) -> list[Json] | None:
-    """Return the messages in what a graph of LangGraph streams: of its last state or of all updates; `None` if it is not one."""
-    listed = [messages for state in states if isinstance(messages := state.get("messages"), list)]
-    if not listed or len(listed) < len(states):
-        return None
-    grows = all(later[: len(earlier)] == earlier for earlier, later in pairwise(listed))
-    return listed[-1] if grows else [message for messages in listed for message in messages]
+def _of_watsonx(piece: JsonObject) -> bool:
+    results = listing(piece.get("results"))
+    return bool(results) and all({"generated_text", "stop_reason"} <= mapping(each).keys() for each in results)
 
 
-def _is_pair(item: list[Json]) -> bool:
-    return len(item) == 2 and all(isinstance(part, dict) for part in item) and "langgraph_node" in mapping(item[1])
+def _watsonx(pieces: list[JsonObject]) -> JsonObject:
+    results = [mapping(listing(piece["results"])[0]) for piece in pieces]
+    said = "".join(text_or_empty(each["generated_text"]) for each in results)
+    return {"results": [{"generated_text": said, "stop_reason": results[-1]["stop_reason"]}]}
 
 
-def _held(text: Json) -> JsonObject:
-    """Return the object that a text or its bytes hold; an empty one if they hold none."""
-    try:
-        return mapping(loads(text)) if isinstance(text, str | bytes) else {}
-    except (ValueError, RecursionError):
-        return {}
+def _has(key: str, kind: type, *others: str) -> _Mark:
+    """Return the mark of pieces with a member of a type, and with others beside it."""
+    return lambda piece: isinstance(piece.get(key), kind) and all(other in piece for other in others)
+
+
+def _first_cohere(pieces: list[JsonObject]) -> JsonObject:
+    """Return the response that the last event of Cohere's first API carries, or what was said before it."""
+    calls = [call for piece in pieces for call in listing(piece.get("tool_calls"))]
+    said = "".join(text_or_empty(piece.get("text")) for piece in pieces if piece["event_type"] == "text-generation")
+    collected: JsonObject = {"text": said, **({"tool_calls": calls} if calls else {})}
+    if not isinstance(response := pieces[-1].get("response"), dict):
+        return {**collected, "generation_id": None, "finish_reason": "MAX_TOKENS"}
+    summary = {key: item for key, item in response.items() if item or key not in collected}
+    return {"generation_id": None, "finish_reason": pieces[-1].get("finish_reason"), **collected, **summary}
+
+
+def _dashscope(pieces: list[JsonObject]) -> JsonObject:
+    """Join the pieces of DashScope: each holds the whole answer until then, or (with `incremental_output`) what is new."""
+    outputs = [mapping(piece["output"]) for piece in pieces]
+    choices = [mapping(next(iter(listing(output.get("choices"))), None)) or {"message": output} for output in outputs]
+    said = [mapping(choice.get("message")) for choice in choices]
+    reason = choices[-1].get("finish_reason") or outputs[-1].get("finish_reason")
+    names: dict[Json, JsonObject] = {}
+    fragments: dict[Json, list[str]] = {}
+    for call in (mapping(call) for message in said for call in listing(message.get("tool_calls"))):
+        place, function = call.get("index", 0), mapping(call.get("function"))
+        place = place if isinstance(place, int) else 0
+        known = names.setdefault(place, {"type": "function_call", "id": None, "name": None})
+        known["id"], known["name"] = known["id"] or call.get("id"), known["name"] or function.get("name")
+        fragments.setdefault(place, []).append(text_or_empty(function.get("arguments")))
+    calls: JsonArray = [{**known, "arguments": _whole(fragments[place])} for place, known in names.items()]
+    content = _whole([text_or_empty(message.get("content", message.get("text"))) for message in said])
+    message: JsonObject = {"role": "assistant", "content": content, "tool_calls": calls}
+    return {"choices": [{"message": message, "finish_reason": "length" if reason in {None, "null"} else reason}]}
+
+
+def _conversation(pieces: list[JsonObject]) -> JsonObject:
+    """Join the events of a conversation of Mistral: calls by their id, words in their order."""
+    calls: dict[str, JsonObject] = {}
+    words: list[str] = []
+    for piece in pieces:
+        kind, said = piece["type"], piece.get("content")
+        if kind == "conversation.response.error":
+            return {"error": {"message": piece.get("message") or "error"}}
+        if kind == "function.call.delta":
+            known = calls.setdefault(text_or_empty(piece.get("tool_call_id")), {"type": "function.call", "arguments": ""})
+            known["name"], known["tool_call_id"] = known.get("name") or piece.get("name"), piece.get("tool_call_id")
+            known["arguments"] = text_or_empty(known["arguments"]) + text_or_empty(piece.get("arguments"))
+        elif kind == "message.output.delta":
+            words.append(text_or_empty(said) or text_or_empty(mapping(said).get("text")))
+    content: JsonArray = [{"type": "text", "text": "".join(words)}] if any(words) else []
+    ended = pieces[-1]["type"] == "conversation.response.done"
+    return {"role": "assistant", "content": [*content, *calls.values()], "stop_reason": None if ended else "max_tokens"}
+
+
+def _responses(pieces: list[JsonObject]) -> JsonObject:
+    """Take the response that the last event of OpenAI's Responses carries; what was said before it, where it holds nothing."""
+    collected: JsonArray = [*_collected_items(pieces)]
+    for piece in reversed(pieces):
+        response, error = piece.get("response"), piece.get("error")
+        if piece.get("type") in _LAST_WORDS and isinstance(response, dict):
+            told = says_something(content(response.get("output")))
+            return {
+                "object": "response",
+                **response,
+                "output": _once_each(listing(response.get("output"))) if told else collected,
+            }
+        if piece.get("type") in {"error", "response.error"}:
+            return {"error": error if isinstance(error, dict) else {"message": piece.get("message") or "error"}}
+    words = [kind for piece in pieces if (kind := piece.get("type")) in _LAST_WORDS]
+    ended = "response.completed" if len(pieces) == 1 and is_ended(pieces[0]) else words[-1] if words else ""
+    status = {"response.completed": "completed", "response.done": "completed", "response.failed": "failed"}.get(
+        str(ended), "incomplete"
+    )
+    return {"object": "response", "status": status, "output": collected}
+
+
+def _smolagents(pieces: list[JsonObject]) -> JsonObject:
+    """Join deltas as those of Chat Completions, whose envelope they lack; smolagents says no reason for the end."""
+    chunks: list[JsonObject] = [{"choices": [{"index": 0, "delta": piece}]} for piece in pieces]
+    return join_chat([*chunks, {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}])
 
 
 def _cohere(pieces: list[JsonObject]) -> JsonObject:
@@ -477,13 +510,6 @@ def _langchain(pieces: list[JsonObject]) -> JsonObject:
     }
 
 
-def _text_of(part: Json) -> str:
-    if isinstance(part, str):
-        return part
-    text = part.get("text") if isinstance(part, dict) and part.get("type") == "text" else None
-    return text if isinstance(text, str) else ""
-
-
 def _pydantic_ai(pieces: list[JsonObject]) -> JsonObject:
     """Join the events of pydantic-ai: a part begins, grows, and is told once more where it ends."""
     parts: list[Json] = []
@@ -502,24 +528,6 @@ def _pydantic_ai(pieces: list[JsonObject]) -> JsonObject:
     return {"kind": "response", "parts": parts}
 
 
-def _grow(part: JsonObject, delta: JsonObject) -> None:
-    for key, more in (("tool_name", delta.get("tool_name_delta")), ("content", delta.get("content_delta"))):
-        if isinstance(more, str):
-            part[key] = f"{part.get(key) or ''}{more}"
-    known, more = part.get("args"), delta.get("args_delta")
-    if isinstance(more, str):
-        part["args"] = f"{known if isinstance(known, str) else ''}{more}"
-    elif isinstance(more, dict):
-        part["args"] = {**mapping(known), **more}
-    part["tool_call_id"] = part.get("tool_call_id") or delta.get("tool_call_id")
-
-
-def _smolagents(pieces: list[JsonObject]) -> JsonObject:
-    """Join deltas as those of Chat Completions, whose envelope they lack; smolagents says no reason for the end."""
-    chunks: list[JsonObject] = [{"choices": [{"index": 0, "delta": piece}]} for piece in pieces]
-    return join_chat([*chunks, {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}])
-
-
 def _of_llama_index(piece: JsonObject) -> bool:
     said = piece.get("message")
     chat = isinstance(said, dict) and isinstance(said.get("blocks"), list)
@@ -531,195 +539,6 @@ def _assistants(pieces: list[JsonObject]) -> JsonObject:
     run = next((piece for piece in reversed(pieces) if piece["object"] == "thread.run"), {})
     ended = run.get("status") not in {None, "queued", "in_progress"}
     return run if ended else {"object": "thread.run", "incomplete_details": {"reason": "not_finished"}}
-
-
-# Put together the streams of servers that complete texts, and of clouds whose pieces repeat what came before.
-#
-# Shapes are those of Hugging Face's TGI, llama.cpp's `/completion`, SGLang's `/generate`, watsonx, Cohere's first API,
-# DashScope,
-# and Mistral's conversations, as their documentation is known to show them; TGI's and watsonx' were looked up 2026-11-22.
-# None was compared with a live stream.
-
-
-def _whole(texts: list[str]) -> str:
-    """Return the text that pieces make: the last one, if each begins with the one before it, else all of them in a row."""
-    texts = [text for text in texts if text] or [""]
-    return texts[-1] if all(later.startswith(earlier) for earlier, later in pairwise(texts)) else "".join(texts)
-
-
-def _inference(pieces: list[JsonObject]) -> JsonObject:
-    """Join the tokens of TGI; the last piece has the whole text and the reason for its end."""
-    last = pieces[-1]
-    tokens = [mapping(piece["token"]) for piece in pieces]
-    said = "".join(text_or_empty(token.get("text")) for token in tokens if token.get("special") is not True)
-    ended = isinstance(last.get("generated_text"), str)
-    details: Json = last.get("details") if ended else {"finish_reason": "length"}
-    return {"generated_text": text_or_empty(last.get("generated_text")) or said, "details": details}
-
-
-def _llama(pieces: list[JsonObject]) -> JsonObject:
-    last = pieces[-1]
-    cut = last["stop"] is False or last.get("stopped_limit") is True
-    said = "".join(text_or_empty(piece["content"]) for piece in pieces)
-    return {
-        "content": said,
-        "stop_type": "limit" if cut else last.get("stop_type"),
-        "tokens_predicted": last.get("tokens_predicted"),
-    }
-
-
-def _sglang(pieces: list[JsonObject]) -> JsonObject:
-    about = mapping(pieces[-1]["meta_info"])
-    reason = about.get("finish_reason") or {"type": "length"}
-    return {"text": _whole([text_or_empty(piece["text"]) for piece in pieces]), "meta_info": {**about, "finish_reason": reason}}
-
-
-def _of_watsonx(piece: JsonObject) -> bool:
-    results = listing(piece.get("results"))
-    return bool(results) and all({"generated_text", "stop_reason"} <= mapping(each).keys() for each in results)
-
-
-def _watsonx(pieces: list[JsonObject]) -> JsonObject:
-    results = [mapping(listing(piece["results"])[0]) for piece in pieces]
-    said = "".join(text_or_empty(each["generated_text"]) for each in results)
-    return {"results": [{"generated_text": said, "stop_reason": results[-1]["stop_reason"]}]}
-
-
-def _first_cohere(pieces: list[JsonObject]) -> JsonObject:
-    """Return the response that the last event of Cohere's first API carries, or what was said before it."""
-    calls = [call for piece in pieces for call in listing(piece.get("tool_calls"))]
-    said = "".join(text_or_empty(piece.get("text")) for piece in pieces if piece["event_type"] == "text-generation")
-    collected: JsonObject = {"text": said, **({"tool_calls": calls} if calls else {})}
-    if not isinstance(response := pieces[-1].get("response"), dict):
-        return {**collected, "generation_id": None, "finish_reason": "MAX_TOKENS"}
-    summary = {key: item for key, item in response.items() if item or key not in collected}
-    return {"generation_id": None, "finish_reason": pieces[-1].get("finish_reason"), **collected, **summary}
-
-
-def _dashscope(pieces: list[JsonObject]) -> JsonObject:
-    """Join the pieces of DashScope: each holds the whole answer until then, or (with `incremental_output`) what is new."""
-    outputs = [mapping(piece["output"]) for piece in pieces]
-    choices = [mapping(next(iter(listing(output.get("choices"))), None)) or {"message": output} for output in outputs]
-    said = [mapping(choice.get("message")) for choice in choices]
-    reason = choices[-1].get("finish_reason") or outputs[-1].get("finish_reason")
-    names: dict[Json, JsonObject] = {}
-    fragments: dict[Json, list[str]] = {}
-    for call in (mapping(call) for message in said for call in listing(message.get("tool_calls"))):
-        place, function = call.get("index", 0), mapping(call.get("function"))
-        place = place if isinstance(place, int) else 0
-        known = names.setdefault(place, {"type": "function_call", "id": None, "name": None})
-        known["id"], known["name"] = known["id"] or call.get("id"), known["name"] or function.get("name")
-        fragments.setdefault(place, []).append(text_or_empty(function.get("arguments")))
-    calls: JsonArray = [{**known, "arguments": _whole(fragments[place])} for place, known in names.items()]
-    content = _whole([text_or_empty(message.get("content", message.get("text"))) for message in said])
-    message: JsonObject = {"role": "assistant", "content": content, "tool_calls": calls}
-    return {"choices": [{"message": message, "finish_reason": "length" if reason in {None, "null"} else reason}]}
-
-
-def _conversation(pieces: list[JsonObject]) -> JsonObject:
-    """Join the events of a conversation of Mistral: calls by their id, words in their order."""
-    calls: dict[str, JsonObject] = {}
-    words: list[str] = []
-    for piece in pieces:
-        kind, said = piece["type"], piece.get("content")
-        if kind == "conversation.response.error":
-            return {"error": {"message": piece.get("message") or "error"}}
-        if kind == "function.call.delta":
-            known = calls.setdefault(text_or_empty(piece.get("tool_call_id")), {"type": "function.call", "arguments": ""})
-            known["name"], known["tool_call_id"] = known.get("name") or piece.get("name"), piece.get("tool_call_id")
-            known["arguments"] = text_or_empty(known["arguments"]) + text_or_empty(piece.get("arguments"))
-        elif kind == "message.output.delta":
-            words.append(text_or_empty(said) or text_or_empty(mapping(said).get("text")))
-    content: JsonArray = [{"type": "text", "text": "".join(words)}] if any(words) else []
-    ended = pieces[-1]["type"] == "conversation.response.done"
-    return {"role": "assistant", "content": [*content, *calls.values()], "stop_reason": None if ended else "max_tokens"}
-
-
-# Put the pieces of a streamed answer together, as their providers document them, before it is read as a whole one.
-#
-# Pieces come as a list, as lines of JSON (Ollama), or as server-sent events (all others).
-# A stream that ends before its provider says so is an answer that was cut off.
-
-
-def pieces_in(text: str) -> list[JsonObject] | None:
-    """Return the pieces that lines of a text hold; `None` if it is no stream."""
-    found: list[JsonObject] = []
-    begun = (line for line in text.split("\n") if line.strip() and not line.startswith(":"))  # OpenRouter comments while it waits
-    events = any(line.startswith("data:") for line in islice(begun, 3))
-    for raw in text.split("\n"):
-        line = raw.strip()
-        if events and line.startswith("data:"):
-            line = line[5:].strip()
-        elif not line or (events and line.startswith(("event:", "id:", "retry:", ":"))):
-            continue
-        if line == "[DONE]":
-            continue
-        try:
-            piece = loads(line)
-        except (ValueError, RecursionError):
-            if found and not events:
-                break  # cut off within a line
-            if not events:
-                return None
-            continue
-        if not isinstance(piece, dict):
-            return None
-        found.append(piece)
-    said = [piece for piece in _telling(unwrapped(found)) if not _is_an_error(piece)]
-    known = _join_of(said) is not None or (found and (not said or all(map(is_part, found))))
-    return found if known else None
-
-
-def repeated_in_lines(text: str) -> tuple[str, ...]:
-    """Return the keys that one object has twice in the lines of a stream."""
-    found: dict[str, None] = {}
-    for raw in text.split("\n"):
-        line = raw.strip().removeprefix("data:").strip()
-        try:
-            found |= dict.fromkeys(repeated_keys(line, loads(line)))
-        except (ValueError, RecursionError):
-            continue
-    return tuple(found)
-
-
-def assemble(pieces: list[JsonObject]) -> JsonObject | None:
-    """Return the response that the pieces of a stream make, in the provider's own envelope; `None` if they are no stream."""
-    pieces = _telling(unwrapped(pieces))
-    if wrong := [piece for piece in pieces if _is_an_error(piece)]:
-        said = [piece for piece in pieces if piece not in wrong]
-        broken: JsonObject = {key: wrong[0][key] for key in ("error", "object", "message", "detail") if key in wrong[0]}
-        return broken if _join_of(said) or not said else None
-    join = _join_of(pieces)
-    return None if join is None else join(pieces)
-
-
-def _telling(pieces: list[JsonObject]) -> list[JsonObject]:
-    """Return pieces without those that say nothing of the answer; all of them if none does."""
-    found = [piece for piece in pieces if any(item and key not in _ABOUT for key, item in piece.items())]
-    return found or pieces
-
-
-def _is_an_error(piece: JsonObject) -> bool:
-    """Say whether a piece tells that the stream broke off, where its provider has no event for that."""
-    error = piece.get("error")
-    return piece.get("object") == "error" or (
-        bool(error) and isinstance(error, dict | str) and not piece.keys() & {"type", "message"}
-    )
-
-
-def _join_of(pieces: list[JsonObject]) -> _Join | None:
-    """Return what joins the pieces of the provider that all of them are from; `None` if there is none."""
-    return next((join for mark, join in _KINDS if all(map(mark, pieces))), None) if pieces else None
-
-
-def _has(key: str, kind: type, *others: str) -> _Mark:
-    """Return the mark of pieces with a member of a type, and with others beside it."""
-    return lambda piece: isinstance(piece.get(key), kind) and all(other in piece for other in others)
-
-
-def _typed(*beginnings: str) -> _Mark:
-    """Return the mark of events whose type begins with one of several words."""
-    return lambda piece: isinstance(kind := piece.get("type"), str) and kind.startswith(beginnings)
 
 
 _KINDS: tuple[tuple[_Mark, _Join], ...] = (
@@ -753,3 +572,156 @@ _KINDS: tuple[tuple[_Mark, _Join], ...] = (
     (lambda piece: isinstance(kind := piece.get("object"), str) and kind.startswith("thread."), _assistants),
 )
 """What the pieces of each protocol have in common, and what puts them together."""
+
+
+def _texts_joined(parts: JsonArray) -> JsonArray:
+    """Return parts in which the fragments of one text are one: each piece of a stream of Gemini brings a part of its own."""
+    made: JsonArray = []
+    for part in map(mapping, parts):
+        last = mapping(made[-1]) if made else {}
+        if (
+            isinstance(text := part.get("text"), str)
+            and isinstance(before := last.get("text"), str)
+            and _thinks(part) is _thinks(last)
+        ):
+            made[-1] = {**last, **part, "text": before + text}
+        else:
+            made.append(part)
+    return made
+
+
+def _thinks(part: JsonObject) -> bool:
+    return part.get("thought") is True
+
+
+def _whole(texts: list[str]) -> str:
+    """Return the text that pieces make: the last one, if each begins with the one before it, else all of them in a row."""
+    texts = [text for text in texts if text] or [""]
+    return texts[-1] if all(later.startswith(earlier) for earlier, later in pairwise(texts)) else "".join(texts)
+
+
+def _collected_items(pieces: list[JsonObject]) -> list[JsonObject]:
+    """Return the items of a stream of Responses, each once: servers of others repeat them, and count them wrongly."""
+    items: list[_Item] = []
+
+    def known(said: JsonObject, piece: JsonObject, *, begins: bool = False) -> _Item:
+        place = _index(piece.get("output_index"))
+        found = next((item for item in items if item.is_called(said)), None)
+        found = found or next((item for item in reversed(items) if item.is_at(said, place, begins=begins)), None)
+        if found is None:
+            items.append(found := _Item(dict(said), place))
+        return found
+
+    for piece in pieces:
+        family, _, event = text_or_empty(piece.get("type")).removeprefix("response.").partition(".")
+        item, more = piece.get("item"), piece.get("delta")
+        about: JsonObject = {key: piece[key] for key in ("call_id", "name") if isinstance(piece.get(key), str)}
+        about["id"] = piece.get("item_id")
+        if family == "output_item" and isinstance(item, dict):
+            one = known(item, piece, begins=event == "added")
+            one.grow(item)
+            one.ended = event == "done"
+        elif family in _GROWING_CALLS:
+            kind, member = _GROWING_CALLS[family]
+            one = known({**about, "type": kind}, piece)
+            _add(one.said, member, more if event == "delta" else None, piece.get(member))
+        elif family in _GROWING and event in {"delta", "done"}:
+            one = known({**about, "type": "message"}, piece)
+            part = one.parts.setdefault(
+                _index(piece.get("content_index")), {"type": "refusal" if family == "refusal" else "output_text"}
+            )
+            _add(part, _GROWING[family], more if event == "delta" else None, piece.get(_GROWING[family]))
+            one.grow({"content": [*one.parts.values()]})
+    return [item.said for item in items]
+
+
+@dataclass(slots=True)
+class _Item:
+    """An item of a stream of Responses, as it has grown."""
+
+    said: JsonObject
+    place: Hashable
+    ended: bool = False
+    parts: dict[Hashable, JsonObject] = field(default_factory=dict)
+    """The parts of a message that grew by their fragments, by their number."""
+
+    def is_called(self, said: JsonObject) -> bool | None:
+        """Say whether an event is about this item by its ids; `None` where one of them has none."""
+        told = [(mine, theirs) for key in ("id", "call_id") if (mine := self.said.get(key)) and (theirs := said.get(key))]
+        return any(mine == theirs for mine, theirs in told) if told else None
+
+    def is_at(self, said: JsonObject, place: Hashable, *, begins: bool) -> bool:
+        """Say whether an event is about this item by its type and place, where ids do not tell: servers count wrongly."""
+        other = self.is_called(said) is False and (begins or self.ended)
+        return self.place == place and self.said.get("type") == said.get("type") and not other
+
+    def grow(self, said: JsonObject) -> None:
+        """Take over what an event says of the whole item; what is empty in it takes nothing away."""
+        self.said |= {key: held for key, held in said.items() if key not in self.said or _is_told(key, held)}
+
+
+def _is_told(key: str, held: Json) -> bool:
+    return says_something(content(held)) if key == "content" else bool(held)
+
+
+def _add(said: JsonObject, member: str, more: Json, whole: Json) -> None:
+    """Let a member grow by a fragment, or be what an event says it is as a whole."""
+    if isinstance(more, str):
+        said[member] = text_or_empty(said.get(member)) + more
+    elif isinstance(whole, str) and whole:
+        said[member] = whole
+
+
+def _once_each(items: JsonArray) -> JsonArray:
+    """Return items without those that are told again under the same id: the last one counts, in the place of the first."""
+    found: dict[Hashable, Json] = {}
+    for place, item in enumerate(items):
+        name = first(mapping(item), "call_id", "id")
+        found[(mapping(item)["type"], name) if isinstance(name, str) and _is_typed(item) else place] = item
+    return [*found.values()]
+
+
+def _is_typed(item: Json) -> bool:
+    return isinstance(mapping(item).get("type"), str)
+
+
+def _text_of(part: Json) -> str:
+    if isinstance(part, str):
+        return part
+    text = part.get("text") if isinstance(part, dict) and part.get("type") == "text" else None
+    return text if isinstance(text, str) else ""
+
+
+def _grow(part: JsonObject, delta: JsonObject) -> None:
+    for key, more in (("tool_name", delta.get("tool_name_delta")), ("content", delta.get("content_delta"))):
+        if isinstance(more, str):
+            part[key] = f"{part.get(key) or ''}{more}"
+    known, more = part.get("args"), delta.get("args_delta")
+    if isinstance(more, str):
+        part["args"] = f"{known if isinstance(known, str) else ''}{more}"
+    elif isinstance(more, dict):
+        part["args"] = {**mapping(known), **more}
+    part["tool_call_id"] = part.get("tool_call_id") or delta.get("tool_call_id")
+
+
+def repeated_in_lines(text: str) -> tuple[str, ...]:
+    """Return the keys that one object has twice in the lines of a stream."""
+    found: dict[str, None] = {}
+    for raw in text.split("\n"):
+        line = raw.strip().removeprefix("data:").strip()
+        try:
+            found |= dict.fromkeys(repeated_keys(line, loads(line)))
+        except (ValueError, RecursionError):
+            continue
+    return tuple(found)
+
+
+def assemble(pieces: list[JsonObject]) -> JsonObject | None:
+    """Return the response that the pieces of a stream make, in the provider's own envelope; `None` if they are no stream."""
+    pieces = _telling(unwrapped(pieces))
+    if wrong := [piece for piece in pieces if _is_an_error(piece)]:
+        said = [piece for piece in pieces if piece not in wrong]
+        broken: JsonObject = {key: wrong[0][key] for key in ("error", "object", "message", "detail") if key in wrong[0]}
+        return broken if _join_of(said) or not said else None
+    join = _join_of(pieces)
+    return None if join is None else join(pieces)

@@ -23,17 +23,10 @@ from instrc.providers.lifting.reply import (
 from instrc.text.jsontext import dumps, loads, repeated_keys
 from instrc.text.jsonvalue import LITERALS, Json
 
-# Find calls that a text writes as elements: `<weather><city>Oslo</city></weather>`, or with the name as an element of its own.
-#
-# Cline, Roo and other agents ask models to write so, LangChain's XML agent and older prompts of Anthropic too.
-# Such elements are a call only under the name of a tool of ours, with nothing but elements or one JSON object inside.
-
-
 SEARCHED_TEXT: Final = 100_000
 """Characters in which objects and calls without marks are searched for."""
 SEARCHED_STARTS: Final = 100
 """Places of a text from which on JSON is tried to be read."""
-
 _NAMED = re.compile(
     r"<(?P<holder>tool_call|tool_use|invoke|function_call|use_mcp_tool|tool)>\s*(?:<server_name>[^<]*+</server_name>\s*)?"
     r"<(?P<label>tool_name|name|function_name)>(?P<name>[^<]*+)</(?P=label)>"
@@ -43,37 +36,6 @@ _WITH_NAME = re.compile(r"<(?P<holder>tool|tool_call|tool_use)\s+name=(?P<mark>[
 _ARGUMENTS = re.compile(r"\s*<(?P<tag>arguments|parameters|input|args|params)>(?P<body>.*)</(?P=tag)>\s*\Z", re.DOTALL)
 _CHILD = re.compile(r"<(?P<key>[^\W\d][\w.-]*+)>")
 _ATTRIBUTE = re.compile(r"\s+(?P<key>[^\W\d][\w.-]*+)=(?P<mark>[\"'])(?P<value>[^\"'<>]*+)(?P=mark)")
-
-
-class _Found(NamedTuple):
-    """Calls in a part of a text."""
-
-    start: int
-    end: int
-    calls: list[RawCall]
-
-
-def _taken_out(text: str, found: Iterable[_Found]) -> tuple[list[RawCall], str]:
-    """Return the calls that were found in parts of a text, and the text around these."""
-    calls: list[RawCall] = []
-    rest: list[str] = []
-    end = 0
-    for part in found:
-        calls += part.calls
-        rest.append(text[end : part.start])
-        end = part.end
-    return calls, "".join([*rest, text[end:]])
-
-
-class _Begun(NamedTuple):
-    """The beginning of a call in a text."""
-
-    start: int
-    inside: int
-    """Where what it holds begins."""
-    name: str
-    closing: str
-    attributes: dict[str, Json]
 
 
 def calls_in_elements(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:
@@ -87,6 +49,25 @@ def calls_in_elements(text: str, names: frozenset[str]) -> tuple[list[RawCall], 
         if call is not None:
             found.append(_Found(begun.start, stop + len(begun.closing), [call]))
     return _taken_out(text, found)
+
+
+class _Found(NamedTuple):
+    """Calls in a part of a text."""
+
+    start: int
+    end: int
+    calls: list[RawCall]
+
+
+class _Begun(NamedTuple):
+    """The beginning of a call in a text."""
+
+    start: int
+    inside: int
+    """Where what it holds begins."""
+    name: str
+    closing: str
+    attributes: dict[str, Json]
 
 
 def _beginnings(text: str, names: frozenset[str]) -> list[_Begun]:
@@ -138,10 +119,16 @@ def _children(body: str) -> list[tuple[str, Json]] | None:
     return found
 
 
-# Divide the call of a tool that nobody offered: `multi_tool_use.parallel`, below which models of OpenAI list several calls.
-#
-# Each of them has the name of a tool as `recipient_name`, and its arguments as `parameters`
-# (community.openai.com, "model tries to call unknown function multi_tool_use.parallel", looked up 2026-11-22).
+def _taken_out(text: str, found: Iterable[_Found]) -> tuple[list[RawCall], str]:
+    """Return the calls that were found in parts of a text, and the text around these."""
+    calls: list[RawCall] = []
+    rest: list[str] = []
+    end = 0
+    for part in found:
+        calls += part.calls
+        rest.append(text[end : part.start])
+        end = part.end
+    return calls, "".join([*rest, text[end:]])
 
 
 PARALLEL = "multi_tool_use.parallel"
@@ -170,12 +157,6 @@ def separate_calls(value: Json, call_id: str | None = None) -> list[RawCall]:
             return []
         found.append(raw_call(name, use.get("parameters"), call_id))
     return found
-
-
-# Read calls that a model writes as Python does: `[weather(city="Oslo"), time(zone="CET")]`, or one a line.
-#
-# Llama 4, LFM2 and Olmo write so between marks, Gemma in a fence: `print(default_api.weather(city="Oslo"))`.
-# Nothing is evaluated: the text is parsed, and an argument that is no literal makes it no call.
 
 
 def python_calls(text: str) -> list[RawCall]:
@@ -249,9 +230,6 @@ def _literal(node: ast.AST | None) -> Json:
     raise ValueError(node)
 
 
-# Read calls of tools that are written as JSON objects in a text, one or several in a row, whole or cut off.
-
-
 _JSON_CALLS_ARGUMENTS = (
     "arguments",
     "parameters",
@@ -291,12 +269,6 @@ def value_at(text: str, place: int) -> tuple[Json, int] | None:
         return None
 
 
-def _call_at(name: str, text: str, place: int, read: tuple[Json, int]) -> RawCall:
-    """Return the call whose arguments were read at a place of a text."""
-    value, end = read
-    return RawCall(name, value, repeated=repeated_keys(text[place:end], value))
-
-
 def json_calls(text: str) -> list[RawCall]:
     """Read one call, a list of calls, or several in a row, as JSON; what was cut off is a call without an end."""
     text = text.strip()
@@ -312,11 +284,6 @@ def json_calls(text: str) -> list[RawCall]:
             name = re.search(r'"name"\s*:\s*"([^"\\]+)"', value)
             found.append(RawCall(name[1] if name else None, value, None, "it has no end", partial=True))
     return found
-
-
-def _named_calls(value: Json) -> list[RawCall]:
-    calls = [named_call(item) for item in (value if isinstance(value, list) else [value])]
-    return [call for call in calls if call is not None]
 
 
 def _values(text: str) -> Iterator[tuple[Json, str | None]]:
@@ -337,21 +304,15 @@ def _values(text: str) -> Iterator[tuple[Json, str | None]]:
         place = end_of(_BETWEEN, text, read[1])
 
 
+def _named_calls(value: Json) -> list[RawCall]:
+    calls = [named_call(item) for item in (value if isinstance(value, list) else [value])]
+    return [call for call in calls if call is not None]
+
+
 def end_of(run: re.Pattern[str], text: str, place: int) -> int:
     """Return where a run that begins at a place ends."""
     found = run.match(text, place)
     return place if found is None else found.end()
-
-
-# Read calls of tools that stand between marks in a text, as the chat templates of open models have them write.
-#
-# Hermes and Qwen (JSON or XML in `<tool_call>`), Llama (`<|python_tag|>`, `<function=…>`), Mistral (`[TOOL_CALLS]`), DeepSeek,
-# GLM
-# (`<arg_key>`), Kimi, MiniMax and Step (`<invoke>`), gpt-oss (`to=functions.…`), Command (`<|START_ACTION|>`), Gemma
-# (`call:…{…}`),
-# Olmo and LFM2 (calls as in Python), Functionary (`>>>…`), Solar (`<|tool_call:name|>`), Qwen-Agent (`✿FUNCTION✿`): forms that
-# the
-# tool parsers of vLLM and of llama.cpp read (docs.vllm.ai, github.com/ggml-org/llama.cpp, 2026-11-22).
 
 
 def tagged(text: str) -> tuple[list[RawCall], str]:
@@ -362,14 +323,61 @@ def tagged(text: str) -> tuple[list[RawCall], str]:
     return [], text
 
 
+_GLM = re.compile(r"<arg_key>(?P<key>.*?)</arg_key>\s*<arg_value>(?P<value>.*?)(?P<end></arg_value>|\Z)", re.DOTALL)
+_BEHIND_NAME = re.compile(r"(?:function<tool_sep>)?(?!call:)(?P<name>[\w.:-]+)\s*(?P<arguments>(?:```|\{).*)", re.DOTALL)
+"""A name with JSON behind it, as Hunyuan writes a call."""
+
+
+def _tool_call(match: re.Match[str]) -> list[RawCall]:
+    """Read what stands between `<tool_call>` and its end: JSON, XML, or a name with elements."""
+    body = match["body"].strip()
+    if "<function" in body:
+        return _functions(body, ended=bool(match["end"]))
+    if "<arg_key>" in body:
+        name, _, rest = body.partition("<arg_key>")
+        return [_elements(name, f"<arg_key>{rest}", _GLM)]
+    if behind := _BEHIND_NAME.fullmatch(body):
+        return [_marked_call(behind["name"], behind["arguments"], ended=bool(match["end"]))]
+    if re.fullmatch(r"[\w.:-]+", body):  # GLM calls a tool without arguments so
+        return [_elements(body, "", ended=bool(match["end"]))]
+    return json_calls(body)
+
+
+_MISTRAL_NAME = re.compile(r"(?P<name>[\w.:-]+?)\s*(?:\[CALL_ID\]\w+)?(?:(?:\[ARGS\])?\s*(?=\{)|\[ARGS\]\s*\Z)")
+_SPACE = re.compile(r"\s*")
+
+
+def _mistral(match: re.Match[str]) -> list[RawCall]:
+    """Read what follows `[TOOL_CALLS]`: a list, or names with their arguments behind them."""
+    body = match["body"].strip()
+    if body.startswith(("[", "{")):
+        return json_calls(body)
+    found: list[RawCall] = []
+    place = 0
+    while call := _MISTRAL_NAME.match(body, place):
+        read = value_at(body, call.end())
+        if read is None:
+            return [*found, _marked_call(call["name"], body[call.end() :], ended=False)]
+        found.append(_call_at(call["name"], body, call.end(), read))
+        place = end_of(_SPACE, body, read[1])
+    return found
+
+
+def _json_or_python(match: re.Match[str]) -> list[RawCall]:
+    """Read what follows `<|python_tag|>`: JSON, or a call of a tool that Llama 3 was trained on."""
+    return json_calls(match["body"]) or python_calls(match["body"])
+
+
+def _name_and_json(match: re.Match[str]) -> list[RawCall]:
+    return [_marked_call(match["name"], match["body"], ended=bool(match["end"]))]
+
+
 _PREFIX = r"(?:[|｜]DSML[|｜]|\w+:)?"
 """What the names of elements begin with: DeepSeek's mark, or a namespace."""
 _PARAMETER = re.compile(
     rf"<{_PREFIX}param(?:eter)?(?:=|\s+name=)[\"']?(?P<key>[^>\"']+)[\"']?[^>]*>(?P<value>.*?)(?P<end></{_PREFIX}param(?:eter)?>|\Z)",
     re.DOTALL,
 )
-_GLM = re.compile(r"<arg_key>(?P<key>.*?)</arg_key>\s*<arg_value>(?P<value>.*?)(?P<end></arg_value>|\Z)", re.DOTALL)
-_FUNCTION = re.compile(r"<function(?:=|\s+name=)[\"']?(?P<name>[^>\"']+)[\"']?>(?P<body>.*?)(?P<end></function>|\Z)", re.DOTALL)
 
 
 def _elements(name: str, body: str, pattern: re.Pattern[str] = _PARAMETER, *, ended: bool = True) -> RawCall:
@@ -392,54 +400,9 @@ def _elements(name: str, body: str, pattern: re.Pattern[str] = _PARAMETER, *, en
     return RawCall(name.strip(), arguments, unreadable=unreadable, partial=cut, repeated=tuple(repeated))
 
 
-def _functions(text: str, *, ended: bool = False) -> list[RawCall]:
-    found = []
-    for match in _FUNCTION.finditer(text):
-        body = match["body"].strip()
-        if body.startswith("{"):
-            found.append(raw_call(match["name"].strip(), body))
-        else:
-            found.append(_elements(match["name"], body, ended=ended or bool(match["end"])))
-    return found
-
-
-_BEHIND_NAME = re.compile(r"(?:function<tool_sep>)?(?!call:)(?P<name>[\w.:-]+)\s*(?P<arguments>(?:```|\{).*)", re.DOTALL)
-"""A name with JSON behind it, as Hunyuan writes a call."""
-
-
-def _tool_call(match: re.Match[str]) -> list[RawCall]:
-    """Read what stands between `<tool_call>` and its end: JSON, XML, or a name with elements."""
-    body = match["body"].strip()
-    if "<function" in body:
-        return _functions(body, ended=bool(match["end"]))
-    if "<arg_key>" in body:
-        name, _, rest = body.partition("<arg_key>")
-        return [_elements(name, f"<arg_key>{rest}", _GLM)]
-    if behind := _BEHIND_NAME.fullmatch(body):
-        return [_marked_call(behind["name"], behind["arguments"], ended=bool(match["end"]))]
-    if re.fullmatch(r"[\w.:-]+", body):  # GLM calls a tool without arguments so
-        return [_elements(body, "", ended=bool(match["end"]))]
-    return json_calls(body)
-
-
-_SPACE = re.compile(r"\s*")
-_MISTRAL_NAME = re.compile(r"(?P<name>[\w.:-]+?)\s*(?:\[CALL_ID\]\w+)?(?:(?:\[ARGS\])?\s*(?=\{)|\[ARGS\]\s*\Z)")
-
-
-def _mistral(match: re.Match[str]) -> list[RawCall]:
-    """Read what follows `[TOOL_CALLS]`: a list, or names with their arguments behind them."""
-    body = match["body"].strip()
-    if body.startswith(("[", "{")):
-        return json_calls(body)
-    found: list[RawCall] = []
-    place = 0
-    while call := _MISTRAL_NAME.match(body, place):
-        read = value_at(body, call.end())
-        if read is None:
-            return [*found, _marked_call(call["name"], body[call.end() :], ended=False)]
-        found.append(_call_at(call["name"], body, call.end(), read))
-        place = end_of(_SPACE, body, read[1])
-    return found
+def _harmony(message: re.Match[str]) -> list[RawCall]:
+    name = recipient(message)
+    return [] if name is None else [_marked_call(name, message["body"], ended=bool(message["end"]))]
 
 
 def _marked_call(name: str, arguments: str, *, ended: bool = True) -> RawCall:
@@ -448,11 +411,6 @@ def _marked_call(name: str, arguments: str, *, ended: bool = True) -> RawCall:
     if not ended and not arguments.strip():
         return RawCall(name, arguments, unreadable="they have no end", partial=True)
     return raw_call(name, arguments.strip())
-
-
-def _harmony(message: re.Match[str]) -> list[RawCall]:
-    name = recipient(message)
-    return [] if name is None else [_marked_call(name, message["body"], ended=bool(message["end"]))]
 
 
 _GEMMA = re.compile(
@@ -472,13 +430,18 @@ def _as_json(text: str) -> str:
     return _GEMMA.sub(quoted, text)
 
 
-def _json_or_python(match: re.Match[str]) -> list[RawCall]:
-    """Read what follows `<|python_tag|>`: JSON, or a call of a tool that Llama 3 was trained on."""
-    return json_calls(match["body"]) or python_calls(match["body"])
+_FUNCTION = re.compile(r"<function(?:=|\s+name=)[\"']?(?P<name>[^>\"']+)[\"']?>(?P<body>.*?)(?P<end></function>|\Z)", re.DOTALL)
 
 
-def _name_and_json(match: re.Match[str]) -> list[RawCall]:
-    return [_marked_call(match["name"], match["body"], ended=bool(match["end"]))]
+def _functions(text: str, *, ended: bool = False) -> list[RawCall]:
+    found = []
+    for match in _FUNCTION.finditer(text):
+        body = match["body"].strip()
+        if body.startswith("{"):
+            found.append(raw_call(match["name"].strip(), body))
+        else:
+            found.append(_elements(match["name"], body, ended=ended or bool(match["end"])))
+    return found
 
 
 _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[RawCall]]], ...] = (
@@ -561,17 +524,14 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[RawCall]]], 
 )
 
 
-# Find calls of tools in plain text, where a server hands through what a model wrote.
-#
-# A server that was started with the parser for a model takes calls out of the text; one that was not leaves them in.
-# What stands between marks is a call, whatever its name.  What is merely shaped like one, in a fence of backticks, as a lone
-# object, as elements, as a call in Python, behind `Action:` or behind its name, must bear the name of a tool of ours.
+def _call_at(name: str, text: str, place: int, read: tuple[Json, int]) -> RawCall:
+    """Return the call whose arguments were read at a place of a text."""
+    value, end = read
+    return RawCall(name, value, repeated=repeated_keys(text[place:end], value))
 
 
 _MARK = re.compile(r"^[ \t]*```(?P<language>[\w-]*)[ \t]*$", re.MULTILINE)
 _OBJECT = re.compile(r"\{\s*\"")
-
-
 _AROUND_CALLS = re.compile(
     r"</?(?:[|｜]DSML[|｜]|\w+:)?(?:tool_?calls?|function_calls?|TOOLCALL|tools)>"
     r"|<[|｜](?:DSML[|｜])?/?tool[_▁]calls?(?:[_▁]section)?(?:[_▁:](?:begin|start|end))?[|｜]>"
@@ -614,6 +574,122 @@ def extract_tool_calls(text: str, tools: KnownTools) -> InText:
     return InText(calls, rest.strip() if calls else said)
 
 
+_ACTION = re.compile(r"^(?:Action|Tool):[ \t]*(?P<name>\S+)[ \t]*\n+(?:(?:Action|Tool) )?(?:Input|Arguments):\s*", re.MULTILINE)
+
+
+def _reason_and_act(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
+    """Read `Action:` and `Action Input:`; what follows an `Observation:` is made up by the model."""
+    said, _, _ = text.partition("\nObservation:")
+    found: list[_Found] = []
+    for action in _ACTION.finditer(said):
+        read = value_at(said, action.end())
+        if read is not None and action["name"] in tools.names and not (found and action.start() < found[-1].end):
+            found.append(_Found(action.start(), read[1], [_call_at(action["name"], said, action.end(), read)]))
+    return _taken_out(said, found)
+
+
+def _fenced(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
+    """Read calls in fences of backticks."""
+    found: list[_Found] = []
+    for fence in _fences(text):
+        calls = _ours(fence.body, tools)
+        if not calls and fence.language in tools.names and (read := raw_call(fence.language, fence.body)).unreadable is None:
+            calls = [read]
+        if calls:
+            found.append(_Found(fence.start, fence.end, calls))
+    return _taken_out(text, found)
+
+
+class _Fence(NamedTuple):
+    start: int
+    end: int
+    language: str
+    body: str
+
+
+def _fences(text: str) -> Iterator[_Fence]:
+    """Yield what stands between lines of three backticks; a line that names a language opens, and never closes."""
+    opened: re.Match[str] | None = None
+    for mark in _MARK.finditer(text):
+        if opened is None:
+            opened = mark
+        elif not mark["language"]:
+            yield _Fence(opened.start(), mark.end(), opened["language"], text[opened.end() : mark.start()])
+            opened = None
+    if opened is not None:  # a model may stop at the end of the value
+        yield _Fence(opened.start(), len(text), opened["language"], text[opened.end() :])
+
+
+def _ours(text: str, tools: KnownTools) -> list[RawCall]:
+    """Return the calls of our tools that a text is, as JSON or nearly so."""
+    read = raw_call(None, text)
+    if read.unreadable is not None:
+        return []
+    found = calls_of_known_tools(read.arguments, tools)
+    return [*with_repeated(found if read.loose is None else [replace(call, loose=text) for call in found], read.repeated)]
+
+
+def _in_elements(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
+    return calls_in_elements(text, tools.names)
+
+
+def _in_python(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
+    """Read calls as Python writes them, if a fence or the text is nothing else."""
+    read = ((fence, python_calls(fence.body)) for fence in _fences(text))
+    found = [_Found(fence.start, fence.end, calls) for fence, calls in read if calls and _all_ours(calls, tools)]
+    if found:
+        return _taken_out(text, found)
+    calls = python_calls(text) if text.rstrip().endswith((")", ")]")) else []
+    return (calls, "") if calls and _all_ours(calls, tools) else ([], text)
+
+
+def _all_ours(calls: list[RawCall], tools: KnownTools) -> bool:
+    return all(call.name in tools.names for call in calls)
+
+
+_IN_TEXT_BEHIND_NAME = re.compile(
+    r"^[ \t]*(?:to=|@)?(?:(?:functions|tools|default_api)\.)?(?P<name>[\w-]+(?:\.[\w-]+)*+)"
+    r"(?:[ \t]*(?P<bracket>\()|[ \t]*(?::|=>|->)?)\s*(?=\{)",
+    re.MULTILINE,
+)
+_CLOSED = re.compile(r"\s*\)[ \t]*;?[ \t]*(?=\n|\Z)")
+_LINE_END = re.compile(r"[ \t]*;?[ \t]*(?=\n|\Z)")
+
+
+def _behind_names(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
+    """Read objects behind the names of tools, each on lines of its own: `weather{"city": "Oslo"}`, `weather({city: "Oslo"})`."""
+    taken: list[_Found] = []
+    for begun in islice(_IN_TEXT_BEHIND_NAME.finditer(text), SEARCHED_STARTS):
+        if begun["name"] not in tools.names or (taken and begun.start() < taken[-1].end):
+            continue
+        read = value_at(text, begun.end())
+        behind = (_CLOSED if begun["bracket"] else _LINE_END).match(text, read[1]) if read is not None else None
+        if read is not None and behind is not None:
+            found, stop = _call_at(begun["name"], text, begun.end(), read), behind.end()
+        else:
+            inside = re.sub(r"\)\s*;?\s*\Z", "", text[begun.end() :]) if begun["bracket"] else text[begun.end() :]
+            found, stop = raw_call(begun["name"], inside), len(text)
+        if found.unreadable is None and isinstance(found.arguments, dict):
+            taken.append(_Found(begun.start(), stop, [*separated(found)]))
+    return _taken_out(text, taken)
+
+
+def _lone(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
+    """Read calls as objects somewhere in the text, such as behind `Action:`, or as a list that is all of it."""
+    if whole := _ours(text, tools):
+        return whole, ""
+    found: list[_Found] = []
+    end = 0
+    for _ in range(SEARCHED_STARTS):
+        begin = _OBJECT.search(text, end)
+        if begin is None:
+            break
+        value, end = value_at(text, begin.start()) or (None, begin.end())
+        if calls := calls_of_known_tools(value, tools):
+            found.append(_Found(begin.start(), end, [*with_repeated(calls, repeated_keys(text[begin.start() : end], value))]))
+    return _taken_out(text, found)
+
+
 def fenced_value(text: str) -> tuple[RawCall, str] | None:
     """Return the object or list in the last fence of a text that holds one, and the text around it; `None` if there is none."""
     for fence in reversed(list(_fences(text[:SEARCHED_TEXT]))):
@@ -641,26 +717,6 @@ def lone_value(text: str) -> tuple[RawCall, str] | None:
     return raw_call(None, text[start:end]), (text[:start] + text[end:]).strip()
 
 
-class _Fence(NamedTuple):
-    start: int
-    end: int
-    language: str
-    body: str
-
-
-def _fences(text: str) -> Iterator[_Fence]:
-    """Yield what stands between lines of three backticks; a line that names a language opens, and never closes."""
-    opened: re.Match[str] | None = None
-    for mark in _MARK.finditer(text):
-        if opened is None:
-            opened = mark
-        elif not mark["language"]:
-            yield _Fence(opened.start(), mark.end(), opened["language"], text[opened.end() : mark.start()])
-            opened = None
-    if opened is not None:  # a model may stop at the end of the value
-        yield _Fence(opened.start(), len(text), opened["language"], text[opened.end() :])
-
-
 def calls_of_known_tools(value: Json, tools: KnownTools) -> list[RawCall]:
     """Return the calls of our tools that a value is; none if any of it is something else."""
     if tools.owns(value):
@@ -677,105 +733,7 @@ def calls_of_known_tools(value: Json, tools: KnownTools) -> list[RawCall]:
     )
 
 
-def _ours(text: str, tools: KnownTools) -> list[RawCall]:
-    """Return the calls of our tools that a text is, as JSON or nearly so."""
-    read = raw_call(None, text)
-    if read.unreadable is not None:
-        return []
-    found = calls_of_known_tools(read.arguments, tools)
-    return [*with_repeated(found if read.loose is None else [replace(call, loose=text) for call in found], read.repeated)]
-
-
 def _by_key(value: Json, names: frozenset[str]) -> RawCall | None:
     """Return the call that an object is whose only key is the name of a tool of ours."""
     [(name, arguments)] = value.items() if isinstance(value, dict) and len(value) == 1 else [("", None)]
     return RawCall(name, arguments) if name in names and isinstance(arguments, dict) else None
-
-
-def _in_elements(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
-    return calls_in_elements(text, tools.names)
-
-
-def _fenced(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
-    """Read calls in fences of backticks."""
-    found: list[_Found] = []
-    for fence in _fences(text):
-        calls = _ours(fence.body, tools)
-        if not calls and fence.language in tools.names and (read := raw_call(fence.language, fence.body)).unreadable is None:
-            calls = [read]
-        if calls:
-            found.append(_Found(fence.start, fence.end, calls))
-    return _taken_out(text, found)
-
-
-def _in_python(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
-    """Read calls as Python writes them, if a fence or the text is nothing else."""
-    read = ((fence, python_calls(fence.body)) for fence in _fences(text))
-    found = [_Found(fence.start, fence.end, calls) for fence, calls in read if calls and _all_ours(calls, tools)]
-    if found:
-        return _taken_out(text, found)
-    calls = python_calls(text) if text.rstrip().endswith((")", ")]")) else []
-    return (calls, "") if calls and _all_ours(calls, tools) else ([], text)
-
-
-def _all_ours(calls: list[RawCall], tools: KnownTools) -> bool:
-    return all(call.name in tools.names for call in calls)
-
-
-_ACTION = re.compile(r"^(?:Action|Tool):[ \t]*(?P<name>\S+)[ \t]*\n+(?:(?:Action|Tool) )?(?:Input|Arguments):\s*", re.MULTILINE)
-
-
-def _reason_and_act(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
-    """Read `Action:` and `Action Input:`; what follows an `Observation:` is made up by the model."""
-    said, _, _ = text.partition("\nObservation:")
-    found: list[_Found] = []
-    for action in _ACTION.finditer(said):
-        read = value_at(said, action.end())
-        if read is not None and action["name"] in tools.names and not (found and action.start() < found[-1].end):
-            found.append(_Found(action.start(), read[1], [_call_at(action["name"], said, action.end(), read)]))
-    return _taken_out(said, found)
-
-
-_IN_TEXT_BEHIND_NAME = re.compile(
-    r"^[ \t]*(?:to=|@)?(?:(?:functions|tools|default_api)\.)?(?P<name>[\w-]+(?:\.[\w-]+)*+)"
-    r"(?:[ \t]*(?P<bracket>\()|[ \t]*(?::|=>|->)?)\s*(?=\{)",
-    re.MULTILINE,
-)
-
-
-def _behind_names(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
-    """Read objects behind the names of tools, each on lines of its own: `weather{"city": "Oslo"}`, `weather({city: "Oslo"})`."""
-    taken: list[_Found] = []
-    for begun in islice(_IN_TEXT_BEHIND_NAME.finditer(text), SEARCHED_STARTS):
-        if begun["name"] not in tools.names or (taken and begun.start() < taken[-1].end):
-            continue
-        read = value_at(text, begun.end())
-        behind = (_CLOSED if begun["bracket"] else _LINE_END).match(text, read[1]) if read is not None else None
-        if read is not None and behind is not None:
-            found, stop = _call_at(begun["name"], text, begun.end(), read), behind.end()
-        else:
-            inside = re.sub(r"\)\s*;?\s*\Z", "", text[begun.end() :]) if begun["bracket"] else text[begun.end() :]
-            found, stop = raw_call(begun["name"], inside), len(text)
-        if found.unreadable is None and isinstance(found.arguments, dict):
-            taken.append(_Found(begun.start(), stop, [*separated(found)]))
-    return _taken_out(text, taken)
-
-
-_CLOSED = re.compile(r"\s*\)[ \t]*;?[ \t]*(?=\n|\Z)")
-_LINE_END = re.compile(r"[ \t]*;?[ \t]*(?=\n|\Z)")
-
-
-def _lone(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
-    """Read calls as objects somewhere in the text, such as behind `Action:`, or as a list that is all of it."""
-    if whole := _ours(text, tools):
-        return whole, ""
-    found: list[_Found] = []
-    end = 0
-    for _ in range(SEARCHED_STARTS):
-        begin = _OBJECT.search(text, end)
-        if begin is None:
-            break
-        value, end = value_at(text, begin.start()) or (None, begin.end())
-        if calls := calls_of_known_tools(value, tools):
-            found.append(_Found(begin.start(), end, [*with_repeated(calls, repeated_keys(text[begin.start() : end], value))]))
-    return _taken_out(text, found)

@@ -22,10 +22,6 @@ from instrc.providers.lowering.unions import fit
 from instrc.schema.laws.numbers import bound
 from instrc.text.jsonvalue import Json, JsonObject, listing
 
-TUPLE_PLACES: Final = 200
-"""Places of a tuple beyond which it is an array of the union of them."""
-
-
 _COUNTING = frozenset({"minItems", "maxItems", "uniqueItems", "contains"})
 
 
@@ -82,84 +78,8 @@ def _uncounted(node: JsonObject, dialect: Dialect, progress: Progress) -> tuple[
     return (*lost, *counted), progress.lose_each(node, counted)
 
 
-def _bounded(node: JsonObject, variant: Variant, context: RewriteContext, progress: Progress) -> tuple[Variant, Progress]:
-    """Add the numbers of items, as far as the target takes them."""
-    if _COUNTING.isdisjoint(node):
-        return variant, progress
-    dialect = context.dialect
-    keywords, least, items = dialect.keywords, int(bound(node, "minItems") or 0), bound(node, "maxItems")
-    body: JsonObject = dict(variant.body)
-    lost: list[str] = []
-    if least > 0:
-        most = dialect.most_min_items if dialect.most_min_items is not None else dialect.most_count
-        if "minItems" in keywords and (most is None or least <= most):
-            body["minItems"] = least
-        else:
-            if "minItems" in keywords and most is not None:
-                body["minItems"] = most
-            lost.append("minItems")
-    if items is not None:
-        if "maxItems" in keywords and (dialect.items_limit is None or items <= dialect.items_limit):
-            body["maxItems"] = int(items)
-        else:
-            lost.append("maxItems")
-    if node.get("uniqueItems") is True and "uniqueItems" in keywords:
-        body["uniqueItems"] = True
-    notes, progress = context.lose(node, lost, progress)
-    return replace(variant, body=body, notes=(*variant.notes, *notes)), progress
-
-
-def _list(node: JsonObject, rest: Json, context: RewriteContext, progress: Progress) -> tuple[Variant | None, Progress]:
-    """Say an array of one kind of items."""
-    items: JsonObject | None = None
-    codec: Codec = None
-    if rest is not False:
-        items, codec, progress = fit(rest, context.deeper(), progress)
-    if items is not None:
-        variant = Variant("array", {"type": "array", "items": items}, array_codec((), codec), node=node)
-        return _bounded(node, variant, context, progress)
-    if (bound(node, "minItems") or 0) >= 1:  # only the empty array is left
-        return None, progress.lose(node, "items", "annotation", "leaves no item, though some are asked for")
-    if "maxItems" in context.dialect.keywords:
-        return Variant("array", {"type": "array", "items": {"type": "string"}, "maxItems": 0}, node=node), progress
-    reason = "has no word in the target; any item is found when the answer is lifted"
-    progress = progress.lose_each(node, [word for word in ("items", "unevaluatedItems", "maxItems") if word in node], reason)
-    return Variant(
-        "array", {"type": "array", "items": {"type": "string"}}, notes=(context.sentences.always_empty,), node=node
-    ), progress
-
-
-def _keep_tuple(node: JsonObject, rest: Json, context: RewriteContext, progress: Progress) -> tuple[Variant | None, Progress]:
-    """Keep a tuple as it is: Gemini's JSON Schema form, llguidance and xgrammar take it."""
-    bodies: list[Json] = []
-    codecs: list[Codec] = []
-    shut = False
-    for place in listing(node["prefixItems"])[: int(min(_most(node), TUPLE_PLACES))]:
-        body, codec, progress = fit(place, context.deeper(), progress)
-        if body is None:
-            shut = True
-            break
-        bodies.append(body)
-        codecs.append(codec)
-    items: JsonObject | None = None
-    codec = None
-    if rest is not False and not shut:
-        items, codec, progress = fit(rest, context.deeper(), progress)
-    most = min(_most(node), len(bodies)) if items is None else _most(node)
-    if int(bound(node, "minItems") or 0) > most:
-        return None, progress.lose(node, "prefixItems", "annotation", "leaves no array that long")
-    if not bodies:
-        return _list({**node, "items": rest}, not shut and rest, context, progress)
-    shape: JsonObject = {"type": "array", "prefixItems": bodies}
-    if items is None and context.dialect.false_items:
-        shape["items"] = False
-    elif items is not None:
-        shape["items"] = items
-    variant = Variant("array", shape, array_codec(tuple(codecs), codec), node=node)
-    if most != inf and (items is None or "maxItems" in node):
-        bounded: JsonObject = {**node, "maxItems": most}
-        return _bounded(bounded, variant, context, progress.derive(bounded, node))
-    return _bounded(node, variant, context, progress)
+TUPLE_PLACES: Final = 200
+"""Places of a tuple beyond which it is an array of the union of them."""
 
 
 def _tuple(node: JsonObject, context: RewriteContext, progress: Progress) -> tuple[Variant | None, Progress]:
@@ -214,3 +134,83 @@ def _as_object(
     if variant.kind != "object":
         return _written(node, "is nested too deeply", context, progress)
     return replace(variant, codec=TupleCodec(tuple(names), variant.codec, "more" if "more" in properties else None)), progress
+
+
+def _keep_tuple(node: JsonObject, rest: Json, context: RewriteContext, progress: Progress) -> tuple[Variant | None, Progress]:
+    """Keep a tuple as it is: Gemini's JSON Schema form, llguidance and xgrammar take it."""
+    bodies: list[Json] = []
+    codecs: list[Codec] = []
+    shut = False
+    for place in listing(node["prefixItems"])[: int(min(_most(node), TUPLE_PLACES))]:
+        body, codec, progress = fit(place, context.deeper(), progress)
+        if body is None:
+            shut = True
+            break
+        bodies.append(body)
+        codecs.append(codec)
+    items: JsonObject | None = None
+    codec = None
+    if rest is not False and not shut:
+        items, codec, progress = fit(rest, context.deeper(), progress)
+    most = min(_most(node), len(bodies)) if items is None else _most(node)
+    if int(bound(node, "minItems") or 0) > most:
+        return None, progress.lose(node, "prefixItems", "annotation", "leaves no array that long")
+    if not bodies:
+        return _list({**node, "items": rest}, not shut and rest, context, progress)
+    shape: JsonObject = {"type": "array", "prefixItems": bodies}
+    if items is None and context.dialect.false_items:
+        shape["items"] = False
+    elif items is not None:
+        shape["items"] = items
+    variant = Variant("array", shape, array_codec(tuple(codecs), codec), node=node)
+    if most != inf and (items is None or "maxItems" in node):
+        bounded: JsonObject = {**node, "maxItems": most}
+        return _bounded(bounded, variant, context, progress.derive(bounded, node))
+    return _bounded(node, variant, context, progress)
+
+
+def _list(node: JsonObject, rest: Json, context: RewriteContext, progress: Progress) -> tuple[Variant | None, Progress]:
+    """Say an array of one kind of items."""
+    items: JsonObject | None = None
+    codec: Codec = None
+    if rest is not False:
+        items, codec, progress = fit(rest, context.deeper(), progress)
+    if items is not None:
+        variant = Variant("array", {"type": "array", "items": items}, array_codec((), codec), node=node)
+        return _bounded(node, variant, context, progress)
+    if (bound(node, "minItems") or 0) >= 1:  # only the empty array is left
+        return None, progress.lose(node, "items", "annotation", "leaves no item, though some are asked for")
+    if "maxItems" in context.dialect.keywords:
+        return Variant("array", {"type": "array", "items": {"type": "string"}, "maxItems": 0}, node=node), progress
+    reason = "has no word in the target; any item is found when the answer is lifted"
+    progress = progress.lose_each(node, [word for word in ("items", "unevaluatedItems", "maxItems") if word in node], reason)
+    return Variant(
+        "array", {"type": "array", "items": {"type": "string"}}, notes=(context.sentences.always_empty,), node=node
+    ), progress
+
+
+def _bounded(node: JsonObject, variant: Variant, context: RewriteContext, progress: Progress) -> tuple[Variant, Progress]:
+    """Add the numbers of items, as far as the target takes them."""
+    if _COUNTING.isdisjoint(node):
+        return variant, progress
+    dialect = context.dialect
+    keywords, least, items = dialect.keywords, int(bound(node, "minItems") or 0), bound(node, "maxItems")
+    body: JsonObject = dict(variant.body)
+    lost: list[str] = []
+    if least > 0:
+        most = dialect.most_min_items if dialect.most_min_items is not None else dialect.most_count
+        if "minItems" in keywords and (most is None or least <= most):
+            body["minItems"] = least
+        else:
+            if "minItems" in keywords and most is not None:
+                body["minItems"] = most
+            lost.append("minItems")
+    if items is not None:
+        if "maxItems" in keywords and (dialect.items_limit is None or items <= dialect.items_limit):
+            body["maxItems"] = int(items)
+        else:
+            lost.append("maxItems")
+    if node.get("uniqueItems") is True and "uniqueItems" in keywords:
+        body["uniqueItems"] = True
+    notes, progress = context.lose(node, lost, progress)
+    return replace(variant, body=body, notes=(*variant.notes, *notes)), progress

@@ -22,7 +22,66 @@ from instrc.schema.walk import map_schemas, redirected, required_names, schemas_
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_texts, listing, mapping
 
-# Count what providers count, before anything is sent.
+
+def build(flat: Survey, dialect: Dialect, options: LoweringOptions, name: str) -> Built:
+    """Build a schema for a target; where a budget asks for it, give up order, typed plans, then strictness."""
+    most = dialect.limits.unions
+    if most is not None and len(flat.names) > most and _moves_optional(options, dialect) and _optional(flat.schema) > most:
+        last = _with_optional_last(flat, dialect, options)
+        if _optional(last.schema) > most and not exceeded(last.schema, dialect, name):
+            return last  # with order each of them would be a union
+    first = _built(flat, dialect, options)
+    over = exceeded(first.schema, dialect, name)
+    if not over:
+        return first
+    for less in easier(options, dialect, flat.schema, over):
+        again = _built(flat, dialect, less) if less.ordered == options.ordered else _with_optional_last(flat, dialect, less)
+        left = exceeded(again.schema, dialect, name)
+        if not left:
+            return again
+        over = min(over, left, key=_excess)
+    if dialect.plain is None:
+        return structs.replace(first, problems=tuple(over))
+    reason = "is given up, because a budget of the target is exceeded"
+    told = tuple(structs.replace(problem, consequence="it is sent without strictness") for problem in over)
+    return structs.replace(
+        first, given_up=(Loss("", "strict", value=True, kind="unenforced", reason=reason),), problems=told, strict=False
+    )
+
+
+def _moves_optional(options: LoweringOptions, dialect: Dialect) -> bool:
+    """Say whether optional properties may come last, where they stay out of the budget of unions."""
+    return dialect.order == "required-first" and options.ordered
+
+
+def _optional(schema: Json) -> int:
+    """Count the optional properties of one type in objects inside one another: no less become unions where all are asked for."""
+    count = 0
+    stack = [schema]
+    while stack:
+        node = mapping(stack.pop())
+        required = required_names(node)
+        for name, child in mapping(node.get("properties")).items():
+            if mapping(child).get("type").__class__ is str:
+                count += name not in required
+                stack.append(child)
+    return count
+
+
+def _with_optional_last(flat: Survey, dialect: Dialect, options: LoweringOptions) -> Built:
+    """Build a schema whose optional properties come last, and say so."""
+    reason = "would ask for more union-typed parameters than are taken, so optional properties come last"
+    built = _built(flat, dialect, structs.replace(options, ordered=False))
+    return structs.replace(built, given_up=(Loss("", "properties", None, "order", reason),))
+
+
+def _built(flat: Survey, dialect: Dialect, options: LoweringOptions) -> Built:
+    return pass_through(flat, dialect) if dialect.structure == "pass_through" else rebuild(flat, dialect, options)
+
+
+def _excess(over: Sequence[BudgetExceeded]) -> tuple[int, int]:
+    """Measure by how much budgets are exceeded: what is nearest to them is told, as that much has to be left out."""
+    return len(over), sum(problem.count - problem.limit for problem in over)
 
 
 _LEVELS = "levels of nesting"
@@ -82,6 +141,10 @@ def _is_level(node: JsonObject) -> bool:
     return node.get("type") in ("object", "array")
 
 
+def _is_union(schema: Json) -> bool:
+    return schema.__class__ is dict and ("anyOf" in schema or schema.get("type").__class__ is list)
+
+
 def deepest(schema: Json) -> str:
     """Return the pointer of the deepest object or array."""
     depth, found = 0, ""
@@ -95,10 +158,6 @@ def deepest(schema: Json) -> str:
             depth, found = level, pointer_of(place)
         stack.extend((child, 0 if path[0] == "$defs" else level, (place, path)) for path, child in subschemas(node))
     return found
-
-
-def _is_union(schema: Json) -> bool:
-    return schema.__class__ is dict and ("anyOf" in schema or schema.get("type").__class__ is list)
 
 
 def exceeded(schema: Json, dialect: Dialect, name: str) -> list[BudgetExceeded]:
@@ -175,9 +234,6 @@ class BudgetUse(NamedTuple):
                 yield BudgetExceeded(target=dialect.name, what=what, count=number, limit=limit, offender=name)
 
 
-# Carry a schema over with new keys only, for targets that take all of JSON Schema but not any key or root.
-
-
 _OF_THE_REST = frozenset({"additionalProperties", "unevaluatedProperties"})
 _LISTING = frozenset({"const", "enum"})
 _COMBINATORS = frozenset({"anyOf", "oneOf", "allOf"})
@@ -208,30 +264,6 @@ def pass_through(seen: Survey, dialect: Dialect) -> Built:
     return Built(_boxed(schema if root is None else root), {"codec": to_json(BoxCodec("value", codec))}, losses, back=back)
 
 
-def _object_at_root(schema: Json, losses: list[Loss]) -> JsonObject | None:
-    """Return a schema of which an object can be seen at the root, if it is one; `None` for what is no object of keywords."""
-    if schema is True or (isinstance(schema, dict) and not schema.keys() - SAYING_NOTHING):
-        losses.append(Loss("", "type", None, "convention", "is not given: a tool's arguments are an object"))
-        return {"type": "object", **mapping(schema)}
-    if not isinstance(schema, dict):
-        return None
-    if "type" not in schema and "properties" in schema and schema.keys().isdisjoint(_COMBINATORS):
-        losses.append(Loss("", "type", None, "convention", "is not given: what has properties is taken for an object"))
-        return {"type": "object", **schema}
-    return schema
-
-
-def _boxed(schema: Json) -> Json:
-    """Return an object that holds a value in one property."""
-    inner: Json = schema
-    if isinstance(schema, dict):
-        inner = {key: value for key, value in schema.items() if key not in {"$defs", "$schema"}}
-    boxed: JsonObject = {"type": "object", "properties": {"value": inner}, "required": ["value"], "additionalProperties": False}
-    if isinstance(schema, dict) and "$defs" in schema:
-        boxed["$defs"] = schema["$defs"]
-    return redirected(boxed, {"#": "#/properties/value"})
-
-
 def _is_comment(keyword: str) -> bool:
     """Say whether a keyword is written for people and programs."""
     return keyword == "$comment" or is_extension(keyword)
@@ -248,36 +280,6 @@ def _without_comments(node: Json) -> Json:
     if not isinstance(node, dict) or not any(map(_is_comment, node)):
         return node
     return {keyword: value for keyword, value in node.items() if not _is_comment(keyword)}
-
-
-def _of_names(flat: Json) -> Iterator[Loss]:
-    """Yield what is lost of the keywords that look at names, when some are sent under another one."""
-    held = list(constraints(flat))
-    patterned = {place for place, keyword, _ in held if keyword == "patternProperties"}
-    for place, keyword, value in held:
-        if keyword == "propertyNames":
-            yield Loss(place, keyword, value, "unenforced", "is left out, because keys are sent under other names")
-            yield Loss(place, keyword, value, "narrowed", "is left out, which inside of a negation narrows")
-        elif keyword == "patternProperties":
-            yield Loss(place, keyword, value, "unenforced", "does not see the names of keys that are sent under others")
-            yield Loss(place, keyword, value, "narrowed", "sees other names where keys are sent under them")
-        elif keyword in _OF_THE_REST and place in patterned:
-            yield Loss(place, keyword, value, "unenforced", "looks at other names where keys are sent under them")
-        else:
-            continue
-        inside = value if keyword == "propertyNames" else {"properties": value if keyword == "patternProperties" else {"": value}}
-        for below, part, item in constraints(inside, falsity=True):
-            if below or keyword == "propertyNames":
-                yield Loss(place, part, item, "part", f"is part of {keyword}")
-
-
-def _lists_words(nodes: Iterable[Json]) -> bool:
-    """Say whether any string is listed whose case an answer might change."""
-    return any(
-        isinstance(node.get("const"), str) or any(isinstance(value, str) for value in listing(node.get("enum")))
-        for node in nodes
-        if isinstance(node, dict) and not _LISTING.isdisjoint(node)
-    )
 
 
 def _with_names(schema: Json, keys: KeyNames) -> Json:
@@ -314,38 +316,58 @@ def _with_names(schema: Json, keys: KeyNames) -> Json:
     return map_schemas(map_schemas(schema, with_values), with_names)
 
 
-# Build the schema of a payload, and stay within the budgets of the target.
+def _of_names(flat: Json) -> Iterator[Loss]:
+    """Yield what is lost of the keywords that look at names, when some are sent under another one."""
+    held = list(constraints(flat))
+    patterned = {place for place, keyword, _ in held if keyword == "patternProperties"}
+    for place, keyword, value in held:
+        if keyword == "propertyNames":
+            yield Loss(place, keyword, value, "unenforced", "is left out, because keys are sent under other names")
+            yield Loss(place, keyword, value, "narrowed", "is left out, which inside of a negation narrows")
+        elif keyword == "patternProperties":
+            yield Loss(place, keyword, value, "unenforced", "does not see the names of keys that are sent under others")
+            yield Loss(place, keyword, value, "narrowed", "sees other names where keys are sent under them")
+        elif keyword in _OF_THE_REST and place in patterned:
+            yield Loss(place, keyword, value, "unenforced", "looks at other names where keys are sent under them")
+        else:
+            continue
+        inside = value if keyword == "propertyNames" else {"properties": value if keyword == "patternProperties" else {"": value}}
+        for below, part, item in constraints(inside, falsity=True):
+            if below or keyword == "propertyNames":
+                yield Loss(place, part, item, "part", f"is part of {keyword}")
 
 
-def build(flat: Survey, dialect: Dialect, options: LoweringOptions, name: str) -> Built:
-    """Build a schema for a target; where a budget asks for it, give up order, typed plans, then strictness."""
-    most = dialect.limits.unions
-    if most is not None and len(flat.names) > most and _moves_optional(options, dialect) and _optional(flat.schema) > most:
-        last = _with_optional_last(flat, dialect, options)
-        if _optional(last.schema) > most and not exceeded(last.schema, dialect, name):
-            return last  # with order each of them would be a union
-    first = _built(flat, dialect, options)
-    over = exceeded(first.schema, dialect, name)
-    if not over:
-        return first
-    for less in easier(options, dialect, flat.schema, over):
-        again = _built(flat, dialect, less) if less.ordered == options.ordered else _with_optional_last(flat, dialect, less)
-        left = exceeded(again.schema, dialect, name)
-        if not left:
-            return again
-        over = min(over, left, key=_excess)
-    if dialect.plain is None:
-        return structs.replace(first, problems=tuple(over))
-    reason = "is given up, because a budget of the target is exceeded"
-    told = tuple(structs.replace(problem, consequence="it is sent without strictness") for problem in over)
-    return structs.replace(
-        first, given_up=(Loss("", "strict", value=True, kind="unenforced", reason=reason),), problems=told, strict=False
+def _lists_words(nodes: Iterable[Json]) -> bool:
+    """Say whether any string is listed whose case an answer might change."""
+    return any(
+        isinstance(node.get("const"), str) or any(isinstance(value, str) for value in listing(node.get("enum")))
+        for node in nodes
+        if isinstance(node, dict) and not _LISTING.isdisjoint(node)
     )
 
 
-def _excess(over: Sequence[BudgetExceeded]) -> tuple[int, int]:
-    """Measure by how much budgets are exceeded: what is nearest to them is told, as that much has to be left out."""
-    return len(over), sum(problem.count - problem.limit for problem in over)
+def _object_at_root(schema: Json, losses: list[Loss]) -> JsonObject | None:
+    """Return a schema of which an object can be seen at the root, if it is one; `None` for what is no object of keywords."""
+    if schema is True or (isinstance(schema, dict) and not schema.keys() - SAYING_NOTHING):
+        losses.append(Loss("", "type", None, "convention", "is not given: a tool's arguments are an object"))
+        return {"type": "object", **mapping(schema)}
+    if not isinstance(schema, dict):
+        return None
+    if "type" not in schema and "properties" in schema and schema.keys().isdisjoint(_COMBINATORS):
+        losses.append(Loss("", "type", None, "convention", "is not given: what has properties is taken for an object"))
+        return {"type": "object", **schema}
+    return schema
+
+
+def _boxed(schema: Json) -> Json:
+    """Return an object that holds a value in one property."""
+    inner: Json = schema
+    if isinstance(schema, dict):
+        inner = {key: value for key, value in schema.items() if key not in {"$defs", "$schema"}}
+    boxed: JsonObject = {"type": "object", "properties": {"value": inner}, "required": ["value"], "additionalProperties": False}
+    if isinstance(schema, dict) and "$defs" in schema:
+        boxed["$defs"] = schema["$defs"]
+    return redirected(boxed, {"#": "#/properties/value"})
 
 
 def easier(options: LoweringOptions, dialect: Dialect, flat: Json, over: Sequence[BudgetExceeded]) -> Iterator[LoweringOptions]:
@@ -358,33 +380,3 @@ def easier(options: LoweringOptions, dialect: Dialect, flat: Json, over: Sequenc
         yield structs.replace(options, uniform=uniform)
         if movable:
             yield structs.replace(options, uniform=uniform, ordered=False)
-
-
-def _moves_optional(options: LoweringOptions, dialect: Dialect) -> bool:
-    """Say whether optional properties may come last, where they stay out of the budget of unions."""
-    return dialect.order == "required-first" and options.ordered
-
-
-def _optional(schema: Json) -> int:
-    """Count the optional properties of one type in objects inside one another: no less become unions where all are asked for."""
-    count = 0
-    stack = [schema]
-    while stack:
-        node = mapping(stack.pop())
-        required = required_names(node)
-        for name, child in mapping(node.get("properties")).items():
-            if mapping(child).get("type").__class__ is str:
-                count += name not in required
-                stack.append(child)
-    return count
-
-
-def _with_optional_last(flat: Survey, dialect: Dialect, options: LoweringOptions) -> Built:
-    """Build a schema whose optional properties come last, and say so."""
-    reason = "would ask for more union-typed parameters than are taken, so optional properties come last"
-    built = _built(flat, dialect, structs.replace(options, ordered=False))
-    return structs.replace(built, given_up=(Loss("", "properties", None, "order", reason),))
-
-
-def _built(flat: Survey, dialect: Dialect, options: LoweringOptions) -> Built:
-    return pass_through(flat, dialect) if dialect.structure == "pass_through" else rebuild(flat, dialect, options)

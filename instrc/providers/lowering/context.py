@@ -25,14 +25,10 @@ from instrc.text.jsonvalue import Json, JsonObject, Location, as_array, as_integ
 from instrc.text.limits import UNROLL
 from instrc.text.sentences import EN, Sentences, filled
 
-# What a lowering could not say in the target's words, as facts with their places; and the constraints that may be lost.
-
-
 COPIED_SCHEMAS: Final = 30
 """Schema objects of definitions that are written out in unions before the copies become definitions themselves."""
 DESCRIBED_VALUE: Final = 400
 """Characters of a value that a description repeats; the whole of it is in the loss report."""
-
 WHOLE = "schema"
 """Stands for a keyword where a schema is lost with all that is in it."""
 LossKind = Literal["unenforced", "part", "narrowed", "convention", "annotation", "repaired", "order", "contradiction"]
@@ -100,9 +96,6 @@ def mentions(schema: Json, keyword: str) -> bool:
     return any(node.__class__ is dict and keyword in node for _, node in walk(schema))
 
 
-# How a schema is to be lowered.
-
-
 Recursion: TypeAlias = Literal["keep", "unroll", "refuse"]
 
 
@@ -123,12 +116,6 @@ class LoweringOptions(Struct, frozen=True, gc=False):
         arguments.natural_number("unroll", self.unroll)
         if self.recursion is not None:
             arguments.known_word("recursion", self.recursion, get_args(Recursion))
-
-
-# Make names legal for a target, readable, unique, and remembered.
-#
-# A legal name stays as it is and is never given to another.
-# Letters of other scripts are transliterated (anyascii), what is left over becomes `_`, and what is cut or taken gets a number.
 
 
 _FALLBACK = "field"
@@ -225,9 +212,6 @@ def key_names(rule: NameRule | None, names: Mapping[str, None]) -> KeyNames:
     return KeyNames(rule, legal_ones, changed, taken)
 
 
-# Say in a description what a target has no keyword for.
-
-
 _BARE = {"pattern", "format", "contentEncoding", "contentMediaType"}
 
 
@@ -248,9 +232,6 @@ def join_notes(*parts: str | None) -> str | None:
     """Join descriptions and notes with a line break, equal ones once; `None` if there are none."""
     seen = dict.fromkeys([part for part in parts if part])
     return "\n".join(seen) or None
-
-
-# One way a value can be written for a target, before the ways are put together into one schema.
 
 
 class Variant(Struct, frozen=True, eq=False, gc=False):
@@ -370,9 +351,6 @@ def _plain(node: Json) -> Json:
     return plain
 
 
-# Let an object begin with a certain key, or with one that names it.
-
-
 def with_tag(body: JsonObject, codec: Codec, tag: str, label: str, *, constant: bool) -> tuple[JsonObject, Codec]:
     """Return an object that begins with a key that names it, and the codec that knows of it."""
     body = leading(body, tag, {"type": "string", **({"const": label} if constant else {"enum": [label]})})
@@ -397,9 +375,6 @@ def leading(body: JsonObject, name: str, schema: Json) -> JsonObject:
     if "propertyOrdering" in result:
         result["propertyOrdering"] = list(properties)
     return result
-
-
-# The definitions of a payload: references that are kept, and copies that would be written out too often.
 
 
 _PREFIX = "#/$defs/"
@@ -477,6 +452,20 @@ def shared_copy(variant: Variant, definitions: PayloadDefinitions) -> tuple[Vari
     return replace(variant, kind="ref", body=referring(name), codec=RefCodec(name)), definitions
 
 
+def _size(body: Json) -> int:
+    """Return how many schema objects are in a schema of the payload."""
+    sizes: dict[int, int] = {}
+
+    def size(node: Json) -> int:
+        if not isinstance(node, dict):
+            return 0
+        if id(node) not in sizes:
+            sizes[id(node)] = 1 + sum(size(child) for _, child in subschemas(node))
+        return sizes[id(node)]
+
+    return size(body)
+
+
 def tagged_later(variant: Variant, tag: str, label: str, definitions: PayloadDefinitions) -> tuple[Variant, PayloadDefinitions]:
     """Refer to a definition that is not finished as it will be with a key in front that names it."""
     if not isinstance(variant.codec, RefCodec):
@@ -499,21 +488,117 @@ def finished(definitions: PayloadDefinitions, *, constant: bool) -> PayloadDefin
     return definitions
 
 
-def _size(body: Json) -> int:
-    """Return how many schema objects are in a schema of the payload."""
-    sizes: dict[int, int] = {}
-
-    def size(node: Json) -> int:
-        if not isinstance(node, dict):
-            return 0
-        if id(node) not in sizes:
-            sizes[id(node)] = 1 + sum(size(child) for _, child in subschemas(node))
-        return sizes[id(node)]
-
-    return size(body)
+CHECKED = "is said in the description and checked when the answer is lifted"
+"""What becomes of most keywords that a target has no word for."""
+Log: TypeAlias = "tuple[Log, LedgerEntry] | None"
+"""What was noted, the last of it first."""
 
 
-# What a rewrite is given and what it returns: the context of a place in the schema, and the progress of the whole, as values.
+class Lost(Struct, frozen=True, eq=False, gc=False):
+    """A keyword of a schema is lost; with `parts` what is inside of it, too."""
+
+    node: Json
+    keyword: str
+    kind: LossKind
+    reason: str
+    parts: bool = True
+
+
+class LostAll(Struct, frozen=True, eq=False, gc=False):
+    """Every constraint of a schema is lost.  `below` is the path from a schema to it, for one that is `false`."""
+
+    node: Json
+    reason: str
+    kind: LossKind
+    of: Json = None
+    below: Location = ()
+
+
+class Contradicted(Struct, frozen=True, eq=False, gc=False):
+    """A property is left out, because no value satisfies its schema."""
+
+    node: Json
+    name: str
+    schema: Json
+
+
+class Derived(Struct, frozen=True, eq=False, gc=False):
+    """A schema is made of others, in which its losses were written."""
+
+    new: Json
+    sources: tuple[Json, ...]
+    invented: bool = False
+    """Whether a rewrite made it up to say something else by it: nobody has closed it."""
+
+
+LedgerEntry: TypeAlias = Lost | LostAll | Contradicted | Derived
+
+
+class Progress(Struct, frozen=True, eq=False, gc=False):
+    """What one lowering has found out so far."""
+
+    log: Log = None
+    definitions: PayloadDefinitions = PayloadDefinitions()
+    enum_values: int = 0
+    """Values in the enums of the payload."""
+    unrolled: int = 0
+    """Schema objects that were rebuilt below recursive references."""
+    copied: int = 0
+    """Schema objects that were rebuilt in a branch of a union, for one of its branches after another."""
+
+    def with_entry(self, entry: LedgerEntry) -> Progress:
+        """Note something."""
+        return Progress((self.log, entry), self.definitions, self.enum_values, self.unrolled, self.copied)
+
+    def with_definitions(self, definitions: PayloadDefinitions) -> Progress:
+        """Return the same with other definitions."""
+        if definitions is self.definitions:
+            return self
+        return Progress(self.log, definitions, self.enum_values, self.unrolled, self.copied)
+
+    def with_values(self, enum_values: int) -> Progress:
+        """Return the same with another number of values in enums."""
+        return Progress(self.log, self.definitions, enum_values, self.unrolled, self.copied)
+
+    def unrolling(self) -> Progress:
+        """Return the same with one more schema below a recursive reference."""
+        return Progress(self.log, self.definitions, self.enum_values, self.unrolled + 1, self.copied)
+
+    def copying(self) -> Progress:
+        """Return the same with one more schema that each branch of a union has a copy of."""
+        return Progress(self.log, self.definitions, self.enum_values, self.unrolled, self.copied + 1)
+
+    def lose(
+        self, node: Json, keyword: str, kind: LossKind = "unenforced", reason: str = CHECKED, *, parts: bool = True
+    ) -> Progress:
+        """Note that a keyword is lost."""
+        log = self.log, Lost(node, keyword, kind, reason, parts)
+        return Progress(log, self.definitions, self.enum_values, self.unrolled, self.copied)
+
+    def lose_each(self, node: Json, keywords: Iterable[str], reason: str = CHECKED) -> Progress:
+        """Note of several keywords that they are lost."""
+        progress = self
+        for keyword in keywords:
+            progress = progress.lose(node, keyword, reason=reason)
+        return progress
+
+    def lose_all(self, node: Json, reason: str, kind: LossKind = "unenforced", of: Json = None, below: Location = ()) -> Progress:
+        """Note every constraint of a schema as lost; one that is `false` stands below the schema `of`."""
+        return self.with_entry(LostAll(node, reason, kind, of, below))
+
+    def contradict(self, node: Json, name: str, schema: Json) -> Progress:
+        """Note that a property is left out, because no value satisfies its schema."""
+        return self.with_entry(Contradicted(node, name, schema))
+
+    def derive(self, new: Json, *sources: Json) -> Progress:
+        """Note what a schema was made of, so that its losses are shown where they were written."""
+        if not isinstance(new, dict) or any(new is each for each in sources):
+            return self
+        return self.with_entry(Derived(new, sources))
+
+    def invent(self, new: Json, node: Json) -> Progress:
+        """Note that a rewrite made a schema up to say another one by it."""
+        return self.with_entry(Derived(new, (node,), invented=True))
 
 
 class RewriteContext(Struct, frozen=True, eq=False, gc=False):
@@ -589,128 +674,12 @@ def target_of(root: Json, reference: Json) -> Json:
     return True if target is None else target
 
 
-CHECKED = "is said in the description and checked when the answer is lifted"
-"""What becomes of most keywords that a target has no word for."""
-
-
-class Lost(Struct, frozen=True, eq=False, gc=False):
-    """A keyword of a schema is lost; with `parts` what is inside of it, too."""
-
-    node: Json
-    keyword: str
-    kind: LossKind
-    reason: str
-    parts: bool = True
-
-
-class LostAll(Struct, frozen=True, eq=False, gc=False):
-    """Every constraint of a schema is lost.  `below` is the path from a schema to it, for one that is `false`."""
-
-    node: Json
-    reason: str
-    kind: LossKind
-    of: Json = None
-    below: Location = ()
-
-
-class Contradicted(Struct, frozen=True, eq=False, gc=False):
-    """A property is left out, because no value satisfies its schema."""
-
-    node: Json
-    name: str
-    schema: Json
-
-
-class Derived(Struct, frozen=True, eq=False, gc=False):
-    """A schema is made of others, in which its losses were written."""
-
-    new: Json
-    sources: tuple[Json, ...]
-    invented: bool = False
-    """Whether a rewrite made it up to say something else by it: nobody has closed it."""
-
-
-LedgerEntry: TypeAlias = Lost | LostAll | Contradicted | Derived
-Log: TypeAlias = "tuple[Log, LedgerEntry] | None"
-"""What was noted, the last of it first."""
-
-
-class Progress(Struct, frozen=True, eq=False, gc=False):
-    """What one lowering has found out so far."""
-
-    log: Log = None
-    definitions: PayloadDefinitions = PayloadDefinitions()
-    enum_values: int = 0
-    """Values in the enums of the payload."""
-    unrolled: int = 0
-    """Schema objects that were rebuilt below recursive references."""
-    copied: int = 0
-    """Schema objects that were rebuilt in a branch of a union, for one of its branches after another."""
-
-    def with_entry(self, entry: LedgerEntry) -> Progress:
-        """Note something."""
-        return Progress((self.log, entry), self.definitions, self.enum_values, self.unrolled, self.copied)
-
-    def with_definitions(self, definitions: PayloadDefinitions) -> Progress:
-        """Return the same with other definitions."""
-        if definitions is self.definitions:
-            return self
-        return Progress(self.log, definitions, self.enum_values, self.unrolled, self.copied)
-
-    def with_values(self, enum_values: int) -> Progress:
-        """Return the same with another number of values in enums."""
-        return Progress(self.log, self.definitions, enum_values, self.unrolled, self.copied)
-
-    def unrolling(self) -> Progress:
-        """Return the same with one more schema below a recursive reference."""
-        return Progress(self.log, self.definitions, self.enum_values, self.unrolled + 1, self.copied)
-
-    def copying(self) -> Progress:
-        """Return the same with one more schema that each branch of a union has a copy of."""
-        return Progress(self.log, self.definitions, self.enum_values, self.unrolled, self.copied + 1)
-
-    def lose(
-        self, node: Json, keyword: str, kind: LossKind = "unenforced", reason: str = CHECKED, *, parts: bool = True
-    ) -> Progress:
-        """Note that a keyword is lost."""
-        log = self.log, Lost(node, keyword, kind, reason, parts)
-        return Progress(log, self.definitions, self.enum_values, self.unrolled, self.copied)
-
-    def lose_each(self, node: Json, keywords: Iterable[str], reason: str = CHECKED) -> Progress:
-        """Note of several keywords that they are lost."""
-        progress = self
-        for keyword in keywords:
-            progress = progress.lose(node, keyword, reason=reason)
-        return progress
-
-    def lose_all(self, node: Json, reason: str, kind: LossKind = "unenforced", of: Json = None, below: Location = ()) -> Progress:
-        """Note every constraint of a schema as lost; one that is `false` stands below the schema `of`."""
-        return self.with_entry(LostAll(node, reason, kind, of, below))
-
-    def contradict(self, node: Json, name: str, schema: Json) -> Progress:
-        """Note that a property is left out, because no value satisfies its schema."""
-        return self.with_entry(Contradicted(node, name, schema))
-
-    def derive(self, new: Json, *sources: Json) -> Progress:
-        """Note what a schema was made of, so that its losses are shown where they were written."""
-        if not isinstance(new, dict) or any(new is each for each in sources):
-            return self
-        return self.with_entry(Derived(new, sources))
-
-    def invent(self, new: Json, node: Json) -> Progress:
-        """Note that a rewrite made a schema up to say another one by it."""
-        return self.with_entry(Derived(new, (node,), invented=True))
-
-
 def intersected(schemas: list[Json], progress: Progress) -> tuple[Json, Progress]:
     """Return one schema for several that all hold; what no keyword can say stays in its `allOf`."""
     found = intersection(schemas)
     for new, sources in found.sources:
         progress = progress.derive(new, *sources)
     return found.schema, progress
-
-
-# What is built of a schema before it goes into its envelope.
 
 
 SAYING_NOTHING = frozenset({"$schema", "$id", "$comment", "title", "description", "$defs", "definitions"})

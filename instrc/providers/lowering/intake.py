@@ -24,14 +24,10 @@ from instrc.schema.walk import every_schema, subschemas, walk
 from instrc.schema.wellformed import problems_of
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, at, mapping, pointer
 
-# Look through a schema once for all that later steps ask of it as a whole.
-
-
 LOWERED_SCHEMAS: Final = 100_000
 """Schemas of a flat schema that is lowered: one that would have more shares its parts under `$defs`, or else `too-large`."""
 NAMES_AND_PATTERNS: Final = 100_000
 """Pairs of a listed property and a pattern beside it, of a schema that is lowered: beyond it `too-large`; it takes a second."""
-
 _OF_OTHERS = frozenset({"nullable", "x-nullable", "optional", "example", "additionalItems"})
 """Keywords of older drafts and of OpenAPI that 2020-12 does not refuse, and that say something all the same."""
 PATTERNS = frozenset({"pattern", "patternProperties"})
@@ -66,6 +62,19 @@ def survey(schema: Json) -> Survey:
     return Survey(schema, _is_modern(nodes, words), words, names, nodes)
 
 
+def _add_names(node: JsonObject, names: dict[str, None]) -> None:
+    """Add the names of properties that one schema speaks of."""
+    for keyword in ("properties", "dependentSchemas", "dependentRequired"):
+        if (members := node.get(keyword)).__class__ is dict:
+            names.update(dict.fromkeys(members))
+    if (required := node.get("required")).__class__ is list:
+        names.update(dict.fromkeys([name for name in required if name.__class__ is str]))
+    if (dependent := node.get("dependentRequired")).__class__ is dict:
+        for needed in dependent.values():
+            if needed.__class__ is list:
+                names.update(dict.fromkeys(name for name in needed if name.__class__ is str))
+
+
 def _is_modern(nodes: Sequence[Json], words: set[str]) -> bool:
     """Say whether the keywords of schemas are those of 2020-12, and hold what they may hold."""
     if not _OF_OTHERS.isdisjoint(words) or not all_sound(nodes):
@@ -87,25 +96,6 @@ def unreadable_in(keyword: str, value: Json) -> list[str]:
     """Return the regular expressions of a keyword that no engine reads."""
     patterns = [value] if keyword == "pattern" else list(as_object(value))
     return [pattern for pattern in patterns if isinstance(pattern, str) and why_unreadable(pattern) is not None]
-
-
-def _add_names(node: JsonObject, names: dict[str, None]) -> None:
-    """Add the names of properties that one schema speaks of."""
-    for keyword in ("properties", "dependentSchemas", "dependentRequired"):
-        if (members := node.get(keyword)).__class__ is dict:
-            names.update(dict.fromkeys(members))
-    if (required := node.get("required")).__class__ is list:
-        names.update(dict.fromkeys([name for name in required if name.__class__ is str]))
-    if (dependent := node.get("dependentRequired")).__class__ is dict:
-        for needed in dependent.values():
-            if needed.__class__ is list:
-                names.update(dict.fromkeys(name for name in needed if name.__class__ is str))
-
-
-# Read the schema of a tool as the kernel reads what others wrote, tell what is read in another way, and fold it.
-#
-# A schema that is JSON Schema 2020-12 already is returned as the same object.
-# One that is sound by an older draft is brought to 2020-12.
 
 
 _SPARED = frozenset({"count", "number", "step", "flag", "value", "values", "text", "pattern", "schemas"})
@@ -141,27 +131,6 @@ def _normalized(schema: Json) -> tuple[Json, list[Loss]]:
     return sound.schema, _losses([*notes, *_without_unreadable(sound.schema)], schema)
 
 
-def _without_unreadable(schema: Json) -> list[Note]:
-    """Take the regular expressions that no engine reads out of a schema, in place: it is fresh from `normalize`.
-
-    Those that are too large stay: they are lost for the target, and `lift` says that it cannot check them.
-    """
-    notes: list[Note] = []
-    for path, node in walk(schema):
-        if not isinstance(node, dict):
-            continue
-        for keyword in PATTERNS.intersection(node):
-            for pattern in unreadable_in(keyword, node[keyword]):
-                if too_large(pattern) is not None:
-                    continue
-                notes.append(Note((*path, keyword), pattern, "left-out", "it is not a regular expression that can be read"))
-                if keyword == "pattern":
-                    del node[keyword]
-                else:
-                    del as_object(node[keyword])[pattern]
-    return notes
-
-
 def _refuse(schema: Json, notes: Iterable[Note]) -> None:
     """Raise the problems of what nobody can read: a word that is no type, something else in the place of schemas."""
     refused = [note for note in notes if note.kind == "left-out" and _is_needed(note)]
@@ -191,6 +160,23 @@ def _is_needed(note: Note) -> bool:
     return row.role in {"identifier", "reference"} or row.shape not in _SPARED
 
 
+def _split_path(path: Location) -> tuple[Location, str | None]:
+    """Return the path of the schema that a path leads to or into, and the keyword of it; `None` for the schema itself."""
+    here = 0
+    while here < len(path):
+        keyword = path[here]
+        if keyword not in KEYWORDS:
+            break
+        more = path[here + 1 : here + 2]
+        if (keyword in NAMED and more) or (keyword in MANY and more and isinstance(more[0], int)):
+            here += 2
+        elif keyword in ONE and more:
+            here += 1
+        else:
+            break
+    return path[:here], str(path[here]) if here < len(path) else None
+
+
 def _losses(notes: Iterable[Note], schema: Json) -> list[Loss]:
     """Return notes as losses; the spellings of older drafts and of OpenAPI are none."""
     losses: list[Loss] = []
@@ -214,21 +200,25 @@ def _value_at(schema: Json, note: Note) -> Json:
         return note.what
 
 
-def _split_path(path: Location) -> tuple[Location, str | None]:
-    """Return the path of the schema that a path leads to or into, and the keyword of it; `None` for the schema itself."""
-    here = 0
-    while here < len(path):
-        keyword = path[here]
-        if keyword not in KEYWORDS:
-            break
-        more = path[here + 1 : here + 2]
-        if (keyword in NAMED and more) or (keyword in MANY and more and isinstance(more[0], int)):
-            here += 2
-        elif keyword in ONE and more:
-            here += 1
-        else:
-            break
-    return path[:here], str(path[here]) if here < len(path) else None
+def _without_unreadable(schema: Json) -> list[Note]:
+    """Take the regular expressions that no engine reads out of a schema, in place: it is fresh from `normalize`.
+
+    Those that are too large stay: they are lost for the target, and `lift` says that it cannot check them.
+    """
+    notes: list[Note] = []
+    for path, node in walk(schema):
+        if not isinstance(node, dict):
+            continue
+        for keyword in PATTERNS.intersection(node):
+            for pattern in unreadable_in(keyword, node[keyword]):
+                if too_large(pattern) is not None:
+                    continue
+                notes.append(Note((*path, keyword), pattern, "left-out", "it is not a regular expression that can be read"))
+                if keyword == "pattern":
+                    del node[keyword]
+                else:
+                    del as_object(node[keyword])[pattern]
+    return notes
 
 
 def flat_survey(seen: Survey, documents: Mapping[str, Json] | None, *, sharing: bool) -> Survey:
@@ -243,6 +233,19 @@ def flat_survey(seen: Survey, documents: Mapping[str, Json] | None, *, sharing: 
     return found
 
 
+def _flattened(schema: Json, documents: Mapping[str, Json] | None, *, sharing: bool) -> Json:
+    """Return the flat schema, written out: a target shares in its own way; one that would be too large shares its parts."""
+    from instrc.schema.flattening.flatten import flatten
+
+    try:
+        whole: Json = flatten(schema, documents, share=False, limit=LOWERED_SCHEMAS)
+    except CompileError as error:
+        if not sharing or not any(isinstance(problem, TooLarge) for problem in error.problems):
+            raise
+        whole = flatten(schema, documents, limit=LOWERED_SCHEMAS)
+    return whole
+
+
 def _refuse_too_many_matches(schema: Json) -> None:
     """Raise a `CompileError` for objects that list very many names beside very many patterns: each is compared with each."""
     matches = 0
@@ -255,16 +258,3 @@ def _refuse_too_many_matches(schema: Json) -> None:
     if matches > NAMES_AND_PATTERNS:
         what, unit = "the schema", "pairs of a property and a pattern beside it"
         raise CompileError([TooLarge(what=what, size=matches, limit=NAMES_AND_PATTERNS, unit=unit)])
-
-
-def _flattened(schema: Json, documents: Mapping[str, Json] | None, *, sharing: bool) -> Json:
-    """Return the flat schema, written out: a target shares in its own way; one that would be too large shares its parts."""
-    from instrc.schema.flattening.flatten import flatten
-
-    try:
-        whole: Json = flatten(schema, documents, share=False, limit=LOWERED_SCHEMAS)
-    except CompileError as error:
-        if not sharing or not any(isinstance(problem, TooLarge) for problem in error.problems):
-            raise
-        whole = flatten(schema, documents, limit=LOWERED_SCHEMAS)
-    return whole

@@ -19,9 +19,6 @@ from instrc.schema.walk import required_names
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_array, mapping
 
-# Say how many properties or entries there may be.
-
-
 _COUNTING = frozenset({"minProperties", "maxProperties"})
 
 
@@ -80,13 +77,6 @@ def counted_entries(node: JsonObject, variant: Variant, context: RewriteContext,
             lost.append("maxProperties")
     notes, progress = context.lose(node, lost, progress)
     return replace(variant, body=body, notes=(*variant.notes, *notes)), progress
-
-
-# Say objects whose keys are data: maps, patterns of keys, properties that are not declared.
-#
-# Mistral, vLLM and smolagents keep them with the keywords of JSON Schema, as far as their engines take them.
-# Where each object must be closed (OpenAI, Anthropic strict) or maps come back empty (Gemini, GigaChat, Ollama)
-# they become lists of `{key, value}`, one alternative for each pattern of keys.
 
 
 DEPENDENT = ("dependentRequired", "dependentSchemas")
@@ -200,6 +190,11 @@ def keep_map(
     return KeywordMap(body, None if other is None else ObjectCodec({}, other=other), context.sentences_for(node, lost)), progress
 
 
+def _lose_rest(node: JsonObject, rest: Json, progress: Progress) -> Progress:
+    """Record the loss of what holds for keys that no pattern matches, where patterns are not written."""
+    return progress if rest is True else progress.lose_each(node, [keyword for keyword in _REST if keyword in node])
+
+
 def _any_of(node: JsonObject, others: Undeclared, progress: Progress) -> tuple[Json, Progress]:
     """Return a schema of every undeclared property, where patterns are not told."""
     if others.given is True:
@@ -211,11 +206,6 @@ def _any_of(node: JsonObject, others: Undeclared, progress: Progress) -> tuple[J
         return False, progress
     union: JsonObject = {"anyOf": values}
     return union, progress.derive(union, node)
-
-
-def _lose_rest(node: JsonObject, rest: Json, progress: Progress) -> Progress:
-    """Record the loss of what holds for keys that no pattern matches, where patterns are not written."""
-    return progress if rest is True else progress.lose_each(node, [keyword for keyword in _REST if keyword in node])
 
 
 def pairs(node: JsonObject, others: Undeclared, context: RewriteContext, progress: Progress) -> tuple[Variant | None, Progress]:
@@ -243,21 +233,6 @@ def pairs(node: JsonObject, others: Undeclared, context: RewriteContext, progres
     return _list_of(entries, context, progress)
 
 
-def _list_of(
-    entries: Sequence[tuple[str | None, Variant]], context: RewriteContext, progress: Progress
-) -> tuple[Variant, Progress]:
-    """Return the list of entries, of which each is one of several kinds."""
-    keys = [dumps([variant.body, to_json(variant.codec)], indent=False) for _, variant in entries]
-    distinct: dict[str, Variant] = {}
-    for key, (_, variant) in zip(keys, entries, strict=True):
-        distinct.setdefault(key, variant)
-    (items, codec, progress), combined = combine_variants({}, list(distinct.values()), context, progress)
-    codecs = {key: variant.codec for key, variant in zip(distinct, combined, strict=False)}
-    by = tuple(ByPattern(pattern, codecs.get(key)) for key, (pattern, _) in zip(keys, entries, strict=True))
-    list_of = Variant("array", {"type": "array", "items": items}, PairsCodec(codec, by if len(distinct) > 1 else ()))
-    return list_of, progress
-
-
 def _enforced(pattern: str, dialect: Dialect) -> str | None:
     """Return a pattern as a target takes it, if the target holds keys to patterns."""
     return pattern_for(pattern, dialect) if "pattern" in dialect.keywords else None
@@ -281,3 +256,18 @@ def _entry(
         "additionalProperties": False,
     }
     return pair, progress.derive(key, node).invent(pair, node)
+
+
+def _list_of(
+    entries: Sequence[tuple[str | None, Variant]], context: RewriteContext, progress: Progress
+) -> tuple[Variant, Progress]:
+    """Return the list of entries, of which each is one of several kinds."""
+    keys = [dumps([variant.body, to_json(variant.codec)], indent=False) for _, variant in entries]
+    distinct: dict[str, Variant] = {}
+    for key, (_, variant) in zip(keys, entries, strict=True):
+        distinct.setdefault(key, variant)
+    (items, codec, progress), combined = combine_variants({}, list(distinct.values()), context, progress)
+    codecs = {key: variant.codec for key, variant in zip(distinct, combined, strict=False)}
+    by = tuple(ByPattern(pattern, codecs.get(key)) for key, (pattern, _) in zip(keys, entries, strict=True))
+    list_of = Variant("array", {"type": "array", "items": items}, PairsCodec(codec, by if len(distinct) > 1 else ()))
+    return list_of, progress

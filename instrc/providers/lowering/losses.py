@@ -32,61 +32,6 @@ if TYPE_CHECKING:
     from instrc.schema.flattening.provenance import Flat
 
 
-# Places in a document, written out for the few that are told of.
-
-
-TOLD_LOSSES: Final = 400
-"""Schema objects whose constraints are told one by one when all of a schema is lost."""
-LOSSES_LOOKED_FOR: Final = 20_000
-"""Schema objects that are looked at for all losses of one lowering; after that a schema that is lost is told as a whole."""
-USUAL_POINTER: Final = 500
-"""Characters of a JSON Pointer: a longer one counts as several losses, as those of a deep schema grow with the square of it."""
-LOSS_SOURCES: Final = 200
-"""Schemas that are looked through for the one that a lost keyword was written in; beyond them it is told of the root."""
-
-PathChain: TypeAlias = "tuple[PathChain, Location] | None"
-"""A path as a chain from its last steps to its first, because few paths are ever written out."""
-
-
-def pointer_of(path: PathChain) -> str:
-    """Return the JSON Pointer of a chain of steps."""
-    if path is not None and path[0] is None:
-        return pointer(path[1])
-    steps: list[Location] = []
-    while path is not None:
-        path, here = path
-        steps.append(here)
-    return pointer(chain.from_iterable(reversed(steps)))
-
-
-def places(root: Json) -> dict[int, PathChain]:
-    """Return the paths of all schema objects of a document by identity; the first place of a shared one."""
-    found: dict[int, PathChain] = {}
-    stack: list[tuple[Json, PathChain]] = [(root, None)]
-    while stack:
-        node, here = stack.pop()
-        if node.__class__ is not dict or id(node) in found:
-            continue
-        found[id(node)] = here
-        for keyword, value in node.items():
-            if keyword not in HOLDERS:
-                continue
-            if value.__class__ is dict and keyword in NAMED:
-                stack += [(child, (here, (keyword, name))) for name, child in value.items()]
-            elif value.__class__ is list and keyword in MANY:
-                stack += [(child, (here, (keyword, index))) for index, child in enumerate(value)]
-            else:
-                stack.append((value, (here, (keyword,))))
-    return found
-
-
-# Make losses of what was noted on the way, with the places in the schema where it was written.
-
-
-_CLOSING = frozenset({"additionalProperties", "unevaluatedProperties", "items", "unevaluatedItems", "additionalItems"})
-"""Keywords that are found broken themselves where they hold `false`, and not the `false` inside."""
-
-
 def losses(root: Json, log: Log) -> list[Loss]:
     """Return what was lost, in the order in which it was noted, each loss once."""
     if log is None:
@@ -109,11 +54,6 @@ def losses(root: Json, log: Log) -> list[Loss]:
     return list(ledger.losses.values())
 
 
-def place_of(root: Json, log: Log, node: Json, keyword: str) -> str:
-    """Return the pointer of the schema that a keyword of a node comes from."""
-    return _Places(root, [entry for entry in _in_order(log) if entry.__class__ is Derived]).of(node, keyword)
-
-
 def _in_order(log: Log) -> list[LedgerEntry]:
     entries: list[LedgerEntry] = []
     while log is not None:
@@ -123,39 +63,12 @@ def _in_order(log: Log) -> list[LedgerEntry]:
     return entries
 
 
-class _Places:
-    """Where schemas stand, those included that were made of others on the way."""
-
-    def __init__(self, root: Json, derived: Sequence[Derived]) -> None:
-        self._root = root
-        self._written: Mapping[int, PathChain] | None = None
-        self._pointers: dict[int, str] = {}
-        self._derived = {id(entry.new): entry for entry in reversed(derived)}
-
-    def of(self, node: Json, keyword: str) -> str:
-        """Return the pointer of the schema that a keyword of a node comes from."""
-        if node is self._root:
-            return ""
-        if (known := self._pointers.get(id(node))) is not None:
-            return known
-        if self._written is None:
-            self._written = places(self._root)
-        if (path := self._written.get(id(node))) is not None:
-            self._pointers[id(node)] = found = pointer_of(path)
-            return found
-        pending = [node]
-        for _ in range(LOSS_SOURCES):
-            if not pending:
-                break
-            here = id(pending.pop())
-            if here in self._written:
-                self._pointers[here] = found = pointer_of(self._written[here])
-                return found
-            if (derived := self._derived.get(here)) is not None:
-                sources = [source for source in derived.sources if isinstance(source, dict)]
-                sources.sort(key=lambda source: keyword in source)
-                pending.extend(sources)
-        return ""
+_CLOSING = frozenset({"additionalProperties", "unevaluatedProperties", "items", "unevaluatedItems", "additionalItems"})
+"""Keywords that are found broken themselves where they hold `false`, and not the `false` inside."""
+TOLD_LOSSES: Final = 400
+"""Schema objects whose constraints are told one by one when all of a schema is lost."""
+LOSSES_LOOKED_FOR: Final = 20_000
+"""Schema objects that are looked at for all losses of one lowering; after that a schema that is lost is told as a whole."""
 
 
 class _Ledger:
@@ -234,12 +147,90 @@ class _Ledger:
                 yield child, ""
 
 
-# Name what is lost as it was written: flattening says some things in other words, and some contradictions as `false`.
+PathChain: TypeAlias = "tuple[PathChain, Location] | None"
+"""A path as a chain from its last steps to its first, because few paths are ever written out."""
+LOSS_SOURCES: Final = 200
+"""Schemas that are looked through for the one that a lost keyword was written in; beyond them it is told of the root."""
+
+
+class _Places:
+    """Where schemas stand, those included that were made of others on the way."""
+
+    def __init__(self, root: Json, derived: Sequence[Derived]) -> None:
+        self._root = root
+        self._written: Mapping[int, PathChain] | None = None
+        self._pointers: dict[int, str] = {}
+        self._derived = {id(entry.new): entry for entry in reversed(derived)}
+
+    def of(self, node: Json, keyword: str) -> str:
+        """Return the pointer of the schema that a keyword of a node comes from."""
+        if node is self._root:
+            return ""
+        if (known := self._pointers.get(id(node))) is not None:
+            return known
+        if self._written is None:
+            self._written = places(self._root)
+        if (path := self._written.get(id(node))) is not None:
+            self._pointers[id(node)] = found = pointer_of(path)
+            return found
+        pending = [node]
+        for _ in range(LOSS_SOURCES):
+            if not pending:
+                break
+            here = id(pending.pop())
+            if here in self._written:
+                self._pointers[here] = found = pointer_of(self._written[here])
+                return found
+            if (derived := self._derived.get(here)) is not None:
+                sources = [source for source in derived.sources if isinstance(source, dict)]
+                sources.sort(key=lambda source: keyword in source)
+                pending.extend(sources)
+        return ""
+
+
+USUAL_POINTER: Final = 500
+"""Characters of a JSON Pointer: a longer one counts as several losses, as those of a deep schema grow with the square of it."""
+
+
+def pointer_of(path: PathChain) -> str:
+    """Return the JSON Pointer of a chain of steps."""
+    if path is not None and path[0] is None:
+        return pointer(path[1])
+    steps: list[Location] = []
+    while path is not None:
+        path, here = path
+        steps.append(here)
+    return pointer(chain.from_iterable(reversed(steps)))
+
+
+def places(root: Json) -> dict[int, PathChain]:
+    """Return the paths of all schema objects of a document by identity; the first place of a shared one."""
+    found: dict[int, PathChain] = {}
+    stack: list[tuple[Json, PathChain]] = [(root, None)]
+    while stack:
+        node, here = stack.pop()
+        if node.__class__ is not dict or id(node) in found:
+            continue
+        found[id(node)] = here
+        for keyword, value in node.items():
+            if keyword not in HOLDERS:
+                continue
+            if value.__class__ is dict and keyword in NAMED:
+                stack += [(child, (here, (keyword, name))) for name, child in value.items()]
+            elif value.__class__ is list and keyword in MANY:
+                stack += [(child, (here, (keyword, index))) for index, child in enumerate(value)]
+            else:
+                stack.append((value, (here, (keyword,))))
+    return found
+
+
+def place_of(root: Json, log: Log, node: Json, keyword: str) -> str:
+    """Return the pointer of the schema that a keyword of a node comes from."""
+    return _Places(root, [entry for entry in _in_order(log) if entry.__class__ is Derived]).of(node, keyword)
 
 
 _FLAT_FOR = {"unevaluatedProperties": "additionalProperties", "unevaluatedItems": "items"}
 """What flattening turns keywords into: a loss of the one is a loss of the other."""
-
 _WHOLE = frozenset({"false", "schema"})
 """What a loss names that is about a schema and not about one of its keywords."""
 
@@ -252,15 +243,6 @@ def losses_as_written(
     return tuple([loss for loss in told if loss.kind != "contradiction" or not _was_forbidden(loss, schema)])
 
 
-def _was_forbidden(loss: Loss, schema: Json) -> bool:
-    """Say whether a property is left out that its author has forbidden."""
-    try:
-        written = at(schema, loss.pointer)
-    except (LookupError, ValueError, TypeError):
-        written = loss.value
-    return is_written_false(written)
-
-
 def _with_what_was_written(
     losses: tuple[Loss, ...], flat: Json, schema: Json, documents: Mapping[str, Json] | None
 ) -> tuple[Loss, ...]:
@@ -269,10 +251,6 @@ def _with_what_was_written(
         more += _contradictory(losses, flat, schema, documents)
     known = {_key(loss) for loss in losses}
     return (*losses, *{_key(loss): loss for loss in more if _key(loss) not in known}.values()) if more else losses
-
-
-def _key(loss: Loss) -> tuple[str, str, str]:
-    return loss.pointer, loss.keyword, "unenforced" if loss.kind == "part" else loss.kind
 
 
 def _formerly(losses: tuple[Loss, ...], schema: Json) -> Iterator[Loss]:
@@ -315,6 +293,35 @@ def _contradictory(losses: tuple[Loss, ...], flat: Json, schema: Json, documents
                 yield Loss(part, keyword, value, "part", "is part of a contradiction")
 
 
+def _value_at(schema: Json, place: str) -> Json:
+    """Return what stands in a place; `None` if nothing does."""
+    try:
+        return at(schema, place)
+    except (LookupError, ValueError, TypeError):
+        return None
+
+
+def _nearest(traced: Flat, place: str) -> str:
+    """Return the innermost place around one of which the origins are known."""
+    while place and not traced.origins.get(place):
+        place, _, _ = place.rpartition("/")
+    return place
+
+
+def _origins(traced: Flat, place: str, schema: Json, documents: Mapping[str, Json] | None) -> Iterable[tuple[str, Json]]:
+    """Return the schemas, with their places, that came together in a place of the flat schema; all of it if nobody knows."""
+    if not place:
+        return [("", schema)]
+    inside = _nearest(traced, place)
+    below = place.removeprefix(inside)
+    found = [
+        (origin.pointer, _value_at((documents or {}).get(origin.uri) if origin.uri else schema, origin.pointer))
+        for origin in traced.origins.get(inside, ())
+    ]
+    exact = [(here + below, part) for here, whole in found if (part := _value_at(whole, below)) is not None]
+    return exact or [(here, whole) for here, whole in found if whole is not None] or [("", schema)]
+
+
 def _with_what_it_refers_to(place: str, schema: Json, root: Json) -> Iterator[tuple[str, str, Json]]:
     """Yield the constraints of a schema and of the schemas it leads to; all of the document where a reference is no pointer."""
     from urllib.parse import unquote
@@ -332,36 +339,17 @@ def _with_what_it_refers_to(place: str, schema: Json, root: Json) -> Iterator[tu
                     pending.append(target_and_part)
 
 
-def _origins(traced: Flat, place: str, schema: Json, documents: Mapping[str, Json] | None) -> Iterable[tuple[str, Json]]:
-    """Return the schemas, with their places, that came together in a place of the flat schema; all of it if nobody knows."""
-    if not place:
-        return [("", schema)]
-    inside = _nearest(traced, place)
-    below = place.removeprefix(inside)
-    found = [
-        (origin.pointer, _value_at((documents or {}).get(origin.uri) if origin.uri else schema, origin.pointer))
-        for origin in traced.origins.get(inside, ())
-    ]
-    exact = [(here + below, part) for here, whole in found if (part := _value_at(whole, below)) is not None]
-    return exact or [(here, whole) for here, whole in found if whole is not None] or [("", schema)]
+def _key(loss: Loss) -> tuple[str, str, str]:
+    return loss.pointer, loss.keyword, "unenforced" if loss.kind == "part" else loss.kind
 
 
-def _nearest(traced: Flat, place: str) -> str:
-    """Return the innermost place around one of which the origins are known."""
-    while place and not traced.origins.get(place):
-        place, _, _ = place.rpartition("/")
-    return place
-
-
-def _value_at(schema: Json, place: str) -> Json:
-    """Return what stands in a place; `None` if nothing does."""
+def _was_forbidden(loss: Loss, schema: Json) -> bool:
+    """Say whether a property is left out that its author has forbidden."""
     try:
-        return at(schema, place)
+        written = at(schema, loss.pointer)
     except (LookupError, ValueError, TypeError):
-        return None
-
-
-# What the losses of a lowering are told of: most callers send the payload and never ask for them.
+        written = loss.value
+    return is_written_false(written)
 
 
 class Account(NamedTuple):

@@ -39,168 +39,6 @@ from instrc.tools.given import ToolLike, tool_of
 from instrc.tools.python_values import json_of, why_unwritten
 from instrc.tools.tool import Example, Hint, Tool, checked_json, schema_of
 
-# Write a value as a model would write it for a target: for the examples that a model is shown.
-
-
-@takes_plain_values
-def encode(value: object, map: object, name: str | None = None, *, check: bool = True) -> Json:  # noqa: A002  -- the word for it everywhere else
-    """Return a value as a model would write it for the target: what `lift` turns back into it.
-
-        lowered = instrc.lower({"type": "object", "properties": {"days": {"type": "object"}}}, "openai")
-        sent = instrc.encode({"days": {"Monday": 1}}, lowered)
-        assert instrc.lift(sent, lowered).call.value == {"days": {"Monday": 1}}
-
-    `value` is JSON, or an instance of a model of pydantic or a dataclass.  `map` is a lowering or its map, as for `lift`.
-    `name` says which tool, where the map is that of several.
-    With `check`, a value that does not satisfy the schema it was lowered from is a `CompileError` with `invalid-answer` problems.
-
-    A `format` counts as well, as it does for `lift`: a time needs a zone where the format is `time` or `date-time`,
-    which pydantic says of every `time` and `datetime` but not of a `NaiveDatetime`.
-
-    For examples in prompts, such as `few_shot_examples` of GigaChat.  `Inexpressible` if the target has no words for it;
-    where null is the default of a property and cannot be told from leaving it out, it is left out, with a `CompileWarning`
-    if it was given in JSON.  Keys are in the order of the payload, as a model writes them.
-    """
-    records = records_in(map)
-    record = map_of(text_or_none("name", name), records)
-    if record is None:
-        raise CompileError([UnreadableMap(reason=f"it knows no tool `{name}`")])
-    sent, left_out = _encoded(value, record, _payload_schema(map, record), check=truth("check", check))
-    known = known_target(record["target"])
-    if left_out and isinstance(value, dict | list) and known is not None and not known.null:  # others are sent null for it
-        reason = "is null, which cannot be told from leaving a property out: what is null is left out"
-        problem = LossyTarget(target=str(record["target"]), keyword="default", pointer="", reason=reason)
-        warn_caller(CompileWarning(problem))
-    return sent
-
-
-def _encoded(value: object, record: JsonObject, schema: Json, *, check: bool = True) -> tuple[Json, bool]:
-    """Return a value as it is sent, in the order of the payload's schema, and whether nulls had to be left out."""
-    written = cast("Json", json_of(value, as_input=True))
-    if (fault := json_fault(written)) is not None:
-        reason = why_unwritten(value) if not fault[0] else ""
-        raise CompileError([InvalidAnswer(pointer=fault[0], reason=f"{fault[1]}: {reason}" if reason else fault[1])])
-    own = record["schema"]
-    if check:
-        if wrong := validate(written, own):
-            raise CompileError([InvalidAnswer(pointer=each.instance, reason=each.message) for each in wrong])
-        _refuse_undeclared(written, record)
-    try:
-        sent, left_out = Transcoder(record).write(Arranger(own).arranged(written, [own])), False
-    except Inexpressible:
-        spared = KeyRenamer(own, spare=True).converted(written, [own])
-        if equal(spared, written):
-            raise
-        sent, left_out = Transcoder(record).write(spared), True
-    return Arranger(schema).arranged(sent, [schema]), left_out
-
-
-def _payload_schema(given: object, record: JsonObject) -> Json:
-    """Return the schema that is sent by a map: that of its lowering, or of the same lowering done again."""
-    for each in (given, *getattr(given, "lowerings", ())):
-        if isinstance(each, Lowering) and each.map == record:
-            return each.schema
-    dialect = known_target(record["target"])
-    if dialect is None or record.get("codec") is None:
-        return True  # in our order, which is that of a payload of the same shape
-    again = lower_tool(Tool("tool", record["schema"]), dialect, LoweringOptions())
-    return again.schema if again.map.get("codec") == record["codec"] else True
-
-
-def _refuse_undeclared(value: Json, record: JsonObject) -> None:
-    """Raise `Inexpressible` for a key that the schema leaves open, and that the closed objects of the payload forbid."""
-    dialect = known_target(record["target"])
-    if dialect is None or not dialect.closed:
-        return
-    place = undeclared_key(value, record["schema"], levels=dialect.limits.depth)
-    if place is not None:
-        key, where = dumps(place[-1], indent=False), pointer(place[:-1]) or "/"
-        message = (
-            f"the key {key} at {where} is not declared, and `{dialect.name}` closes objects: "
-            "declare it in `properties`, or let `additionalProperties` say what else there may be"
-        )
-        raise Inexpressible(message)
-
-
-# Report a loss that all tools of a plan have in the same place once, with the names of the tools.
-
-
-_Branches: TypeAlias = list[JsonObject] | None
-"""The alternatives of a plan, one for each tool; `None` for what is no plan."""
-
-
-class LossOfTools(NamedTuple):
-    """A loss, with the tools of a plan that have it in the same place of their own tasks: none if it is of no plan.
-
-    All that can read the output of another task have what is lost of that in common, wherever in their arguments it stands.
-    """
-
-    loss: Loss
-    tools: tuple[str, ...] = ()
-
-
-def grouped_losses(losses: Iterable[Loss], schema: Json) -> list[LossOfTools]:
-    """Return losses in their order, the first for each that the tools of a plan have in common."""
-    plans: dict[tuple[str, ...], _Branches] = {}
-    found: dict[tuple[object, ...], tuple[Loss, dict[str, None]]] = {}
-    for number, loss in enumerate(losses):
-        path = tuple(tokens(loss.pointer))
-        place = _alternative_of_plan(path, schema, plans)
-        branches = None if place is None else plans[path[:place]]
-        if place is None or branches is None:
-            found[number,] = loss, {}
-            continue
-        own = branches[int(path[place + 2])]
-        inside, reference = _reference_on(path[place + 3 :], own)
-        alike = path[:place], reference is not None, inside, loss.keyword, loss.kind, loss.reason, loss.tool
-        if alike not in found:
-            found[alike] = loss, {} if reference is None else dict.fromkeys(_tools_with(reference, branches))
-        found[alike][1][tool_name_of(own)] = None
-    return [LossOfTools(loss, tuple(tools)) for loss, tools in found.values()]
-
-
-def _reference_on(path: tuple[str, ...], node: Json) -> tuple[tuple[str, ...], Json]:
-    """Return the first schema on a path that stands for the output of another task, and the path inside it.
-
-    Without one, return the path as it is and `None`.
-    """
-    for place in range(len(path) + 1):
-        try:
-            passed = at(node, pointer(path[:place]))
-        except LookupError:
-            break
-        if is_output_reference(passed):
-            return path[place:], passed
-    return path, None
-
-
-def _tools_with(reference: Json, branches: list[JsonObject]) -> list[str]:
-    """Return the tools of which an argument may be the output of another task."""
-    return [tool_name_of(branch) for branch in branches if any(part == reference for _, part in walk(branch))]
-
-
-def _alternative_of_plan(path: tuple[str, ...], schema: Json, plans: dict[tuple[str, ...], _Branches]) -> int | None:
-    """Return where on a path a plan stands of which the path leads into one alternative; `None` if it leads into none."""
-    for place in range(len(path) - 2):
-        if path[place : place + 2] != ("items", "anyOf") or not path[place + 2].isdecimal():
-            continue
-        if path[:place] not in plans:
-            plans[path[:place]] = _branches_at(path[:place], schema)
-        branches = plans[path[:place]]
-        if branches is not None and int(path[place + 2]) < len(branches):
-            return place
-    return None
-
-
-def _branches_at(path: tuple[str, ...], schema: Json) -> _Branches:
-    try:
-        return branches_of(mapping(at(schema, pointer(path))))
-    except LookupError:
-        return None
-
-
-# What a schema becomes for a target.
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Lowering:  # noqa: PLW1641  -- it holds lists and objects, which have no hash
@@ -265,6 +103,217 @@ class Lowering:  # noqa: PLW1641  -- it holds lists and objects, which have no h
         return Lowering, (self.payload, self.map, self.schema, self.dialect, self.losses, self.over_budget, self.strict)
 
 
+@takes_plain_values
+def lower(
+    schema: ToolLike,
+    target: TargetName | Dialect = "openai",
+    name: str | None = None,
+    *,
+    envelope: TargetName | Dialect | None = None,
+    description: str | None = None,
+    examples: Iterable[Example | Json] = (),
+    ordered: bool = True,
+    unroll: int = UNROLL,
+    recursion: Recursion | None = None,
+    strict: bool = False,
+    documents: Mapping[str, Json] | None = None,
+    report: Report | None = None,
+) -> Lowering:
+    """Fit a JSON Schema to a target.
+
+        lowered = instrc.lower({"type": "object", "properties": {"text": {"type": "string"}}}, "openai", "write_reply")
+        tools = [lowered.payload]  # for the provider
+        answer = instrc.lift({"text": "Dear Ann"}, lowered)  # what it returned
+
+    `schema` may also be a tool as a provider takes it, a compiled artefact or process (its entry is sent), a model of pydantic,
+    a typed dict, a dataclass or an annotated function.  `TypeError` for anything else.
+    `target` is a name that `targets()` lists, or a `Dialect` of your own.
+    `envelope` names another target whose envelope is filled: `lower(Letter, "anthropic-strict", envelope="openai")` keeps
+    Anthropic's rules for a gateway that speaks OpenAI's language, such as LiteLLM.
+    `examples` are values to show the model where the target has a field for them; JSON, or
+    instances of a model or a dataclass; they must satisfy the schema.
+    `ordered` keeps the order of properties where the target would move optional ones.
+    `unroll` says how often a recursive reference is written out where the target keeps none;
+    `recursion` overrides what the target does about it.
+    With `strict` each grave loss is an error.  Problems go to `report`; without one, errors raise a `CompileError`.
+    What is no valid schema raises a `CompileError` with `invalid-schema` problems.
+    """
+    tool = tool_of(schema, arguments.text_or_none("name", name))
+    arguments.truth("strict", strict)
+    told = None if report is None else arguments.instance("report", report, Report, "an `instrc.Report`")
+    if arguments.text_or_none("description", description) is not None:
+        tool = tool._replace(description=description)
+    if not (isinstance(examples, tuple) and not examples) and (given := _lower_examples(examples)):
+        tool = tool._replace(examples=given)
+    dialect = targets.dialect(target)
+    if envelope is not None:
+        dialect = in_envelope(dialect, targets.dialect(envelope))
+    options = LoweringOptions(ordered, unroll, recursion)
+    return report_losses(lower_tool(tool, dialect, options, documents), strict=strict, report=told)
+
+
+def _lower_examples(examples: Iterable[Example | Json]) -> tuple[Example, ...]:
+    if isinstance(examples, Example):  # a tuple to Python, so its members would be taken for examples
+        message = "`examples` takes a list: put the `Example` in one"
+        raise TypeError(message)
+    given = arguments.several("examples", examples)
+    return tuple(each if isinstance(each, Example) else Example(checked_json(json_of(each, as_input=True))) for each in given)
+
+
+@takes_plain_values
+def encode(value: object, map: object, name: str | None = None, *, check: bool = True) -> Json:  # noqa: A002  -- the word for it everywhere else
+    """Return a value as a model would write it for the target: what `lift` turns back into it.
+
+        lowered = instrc.lower({"type": "object", "properties": {"days": {"type": "object"}}}, "openai")
+        sent = instrc.encode({"days": {"Monday": 1}}, lowered)
+        assert instrc.lift(sent, lowered).call.value == {"days": {"Monday": 1}}
+
+    `value` is JSON, or an instance of a model of pydantic or a dataclass.  `map` is a lowering or its map, as for `lift`.
+    `name` says which tool, where the map is that of several.
+    With `check`, a value that does not satisfy the schema it was lowered from is a `CompileError` with `invalid-answer` problems.
+
+    A `format` counts as well, as it does for `lift`: a time needs a zone where the format is `time` or `date-time`,
+    which pydantic says of every `time` and `datetime` but not of a `NaiveDatetime`.
+
+    For examples in prompts, such as `few_shot_examples` of GigaChat.  `Inexpressible` if the target has no words for it;
+    where null is the default of a property and cannot be told from leaving it out, it is left out, with a `CompileWarning`
+    if it was given in JSON.  Keys are in the order of the payload, as a model writes them.
+    """
+    records = records_in(map)
+    record = map_of(text_or_none("name", name), records)
+    if record is None:
+        raise CompileError([UnreadableMap(reason=f"it knows no tool `{name}`")])
+    sent, left_out = _encoded(value, record, _payload_schema(map, record), check=truth("check", check))
+    known = known_target(record["target"])
+    if left_out and isinstance(value, dict | list) and known is not None and not known.null:  # others are sent null for it
+        reason = "is null, which cannot be told from leaving a property out: what is null is left out"
+        problem = LossyTarget(target=str(record["target"]), keyword="default", pointer="", reason=reason)
+        warn_caller(CompileWarning(problem))
+    return sent
+
+
+def _encoded(value: object, record: JsonObject, schema: Json, *, check: bool = True) -> tuple[Json, bool]:
+    """Return a value as it is sent, in the order of the payload's schema, and whether nulls had to be left out."""
+    written = cast("Json", json_of(value, as_input=True))
+    if (fault := json_fault(written)) is not None:
+        reason = why_unwritten(value) if not fault[0] else ""
+        raise CompileError([InvalidAnswer(pointer=fault[0], reason=f"{fault[1]}: {reason}" if reason else fault[1])])
+    own = record["schema"]
+    if check:
+        if wrong := validate(written, own):
+            raise CompileError([InvalidAnswer(pointer=each.instance, reason=each.message) for each in wrong])
+        _refuse_undeclared(written, record)
+    try:
+        sent, left_out = Transcoder(record).write(Arranger(own).arranged(written, [own])), False
+    except Inexpressible:
+        spared = KeyRenamer(own, spare=True).converted(written, [own])
+        if equal(spared, written):
+            raise
+        sent, left_out = Transcoder(record).write(spared), True
+    return Arranger(schema).arranged(sent, [schema]), left_out
+
+
+def _refuse_undeclared(value: Json, record: JsonObject) -> None:
+    """Raise `Inexpressible` for a key that the schema leaves open, and that the closed objects of the payload forbid."""
+    dialect = known_target(record["target"])
+    if dialect is None or not dialect.closed:
+        return
+    place = undeclared_key(value, record["schema"], levels=dialect.limits.depth)
+    if place is not None:
+        key, where = dumps(place[-1], indent=False), pointer(place[:-1]) or "/"
+        message = (
+            f"the key {key} at {where} is not declared, and `{dialect.name}` closes objects: "
+            "declare it in `properties`, or let `additionalProperties` say what else there may be"
+        )
+        raise Inexpressible(message)
+
+
+def _payload_schema(given: object, record: JsonObject) -> Json:
+    """Return the schema that is sent by a map: that of its lowering, or of the same lowering done again."""
+    for each in (given, *getattr(given, "lowerings", ())):
+        if isinstance(each, Lowering) and each.map == record:
+            return each.schema
+    dialect = known_target(record["target"])
+    if dialect is None or record.get("codec") is None:
+        return True  # in our order, which is that of a payload of the same shape
+    again = lower_tool(Tool("tool", record["schema"]), dialect, LoweringOptions())
+    return again.schema if again.map.get("codec") == record["codec"] else True
+
+
+_Branches: TypeAlias = list[JsonObject] | None
+"""The alternatives of a plan, one for each tool; `None` for what is no plan."""
+
+
+class LossOfTools(NamedTuple):
+    """A loss, with the tools of a plan that have it in the same place of their own tasks: none if it is of no plan.
+
+    All that can read the output of another task have what is lost of that in common, wherever in their arguments it stands.
+    """
+
+    loss: Loss
+    tools: tuple[str, ...] = ()
+
+
+def grouped_losses(losses: Iterable[Loss], schema: Json) -> list[LossOfTools]:
+    """Return losses in their order, the first for each that the tools of a plan have in common."""
+    plans: dict[tuple[str, ...], _Branches] = {}
+    found: dict[tuple[object, ...], tuple[Loss, dict[str, None]]] = {}
+    for number, loss in enumerate(losses):
+        path = tuple(tokens(loss.pointer))
+        place = _alternative_of_plan(path, schema, plans)
+        branches = None if place is None else plans[path[:place]]
+        if place is None or branches is None:
+            found[number,] = loss, {}
+            continue
+        own = branches[int(path[place + 2])]
+        inside, reference = _reference_on(path[place + 3 :], own)
+        alike = path[:place], reference is not None, inside, loss.keyword, loss.kind, loss.reason, loss.tool
+        if alike not in found:
+            found[alike] = loss, {} if reference is None else dict.fromkeys(_tools_with(reference, branches))
+        found[alike][1][tool_name_of(own)] = None
+    return [LossOfTools(loss, tuple(tools)) for loss, tools in found.values()]
+
+
+def _alternative_of_plan(path: tuple[str, ...], schema: Json, plans: dict[tuple[str, ...], _Branches]) -> int | None:
+    """Return where on a path a plan stands of which the path leads into one alternative; `None` if it leads into none."""
+    for place in range(len(path) - 2):
+        if path[place : place + 2] != ("items", "anyOf") or not path[place + 2].isdecimal():
+            continue
+        if path[:place] not in plans:
+            plans[path[:place]] = _branches_at(path[:place], schema)
+        branches = plans[path[:place]]
+        if branches is not None and int(path[place + 2]) < len(branches):
+            return place
+    return None
+
+
+def _branches_at(path: tuple[str, ...], schema: Json) -> _Branches:
+    try:
+        return branches_of(mapping(at(schema, pointer(path))))
+    except LookupError:
+        return None
+
+
+def _reference_on(path: tuple[str, ...], node: Json) -> tuple[tuple[str, ...], Json]:
+    """Return the first schema on a path that stands for the output of another task, and the path inside it.
+
+    Without one, return the path as it is and `None`.
+    """
+    for place in range(len(path) + 1):
+        try:
+            passed = at(node, pointer(path[:place]))
+        except LookupError:
+            break
+        if is_output_reference(passed):
+            return path[place:], passed
+    return path, None
+
+
+def _tools_with(reference: Json, branches: list[JsonObject]) -> list[str]:
+    """Return the tools of which an argument may be the output of another task."""
+    return [tool_name_of(branch) for branch in branches if any(part == reference for _, part in walk(branch))]
+
+
 def report_losses(result: Lowering, *, strict: bool, report: Report | None) -> Lowering:
     """Make problems of grave losses, and raise or report them."""
     if strict:
@@ -275,14 +324,6 @@ def report_losses(result: Lowering, *, strict: bool, report: Report | None) -> L
     elif strict and any(loss.grave for loss in result.losses):
         raise CompileError(result.problems)
     return result
-
-
-# Write the names of properties in descriptions as they are sent: `Use step1_найти.` beside the key `step1_nayti` misleads.
-#
-# A word is taken for the name of a property if it could be nothing else: it has a sign or a digit in it (`step1_найти`,
-# `$score`),
-# it stands in quotes or backticks, in a path (`step1_find.тема`), or in a hint, whose places the compiler tells with the schema.
-# An ordinary word of a text (`Полное имя`) stays, though a property may be called so.
 
 
 _USUAL_HINT = re.compile(r"^Use .+\.$", re.MULTILINE)
@@ -345,12 +386,6 @@ class Mentions:
         return self._sent[match.group()] if quoted or _in_path(text, start, end) else match.group()
 
 
-def _in_path(text: str, start: int, end: int) -> bool:
-    """Say whether a word is joined to another one by a dot."""
-    after, before = text[end : end + 2], text[max(start - 2, 0) : start]
-    return (after[:1] == "." and after[1:].isidentifier()) or (before[1:] == "." and f"_{before[:1]}".isidentifier())
-
-
 def _matching(words: list[str]) -> re.Pattern[str]:
     """Return what matches each of the words where it stands for itself."""
     if not words:
@@ -358,7 +393,10 @@ def _matching(words: list[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w$])(?:{'|'.join(map(re.escape, words))})(?!\w)")
 
 
-# Write what is built of a schema into the envelope of a target, with the map for the way back.
+def _in_path(text: str, start: int, end: int) -> bool:
+    """Say whether a word is joined to another one by a dot."""
+    after, before = text[end : end + 2], text[max(start - 2, 0) : start]
+    return (after[:1] == "." and after[1:].isidentifier()) or (before[1:] == "." and f"_{before[:1]}".isidentifier())
 
 
 SHARED_FROM: Final = 8_000
@@ -403,20 +441,6 @@ def write(built: Built, flat: Json, tool: Tool, name: str, dialect: Dialect) -> 
     return Written(fill_envelope(dialect.envelope, words), record, schema, tuple(more))
 
 
-def _shared(schema: Json) -> Json:
-    """Return a large schema in which what stands in several places is a definition; the same object if that gains little."""
-    size = len(text := dumps(schema, indent=False))
-    if size < SHARED_FROM or not isinstance(schema, dict):
-        return schema
-    begun = [text[place.start() : place.start() + _BEGINNING] for place in _OBJECT.finditer(text)]
-    if len(begun) - len(set(begun)) < _REPEATED * len(begun):
-        return schema  # nor is there need to look closer
-    from instrc.schema.flattening.flatten import share  # few schemas are as large
-
-    short = share(schema, described=False)
-    return short if len(dumps(short, indent=False)) <= SHARED_GAIN * size else schema
-
-
 def _with_description(built: Built, flat: Json, tool: Tool, dialect: Dialect) -> tuple[str | None, Json]:
     """Return the description of the tool, within its limit, and the schema with what does not go there."""
     said, schema = _said_once(built.schema, tool, flat, dialect)
@@ -430,11 +454,6 @@ def _with_description(built: Built, flat: Json, tool: Tool, dialect: Dialect) ->
             here = schema.get("description")
             schema = {**schema, "description": join_notes(overflow, here if isinstance(here, str) else None)}
     return said, schema
-
-
-def _asks_nothing(schema: Json) -> bool:
-    """Say whether a schema is that of a tool without parameters."""
-    return isinstance(schema, dict) and schema.get("type") == "object" and not schema.get("properties")
 
 
 def _said_once(schema: Json, tool: Tool, flat: Json, dialect: Dialect) -> tuple[str | None, Json]:
@@ -486,6 +505,25 @@ def _cut(text: str, most: int) -> tuple[str, str]:
     return text[:end].rstrip() + ("" if text[:end].rstrip().endswith((".", "!", "?")) else "…"), text
 
 
+def _asks_nothing(schema: Json) -> bool:
+    """Say whether a schema is that of a tool without parameters."""
+    return isinstance(schema, dict) and schema.get("type") == "object" and not schema.get("properties")
+
+
+def _shared(schema: Json) -> Json:
+    """Return a large schema in which what stands in several places is a definition; the same object if that gains little."""
+    size = len(text := dumps(schema, indent=False))
+    if size < SHARED_FROM or not isinstance(schema, dict):
+        return schema
+    begun = [text[place.start() : place.start() + _BEGINNING] for place in _OBJECT.finditer(text)]
+    if len(begun) - len(set(begun)) < _REPEATED * len(begun):
+        return schema  # nor is there need to look closer
+    from instrc.schema.flattening.flatten import share  # few schemas are as large
+
+    short = share(schema, described=False)
+    return short if len(dumps(short, indent=False)) <= SHARED_GAIN * size else schema
+
+
 def _examples(tool: Tool, record: JsonObject, schema: Json, dialect: Dialect) -> tuple[list[Json] | None, list[Loss]]:
     """Return the examples of a tool for their field of the envelope, `None` if there are none, and what is left out.
 
@@ -508,68 +546,6 @@ def _examples(tool: Tool, record: JsonObject, schema: Json, dialect: Dialect) ->
             continue
         found.append(fill_envelope(dialect.example, {"@value": value, "@request": example.request or ""}))
     return found or None, losses
-
-
-# Lower a schema to a target: the payload in its envelope, the way back, and what was lost.
-#
-# `lower_tool` is the picture of the stages: each hands the next what it has made.
-
-
-@takes_plain_values
-def lower(
-    schema: ToolLike,
-    target: TargetName | Dialect = "openai",
-    name: str | None = None,
-    *,
-    envelope: TargetName | Dialect | None = None,
-    description: str | None = None,
-    examples: Iterable[Example | Json] = (),
-    ordered: bool = True,
-    unroll: int = UNROLL,
-    recursion: Recursion | None = None,
-    strict: bool = False,
-    documents: Mapping[str, Json] | None = None,
-    report: Report | None = None,
-) -> Lowering:
-    """Fit a JSON Schema to a target.
-
-        lowered = instrc.lower({"type": "object", "properties": {"text": {"type": "string"}}}, "openai", "write_reply")
-        tools = [lowered.payload]  # for the provider
-        answer = instrc.lift({"text": "Dear Ann"}, lowered)  # what it returned
-
-    `schema` may also be a tool as a provider takes it, a compiled artefact or process (its entry is sent), a model of pydantic,
-    a typed dict, a dataclass or an annotated function.  `TypeError` for anything else.
-    `target` is a name that `targets()` lists, or a `Dialect` of your own.
-    `envelope` names another target whose envelope is filled: `lower(Letter, "anthropic-strict", envelope="openai")` keeps
-    Anthropic's rules for a gateway that speaks OpenAI's language, such as LiteLLM.
-    `examples` are values to show the model where the target has a field for them; JSON, or
-    instances of a model or a dataclass; they must satisfy the schema.
-    `ordered` keeps the order of properties where the target would move optional ones.
-    `unroll` says how often a recursive reference is written out where the target keeps none;
-    `recursion` overrides what the target does about it.
-    With `strict` each grave loss is an error.  Problems go to `report`; without one, errors raise a `CompileError`.
-    What is no valid schema raises a `CompileError` with `invalid-schema` problems.
-    """
-    tool = tool_of(schema, arguments.text_or_none("name", name))
-    arguments.truth("strict", strict)
-    told = None if report is None else arguments.instance("report", report, Report, "an `instrc.Report`")
-    if arguments.text_or_none("description", description) is not None:
-        tool = tool._replace(description=description)
-    if not (isinstance(examples, tuple) and not examples) and (given := _lower_examples(examples)):
-        tool = tool._replace(examples=given)
-    dialect = targets.dialect(target)
-    if envelope is not None:
-        dialect = in_envelope(dialect, targets.dialect(envelope))
-    options = LoweringOptions(ordered, unroll, recursion)
-    return report_losses(lower_tool(tool, dialect, options, documents), strict=strict, report=told)
-
-
-def _lower_examples(examples: Iterable[Example | Json]) -> tuple[Example, ...]:
-    if isinstance(examples, Example):  # a tuple to Python, so its members would be taken for examples
-        message = "`examples` takes a list: put the `Example` in one"
-        raise TypeError(message)
-    given = arguments.several("examples", examples)
-    return tuple(each if isinstance(each, Example) else Example(checked_json(json_of(each, as_input=True))) for each in given)
 
 
 def lower_tool(tool: Tool, dialect: Dialect, options: LoweringOptions, documents: Mapping[str, Json] | None = None) -> Lowering:

@@ -21,9 +21,6 @@ from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_array, listing, mapping
 from instrc.text.sentences import filled
 
-# Say one property of an object: under which key, whether it may be left out, and how null is told from that.
-
-
 _TYPED = frozenset({"properties", "items", "minLength", "pattern", "minimum", "maximum"})
 """Keywords by which a schema without types is read as of the type that they speak of."""
 
@@ -100,15 +97,6 @@ def property_of(
         key = None if sent == name else name
         member = Member(key, absence.absent, absence.word, absence.missing, absence.unsaid, codec)
     return Property(sent, body, absence.asked, member), progress
-
-
-def holder_of(node: JsonObject, context: RewriteContext, *, leaky: bool) -> Holder:
-    """Return an object as the holder of its properties."""
-    dialect = context.dialect
-    optional: _Absence | None = _BY_NULL_TOO if dialect.null_leaves_out and context.level == 1 else _NEVER_SENT
-    if context.all_asked:
-        optional = _BY_NULL if dialect.unions == "anyOf" and dialect.null else None
-    return Holder(node, context, context.deeper(), leaky, optional)
 
 
 def _left_out(holder: Holder, name: str, schema: Json, progress: Progress, *, required: bool) -> Progress:
@@ -216,6 +204,15 @@ def _lose_null(schema: Json, progress: Progress) -> Progress:
     return progress.lose(schema, "type", "convention" if same else "narrowed", "null cannot be told from leaving out")
 
 
+def holder_of(node: JsonObject, context: RewriteContext, *, leaky: bool) -> Holder:
+    """Return an object as the holder of its properties."""
+    dialect = context.dialect
+    optional: _Absence | None = _BY_NULL_TOO if dialect.null_leaves_out and context.level == 1 else _NEVER_SENT
+    if context.all_asked:
+        optional = _BY_NULL if dialect.unions == "anyOf" and dialect.null else None
+    return Holder(node, context, context.deeper(), leaky, optional)
+
+
 def admits_null(context: RewriteContext, variant: Variant) -> bool:
     """Say whether null is among the values of a variant."""
     if variant.kind in {"null", "any"}:
@@ -249,19 +246,6 @@ def _nullish(context: RewriteContext, node: Json, seen: set[int]) -> bool:
         return False  # read as that type
     unions = [listing(node[keyword]) for keyword in ("anyOf", "oneOf") if keyword in node]
     return all(any(_nullish(context, member, seen) for member in members) for members in unions)
-
-
-# Say objects: keys, optional properties, maps, properties that are not declared.
-#
-# * **Keys** outside a target's alphabet are renamed (Anthropic, Gemini, GigaChat, Ollama, the top of smolagents).
-# * **Optional** properties become required and nullable where a target asks for all (OpenAI), or moves optional ones out of
-# their
-#   place (Anthropic strict, Gemini, Ollama) and order matters.  Null then means "left out";
-#   where null is a value too, the word `<null>` says it.  GigaChat has no null: there a missing key says it.
-# * **Maps** become arrays of `{key, value}` where each object must be closed (OpenAI, Anthropic strict) or
-#   maps come back empty (Gemini); undeclared properties beside declared ones go into one such array.
-# * **Open objects** that do not speak of other properties are closed; that nobody means them is a convention, and it is
-# reported.
 
 
 _MORE = "additional_properties"
@@ -324,6 +308,63 @@ def _no_arguments(node: JsonObject, context: RewriteContext) -> bool:
     return node is context.root and context.dialect.tool and node.keys().isdisjoint({"propertyNames", "minProperties"})
 
 
+class _More(Struct, frozen=True, gc=False):
+    """The list that holds undeclared properties."""
+
+    sent: Property
+    codec: More
+
+
+def _whole(
+    node: JsonObject,
+    properties: Sequence[Property],
+    keyword_map: key_maps.KeywordMap | None,
+    more: _More | None,
+    context: RewriteContext,
+    progress: Progress,
+) -> tuple[Variant, Progress]:
+    """Return the finished object."""
+    dialect = context.dialect
+    every = properties if more is None else [*properties, more.sent]
+    declared: JsonObject = {found.sent: found.body for found in every}
+    body: JsonObject = {"type": "object", "properties": declared}
+    if keyword_map is not None:
+        body |= keyword_map.body
+    required: list[Json] = [found.sent for found in every if found.required]
+    if required or dialect.every_required:
+        body["required"] = required
+    if "patternProperties" in body:
+        body.setdefault("additionalProperties", False)
+    elif dialect.closed and "additionalProperties" not in body:
+        body["additionalProperties"] = False
+    if "propertyOrdering" in dialect.keywords:
+        body["propertyOrdering"] = list(declared)
+    notes: tuple[str, ...] = () if keyword_map is None else keyword_map.notes
+    if not _BESIDE.isdisjoint(node):
+        body, lost, progress = counted(node, body, context, progress, more=more is not None)
+        notes += context.sentences_for(node, lost)
+        told = [word for word in DEPENDENT if any(each not in (True, {}, []) for each in mapping(node.get(word)).values())]
+        undeclared = None if keyword_map is None else keyword_map.codec
+        if "propertyNames" in node and (undeclared is None or undeclared.other is None) and not dialect.closed:
+            told.append("propertyNames")
+        dependent, progress = context.lose(node, told, progress)
+        notes += dependent
+    codec = _codec(properties, None if keyword_map is None else keyword_map.codec, None if more is None else more.codec)
+    return Variant("object", body, codec, tuple([text for text in notes if text]) if notes else (), node=node), progress
+
+
+def _codec(properties: Sequence[Property], undeclared: ObjectCodec | None, more: More | None) -> ObjectCodec | None:
+    """Return what is undone in an object; `None` if nothing is."""
+    members: dict[str, Member] = {found.sent: found.member for found in properties if found.member is not None}
+    if not members and more is None and undeclared is None:
+        return None
+    if undeclared is not None:
+        declared = tuple(found.sent for found in properties)
+        return replace(undeclared, declared=declared, members=members)
+    busy = more is not None or any(member.codec is not None or member.acts for member in members.values())
+    return ObjectCodec(members, more) if busy else None
+
+
 def _judge_of_names(node: JsonObject) -> Callable[[str], bool]:
     """Return what tells whether an object may have a name."""
     if "propertyNames" not in node:
@@ -381,13 +422,6 @@ def _closed(
     return _whole(node, properties, keyword_map, more, context, progress)
 
 
-class _More(Struct, frozen=True, gc=False):
-    """The list that holds undeclared properties."""
-
-    sent: Property
-    codec: More
-
-
 def _list_of_more(
     node: JsonObject,
     names: Mapping[str, Json],
@@ -410,53 +444,3 @@ def _list_of_more(
     text: JsonObject = {"description": context.sentences.more_keys}
     body, _, progress = combine(text, [variant], context, progress)
     return _More(Property(sent, body or {}, asked), More(sent, variant.codec, tuple(names), asked)), progress
-
-
-def _whole(
-    node: JsonObject,
-    properties: Sequence[Property],
-    keyword_map: key_maps.KeywordMap | None,
-    more: _More | None,
-    context: RewriteContext,
-    progress: Progress,
-) -> tuple[Variant, Progress]:
-    """Return the finished object."""
-    dialect = context.dialect
-    every = properties if more is None else [*properties, more.sent]
-    declared: JsonObject = {found.sent: found.body for found in every}
-    body: JsonObject = {"type": "object", "properties": declared}
-    if keyword_map is not None:
-        body |= keyword_map.body
-    required: list[Json] = [found.sent for found in every if found.required]
-    if required or dialect.every_required:
-        body["required"] = required
-    if "patternProperties" in body:
-        body.setdefault("additionalProperties", False)
-    elif dialect.closed and "additionalProperties" not in body:
-        body["additionalProperties"] = False
-    if "propertyOrdering" in dialect.keywords:
-        body["propertyOrdering"] = list(declared)
-    notes: tuple[str, ...] = () if keyword_map is None else keyword_map.notes
-    if not _BESIDE.isdisjoint(node):
-        body, lost, progress = counted(node, body, context, progress, more=more is not None)
-        notes += context.sentences_for(node, lost)
-        told = [word for word in DEPENDENT if any(each not in (True, {}, []) for each in mapping(node.get(word)).values())]
-        undeclared = None if keyword_map is None else keyword_map.codec
-        if "propertyNames" in node and (undeclared is None or undeclared.other is None) and not dialect.closed:
-            told.append("propertyNames")
-        dependent, progress = context.lose(node, told, progress)
-        notes += dependent
-    codec = _codec(properties, None if keyword_map is None else keyword_map.codec, None if more is None else more.codec)
-    return Variant("object", body, codec, tuple([text for text in notes if text]) if notes else (), node=node), progress
-
-
-def _codec(properties: Sequence[Property], undeclared: ObjectCodec | None, more: More | None) -> ObjectCodec | None:
-    """Return what is undone in an object; `None` if nothing is."""
-    members: dict[str, Member] = {found.sent: found.member for found in properties if found.member is not None}
-    if not members and more is None and undeclared is None:
-        return None
-    if undeclared is not None:
-        declared = tuple(found.sent for found in properties)
-        return replace(undeclared, declared=declared, members=members)
-    busy = more is not None or any(member.codec is not None or member.acts for member in members.values())
-    return ObjectCodec(members, more) if busy else None

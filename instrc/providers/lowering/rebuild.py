@@ -43,11 +43,86 @@ from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_array, as_text, as_texts, freeze, optional_text
 from instrc.text.limits import REBUILT_LEVELS
 
-# Keep a reference, write out what it stands for, or refuse it: only recursive ones are left in a flat schema.
-
-
 PAYLOAD_LEVELS: Final = 60
 """Objects and arrays inside one another, for targets that name no limit of their own."""
+
+
+def rebuild(seen: Survey, dialect: Dialect, options: LoweringOptions) -> Built:
+    """Rebuild a schema of a target's own words, with an object at its root."""
+    flat, keys = seen.schema, key_names(dialect.key, seen.names)
+    all_asked = dialect.every_required or (options.ordered and dialect.reorders)
+    deepest, recursion = dialect.limits.depth or PAYLOAD_LEVELS, options.recursion or dialect.recursion
+    context = RewriteContext(
+        dialect, flat, keys, all_asked, deepest, options.unroll, recursion, list_variants, options.uniform, options.sentences
+    )
+    root, before = _rooted(flat, dialect)
+    schema, codec, progress = fit(root, context, before)
+    found, definitions = _as_object(schema, codec, progress.definitions, dialect)
+    if schema is not None and found is None:  # the box is one level more
+        schema, codec, progress = fit(root, context.boxed(), before)
+        found, definitions = _as_object(schema, codec, progress.definitions, dialect)
+    if schema is None:
+        reason = "nothing satisfies the schema; the answer is found wrong when it is lifted"
+        progress = progress.lose(flat, "false", reason=reason).lose_all(flat, "cannot be satisfied", "part")
+        found = _empty_object(dialect), None
+    body, codec = found or (_boxed(schema or {}, context), BoxCodec("value", codec))
+    if not definitions.bodies:
+        record = shared_members(codec, {}, {})
+    else:
+        pruned, codecs = prune(codec, definitions.codecs)
+        asked = {name: without_annotations(each) for name, each in definitions.bodies.items()}
+        record = shared_members(pruned, codecs, asked)
+        body = {**body, "$defs": dict(definitions.bodies)}
+    return Built(body, record, log=progress.log, back=keys.renamed())
+
+
+def _rooted(flat: Json, dialect: Dialect) -> tuple[Json, Progress]:
+    """Read a tool's schema that says nothing as that of a tool without parameters."""
+    if not dialect.tool or not (flat is True or (isinstance(flat, dict) and SAYING_NOTHING.issuperset(flat))):
+        return flat, Progress()
+    empty: JsonObject = {"type": "object", "properties": {}, "additionalProperties": False}
+    whole: JsonObject = {**flat, **empty} if isinstance(flat, dict) else empty
+    return whole, Progress().lose(flat, "type", "convention", "is not given: a tool without parameters")
+
+
+def _as_object(
+    schema: JsonObject | None, codec: Codec, begun: PayloadDefinitions, dialect: Dialect
+) -> tuple[tuple[JsonObject, Codec] | None, PayloadDefinitions]:
+    """Return a schema that is or refers to an object, with its codec, `None` if it is not one; and what the payload defines."""
+    definitions = finished(begun, constant="const" in dialect.keywords) if begun.later else begun
+    if schema is not None and schema.get("type") == "object":
+        return (schema, codec), definitions
+    if schema is not None and "$ref" in schema:
+        name = str(schema["$ref"]).rsplit("/", 1)[-1]
+        inner = definitions.bodies[name]
+        if inner is not None and inner.get("type") == "object":
+            return (inner, definitions.codecs[name]), definitions
+    return None, definitions
+
+
+def _empty_object(dialect: Dialect) -> JsonObject:
+    schema: JsonObject = {"type": "object", "properties": {}}
+    if dialect.every_required:
+        schema["required"] = []
+    if dialect.closed:
+        schema["additionalProperties"] = False
+    if "propertyOrdering" in dialect.keywords:
+        schema["propertyOrdering"] = []
+    return schema
+
+
+def _boxed(schema: JsonObject, context: RewriteContext) -> JsonObject:
+    """Put a schema that is no object into one, because a tool's arguments are one."""
+    if context.dialect.described and "description" not in schema:
+        schema = {"description": context.sentences.the_value, **schema}
+    box = _empty_object(context.dialect)
+    box["properties"] = {"value": schema}
+    box["required"] = ["value"]
+    if "propertyOrdering" in box:
+        box["propertyOrdering"] = ["value"]
+    return box
+
+
 ACTIVE_REFERENCES: Final = 40
 """References inside one another that are written out; what they hold below that is JSON text."""
 SHARED_PART_OF_MAP: Final = 120
@@ -89,18 +164,6 @@ def references(node: JsonObject, context: RewriteContext, progress: Progress) ->
     return _unrolled(key, target, context, progress)
 
 
-def _unrolled(key: Hashable, target: JsonObject, context: RewriteContext, progress: Progress) -> tuple[list[Variant], Progress]:
-    """Write out what a reference stands for, up to a number of times."""
-    often = context.active.count(key) >= context.unroll
-    if often or progress.unrolled > UNROLLED_SCHEMAS or len(context.active) > ACTIVE_REFERENCES:
-        reason = f"is unrolled {context.unroll} times and written as JSON text below that"
-        variant, progress = unions.anything_variant(context, target, reason, progress)
-        return [variant], progress
-    found, progress = list_variants(target, replace(context, active=(*context.active, key)), progress)
-    text = optional_text(target.get("description"))
-    return [replace(variant, text=variant.text or text) for variant in found], progress
-
-
 def _definition(
     key: Hashable, ref: str, target: JsonObject, context: RewriteContext, progress: Progress
 ) -> tuple[Variant, Progress]:
@@ -121,9 +184,16 @@ def _definition(
     return Variant("ref", referring(name), RefCodec(name), node=target), progress
 
 
-# List the ways in which a value of a schema can be written for a target: the one walker, which the rewrites call back.
-#
-# Whatever the target has no word for is noted as lost, and goes into the description.
+def _unrolled(key: Hashable, target: JsonObject, context: RewriteContext, progress: Progress) -> tuple[list[Variant], Progress]:
+    """Write out what a reference stands for, up to a number of times."""
+    often = context.active.count(key) >= context.unroll
+    if often or progress.unrolled > UNROLLED_SCHEMAS or len(context.active) > ACTIVE_REFERENCES:
+        reason = f"is unrolled {context.unroll} times and written as JSON text below that"
+        variant, progress = unions.anything_variant(context, target, reason, progress)
+        return [variant], progress
+    found, progress = list_variants(target, replace(context, active=(*context.active, key)), progress)
+    text = optional_text(target.get("description"))
+    return [replace(variant, text=variant.text or text) for variant in found], progress
 
 
 _APPLICATORS = ("not", "if", "then", "else")
@@ -218,6 +288,12 @@ def _of_type(kind: str, node: JsonObject, context: RewriteContext, progress: Pro
             return unions.anything(context, node), progress
 
 
+def _conjoined(node: JsonObject, progress: Progress) -> tuple[Json, Progress]:
+    """Fold the members of `allOf` into the schema around them; members that clash stay in an `allOf`."""
+    rest: JsonObject = {keyword: value for keyword, value in node.items() if keyword != "allOf"}
+    return intersected([rest, *as_array(node["allOf"])], progress.derive(rest, node))
+
+
 def is_vacuous(node: JsonObject, keyword: str) -> bool:
     """Say whether a keyword does nothing where it stands."""
     value = node[keyword]
@@ -228,21 +304,7 @@ def is_vacuous(node: JsonObject, keyword: str) -> bool:
     return "if" not in node or value in (True, {})
 
 
-def _conjoined(node: JsonObject, progress: Progress) -> tuple[Json, Progress]:
-    """Fold the members of `allOf` into the schema around them; members that clash stay in an `allOf`."""
-    rest: JsonObject = {keyword: value for keyword, value in node.items() if keyword != "allOf"}
-    return intersected([rest, *as_array(node["allOf"])], progress.derive(rest, node))
-
-
-# Say each part of a map once, in however many places it stands.
-#
-# The alternatives of a union are told apart by whole schemas, and the schemas of a union inside are parts of those outside;
-# the codecs of a map's entries stand beside the one for all of them.  Written out, a small recursive schema would have
-# a map of megabytes.  What stands in several places is a definition instead, and the places refer to it.
-
-
 PartT = TypeVar("PartT")
-
 _BELOW = "#/$defs/"
 _CODEC = re.compile(r'\{"as":"')
 _CHOOSING = re.compile(r'"as":"(?:union|choice)"')
@@ -283,6 +345,15 @@ def _shares(codec: Codec, text: str) -> bool:
     return any(_choice_schemas([codec])) or _repeats(codec)
 
 
+def _choice_schemas(codecs: Iterable[Codec]) -> Iterator[Json]:
+    """Yield the schemas by which alternatives are chosen."""
+    for codec in each(codecs):
+        if isinstance(codec, UnionCodec):
+            yield from (alternative.when for alternative in codec.of)
+        elif isinstance(codec, ChoiceCodec):
+            yield from (choice.when for choice in codec.of.values() if choice.key is not None)
+
+
 def _repeats(codec: Codec) -> bool:
     """Say whether a part that is worth a name stands in several places."""
     seen: set[str] = set()
@@ -296,11 +367,6 @@ def _repeats(codec: Codec) -> bool:
         seen.add(text)
         stack.extend(parts(part))
     return False
-
-
-def _key(codec: SomeCodec) -> str:
-    """Return what is the same for codecs that say the same, if the codecs inside are one object wherever they are equal."""
-    return dumps(one_to_json(codec, lambda inner: None if inner is None else {"id": id(inner)}), indent=False)
 
 
 def _schemas_shared(codecs: list[Codec], definitions: Mapping[str, Json]) -> tuple[list[Codec], dict[str, Json]]:
@@ -324,29 +390,6 @@ def _schemas_shared(codecs: list[Codec], definitions: Mapping[str, Json]) -> tup
     for_each = {id(when): new for when, new in zip(asked, short[len(known) :], strict=True)}
     found = changed(codecs, lambda _, codec: _asking(codec, for_each))
     return found, {**dict(zip(known, short, strict=False)), **names.said}
-
-
-def _choice_schemas(codecs: Iterable[Codec]) -> Iterator[Json]:
-    """Yield the schemas by which alternatives are chosen."""
-    for codec in each(codecs):
-        if isinstance(codec, UnionCodec):
-            yield from (alternative.when for alternative in codec.of)
-        elif isinstance(codec, ChoiceCodec):
-            yield from (choice.when for choice in codec.of.values() if choice.key is not None)
-
-
-def _asking(codec: SomeCodec, whens: Mapping[int, Json]) -> SomeCodec:
-    """Return a codec that chooses by other schemas."""
-    if isinstance(codec, UnionCodec):
-        return UnionCodec(tuple(replace(one, when=whens[id(one.when)]) for one in codec.of))
-    if isinstance(codec, ChoiceCodec):
-        of = {label: one if one.key is None else replace(one, when=whens[id(one.when)]) for label, one in codec.of.items()}
-        return ChoiceCodec(of)
-    return codec
-
-
-def _inside_schema(schema: Json) -> Iterator[Json]:
-    return (child for _, child in subschemas(schema) if isinstance(child, dict))
 
 
 def _all_mapped(schemas: list[Json], change: Callable[[Json, Json], Json]) -> list[Json]:
@@ -409,80 +452,20 @@ class _Names(Generic[PartT]):
         return self._reference(name)
 
 
-# Rebuild a schema in a target's own words, with an object at its root.
+def _inside_schema(schema: Json) -> Iterator[Json]:
+    return (child for _, child in subschemas(schema) if isinstance(child, dict))
 
 
-def rebuild(seen: Survey, dialect: Dialect, options: LoweringOptions) -> Built:
-    """Rebuild a schema of a target's own words, with an object at its root."""
-    flat, keys = seen.schema, key_names(dialect.key, seen.names)
-    all_asked = dialect.every_required or (options.ordered and dialect.reorders)
-    deepest, recursion = dialect.limits.depth or PAYLOAD_LEVELS, options.recursion or dialect.recursion
-    context = RewriteContext(
-        dialect, flat, keys, all_asked, deepest, options.unroll, recursion, list_variants, options.uniform, options.sentences
-    )
-    root, before = _rooted(flat, dialect)
-    schema, codec, progress = fit(root, context, before)
-    found, definitions = _as_object(schema, codec, progress.definitions, dialect)
-    if schema is not None and found is None:  # the box is one level more
-        schema, codec, progress = fit(root, context.boxed(), before)
-        found, definitions = _as_object(schema, codec, progress.definitions, dialect)
-    if schema is None:
-        reason = "nothing satisfies the schema; the answer is found wrong when it is lifted"
-        progress = progress.lose(flat, "false", reason=reason).lose_all(flat, "cannot be satisfied", "part")
-        found = _empty_object(dialect), None
-    body, codec = found or (_boxed(schema or {}, context), BoxCodec("value", codec))
-    if not definitions.bodies:
-        record = shared_members(codec, {}, {})
-    else:
-        pruned, codecs = prune(codec, definitions.codecs)
-        asked = {name: without_annotations(each) for name, each in definitions.bodies.items()}
-        record = shared_members(pruned, codecs, asked)
-        body = {**body, "$defs": dict(definitions.bodies)}
-    return Built(body, record, log=progress.log, back=keys.renamed())
+def _asking(codec: SomeCodec, whens: Mapping[int, Json]) -> SomeCodec:
+    """Return a codec that chooses by other schemas."""
+    if isinstance(codec, UnionCodec):
+        return UnionCodec(tuple(replace(one, when=whens[id(one.when)]) for one in codec.of))
+    if isinstance(codec, ChoiceCodec):
+        of = {label: one if one.key is None else replace(one, when=whens[id(one.when)]) for label, one in codec.of.items()}
+        return ChoiceCodec(of)
+    return codec
 
 
-def _rooted(flat: Json, dialect: Dialect) -> tuple[Json, Progress]:
-    """Read a tool's schema that says nothing as that of a tool without parameters."""
-    if not dialect.tool or not (flat is True or (isinstance(flat, dict) and SAYING_NOTHING.issuperset(flat))):
-        return flat, Progress()
-    empty: JsonObject = {"type": "object", "properties": {}, "additionalProperties": False}
-    whole: JsonObject = {**flat, **empty} if isinstance(flat, dict) else empty
-    return whole, Progress().lose(flat, "type", "convention", "is not given: a tool without parameters")
-
-
-def _as_object(
-    schema: JsonObject | None, codec: Codec, begun: PayloadDefinitions, dialect: Dialect
-) -> tuple[tuple[JsonObject, Codec] | None, PayloadDefinitions]:
-    """Return a schema that is or refers to an object, with its codec, `None` if it is not one; and what the payload defines."""
-    definitions = finished(begun, constant="const" in dialect.keywords) if begun.later else begun
-    if schema is not None and schema.get("type") == "object":
-        return (schema, codec), definitions
-    if schema is not None and "$ref" in schema:
-        name = str(schema["$ref"]).rsplit("/", 1)[-1]
-        inner = definitions.bodies[name]
-        if inner is not None and inner.get("type") == "object":
-            return (inner, definitions.codecs[name]), definitions
-    return None, definitions
-
-
-def _empty_object(dialect: Dialect) -> JsonObject:
-    schema: JsonObject = {"type": "object", "properties": {}}
-    if dialect.every_required:
-        schema["required"] = []
-    if dialect.closed:
-        schema["additionalProperties"] = False
-    if "propertyOrdering" in dialect.keywords:
-        schema["propertyOrdering"] = []
-    return schema
-
-
-def _boxed(schema: JsonObject, context: RewriteContext) -> JsonObject:
-    """Put a schema that is no object into one, because a tool's arguments are one."""
-    if context.dialect.described and "description" not in schema:
-        schema = {"description": context.sentences.the_value, **schema}
-    box = _empty_object(context.dialect)
-    box["properties"] = {"value": schema}
-    box["required"] = ["value"]
-    if "propertyOrdering" in box:
-        box["propertyOrdering"] = ["value"]
-    return box
+def _key(codec: SomeCodec) -> str:
+    """Return what is the same for codecs that say the same, if the codecs inside are one object wherever they are equal."""
+    return dumps(one_to_json(codec, lambda inner: None if inner is None else {"id": id(inner)}), indent=False)

@@ -18,8 +18,6 @@ from instrc.schema.walk import definition_named_by
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, Location, freeze, kind_of, listing, mapping, pointer
 
-# Judge the schemas of a payload, each by itself, by the rules of its target.
-
 
 class Breach(NamedTuple):
     """A rule of a target that a payload breaks."""
@@ -51,11 +49,6 @@ _COUNTS = {"minLength", "maxLength", "minItems", "maxItems", "minProperties", "m
 _MANY = ("anyOf", "allOf", "oneOf", "prefixItems")
 _LISTS = (*_MANY, "required", "enum")
 _NAMED = ("properties", "patternProperties", "$defs", "dependentSchemas", "definitions")
-
-
-def _shown(value: Json) -> str:
-    """Return a value of a payload as it is written there."""
-    return dumps(value, indent=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +238,11 @@ def _shapes(place: str, node: JsonObject) -> Iterator[Breach]:
                 yield Breach("shape", place, f"{_shown(keyword)} is not {'a list' if shape is list else 'an object'}")
 
 
+def _shown(value: Json) -> str:
+    """Return a value of a payload as it is written there."""
+    return dumps(value, indent=False)
+
+
 def _listed(node: JsonObject) -> list[Json]:
     """Return the values that a schema lists."""
     return [*listing(node.get("enum")), *([node["const"]] if "const" in node else [])]
@@ -271,11 +269,6 @@ def payload_schemas(schema: Json, path: tuple[str | int, ...]) -> Iterator[tuple
             stack += [((*here, keyword, name), child, keyword) for name, child in mapping(node.get(keyword)).items()]
 
 
-# Judge a payload by the rules of its target, for the many targets that have no public engine.
-#
-# Written from the facts of a `Dialect`, apart from the code that rewrites schemas, so that it finds the mistakes of that.
-
-
 def breaches(payload: Json, target: str | Dialect) -> list[Breach]:
     """Return the rules of a target that a payload breaks; an empty list says that none is known to be."""
     rules = dialect(target)
@@ -289,28 +282,6 @@ def _is_strict(dialect: Dialect, payload: Json) -> bool:
     if dialect.plain is None or not any(_of_envelope(dialect, dialect.envelope, payload, ())):
         return True
     return any(_of_envelope(dialect, dialect.plain, payload, ()))
-
-
-def _of_schema(dialect: Dialect, payload: Json, *, strict: bool) -> Iterator[Breach]:
-    """Yield what is wrong with the schema in a payload."""
-    here = pointer(dialect.where)
-    try:
-        schema = schema_in(payload, dialect)
-    except LookupError:
-        return
-    except ValueError:
-        yield Breach("schema", here, "the text is not JSON")
-        return
-    if not dialect.rooted:
-        yield from _of_inputs(dialect, schema)
-        return
-    rules = NodeRules(dialect, schema)
-    yield from _of_root(dialect, schema)
-    for place, node, role in payload_schemas(schema, dialect.where):
-        yield from rules.node(place, node, role)
-    if strict and isinstance(schema, dict):
-        for over in build.exceeded(standard(schema, dialect.spelling), dialect, "schema"):
-            yield Breach("budget", here, over.message)
 
 
 def _of_envelope(dialect: Dialect, template: Json, value: Json, path: Location) -> Iterator[Breach]:
@@ -349,14 +320,26 @@ def _may_be_left_out(template: Json) -> bool:
     return template in ("@description", "@map", "@examples")
 
 
-def _of_root(dialect: Dialect, schema: Json) -> Iterator[Breach]:
+def _of_schema(dialect: Dialect, payload: Json, *, strict: bool) -> Iterator[Breach]:
+    """Yield what is wrong with the schema in a payload."""
     here = pointer(dialect.where)
-    if dialect.root == "any":
+    try:
+        schema = schema_in(payload, dialect)
+    except LookupError:
         return
-    if not isinstance(schema, dict) or type_of(schema) != "object":
-        yield Breach("root", here, "the root must be an object")
-    elif dialect.root == "plain" and schema.keys() & {"anyOf", "oneOf", "allOf"}:
-        yield Breach("root", here, "no combinator may stand at the root")
+    except ValueError:
+        yield Breach("schema", here, "the text is not JSON")
+        return
+    if not dialect.rooted:
+        yield from _of_inputs(dialect, schema)
+        return
+    rules = NodeRules(dialect, schema)
+    yield from _of_root(dialect, schema)
+    for place, node, role in payload_schemas(schema, dialect.where):
+        yield from rules.node(place, node, role)
+    if strict and isinstance(schema, dict):
+        for over in build.exceeded(standard(schema, dialect.spelling), dialect, "schema"):
+            yield Breach("budget", here, over.message)
 
 
 def _of_inputs(dialect: Dialect, inputs: Json) -> Iterator[Breach]:
@@ -378,6 +361,16 @@ def _of_inputs(dialect: Dialect, inputs: Json) -> Iterator[Breach]:
         for place, node, role in payload_schemas(child, (*dialect.where, name)):
             if role or place != here:
                 yield from rules.node(place, node, role)
+
+
+def _of_root(dialect: Dialect, schema: Json) -> Iterator[Breach]:
+    here = pointer(dialect.where)
+    if dialect.root == "any":
+        return
+    if not isinstance(schema, dict) or type_of(schema) != "object":
+        yield Breach("root", here, "the root must be an object")
+    elif dialect.root == "plain" and schema.keys() & {"anyOf", "oneOf", "allOf"}:
+        yield Breach("root", here, "no combinator may stand at the root")
 
 
 __all__ = ["Breach", "breaches"]

@@ -27,26 +27,8 @@ from instrc.schema.vocabulary import NO_ASSERTIONS
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_array, as_texts, freeze, kind_of
 
-# Say enums and constants with the values a target takes.
-#
-# `const` is unknown to both Gemini forms, GigaChat and Ollama: there it is an enum of one.
-# Values of several types are parted by type, because OpenAI wants a type beside every enum.
-# Values of types a target's enums cannot hold (numbers in Gemini's Schema and GigaChat, objects nearly everywhere) are sent as
-# their JSON text and come back by a table.  Anthropic may change the case of a value, which the same table undoes.
-
-
 _OTHERS = frozenset({"enum", "const", "type", "allOf", "not", "if", "then", "else"}) | NO_ASSERTIONS
-
 _TEXTS = frozenset({str})
-
-
-class _Listed(Struct, frozen=True, gc=False):
-    """The values of a schema, by how a target can be told of them."""
-
-    groups: dict[str, list[Json]]
-    """Those that its enums hold, by type."""
-    strange: list[Json]
-    """Those that it holds as JSON text only."""
 
 
 def literals(node: JsonObject, context: RewriteContext, progress: Progress) -> tuple[list[Variant], Progress]:
@@ -70,6 +52,15 @@ def literals(node: JsonObject, context: RewriteContext, progress: Progress) -> t
     return (_with_strange(variants, listed.strange, node, dialect) if listed.strange else variants), progress
 
 
+class _Listed(Struct, frozen=True, gc=False):
+    """The values of a schema, by how a target can be told of them."""
+
+    groups: dict[str, list[Json]]
+    """Those that its enums hold, by type."""
+    strange: list[Json]
+    """Those that it holds as JSON text only."""
+
+
 def _grouped(values: list[Json], dialect: Dialect) -> _Listed:
     groups: dict[str, list[Json]] = {}
     if values and _are_texts(values):
@@ -91,6 +82,11 @@ def _grouped(values: list[Json], dialect: Dialect) -> _Listed:
         elif group:
             told[kind] = group
     return _Listed(told, strange)
+
+
+def _are_texts(values: list[Json]) -> bool:
+    """Say whether all values are texts."""
+    return _TEXTS.issuperset(map(type, values))
 
 
 def _is_told(kind: str, group: list[Json], dialect: Dialect) -> bool:
@@ -125,11 +121,6 @@ def _values(node: JsonObject) -> list[Json]:
 
         values = [value for value in values if accepts(others, value)]
     return values
-
-
-def _are_texts(values: list[Json]) -> bool:
-    """Say whether all values are texts."""
-    return _TEXTS.issuperset(map(type, values))
 
 
 def _excess(limits: Limits, enum_values: int, group: Sequence[Json]) -> str | None:
@@ -202,6 +193,13 @@ def join_enumerations(dialect: Dialect, variants: Sequence[Variant]) -> list[Var
     return result
 
 
+def _lists_only(variant: Variant) -> bool:
+    """Say whether a variant is a list of values and nothing else."""
+    if len(variant.body) < 2 or not variant.body.keys() <= {"type", "enum", "const"}:
+        return False
+    return variant.codec is None or isinstance(variant.codec, ValuesCodec)
+
+
 def _joined(mate: Variant, variant: Variant) -> Variant:
     """Return one enum for two."""
     known = {freeze(value) for value in sent_values(mate)}
@@ -221,21 +219,6 @@ def same_enumeration(left: Variant, right: Variant) -> bool:
         return False
     theirs = pairs_by_sent(right)
     return all(key not in theirs or freeze(theirs[key][1]) == freeze(pair[1]) for key, pair in pairs_by_sent(left).items())
-
-
-def _lists_only(variant: Variant) -> bool:
-    """Say whether a variant is a list of values and nothing else."""
-    if len(variant.body) < 2 or not variant.body.keys() <= {"type", "enum", "const"}:
-        return False
-    return variant.codec is None or isinstance(variant.codec, ValuesCodec)
-
-
-# Keep what a target takes of the keywords of strings and numbers; say the rest in words.
-#
-# Anthropic strict refuses bounds of numbers and lengths, OpenAI leaves lengths out of its list, Gemini knows inclusive bounds
-# only,
-# GigaChat and Ollama none; formats outside a target's list are errors in llguidance and vLLM;
-# look-around in patterns is refused by everyone, and xgrammar anchors patterns that are not.
 
 
 _LENGTHS = ("minLength", "maxLength")
@@ -322,21 +305,6 @@ def numbers(node: JsonObject, kind: str, context: RewriteContext, progress: Prog
     return Variant(kind, body, notes=notes, node=node), progress
 
 
-def _add_other_bound(node: JsonObject, body: JsonObject, dialect: Dialect, progress: Progress) -> Progress:
-    """Give a bound the other one beside it, where a target needs that: far away, so that nobody means the numbers beyond."""
-    low, high = body.get("minimum"), body.get("maximum")
-    if isinstance(low, int) and high is None and low > (dialect.single_bound or 0):
-        keyword, far = "minimum", dialect.other_bound if low < dialect.other_bound else dialect.most_bound or low
-        body["maximum"] = far
-    elif isinstance(high, int) and low is None and high < 0:
-        keyword, far = "maximum", -(dialect.other_bound if -high < dialect.other_bound else dialect.most_bound or -high)
-        body["minimum"] = far
-    else:
-        return progress
-    written = next(each for each in (keyword, f"exclusive{keyword.capitalize()}") if each in node)
-    return progress.lose(node, written, "convention", f"is sent with {far} as the other bound, which it needs there")
-
-
 def _empty(bounds: Mapping[str, int | float], kind: str) -> bool:
     """Say whether no number is within the bounds."""
     low, high = bounds.get("minimum", -inf), bounds.get("maximum", inf)
@@ -355,3 +323,18 @@ def _empty(bounds: Mapping[str, int | float], kind: str) -> bool:
         if isinstance(step, int) and step > 0:
             return bool(-(-least // step) * step > most)
     return False
+
+
+def _add_other_bound(node: JsonObject, body: JsonObject, dialect: Dialect, progress: Progress) -> Progress:
+    """Give a bound the other one beside it, where a target needs that: far away, so that nobody means the numbers beyond."""
+    low, high = body.get("minimum"), body.get("maximum")
+    if isinstance(low, int) and high is None and low > (dialect.single_bound or 0):
+        keyword, far = "minimum", dialect.other_bound if low < dialect.other_bound else dialect.most_bound or low
+        body["maximum"] = far
+    elif isinstance(high, int) and low is None and high < 0:
+        keyword, far = "maximum", -(dialect.other_bound if -high < dialect.other_bound else dialect.most_bound or -high)
+        body["minimum"] = far
+    else:
+        return progress
+    written = next(each for each in (keyword, f"exclusive{keyword.capitalize()}") if each in node)
+    return progress.lose(node, written, "convention", f"is sent with {far} as the other bound, which it needs there")

@@ -26,95 +26,6 @@ def respell(schema: Json, spelling: Spelling) -> Json:
     return _respelled(schema, spelling) if spelling.capitals or spelling.nullable else schema
 
 
-def standard(schema: Json, spelling: Spelling) -> Json:
-    """Return the JSON Schema that a schema in the spelling of a target stands for."""
-    if spelling.inputs:
-        return _from_inputs(mapping(schema))
-    return _read(schema) if spelling.capitals or spelling.nullable else schema
-
-
-def _respelled(schema: Json, spelling: Spelling) -> Json:
-    """Write types in capitals and null as `nullable`, or one of the two."""
-    if not isinstance(schema, dict):
-        return schema
-    result: JsonObject = {}
-    for keyword, value in schema.items():
-        if keyword == "type":
-            result |= _types(_names(value), spelling)
-        elif keyword == "enum" and spelling.nullable and isinstance(value, list):
-            result["enum"] = [item for item in value if item is not None]
-        elif keyword in _SCHEMAS and isinstance(value, dict):
-            result[keyword] = {name: _respelled(child, spelling) for name, child in value.items()}
-        elif keyword in _SCHEMA and isinstance(value, dict):
-            result[keyword] = _respelled(value, spelling)
-        elif keyword == "anyOf" and isinstance(value, list):
-            others = [child for child in value if not _is_null(child, spelling)]
-            head: JsonObject = result if len(others) == len(value) else {**result, "nullable": True}
-            result = _union(head, [_respelled(child, spelling) for child in others])
-        else:
-            result[keyword] = value
-    return result
-
-
-def _names(types: Json) -> list[str]:
-    """Return the names of one type or several."""
-    return [name for name in ([types] if isinstance(types, str) else listing(types)) if isinstance(name, str)]
-
-
-def _types(types: list[str], spelling: Spelling) -> JsonObject:
-    written: JsonObject = {}
-    if spelling.nullable and "null" in types:
-        written["nullable"] = True
-        types = [name for name in types if name != "null"]
-    return {**written, "type": _one_or_all(spelt_type(name, spelling) for name in types)}
-
-
-def spelt_type(name: str, spelling: Spelling) -> str:
-    """Return the name of a type as a target writes it."""
-    return name.upper() if spelling.capitals else name
-
-
-def _one_or_all(names: Iterable[str]) -> Json:
-    found: JsonArray = [*names]
-    return found[0] if len(found) == 1 else found
-
-
-def _is_null(schema: Json, spelling: Spelling) -> bool:
-    return spelling.nullable and schema == {"type": "null"}
-
-
-def _union(head: JsonObject, branches: JsonArray) -> JsonObject:
-    """Return a union with what stands before it; one of a single branch is that branch."""
-    if len(branches) > 1:
-        return {**head, "anyOf": branches}
-    branch = mapping(branches[0])
-    text = join_notes(optional_text(head.get("description")), optional_text(branch.get("description")))
-    described: JsonObject = {"description": text} if text else {}
-    return {**head, **branch, **described}
-
-
-def _read(schema: Json) -> Json:
-    if not isinstance(schema, dict):
-        return schema
-    result: JsonObject = {}
-    nullable = schema.get("nullable") is True
-    for keyword, value in schema.items():
-        if keyword == "type":
-            result["type"] = _one_or_all([*(name.lower() for name in _names(value)), *(["null"] if nullable else [])])
-        elif keyword == "enum" and isinstance(value, list):
-            result["enum"] = [*value, None] if nullable else value
-        elif keyword in _SCHEMAS and isinstance(value, dict):
-            result[keyword] = {name: _read(child) for name, child in value.items()}
-        elif keyword in _SCHEMA and isinstance(value, dict):
-            result[keyword] = _read(value)
-        elif keyword == "anyOf" and isinstance(value, list):
-            null: JsonArray = [{"type": "null"}] if nullable else []
-            result["anyOf"] = [*(_read(child) for child in value), *null]
-        elif keyword != "nullable":
-            result[keyword] = value
-    return result
-
-
 def _inputs(schema: JsonObject) -> Json:
     """Write the properties of the root as inputs: each with a type and a description, optional ones `nullable`."""
     required = set(required_names(schema))
@@ -141,6 +52,68 @@ def _types_of(schema: JsonObject) -> Json:
     return "any" if "any" in kinds else _one_or_all(kinds)
 
 
+def _names(types: Json) -> list[str]:
+    """Return the names of one type or several."""
+    return [name for name in ([types] if isinstance(types, str) else listing(types)) if isinstance(name, str)]
+
+
+def _one_or_all(names: Iterable[str]) -> Json:
+    found: JsonArray = [*names]
+    return found[0] if len(found) == 1 else found
+
+
+def _respelled(schema: Json, spelling: Spelling) -> Json:
+    """Write types in capitals and null as `nullable`, or one of the two."""
+    if not isinstance(schema, dict):
+        return schema
+    result: JsonObject = {}
+    for keyword, value in schema.items():
+        if keyword == "type":
+            result |= _types(_names(value), spelling)
+        elif keyword == "enum" and spelling.nullable and isinstance(value, list):
+            result["enum"] = [item for item in value if item is not None]
+        elif keyword in _SCHEMAS and isinstance(value, dict):
+            result[keyword] = {name: _respelled(child, spelling) for name, child in value.items()}
+        elif keyword in _SCHEMA and isinstance(value, dict):
+            result[keyword] = _respelled(value, spelling)
+        elif keyword == "anyOf" and isinstance(value, list):
+            others = [child for child in value if not _is_null(child, spelling)]
+            head: JsonObject = result if len(others) == len(value) else {**result, "nullable": True}
+            result = _union(head, [_respelled(child, spelling) for child in others])
+        else:
+            result[keyword] = value
+    return result
+
+
+def _types(types: list[str], spelling: Spelling) -> JsonObject:
+    written: JsonObject = {}
+    if spelling.nullable and "null" in types:
+        written["nullable"] = True
+        types = [name for name in types if name != "null"]
+    return {**written, "type": _one_or_all(spelt_type(name, spelling) for name in types)}
+
+
+def _is_null(schema: Json, spelling: Spelling) -> bool:
+    return spelling.nullable and schema == {"type": "null"}
+
+
+def _union(head: JsonObject, branches: JsonArray) -> JsonObject:
+    """Return a union with what stands before it; one of a single branch is that branch."""
+    if len(branches) > 1:
+        return {**head, "anyOf": branches}
+    branch = mapping(branches[0])
+    text = join_notes(optional_text(head.get("description")), optional_text(branch.get("description")))
+    described: JsonObject = {"description": text} if text else {}
+    return {**head, **branch, **described}
+
+
+def standard(schema: Json, spelling: Spelling) -> Json:
+    """Return the JSON Schema that a schema in the spelling of a target stands for."""
+    if spelling.inputs:
+        return _from_inputs(mapping(schema))
+    return _read(schema) if spelling.capitals or spelling.nullable else schema
+
+
 def _from_inputs(inputs: JsonObject) -> Json:
     properties: JsonObject = {}
     for name, child in inputs.items():
@@ -150,3 +123,30 @@ def _from_inputs(inputs: JsonObject) -> Json:
         properties[name] = {"anyOf": [rest, {"type": "null"}]} if mapping(child).get("nullable") is True else rest
     required: JsonArray = [name for name, child in inputs.items() if mapping(child).get("nullable") is not True]
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+def _read(schema: Json) -> Json:
+    if not isinstance(schema, dict):
+        return schema
+    result: JsonObject = {}
+    nullable = schema.get("nullable") is True
+    for keyword, value in schema.items():
+        if keyword == "type":
+            result["type"] = _one_or_all([*(name.lower() for name in _names(value)), *(["null"] if nullable else [])])
+        elif keyword == "enum" and isinstance(value, list):
+            result["enum"] = [*value, None] if nullable else value
+        elif keyword in _SCHEMAS and isinstance(value, dict):
+            result[keyword] = {name: _read(child) for name, child in value.items()}
+        elif keyword in _SCHEMA and isinstance(value, dict):
+            result[keyword] = _read(value)
+        elif keyword == "anyOf" and isinstance(value, list):
+            null: JsonArray = [{"type": "null"}] if nullable else []
+            result["anyOf"] = [*(_read(child) for child in value), *null]
+        elif keyword != "nullable":
+            result[keyword] = value
+    return result
+
+
+def spelt_type(name: str, spelling: Spelling) -> str:
+    """Return the name of a type as a target writes it."""
+    return name.upper() if spelling.capitals else name

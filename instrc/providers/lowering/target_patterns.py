@@ -10,16 +10,8 @@ from typing import Final
 from instrc.providers.dialect import CLASS_OPERATIONS, COMMON_ESCAPES, ESCAPED_IN_CLASSES, WORD_ENDS, Dialect
 from instrc.schema.patterns import ATOM, REPEATS, too_large
 
-# Write a pattern that repeats a part many times as several repetitions, where an engine bears only so many at once.
-#
-#     split("^[a-z]{1,255}$", 128)    # "^[a-z]{1,128}[a-z]{0,127}$"
-#
-# Both match the same texts.
-
-
 SPLIT_PATTERN: Final = 4000
 """Characters of a pattern whose repetitions are written as several; one that would become longer is told as lost."""
-
 _DIGITS = 18
 """Of a number that is read: Python refuses to read some thousands."""
 
@@ -54,6 +46,26 @@ def split_repetitions(pattern: str, most: int) -> str:
     return result if len(result) <= SPLIT_PATTERN else pattern
 
 
+def _ranges(repeats: re.Match[str], most: int) -> list[str]:
+    """Return what stands in the braces of each repetition that one becomes."""
+    least = int(repeats[1])
+    found: list[str] = []
+    if repeats[2] and not repeats[3]:
+        while least > most:
+            found.append(str(most))
+            least -= most
+        return [*found, f"{least},"]
+    greatest = int(repeats[3] or least)
+    if greatest <= most:
+        return [f"{least},{greatest}" if repeats[2] else str(least)]
+    while greatest:
+        high = min(greatest, most)
+        low = min(least, high)
+        found.append(str(low) if low == high else f"{low},{high}")
+        least, greatest = least - low, greatest - high
+    return found
+
+
 def repeats_over(pattern: str, most: int) -> bool:
     """Say whether a pattern repeats a part more than `most` times at once."""
     return any(count > most for count in counts(pattern))
@@ -80,33 +92,10 @@ def counts(pattern: str) -> list[int]:
     return [int(number[:_DIGITS]) for piece in counts for number in re.findall(r"\d+", piece)]
 
 
-def _ranges(repeats: re.Match[str], most: int) -> list[str]:
-    """Return what stands in the braces of each repetition that one becomes."""
-    least = int(repeats[1])
-    found: list[str] = []
-    if repeats[2] and not repeats[3]:
-        while least > most:
-            found.append(str(most))
-            least -= most
-        return [*found, f"{least},"]
-    greatest = int(repeats[3] or least)
-    if greatest <= most:
-        return [f"{least},{greatest}" if repeats[2] else str(least)]
-    while greatest:
-        high = min(greatest, most)
-        low = min(least, high)
-        found.append(str(low) if low == high else f"{low},{high}")
-        least, greatest = least - low, greatest - high
-    return found
-
-
-# Tell which regular expressions a target takes, and spell them so that every engine reads the same.
-#
-# A `Dialect` says which of three kinds it takes.  What engines read alike is stated in `dialects.patterns`.
-
-
 _QUANTIFIERS = frozenset("*+?{")
 _ESCAPE = re.compile(r"\\.", re.DOTALL)
+_BY_NUMBER = re.compile(r"\\(?:x(?P<two>[0-9a-fA-F]{2})|u(?P<four>[0-9a-fA-F]{4})|.)", re.DOTALL)
+"""An escape, whichever: a character by its number, or the sign that stands behind the backslash."""
 
 
 def pattern_for(pattern: str, dialect: Dialect, kind: str | None = None) -> str | None:
@@ -125,6 +114,47 @@ def pattern_for(pattern: str, dialect: Dialect, kind: str | None = None) -> str 
     return None if repeats_over(several, at_once) else several
 
 
+_NEEDS_PLAINER = ("[", *WORD_ENDS, *ESCAPED_IN_CLASSES)
+"""Where none of these stands, a pattern is sent as it is."""
+
+
+def _plain_classes(pattern: str) -> str:
+    r"""Return a pattern whose character classes hold no bare `[`, `&&`, `||` or `~~`, and that has no needless `\<` and `\>`.
+
+    To ECMA 262 they are characters; to the engines in Rust they begin a class inside the class, or an operation on it,
+    and Python warns that one day they will to it.
+    """
+    if not any(mark in pattern for mark in _NEEDS_PLAINER):
+        return pattern
+    out: list[str] = []
+    inside, place = False, 0
+    while place < len(pattern):
+        step = pattern[place : place + 2] if pattern[place] == "\\" else pattern[place]
+        if step in WORD_ENDS:
+            out.append(step[1])
+            place += 2
+            continue
+        if inside and (step == "[" or pattern[place : place + 2] in ESCAPED_IN_CLASSES):
+            step = f"\\{step}"
+            place -= 1
+        elif step == "[":
+            inside = True
+        elif step == "]":
+            inside = False
+        out.append(step)
+        place += len(step)
+    plain = "".join(out)
+    return pattern if plain == pattern else plain
+
+
+def _letter(escape: re.Match[str]) -> str:
+    r"""Return the letter that `\x41` or `\u0041` stands for; any other escape as it is."""
+    if (number := escape["two"] or escape["four"]) is None:
+        return escape[0]
+    sign = chr(int(number, 16))
+    return sign if sign.isalpha() else escape[0]  # a digit or a sign could mean something where it stands
+
+
 def accepts_pattern(pattern: str, kind: str, most_repeated: int | None = None) -> bool:
     """Say whether a target takes a regular expression, and Python reads it too."""
     if too_large(pattern) is not None or (most_repeated is not None and repeats_over(pattern, most_repeated)):
@@ -136,6 +166,99 @@ def accepts_pattern(pattern: str, kind: str, most_repeated: int | None = None) -
         if not (_is_plain(read) and _anchors_stand_outside(read) and (kind == "plain" or _anchored(read))):
             return False
     return _python_reads(pattern)
+
+
+@lru_cache(maxsize=2048)
+def _python_reads(pattern: str) -> bool:
+    """Say whether Python reads a regular expression; each is asked about several times, and Python remembers 512."""
+    try:
+        re.compile(pattern)
+    except (re.error, RecursionError, OverflowError, ValueError):  # the last one for a number of 5,000 digits
+        return False
+    return True
+
+
+def _is_plain(read: Sequence[str]) -> bool:
+    """Say whether a pattern keeps to what every engine reads: no look-around, flags, possessive repetition, sets in classes."""
+    for before, piece, after in zip(["", *read], read, [*read[1:], ""], strict=False):
+        match piece[0]:
+            case "\\":
+                plain = _is_common_escape(piece)
+            case "[" if len(piece) > 1:
+                plain = _is_plain_class(piece)
+            case "(":
+                plain = piece in {"(", "(?:"} and after != "?"
+            case "{":
+                plain = len(piece) > 1  # else it is a sign that repeats nothing
+            case "+":
+                plain = before[:1] not in _QUANTIFIERS
+            case _:
+                plain = True
+        if not plain:
+            return False
+    return True
+
+
+def _is_common_escape(escape: str) -> bool:
+    """Say whether all engines read an escape alike: one of the common letters, or a sign of ASCII."""
+    sign = escape[1:]
+    return sign in COMMON_ESCAPES or (sign.isascii() and not sign.isalnum() and escape not in WORD_ENDS)
+
+
+def _is_plain_class(piece: str) -> bool:
+    """Say whether a character class is read alike everywhere: it lists something, and no classes or operations on them."""
+    listed = piece[1:-1].removeprefix("^")
+    if not listed or listed.startswith("]") or not all(map(_is_common_escape, re.findall(_ESCAPE, listed))):
+        return False
+    bare = re.sub(_ESCAPE, "a", listed)
+    return "[" not in bare and not any(sign in bare for sign in CLASS_OPERATIONS)
+
+
+_MIRRORED = {"(": ")", "(?:": ")", ")": "("}
+
+
+def _anchors_stand_outside(read: Sequence[str]) -> bool:
+    """Say whether `^` stands where nothing can precede it and `$` where nothing can follow: some engines know no others."""
+    if {"^", "$"}.isdisjoint(read):
+        return True
+    return _only_first(read, "^") and _only_first([_MIRRORED.get(piece, piece) for piece in reversed(read)], "$")
+
+
+def _only_first(read: Sequence[str], anchor: str) -> bool:
+    """Say whether an anchor stands only where an alternative begins with nothing before it, and in no group that is repeated."""
+    groups: list[tuple[bool, bool]] = []
+    """Of each open group: whether it begins with nothing before it, and whether an anchor was met before it."""
+    first, begins, met = True, True, False
+    for piece, after in zip(read, [*read[1:], ""], strict=False):
+        if piece == anchor:
+            if not first:
+                return False
+            met = True
+        elif piece.startswith("("):
+            groups.append((begins, met))
+            begins, met = first, False
+        elif piece == "|":
+            first = begins
+        else:
+            if piece == ")" and groups:
+                if met and anchor == "^" and after[:1] in _QUANTIFIERS:
+                    return False  # of `$`, read from the end, the repetition comes before
+                begins, before = groups.pop()
+                met = met or before
+            first = False
+    return True
+
+
+def _anchored(read: Sequence[str]) -> bool:
+    """Say whether a pattern speaks of the whole text: `^…$` around it, alternatives within groups only, no anchor inside."""
+    if len(read) < 2 or read[0] != "^" or read[-1] != "$" or {"^", "$"} & set(read[1:-1]):
+        return False
+    depth = 0
+    for piece in read:
+        depth += piece.startswith("(") - (piece == ")")
+        if piece == "|" and depth == 0:
+            return False
+    return True
 
 
 _IN_CLASS = re.compile(r"\\x[0-9a-f]{2}|\\.|.", re.DOTALL)
@@ -186,141 +309,3 @@ def _spelled_class(listed: str) -> str | None:
         return None if any(re.fullmatch(found, sign) for sign in _ESCAPED_BY_JSON) else found
     except re.error:
         return None
-
-
-@lru_cache(maxsize=2048)
-def _python_reads(pattern: str) -> bool:
-    """Say whether Python reads a regular expression; each is asked about several times, and Python remembers 512."""
-    try:
-        re.compile(pattern)
-    except (re.error, RecursionError, OverflowError, ValueError):  # the last one for a number of 5,000 digits
-        return False
-    return True
-
-
-def _is_plain(read: Sequence[str]) -> bool:
-    """Say whether a pattern keeps to what every engine reads: no look-around, flags, possessive repetition, sets in classes."""
-    for before, piece, after in zip(["", *read], read, [*read[1:], ""], strict=False):
-        match piece[0]:
-            case "\\":
-                plain = _is_common_escape(piece)
-            case "[" if len(piece) > 1:
-                plain = _is_plain_class(piece)
-            case "(":
-                plain = piece in {"(", "(?:"} and after != "?"
-            case "{":
-                plain = len(piece) > 1  # else it is a sign that repeats nothing
-            case "+":
-                plain = before[:1] not in _QUANTIFIERS
-            case _:
-                plain = True
-        if not plain:
-            return False
-    return True
-
-
-def _is_plain_class(piece: str) -> bool:
-    """Say whether a character class is read alike everywhere: it lists something, and no classes or operations on them."""
-    listed = piece[1:-1].removeprefix("^")
-    if not listed or listed.startswith("]") or not all(map(_is_common_escape, re.findall(_ESCAPE, listed))):
-        return False
-    bare = re.sub(_ESCAPE, "a", listed)
-    return "[" not in bare and not any(sign in bare for sign in CLASS_OPERATIONS)
-
-
-def _is_common_escape(escape: str) -> bool:
-    """Say whether all engines read an escape alike: one of the common letters, or a sign of ASCII."""
-    sign = escape[1:]
-    return sign in COMMON_ESCAPES or (sign.isascii() and not sign.isalnum() and escape not in WORD_ENDS)
-
-
-def _anchors_stand_outside(read: Sequence[str]) -> bool:
-    """Say whether `^` stands where nothing can precede it and `$` where nothing can follow: some engines know no others."""
-    if {"^", "$"}.isdisjoint(read):
-        return True
-    return _only_first(read, "^") and _only_first([_MIRRORED.get(piece, piece) for piece in reversed(read)], "$")
-
-
-_MIRRORED = {"(": ")", "(?:": ")", ")": "("}
-
-
-def _only_first(read: Sequence[str], anchor: str) -> bool:
-    """Say whether an anchor stands only where an alternative begins with nothing before it, and in no group that is repeated."""
-    groups: list[tuple[bool, bool]] = []
-    """Of each open group: whether it begins with nothing before it, and whether an anchor was met before it."""
-    first, begins, met = True, True, False
-    for piece, after in zip(read, [*read[1:], ""], strict=False):
-        if piece == anchor:
-            if not first:
-                return False
-            met = True
-        elif piece.startswith("("):
-            groups.append((begins, met))
-            begins, met = first, False
-        elif piece == "|":
-            first = begins
-        else:
-            if piece == ")" and groups:
-                if met and anchor == "^" and after[:1] in _QUANTIFIERS:
-                    return False  # of `$`, read from the end, the repetition comes before
-                begins, before = groups.pop()
-                met = met or before
-            first = False
-    return True
-
-
-def _anchored(read: Sequence[str]) -> bool:
-    """Say whether a pattern speaks of the whole text: `^…$` around it, alternatives within groups only, no anchor inside."""
-    if len(read) < 2 or read[0] != "^" or read[-1] != "$" or {"^", "$"} & set(read[1:-1]):
-        return False
-    depth = 0
-    for piece in read:
-        depth += piece.startswith("(") - (piece == ")")
-        if piece == "|" and depth == 0:
-            return False
-    return True
-
-
-_BY_NUMBER = re.compile(r"\\(?:x(?P<two>[0-9a-fA-F]{2})|u(?P<four>[0-9a-fA-F]{4})|.)", re.DOTALL)
-"""An escape, whichever: a character by its number, or the sign that stands behind the backslash."""
-
-
-def _letter(escape: re.Match[str]) -> str:
-    r"""Return the letter that `\x41` or `\u0041` stands for; any other escape as it is."""
-    if (number := escape["two"] or escape["four"]) is None:
-        return escape[0]
-    sign = chr(int(number, 16))
-    return sign if sign.isalpha() else escape[0]  # a digit or a sign could mean something where it stands
-
-
-_NEEDS_PLAINER = ("[", *WORD_ENDS, *ESCAPED_IN_CLASSES)
-"""Where none of these stands, a pattern is sent as it is."""
-
-
-def _plain_classes(pattern: str) -> str:
-    r"""Return a pattern whose character classes hold no bare `[`, `&&`, `||` or `~~`, and that has no needless `\<` and `\>`.
-
-    To ECMA 262 they are characters; to the engines in Rust they begin a class inside the class, or an operation on it,
-    and Python warns that one day they will to it.
-    """
-    if not any(mark in pattern for mark in _NEEDS_PLAINER):
-        return pattern
-    out: list[str] = []
-    inside, place = False, 0
-    while place < len(pattern):
-        step = pattern[place : place + 2] if pattern[place] == "\\" else pattern[place]
-        if step in WORD_ENDS:
-            out.append(step[1])
-            place += 2
-            continue
-        if inside and (step == "[" or pattern[place : place + 2] in ESCAPED_IN_CLASSES):
-            step = f"\\{step}"
-            place -= 1
-        elif step == "[":
-            inside = True
-        elif step == "]":
-            inside = False
-        out.append(step)
-        place += len(step)
-    plain = "".join(out)
-    return pattern if plain == pattern else plain

@@ -73,22 +73,12 @@ def uniform(
     return replace(variant, codec=_codec(branches, variant.codec)), progress
 
 
-def _properties(branch: JsonObject) -> JsonObject:
-    return as_object(branch["properties"])
-
-
-def tool_name_of(branch: JsonObject) -> str:
-    """Return the name of the tool of which a task is."""
-    return as_text(as_object(_properties(branch)["tool"])["const"])
-
-
 def _arguments(branch: JsonObject) -> JsonObject:
     return as_object(_properties(branch)["arguments"])
 
 
-def _codec(branches: Sequence[JsonObject], inner: Codec) -> Codec:
-    raw = {tool_name_of(branch): _raw(_arguments(branch)) for branch in branches}
-    return PlanCodec({tool: names for tool, names in raw.items() if names}, inner)
+def _properties(branch: JsonObject) -> JsonObject:
+    return as_object(branch["properties"])
 
 
 def _task(branches: Sequence[JsonObject], sentences: Sentences) -> Json:
@@ -129,16 +119,6 @@ def _tool_line(branch: JsonObject, sentences: Sentences) -> str:
     return f"{tool_name_of(branch)}:{rest} {filled(sentences.arguments, taken=taken)}"
 
 
-def _is_closed(arguments: JsonObject) -> bool:
-    return arguments.get("additionalProperties") is False
-
-
-def _raw(arguments: JsonObject) -> tuple[str, ...]:
-    """Return the arguments that are texts whatever is in them."""
-    values = {name: _value(schema) for name, schema in mapping(arguments.get("properties")).items()}
-    return tuple(name for name, value in values.items() if isinstance(value, dict) and own_kinds(value) == {"string"})
-
-
 def _value(schema: Json) -> Json:
     """Return the schema of the value of an argument, without the output of another task that may stand there instead."""
     members = schema.get("anyOf") if isinstance(schema, dict) else None
@@ -149,6 +129,26 @@ def _value(schema: Json) -> Json:
     if len(own) == 1 and isinstance(own[0], dict):
         return {**around, **own[0]}
     return {**around, "anyOf": own} if own else schema
+
+
+def _is_closed(arguments: JsonObject) -> bool:
+    return arguments.get("additionalProperties") is False
+
+
+def _codec(branches: Sequence[JsonObject], inner: Codec) -> Codec:
+    raw = {tool_name_of(branch): _raw(_arguments(branch)) for branch in branches}
+    return PlanCodec({tool: names for tool, names in raw.items() if names}, inner)
+
+
+def _raw(arguments: JsonObject) -> tuple[str, ...]:
+    """Return the arguments that are texts whatever is in them."""
+    values = {name: _value(schema) for name, schema in mapping(arguments.get("properties")).items()}
+    return tuple(name for name, value in values.items() if isinstance(value, dict) and own_kinds(value) == {"string"})
+
+
+def tool_name_of(branch: JsonObject) -> str:
+    """Return the name of the tool of which a task is."""
+    return as_text(as_object(_properties(branch)["tool"])["const"])
 
 
 def is_output_reference(schema: Json) -> bool:

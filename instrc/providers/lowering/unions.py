@@ -55,14 +55,6 @@ from instrc.text.jsonvalue import Json, JsonObject, as_array, freeze, kind_of, m
 from instrc.text.limits import REBUILT_LEVELS, UNION_VARIANTS
 from instrc.text.sentences import filled
 
-# Say "any JSON value" where a target wants a type in every place.
-#
-# OpenAI, Anthropic strict, both Gemini forms, GigaChat and Ollama have no schema without a type.
-# There the value is written as JSON text into a string; text that is not JSON is that string itself, so nothing is lost.
-# The same variant says whatever else has no words in a target: what is nested too deeply,
-# and recursion below the last unrolled level.
-
-
 DESCRIBED_SCHEMA: Final = 600
 """Characters of a schema that the description of its JSON text repeats."""
 COMPARED_PAIRS: Final = 1500
@@ -109,14 +101,6 @@ def as_json_text(variants: Sequence[Variant], context: RewriteContext, progress:
         notes.update(dict.fromkeys(variant.notes))
     first = filled(context.sentences.json_texts, kinds=context.sentences.either.join(kinds))
     return Variant("string", {"type": "string"}, TextCodec(tuple(kinds)), (first, *notes)), progress
-
-
-# List the alternatives of a union.
-#
-# * `oneOf` says more than any engine enforces, unless its branches exclude each other: it becomes `anyOf`.
-# * What stands beside `anyOf` goes into its branches: xgrammar and outlines-core misread siblings.
-# * Two unions of 10 branches under one `allOf` have 100 combinations: a target without nested unions gets each of them;
-#   where they would become too many, some unions are reported as lost.
 
 
 _NOT_BESIDE = frozenset({"anyOf", "not", "if", "then", "else"}) | NO_ASSERTIONS
@@ -198,6 +182,12 @@ def _multiplied(node: JsonObject) -> int:
     return prod(map(_alternatives, as_array(node["allOf"])), start=_alternatives(node))
 
 
+def _alternatives(schema: Json) -> int:
+    """Return by how much a schema multiplies the branches of a union beside it."""
+    lists = [schema[word] for word in ("anyOf", "oneOf") if word in schema] if isinstance(schema, dict) else []
+    return prod(len(as_array(each)) for each in lists)
+
+
 def _with_fewer(node: JsonObject) -> tuple[JsonObject, list[Json]]:
     """Return a union without those beside it that would multiply its branches to many, and these."""
     many = _alternatives(node)
@@ -212,15 +202,6 @@ def _with_fewer(node: JsonObject) -> tuple[JsonObject, list[Json]]:
             dropped.append(member)
     fewer: JsonObject = {name: value for name, value in node.items() if name != "allOf"} | ({"allOf": kept} if kept else {})
     return fewer, dropped
-
-
-def _alternatives(schema: Json) -> int:
-    """Return by how much a schema multiplies the branches of a union beside it."""
-    lists = [schema[word] for word in ("anyOf", "oneOf") if word in schema] if isinstance(schema, dict) else []
-    return prod(len(as_array(each)) for each in lists)
-
-
-# Let the objects of one union begin with keys that differ, or tell them apart: OpenAI refuses others.
 
 
 class Led(NamedTuple):
@@ -262,32 +243,11 @@ def _copied(variant: Variant, definitions: PayloadDefinitions) -> Variant:
     return replace(variant, kind="object", body=copy, codec=definitions.codecs[name], text=text, definition=name)
 
 
-def _alike(variants: Sequence[Variant], objects: Sequence[int]) -> list[list[int]]:
-    """Return the groups of objects that begin with one key which does not tell them apart."""
-    groups: dict[str, list[int]] = {}
-    for number in objects:
-        groups.setdefault(next(iter(mapping(variants[number].body["properties"]))), []).append(number)
-    return [
-        group
-        for first, group in groups.items()
-        if len(group) > 1 and not _discriminates([variants[number] for number in group], first)
-    ]
-
-
 def _leader(group: Sequence[Variant]) -> str | None:
     """Return a key that tells the objects of a group apart; `None` if they have none in common."""
     properties = [mapping(variant.body["properties"]) for variant in group]
     shared = [name for name in properties[0] if all(name in others for others in properties[1:])]
     return next((name for name in shared if _discriminates(group, name)), None)
-
-
-def _led(variant: Variant, leader: str, progress: Progress) -> tuple[Variant, Progress]:
-    """Let an object begin with one of its keys."""
-    body = leading(variant.body, leader, mapping(variant.body["properties"])[leader])
-    if isinstance(variant.node, dict):
-        reason = f"begins with {dumps(leader, indent=False)}, which tells the alternatives apart"
-        progress = progress.lose(variant.node, "properties", "annotation", reason)
-    return replace(variant, body=body), progress
 
 
 def _discriminates(group: Sequence[Variant], name: str) -> bool:
@@ -304,11 +264,25 @@ def _discriminates(group: Sequence[Variant], name: str) -> bool:
     return True
 
 
-# Keep the alternatives of a union apart that mean different things by what is sent alike.
-#
-# Two lists may be read in two ways (as texts, as values written into texts), and so may two objects.
-# A list that is more than its items say stands in an object of its own, and objects begin with a key that names them.
-# That is done only where an answer could be meant either way: types, constants and required properties mostly tell.
+def _alike(variants: Sequence[Variant], objects: Sequence[int]) -> list[list[int]]:
+    """Return the groups of objects that begin with one key which does not tell them apart."""
+    groups: dict[str, list[int]] = {}
+    for number in objects:
+        groups.setdefault(next(iter(mapping(variants[number].body["properties"]))), []).append(number)
+    return [
+        group
+        for first, group in groups.items()
+        if len(group) > 1 and not _discriminates([variants[number] for number in group], first)
+    ]
+
+
+def _led(variant: Variant, leader: str, progress: Progress) -> tuple[Variant, Progress]:
+    """Let an object begin with one of its keys."""
+    body = leading(variant.body, leader, mapping(variant.body["properties"])[leader])
+    if isinstance(variant.node, dict):
+        reason = f"begins with {dumps(leader, indent=False)}, which tells the alternatives apart"
+        progress = progress.lose(variant.node, "properties", "annotation", reason)
+    return replace(variant, body=body), progress
 
 
 def disambiguated(variants: Sequence[Variant], dialect: Dialect, progress: Progress) -> tuple[list[Variant], Progress]:
@@ -343,6 +317,64 @@ def _boxed(variants: Sequence[Variant], dialect: Dialect, definitions: PayloadDe
             taken.add(key)
             found[number] = _box(variants[number], key, dialect)
     return found
+
+
+def _mistakable(variants: Sequence[Variant], dialect: Dialect, definitions: PayloadDefinitions) -> list[int]:
+    """Return the variants of which an answer could be taken for another one that means something else."""
+    found: set[int] = set()
+    seen: dict[int, JsonObject] = {}
+
+    def answered(number: int) -> JsonObject:
+        if number not in seen:
+            seen[number] = _as_answered(variants[number].body, dialect)
+        return seen[number]
+
+    def resolve(reference: str) -> Json:
+        body = definitions.bodies.get(reference.rsplit("/", 1)[-1])
+        return None if body is None else _close_objects(body, dialect)
+
+    codecs = [variant.codec for variant in variants]
+    pairs = combinations(range(len(variants)), 2)
+    for left, right in islice(pairs, COMPARED_PAIRS):
+        if codecs[left] != codecs[right] and not disjoint(answered(left), answered(right), resolve=resolve):
+            found |= {left, right}
+    if (rest := next(pairs, None)) is not None:
+        found |= _taken_for_alike(codecs, *rest)
+    return sorted(found)
+
+
+def _as_answered(body: JsonObject, dialect: Dialect) -> JsonObject:
+    """Return the schema of answers by which a variant is told from others: an empty list tells nothing."""
+    body = _close_objects(body, dialect)
+    return {**body, "minItems": max(1, bound(body, "minItems") or 0)} if body.get("type") == "array" else body
+
+
+def _close_objects(body: JsonObject, dialect: Dialect) -> JsonObject:
+    """Return a schema whose objects are closed: where a target cannot say so, the one is meant that declares what there is."""
+    if dialect.closed:
+        return body
+    closed = map_schemas(body, _close_node)
+    return closed if isinstance(closed, dict) else body
+
+
+def _close_node(node: Json) -> Json:
+    if not isinstance(node, dict) or node.get("type") != "object":
+        return node
+    if not node.keys().isdisjoint({"additionalProperties", "patternProperties"}):
+        return node
+    return {**node, "additionalProperties": False}
+
+
+def _taken_for_alike(codecs: Sequence[Codec], left: int, right: int) -> set[int]:
+    """Return the variants that are in a pair with different codecs which is not compared.
+
+    `left` and `right` are the first pair that is not; after it come `left` with each variant behind `right`,
+    and the variants behind `left` with one another.
+    """
+    beside = {number for number in range(right, len(codecs)) if codecs[number] != codecs[left]}
+    behind = range(left + 1, len(codecs))
+    differ = any(codecs[number] != codecs[left + 1] for number in behind)
+    return {*([left] if beside else []), *beside, *(behind if differ else [])}
 
 
 def _box(variant: Variant, key: str, dialect: Dialect) -> Variant:
@@ -397,71 +429,6 @@ def _labels(chosen: Sequence[tuple[int, Variant]], tag: str, definitions: Payloa
     return {number: labels[number] for number, _ in chosen}
 
 
-def _mistakable(variants: Sequence[Variant], dialect: Dialect, definitions: PayloadDefinitions) -> list[int]:
-    """Return the variants of which an answer could be taken for another one that means something else."""
-    found: set[int] = set()
-    seen: dict[int, JsonObject] = {}
-
-    def answered(number: int) -> JsonObject:
-        if number not in seen:
-            seen[number] = _as_answered(variants[number].body, dialect)
-        return seen[number]
-
-    def resolve(reference: str) -> Json:
-        body = definitions.bodies.get(reference.rsplit("/", 1)[-1])
-        return None if body is None else _close_objects(body, dialect)
-
-    codecs = [variant.codec for variant in variants]
-    pairs = combinations(range(len(variants)), 2)
-    for left, right in islice(pairs, COMPARED_PAIRS):
-        if codecs[left] != codecs[right] and not disjoint(answered(left), answered(right), resolve=resolve):
-            found |= {left, right}
-    if (rest := next(pairs, None)) is not None:
-        found |= _taken_for_alike(codecs, *rest)
-    return sorted(found)
-
-
-def _taken_for_alike(codecs: Sequence[Codec], left: int, right: int) -> set[int]:
-    """Return the variants that are in a pair with different codecs which is not compared.
-
-    `left` and `right` are the first pair that is not; after it come `left` with each variant behind `right`,
-    and the variants behind `left` with one another.
-    """
-    beside = {number for number in range(right, len(codecs)) if codecs[number] != codecs[left]}
-    behind = range(left + 1, len(codecs))
-    differ = any(codecs[number] != codecs[left + 1] for number in behind)
-    return {*([left] if beside else []), *beside, *(behind if differ else [])}
-
-
-def _as_answered(body: JsonObject, dialect: Dialect) -> JsonObject:
-    """Return the schema of answers by which a variant is told from others: an empty list tells nothing."""
-    body = _close_objects(body, dialect)
-    return {**body, "minItems": max(1, bound(body, "minItems") or 0)} if body.get("type") == "array" else body
-
-
-def _close_objects(body: JsonObject, dialect: Dialect) -> JsonObject:
-    """Return a schema whose objects are closed: where a target cannot say so, the one is meant that declares what there is."""
-    if dialect.closed:
-        return body
-    closed = map_schemas(body, _close_node)
-    return closed if isinstance(closed, dict) else body
-
-
-def _close_node(node: Json) -> Json:
-    if not isinstance(node, dict) or node.get("type") != "object":
-        return node
-    if not node.keys().isdisjoint({"additionalProperties", "patternProperties"}):
-        return node
-    return {**node, "additionalProperties": False}
-
-
-# Write a union for a target without unions: GigaChat.
-#
-# * If all values can be listed, they become one enum of strings.
-# * Other scalars share one string.
-# * Objects become properties of one object; its property `choice` names the alternative that is given.
-
-
 def choice(variants: Sequence[Variant], context: RewriteContext, progress: Progress) -> tuple[JsonObject, Codec, Progress]:
     """Write a union as one string, or as one object that names its alternative."""
     if all(_finite(variant) for variant in variants):
@@ -484,6 +451,10 @@ def choice(variants: Sequence[Variant], context: RewriteContext, progress: Progr
     return *_choice_named([*containers, *scalars], context), progress
 
 
+def _finite(variant: Variant) -> bool:
+    return variant.kind in {"null", "boolean"} or bool(variant.body.keys() & {"enum", "const"})
+
+
 def _words(variants: Sequence[Variant]) -> tuple[JsonObject, Codec]:
     """Say values that can be listed as one enum of strings."""
     known: dict[str, tuple[Json, Json]] = {}
@@ -495,6 +466,14 @@ def _words(variants: Sequence[Variant]) -> tuple[JsonObject, Codec]:
             known[word] = (word, value)
     same = all(sent == value for sent, value in known.values())
     return {"type": "string", "enum": list(known)}, None if same else ValuesCodec(tuple(known.values()))
+
+
+def _finite_table(variant: Variant) -> list[tuple[Json, Json]]:
+    if variant.kind == "null":
+        return [("null", None)]
+    if variant.kind == "boolean":
+        return [("true", True), ("false", False)]
+    return list(pairs_by_sent(variant).values())
 
 
 def _choice_named(variants: Sequence[Variant], context: RewriteContext) -> tuple[JsonObject, Codec]:
@@ -526,38 +505,14 @@ def _label(variant: Variant, dialect: Dialect) -> str:
     return next((word for word in plain if word), {"array": "list", "string": "value"}.get(variant.kind, variant.kind))
 
 
-def _finite(variant: Variant) -> bool:
-    return variant.kind in {"null", "boolean"} or bool(variant.body.keys() & {"enum", "const"})
-
-
-def _finite_table(variant: Variant) -> list[tuple[Json, Json]]:
-    if variant.kind == "null":
-        return [("null", None)]
-    if variant.kind == "boolean":
-        return [("true", True), ("false", False)]
-    return list(pairs_by_sent(variant).values())
-
-
-# Make one schema of the variants of a value, with what is said of it in front.
-#
-# * Equal variants are one, and strings that cannot be told apart are one.
-# * OpenAI refuses objects of one union that begin with the same key, unless that key tells them apart:
-#   a constant that does is moved to the front, and if there is none, a key `option` is added, which the codec removes.
-#   The same key is added for any target if an answer could be read in two ways.
-# * GigaChat has no unions: see `choice.py`.
-
-
 SILENT = frozenset({"$schema", "$defs", "definitions", "$id", "$anchor", "$dynamicAnchor", "$vocabulary", "title", "description"})
 """Annotations that have done their work in a flat schema, or are carried over elsewhere."""
 _QUIET = SILENT | (KEYWORDS.keys() - NO_ASSERTIONS)
 """Keywords of which `described` has nothing to say."""
 _IN_DESCRIPTION = "has no force; what a model can use of it is in the description"
-
-
 _SCALARS = frozenset({"string", "integer", "number", "boolean"})
 _MORE = (KEYWORDS.keys() - NO_ASSERTIONS - {"type"}) | OF_STRINGS | OF_NUMBERS
 """Keywords that may say more of a value than its type."""
-
 Rebuilt: TypeAlias = tuple[JsonObject | None, Codec, Progress]
 """A schema in the target's words, `None` if there is no such value, the codec of its values, and what was found out."""
 
@@ -596,6 +551,30 @@ def combine(
         body, codec = _or_null(variant, dialect)
     told = (*variant.notes, variant.text, *notes) if variant.notes or variant.text or notes else ()
     return described(node, body, codec, told, context, progress)
+
+
+def _or_null(variant: Variant, dialect: Dialect) -> tuple[JsonObject, Codec]:
+    """Return the schema of a variant that takes null besides, and its codec."""
+    codec = variant.codec
+    if codec is None:
+        return _nullable(variant.body, variant.kind, dialect), None
+    if isinstance(codec, RefCodec) or (isinstance(codec, TextCodec) and "null" not in (codec.kinds or ("null",))):
+        codec = replace(codec, null=True)  # it stands beside the text as itself
+    return _nullable(variant.body, variant.kind, dialect), codec
+
+
+def _nullable(body: JsonObject, kind: str, dialect: Dialect) -> JsonObject:
+    if kind == "any":
+        return body
+    scalar = kind in _SCALARS and "anyOf" not in body
+    if not scalar or (("enum" in body or "const" in body) and "null" not in dialect.enums):
+        return {"anyOf": [body, {"type": "null"}]}
+    types: JsonObject = {"type": [body["type"], "null"]}
+    if "const" in body:
+        return {**types, "enum": [body["const"], None]}
+    if "enum" in body:
+        return {**body, **types, "enum": [*as_array(body["enum"]), None]}
+    return {**body, **types}
 
 
 def combine_variants(
@@ -699,30 +678,6 @@ def _codec_of(others: Sequence[Variant], nulls: Sequence[Variant]) -> Codec:
     if all(variant.codec is None for variant in others):
         return None
     return UnionCodec(tuple(Alternative(without_annotations(variant.body), variant.codec) for variant in [*others, *nulls]))
-
-
-def _or_null(variant: Variant, dialect: Dialect) -> tuple[JsonObject, Codec]:
-    """Return the schema of a variant that takes null besides, and its codec."""
-    codec = variant.codec
-    if codec is None:
-        return _nullable(variant.body, variant.kind, dialect), None
-    if isinstance(codec, RefCodec) or (isinstance(codec, TextCodec) and "null" not in (codec.kinds or ("null",))):
-        codec = replace(codec, null=True)  # it stands beside the text as itself
-    return _nullable(variant.body, variant.kind, dialect), codec
-
-
-def _nullable(body: JsonObject, kind: str, dialect: Dialect) -> JsonObject:
-    if kind == "any":
-        return body
-    scalar = kind in _SCALARS and "anyOf" not in body
-    if not scalar or (("enum" in body or "const" in body) and "null" not in dialect.enums):
-        return {"anyOf": [body, {"type": "null"}]}
-    types: JsonObject = {"type": [body["type"], "null"]}
-    if "const" in body:
-        return {**types, "enum": [body["const"], None]}
-    if "enum" in body:
-        return {**body, **types, "enum": [*as_array(body["enum"]), None]}
-    return {**body, **types}
 
 
 def described(

@@ -24,151 +24,6 @@ from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, is_deeper, listing, mapping, pointer
 from instrc.text.limits import SAMPLE_LEVELS
 
-# Estimate how long a schema becomes when everything in it is written out, as outlines-core does in one regular expression.
-#
-# Recursion is written out three levels deep, and a place for any value takes about 14,000 characters.
-# An object whose properties are all optional repeats each of them for every one, so sizes multiply from level to level
-# (outlines-core 0.2.14, measured 2026-11-21).
-
-
-LOWERED_LEVELS: Final = 2000
-"""Levels of a payload that is verified: beyond it `too-large`.  No target takes a tenth of that."""
-MEASURED_ROUNDS: Final = 3
-"""How often a reference inside itself is counted to measure a schema."""
-MEASURED_STEPS: Final = 20_000
-"""Schemas that are looked at to measure one."""
-VERIFIED_ORDERS: Final = 40
-"""Reordered answers that an engine is shown."""
-VERIFIED_PATTERN: Final = 200_000
-"""Characters of a regular expression that is still matched."""
-
-_ANYTHING = 14_000
-"""Characters that a place without a type takes: all of JSON, a few levels deep."""
-_PLAIN = 60
-"""Characters of a text, a number, a boolean or null."""
-ENDLESS = 10**12
-"""What is said of a schema that is too large to be measured."""
-
-
-def expanded_size(schema: Json) -> int:
-    """Return the characters that a schema would take with its references written out, within a factor of a few."""
-    return _Measuring(schema).size()
-
-
-class _Measuring:
-    """The measuring of one schema."""
-
-    def __init__(self, root: Json) -> None:
-        self._root = root
-        self._steps = 0
-
-    def size(self) -> int:
-        try:
-            return min(self._size(self._root, {}), ENDLESS)
-        except RecursionError:
-            return ENDLESS
-
-    def _size(self, node: Json, passed: dict[str, int]) -> int:
-        self._steps += 1
-        if self._steps > MEASURED_STEPS:
-            return ENDLESS
-        if not isinstance(node, dict) or not node.keys() & {"type", "enum", "const", "anyOf", "$ref"}:
-            return _ANYTHING
-        if "$ref" in node:
-            reference = str(node["$ref"])
-            count = passed.get(reference, 0)
-            return (
-                self._size(local_target(self._root, reference), {**passed, reference: count + 1})
-                if count < MEASURED_ROUNDS
-                else 0
-            )
-        if "anyOf" in node:
-            return sum(self._size(branch, passed) for branch in listing(node["anyOf"]))
-        if listed := listing(node["enum"]) if "enum" in node else [node["const"]] if "const" in node else []:
-            return sum(len(str(value)) + 4 for value in listed)
-        types = listing(node["type"]) or [node["type"]]
-        return sum(self._size_of_kind(node, kind, passed) for kind in types)
-
-    def _size_of_kind(self, node: JsonObject, kind: Json, passed: dict[str, int]) -> int:
-        if kind == "array":
-            prefix = sum(self._size(item, passed) for item in listing(node.get("prefixItems")))
-            return prefix + 2 * self._size(node["items"], passed) if "items" in node else prefix or _ANYTHING
-        if kind != "object":
-            return _PLAIN
-        properties = mapping(node.get("properties"))
-        rest = node.get("additionalProperties", True)
-        beside = 2 * self._size(rest, passed) if rest is not False and not properties else 0
-        inside = sum(len(name) + 20 + self._size(child, passed) for name, child in properties.items())
-        return beside + inside * (1 if node.get("required") else max(len(properties), 1)) + _PLAIN
-
-
-# Change the order of keys in an instance: what an engine has to refuse that keeps the declared order.
-
-
-class Swap(NamedTuple):
-    """An instance in which two neighbours that a schema declares have changed places."""
-
-    value: Json
-    place: str
-    """Of the object, as a JSON Pointer into the instance."""
-    keys: tuple[str, str]
-
-
-def swaps(value: Json, schema: Json) -> Iterator[Swap]:
-    """Yield an instance with each pair of declared neighbours swapped, one pair at a time; undeclared keys have no order."""
-    yield from _swaps(value, schema, schema, (), 0)
-
-
-def _swaps(value: Json, schema: Json, root: Json, path: tuple[str | int, ...], level: int) -> Iterator[Swap]:
-    if not isinstance(schema, dict) or level > SAMPLE_LEVELS:
-        return
-    if "$ref" in schema:
-        yield from _swaps(value, local_target(root, schema["$ref"]), root, path, level + 1)
-    elif "anyOf" in schema:
-        definitions = mapping(mapping(root).get("$defs"))
-        fitting = (branch for branch in listing(schema["anyOf"]) if accepts(branch, value, definitions))
-        yield from _swaps(value, next(fitting, None), root, path, level + 1)
-    elif isinstance(value, dict):
-        properties = mapping(schema.get("properties"))
-        names = list(value)
-        for first, second in pairwise(names):
-            if first in properties and second in properties:
-                order = [second if name == first else first if name == second else name for name in names]
-                swapped: JsonObject = {name: value[name] for name in order}
-                yield Swap(swapped, pointer(path), (first, second))
-        for name, item in value.items():
-            child = properties.get(name, schema.get("additionalProperties"))
-            for found in _swaps(item, child, root, (*path, name), level + 1):
-                around: JsonObject = {**value, name: found.value}
-                yield found._replace(value=around)
-    elif isinstance(value, list):
-        prefix = listing(schema.get("prefixItems"))
-        for index, item in enumerate(value):
-            child = prefix[index] if index < len(prefix) else schema.get("items")
-            for found in _swaps(item, child, root, (*path, index), level + 1):
-                yield found._replace(value=[*value[:index], found.value, *value[index + 1 :]])
-
-
-# Ask the engines that are installed whether they take a payload, and whether they hold answers to its order.
-#
-# Engines are optional (`pip install instrc[verify]`): llguidance decides for Mistral and, with xgrammar, for vLLM;
-# outlines-core is asked for its opinion.  Targets without a public engine are judged by our own rules.
-#
-# Order is tried out: a sample answer in which two declared neighbours have changed places must be rejected, each pair by
-# itself.
-# Keys that nobody declared, of maps and open objects, have no order, and none is demanded.
-# xgrammar 0.2.8 keeps declared keys out of the undeclared ones of an open object if they are ASCII, and else does not:
-# a Cyrillic key may come late there (`ordered` is false and `loose` names it), or twice, with any value, as `lift` finds.
-# No way of writing the schema avoids that but other keys; closed objects are not affected.
-
-
-Matcher: TypeAlias = Callable[[str], bool]
-"""Says whether a text is a whole answer that a grammar accepts."""
-
-
-class Unasked(Exception):  # noqa: N818  -- nobody erred
-    """An engine would not come back in time, or not with the memory there is."""
-
 
 class Opinion(NamedTuple):
     """What one engine says."""
@@ -241,6 +96,10 @@ def verify(payload: Lowering | Json, target: str | Dialect | None = None) -> Ver
     return _verified(payload, targets.dialect("openai" if target is None else target))
 
 
+LOWERED_LEVELS: Final = 2000
+"""Levels of a payload that is verified: beyond it `too-large`.  No target takes a tenth of that."""
+
+
 def _verified(payload: Json, dialect: Dialect) -> Verification:
     if is_deeper(payload, LOWERED_LEVELS):
         raise CompileError([TooLarge(what="the payload", limit=LOWERED_LEVELS, unit="levels")])
@@ -259,17 +118,23 @@ def _verified(payload: Json, dialect: Dialect) -> Verification:
     return Verification(dialect.name, tuple(broken), tuple(opinions))
 
 
-def _refused(schema: Json, dialect: Dialect) -> list[Breach]:
-    """Return what keeps a schema, in the words of JSON Schema, from being one; the rules of a target speak of schemas alone."""
-    return [Breach("schema", pointer(dialect.where) + problem.pointer, problem.reason) for problem in problems_of(schema)]
-
-
 def _in_envelope(schema: Json, dialect: Dialect) -> Json:
     """Put a schema alone into the envelope of a target."""
     from instrc.providers.dialect import fill_envelope
 
     words = {"@name": "tool", "@description": None, "@schema": schema, "@schema-text": dumps(schema, indent=False), "@map": None}
     return fill_envelope(dialect.envelope, words)
+
+
+def _refused(schema: Json, dialect: Dialect) -> list[Breach]:
+    """Return what keeps a schema, in the words of JSON Schema, from being one; the rules of a target speak of schemas alone."""
+    return [Breach("schema", pointer(dialect.where) + problem.pointer, problem.reason) for problem in problems_of(schema)]
+
+
+Matcher: TypeAlias = Callable[[str], bool]
+"""Says whether a text is a whole answer that a grammar accepts."""
+VERIFIED_ORDERS: Final = 40
+"""Reordered answers that an engine is shown."""
 
 
 def _opinion(name: str, engine: Callable[[Json], Matcher | None], schema: Json, *, binding: bool) -> Opinion:
@@ -305,22 +170,6 @@ def _llguidance(schema: Json) -> Matcher:
     return _guided(LLMatcher.grammar_from_json_schema(dumps(schema, indent=False)))
 
 
-def _guided(grammar: str) -> Matcher:
-    """Return what matches texts against a grammar of llguidance."""
-    from llguidance import LLMatcher, LLTokenizer
-
-    if message := LLMatcher.validate_grammar(grammar):
-        raise ValueError(message)
-    tokens = LLTokenizer("byte")
-
-    def accepts_text(text: str) -> bool:
-        matcher = LLMatcher(tokens, grammar)
-        wanted = tokens.tokenize_str(text)
-        return matcher.try_consume_tokens(wanted) == len(wanted) and bool(matcher.is_accepting())
-
-    return accepts_text
-
-
 def _xgrammar(schema: Json) -> Matcher:
     """Compile as vLLM's and SGLang's default backend does."""
     import xgrammar
@@ -334,6 +183,10 @@ def _xgrammar(schema: Json) -> Matcher:
         return bool(matcher.accept_string(text) and matcher.accept_token(256) and matcher.is_terminated())
 
     return accepts_text
+
+
+VERIFIED_PATTERN: Final = 200_000
+"""Characters of a regular expression that is still matched."""
 
 
 def _outlines_core(schema: Json) -> Matcher | None:
@@ -362,3 +215,131 @@ _ENGINES: dict[str, Callable[[Json], Matcher | None]] = {
     "xgrammar": _xgrammar,
     "outlines_core": _outlines_core,
 }
+
+
+def _guided(grammar: str) -> Matcher:
+    """Return what matches texts against a grammar of llguidance."""
+    from llguidance import LLMatcher, LLTokenizer
+
+    if message := LLMatcher.validate_grammar(grammar):
+        raise ValueError(message)
+    tokens = LLTokenizer("byte")
+
+    def accepts_text(text: str) -> bool:
+        matcher = LLMatcher(tokens, grammar)
+        wanted = tokens.tokenize_str(text)
+        return matcher.try_consume_tokens(wanted) == len(wanted) and bool(matcher.is_accepting())
+
+    return accepts_text
+
+
+MEASURED_ROUNDS: Final = 3
+"""How often a reference inside itself is counted to measure a schema."""
+MEASURED_STEPS: Final = 20_000
+"""Schemas that are looked at to measure one."""
+_ANYTHING = 14_000
+"""Characters that a place without a type takes: all of JSON, a few levels deep."""
+_PLAIN = 60
+"""Characters of a text, a number, a boolean or null."""
+ENDLESS = 10**12
+"""What is said of a schema that is too large to be measured."""
+
+
+def expanded_size(schema: Json) -> int:
+    """Return the characters that a schema would take with its references written out, within a factor of a few."""
+    return _Measuring(schema).size()
+
+
+class _Measuring:
+    """The measuring of one schema."""
+
+    def __init__(self, root: Json) -> None:
+        self._root = root
+        self._steps = 0
+
+    def size(self) -> int:
+        try:
+            return min(self._size(self._root, {}), ENDLESS)
+        except RecursionError:
+            return ENDLESS
+
+    def _size(self, node: Json, passed: dict[str, int]) -> int:
+        self._steps += 1
+        if self._steps > MEASURED_STEPS:
+            return ENDLESS
+        if not isinstance(node, dict) or not node.keys() & {"type", "enum", "const", "anyOf", "$ref"}:
+            return _ANYTHING
+        if "$ref" in node:
+            reference = str(node["$ref"])
+            count = passed.get(reference, 0)
+            return (
+                self._size(local_target(self._root, reference), {**passed, reference: count + 1})
+                if count < MEASURED_ROUNDS
+                else 0
+            )
+        if "anyOf" in node:
+            return sum(self._size(branch, passed) for branch in listing(node["anyOf"]))
+        if listed := listing(node["enum"]) if "enum" in node else [node["const"]] if "const" in node else []:
+            return sum(len(str(value)) + 4 for value in listed)
+        types = listing(node["type"]) or [node["type"]]
+        return sum(self._size_of_kind(node, kind, passed) for kind in types)
+
+    def _size_of_kind(self, node: JsonObject, kind: Json, passed: dict[str, int]) -> int:
+        if kind == "array":
+            prefix = sum(self._size(item, passed) for item in listing(node.get("prefixItems")))
+            return prefix + 2 * self._size(node["items"], passed) if "items" in node else prefix or _ANYTHING
+        if kind != "object":
+            return _PLAIN
+        properties = mapping(node.get("properties"))
+        rest = node.get("additionalProperties", True)
+        beside = 2 * self._size(rest, passed) if rest is not False and not properties else 0
+        inside = sum(len(name) + 20 + self._size(child, passed) for name, child in properties.items())
+        return beside + inside * (1 if node.get("required") else max(len(properties), 1)) + _PLAIN
+
+
+class Swap(NamedTuple):
+    """An instance in which two neighbours that a schema declares have changed places."""
+
+    value: Json
+    place: str
+    """Of the object, as a JSON Pointer into the instance."""
+    keys: tuple[str, str]
+
+
+def swaps(value: Json, schema: Json) -> Iterator[Swap]:
+    """Yield an instance with each pair of declared neighbours swapped, one pair at a time; undeclared keys have no order."""
+    yield from _swaps(value, schema, schema, (), 0)
+
+
+def _swaps(value: Json, schema: Json, root: Json, path: tuple[str | int, ...], level: int) -> Iterator[Swap]:
+    if not isinstance(schema, dict) or level > SAMPLE_LEVELS:
+        return
+    if "$ref" in schema:
+        yield from _swaps(value, local_target(root, schema["$ref"]), root, path, level + 1)
+    elif "anyOf" in schema:
+        definitions = mapping(mapping(root).get("$defs"))
+        fitting = (branch for branch in listing(schema["anyOf"]) if accepts(branch, value, definitions))
+        yield from _swaps(value, next(fitting, None), root, path, level + 1)
+    elif isinstance(value, dict):
+        properties = mapping(schema.get("properties"))
+        names = list(value)
+        for first, second in pairwise(names):
+            if first in properties and second in properties:
+                order = [second if name == first else first if name == second else name for name in names]
+                swapped: JsonObject = {name: value[name] for name in order}
+                yield Swap(swapped, pointer(path), (first, second))
+        for name, item in value.items():
+            child = properties.get(name, schema.get("additionalProperties"))
+            for found in _swaps(item, child, root, (*path, name), level + 1):
+                around: JsonObject = {**value, name: found.value}
+                yield found._replace(value=around)
+    elif isinstance(value, list):
+        prefix = listing(schema.get("prefixItems"))
+        for index, item in enumerate(value):
+            child = prefix[index] if index < len(prefix) else schema.get("items")
+            for found in _swaps(item, child, root, (*path, index), level + 1):
+                yield found._replace(value=[*value[:index], found.value, *value[index + 1 :]])
+
+
+class Unasked(Exception):  # noqa: N818  -- nobody erred
+    """An engine would not come back in time, or not with the memory there is."""

@@ -137,14 +137,6 @@ class Result(TypedDict, total=False):
     """Of an answer that somebody gave through a service."""
 
 
-# The plan of a run and the state of a run: plain JSON with types, so that both can be kept, sent and continued.
-#
-# ```
-# state = { "inputs": {…}, "scopes": { ID: scope }, "ready": [[scope, unit], …], "queue": [command, …], "open": { ID: entry },
-#           "spent": { "requests", "tokens" }, "vain": [ID, …], "outcome": null | {…} }
-# ```
-
-
 PlanKind: TypeAlias = Literal["process", "tool", "steps", "call"]
 """What was compiled; `steps` is a tool whose properties are steps."""
 
@@ -181,9 +173,6 @@ class PinnedPlan(TypedDict):
     digest: str
 
 
-# --- how a run ends -----------------------------------------------------------------------------------------------------------
-
-
 class Done(TypedDict):
     """All is done: the steps by their keys, and what the process gives."""
 
@@ -209,9 +198,6 @@ class Stopped(TypedDict):
 Outcome: TypeAlias = Done | Failed | Stopped
 
 
-# --- the state of a run -------------------------------------------------------------------------------------------------------
-
-
 class Asking(TypedDict):
     """How far the asking of a model is."""
 
@@ -228,7 +214,6 @@ class Asking(TypedDict):
 
 CommandWay: TypeAlias = Literal["run", "delay", "within", "task"]
 """What an open command is for: the work of a unit, its delay, its deadline, one task of a plan."""
-
 Entry = TypedDict(
     "Entry",
     {

@@ -35,6 +35,17 @@ def begin(plan: PinnedPlan, inputs: JsonObject) -> State:
     return _interpreter_of(plan).begin(plan, inputs)
 
 
+def _interpreter_of(plan: PinnedPlan) -> Interpreter:
+    return _load_version(plan["interpreter"])
+
+
+@cache
+def _load_version(version: str) -> Interpreter:
+    from importlib import import_module  # an old version is loaded only where an old run goes on
+
+    return cast("Interpreter", import_module(_MODULES[version]))
+
+
 def issue(plan: PinnedPlan, state: State) -> list[Command]:
     """Return the commands that have become runnable, in plan order, and mark them issued."""
     return _interpreter_of(plan).issue(plan, state)
@@ -93,14 +104,3 @@ def load_all() -> None:
     """Load all versions now, for an engine in which nothing may take long later."""
     for version in _MODULES:
         _load_version(version)
-
-
-def _interpreter_of(plan: PinnedPlan) -> Interpreter:
-    return _load_version(plan["interpreter"])
-
-
-@cache
-def _load_version(version: str) -> Interpreter:
-    from importlib import import_module  # an old version is loaded only where an old run goes on
-
-    return cast("Interpreter", import_module(_MODULES[version]))

@@ -224,6 +224,10 @@ class Mistral(Provider):
         }
 
 
+_BESIDE_OPTIONS: Final = frozenset({"keep_alive", "logprobs", "top_logprobs"})
+"""Parameters that Ollama does not know among its `options`."""
+
+
 class Ollama(Provider):
     """`ollama:MODEL`; the server is at `OLLAMA_HOST`, else on this machine. No key.
 
@@ -274,8 +278,11 @@ class Ollama(Provider):
         )
 
 
-_BESIDE_OPTIONS: Final = frozenset({"keep_alive", "logprobs", "top_logprobs"})
-"""Parameters that Ollama does not know among its `options`."""
+async def _keep_status(response: Client) -> None:
+    """Raise what is wrong with an answer before the library reads it."""
+    if response.status_code >= HTTPStatus.BAD_REQUEST:
+        body = (await response.aread()).decode(errors="replace")
+        raise _OllamaStatusError(response.status_code, response.headers, body)
 
 
 class _OllamaStatusError(Exception):
@@ -287,17 +294,10 @@ class _OllamaStatusError(Exception):
         self.headers = headers
 
 
-async def _keep_status(response: Client) -> None:
-    """Raise what is wrong with an answer before the library reads it."""
-    if response.status_code >= HTTPStatus.BAD_REQUEST:
-        body = (await response.aread()).decode(errors="replace")
-        raise _OllamaStatusError(response.status_code, response.headers, body)
-
-
-_USUAL_CONTEXT = 4096
-"""Tokens of message and answer that a small graphics card gets from Ollama where nothing is said."""
 _LETTERS = 3
 """Letters a token of a message, on the safe side."""
+_USUAL_CONTEXT = 4096
+"""Tokens of message and answer that a small graphics card gets from Ollama where nothing is said."""
 
 
 def _context_of(asked: ProviderRequest) -> JsonObject:

@@ -19,7 +19,6 @@ from instrc.text.jsonvalue import Json, JsonObject, as_object, as_texts
 
 LINGER = 0.02
 """Seconds that a call waits for more of its kind."""
-_PLAIN = frozenset({"$defs", "$schema", "additionalProperties", "description", "properties", "required", "title", "type"})
 
 
 class Batching:
@@ -76,6 +75,9 @@ class Batching:
         for (_, future), reply in zip(group, replies, strict=True):
             if not future.done():
                 future.set_result(reply)
+
+
+_PLAIN = frozenset({"$defs", "$schema", "additionalProperties", "description", "properties", "required", "title", "type"})
 
 
 def _kind(request: Request) -> str | None:

@@ -35,6 +35,10 @@ def cost_of(prices: Prices, model: str | None, usage: Mapping[str, int]) -> floa
     return sum(price.get(kind, 0.0) * usage.get(f"{kind}_tokens", 0) for kind in ("input", "output")) / _MILLION
 
 
+BYTES: Final = 3
+"""Bytes a token of what is sent, on the safe side."""
+
+
 def estimate_of(prices: Prices, words: str, sent: int, most: int) -> float:
     """Return what a request may cost: so many bytes are sent, and the answer has so many tokens at most.
 
@@ -44,8 +48,6 @@ def estimate_of(prices: Prices, words: str, sent: int, most: int) -> float:
     return max(cost_of(prices, each.strip().partition(":")[2], usage) or 0.0 for each in words.split(","))
 
 
-BYTES: Final = 3
-"""Bytes a token of what is sent, on the safe side."""
 _FORM: Final = re.compile(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*USD((?:/run|/program)?)((?:/day)?)\s*")
 
 

@@ -45,6 +45,10 @@ def adapter_of(kind: str) -> type[Provider]:
     return cast("type[Provider]", getattr(import_module(module), name))
 
 
+_NEXT = rf",(?=\s*(?:sample\s*(?:,|\Z)|(?:scripted|{'|'.join(ADAPTERS)}):))"
+"""A comma between two models: one may also stand in the name of a file."""
+
+
 def model_of(words: str, folder: Path, table: RequestTable | None = None) -> Model:
     """Return the model that is named, with what is set for its requests; files are looked up from a folder.
 
@@ -68,6 +72,22 @@ def model_of(words: str, folder: Path, table: RequestTable | None = None) -> Mod
     known = ", ".join(["`sample`", "`scripted:FILE`", *(f"`{name}:MODEL`" for name in ADAPTERS)])
     near = tuple(f"{name}:{rest}" if rest else name for name in nearest(kind, ("sample", "scripted", *ADAPTERS)))
     raise CompileError([problems.runs.UnusableSetting(what="model", word=words, reason=f"models are {known}", nearest=near)])
+
+
+def _scripted(words: str, file: Path) -> Model:
+    try:
+        answers = loads(read_whole(str(file)))
+    except OSError as error:
+        reason = (error.strerror or "it cannot be read").lower()
+        raise CompileError([problems.runs.UnusableSetting(what="model", word=words, reason=reason)]) from None
+    except ValueError as error:
+        raise CompileError(
+            [problems.runs.UnusableSetting(what="model", word=words, reason=f"this is not JSON: {error}")]
+        ) from None
+    if not isinstance(answers, list | dict):
+        reason = "the file holds a list of answers, or an object of answers by step"
+        raise CompileError([problems.runs.UnusableSetting(what="model", word=words, reason=reason)])
+    return Scripted(answers)
 
 
 def provider_of(model: Model) -> Provider | None:
@@ -115,23 +135,3 @@ def require_other(run: str, words: str, others: Callable[[str], Model] | None, p
         raise CompileError([problems.runs.NothingToRetry(run=run, reason=reason, advice=advice)])
     if prices is not None:
         require_prices((one.strip() for one in words.split(",")), prices)
-
-
-_NEXT = rf",(?=\s*(?:sample\s*(?:,|\Z)|(?:scripted|{'|'.join(ADAPTERS)}):))"
-"""A comma between two models: one may also stand in the name of a file."""
-
-
-def _scripted(words: str, file: Path) -> Model:
-    try:
-        answers = loads(read_whole(str(file)))
-    except OSError as error:
-        reason = (error.strerror or "it cannot be read").lower()
-        raise CompileError([problems.runs.UnusableSetting(what="model", word=words, reason=reason)]) from None
-    except ValueError as error:
-        raise CompileError(
-            [problems.runs.UnusableSetting(what="model", word=words, reason=f"this is not JSON: {error}")]
-        ) from None
-    if not isinstance(answers, list | dict):
-        reason = "the file holds a list of answers, or an object of answers by step"
-        raise CompileError([problems.runs.UnusableSetting(what="model", word=words, reason=reason)])
-    return Scripted(answers)

@@ -9,7 +9,6 @@ from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 _Done = TypeVar("_Done")
-
 _closers: WeakKeyDictionary[asyncio.AbstractEventLoop, list[Callable[[], Awaitable[object]]]] = WeakKeyDictionary()
 _ends: WeakKeyDictionary[asyncio.AbstractEventLoop, AsyncGenerator[None, None]] = WeakKeyDictionary()
 """In a loop of somebody else: `asyncio.run` closes the asynchronous generators that are open at its end, and this is one."""
@@ -25,14 +24,6 @@ def close_at_end(close: Callable[[], Awaitable[object]]) -> None:
             _ends[loop].__anext__().__await__().__next__()  # it stands at its `yield`
 
 
-async def closing_all(work: Awaitable[_Done]) -> _Done:
-    """Return what a coroutine gives, and close what was opened in this event loop."""
-    try:
-        return await work
-    finally:
-        await _close_all()
-
-
 async def _end_of_loop() -> AsyncGenerator[None, None]:
     try:
         yield
@@ -44,3 +35,11 @@ async def _close_all() -> None:
     for close in _closers.pop(asyncio.get_running_loop(), []):
         with suppress(Exception):  # of a library; the answers are there
             await close()
+
+
+async def closing_all(work: Awaitable[_Done]) -> _Done:
+    """Return what a coroutine gives, and close what was opened in this event loop."""
+    try:
+        return await work
+    finally:
+        await _close_all()

@@ -13,7 +13,6 @@ from instrc.runtime.models.model import ModelError
 
 _MESSAGE: Final = 600
 """Characters of what a provider says that are kept: some answer with a whole page."""
-
 # One table for all providers: words that occur in their errors, whatever the status; the first that occurs counts.
 _WORDS: tuple[tuple[str, str, bool], ...] = (
     ("insufficient_quota", "quota", False),  # a 429 of OpenAI that no waiting mends
@@ -68,12 +67,6 @@ def as_model_error(error: Exception) -> ModelError:
     return ModelError(text, code=None if status is None else str(status))
 
 
-def failure_of(said: str, answer: str) -> ModelError:
-    """Return an error that a provider reports inside of an answer whose status is 200."""
-    code, retry = _word(f"{said} {answer}", None)
-    return ModelError(said[:_MESSAGE], code=code, retry=retry)
-
-
 def _word(text: str, status: int | None) -> tuple[str, bool]:
     """Return the code of an error, and whether to try again."""
     lower = text.lower()
@@ -82,12 +75,6 @@ def _word(text: str, status: int | None) -> tuple[str, bool]:
         if word in lower and not (of_status and status is not None):
             return code, retry
     return ("provider", False) if status is None else (str(status), is_temporary(status))
-
-
-def context_of(error: ModelError) -> tuple[int, int] | None:
-    """Return the tokens of a model's context and those of a message, where an error says both, as vLLM's does."""
-    said = re.search(r"context length is (\d{1,9})\D.{0,300}?(?:has (\d{1,9}) input|\((\d{1,9}) in the messages)", str(error))
-    return None if said is None else (int(said[1]), int(said[2] or said[3]))
 
 
 def _pause(error: Exception) -> float | None:
@@ -128,3 +115,15 @@ def _go_span(text: str) -> float:
     """Return the seconds of a span as Go writes it, `6m0s` or `20ms`, as OpenAI does."""
     units = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
     return sum(float(number) * units[unit] for number, unit in re.findall(r"(\d{1,9}(?:\.\d{1,9})?)(ms|h|m|s)", text))
+
+
+def failure_of(said: str, answer: str) -> ModelError:
+    """Return an error that a provider reports inside of an answer whose status is 200."""
+    code, retry = _word(f"{said} {answer}", None)
+    return ModelError(said[:_MESSAGE], code=code, retry=retry)
+
+
+def context_of(error: ModelError) -> tuple[int, int] | None:
+    """Return the tokens of a model's context and those of a message, where an error says both, as vLLM's does."""
+    said = re.search(r"context length is (\d{1,9})\D.{0,300}?(?:has (\d{1,9}) input|\((\d{1,9}) in the messages)", str(error))
+    return None if said is None else (int(said[1]), int(said[2] or said[3]))

@@ -18,16 +18,14 @@ from instrc.runtime.models.database import WAIT, require_file, transaction
 from instrc.runtime.models.model import Model, ModelError, Reply, Request
 from instrc.vibes.settings import RequestSettings
 
+_ELSEWHERE = frozenset({"refused", "quota", "context", "loading", "unreadable", "provider"})
+"""Codes of failures that another model may not have, though this one always will."""
 FAILURES: Final = 3
 """Failures in a row after which a model is left alone for a while, where another one can be asked."""
 COOLDOWN: Final = 30.0
 """Seconds that it is left alone, unless the project or the provider says otherwise."""
 LONGEST_REST: Final = 86_400.0
 """Seconds that it is left alone at most, whatever a provider asks for."""
-_ELSEWHERE = frozenset({"refused", "quota", "context", "loading", "unreadable", "provider"})
-"""Codes of failures that another model may not have, though this one always will."""
-
-
 _RESTS: Final = "rests (words TEXT PRIMARY KEY, until REAL)"
 
 
@@ -89,11 +87,9 @@ class Fallback:
                 self._until[words] = max(until, self._until.get(words, 0.0))
 
 
-# How often one model is asked: requests and tokens a minute by all processes of a project, requests at the same time by this one.
-
-
 _TURNS: Final = "turns (key TEXT PRIMARY KEY, next REAL)"
 """By model and setting: when what is asked already is paid off, in seconds since 1970."""
+MINUTE: Final = 60.0
 
 
 def turn(place: Path | str, key: str, per_minute: float, amount: float, ahead: float) -> float:
@@ -116,11 +112,11 @@ def turn(place: Path | str, key: str, per_minute: float, amount: float, ahead: f
     return max(due - now - ahead, 0.0)
 
 
-_MAKE: Final = "CREATE TABLE IF NOT EXISTS instrc_turns (key text PRIMARY KEY, next float8)"
 _NOW: Final = "extract(epoch FROM clock_timestamp())::float8"
 """The clock of the database as it is at this point of a statement: what waited for others does not wait for them again."""
 _TAKE: Final = f"""INSERT INTO instrc_turns AS old VALUES (%(key)s, {_NOW} + %(cost)s)
 ON CONFLICT (key) DO UPDATE SET next = greatest(old.next, {_NOW}) + %(cost)s RETURNING next - {_NOW}"""  # noqa: S608  -- of our own words
+_MAKE: Final = "CREATE TABLE IF NOT EXISTS instrc_turns (key text PRIMARY KEY, next float8)"
 
 
 def _due_in(url: str, key: str, cost: float) -> float:
@@ -142,7 +138,8 @@ def _due_in(url: str, key: str, cost: float) -> float:
         raise ModelError(message, code="unavailable", retry=True) from error
 
 
-MINUTE: Final = 60.0
+_ANSWER: Final = 256
+"""Tokens of an answer, where it is guessed."""
 
 
 @dataclass(slots=True)
@@ -177,8 +174,6 @@ class Limited:
         return asyncio.to_thread(turn, self.place, f"{self.words} {name}", per_minute, amount, ahead)
 
 
-_ANSWER: Final = 256
-"""Tokens of an answer, where it is guessed."""
 _limited: dict[tuple[str, str, Path | str], Limited] = {}
 """By the words of a model, its limits and the project: every run of this process shares them."""
 

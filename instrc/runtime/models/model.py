@@ -17,6 +17,13 @@ from instrc.tools.python_values import JsonLike, json_of
 from instrc.vibes.settings import RequestSettings
 
 
+class Model(Protocol):
+    """Fill in a schema."""
+
+    async def answer(self, request: Request) -> Reply:
+        """Answer a request, or raise `ModelError`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """What a model is asked."""
@@ -85,16 +92,6 @@ class ModelError(Exception):
         self.after = after
 
 
-class Model(Protocol):
-    """Fill in a schema."""
-
-    async def answer(self, request: Request) -> Reply:
-        """Answer a request, or raise `ModelError`."""
-
-
-# The message that a model is sent for a chunk: always one shape. The schema travels beside it, as the provider takes it.
-
-
 RULER = "-----"
 
 
@@ -114,14 +111,6 @@ def model_message(command: ModelCommand, sentences: Sentences = EN) -> str:
         parts.append("\n".join([heading, *dict.fromkeys(faults)]))
     parts.append(_request(command, sentences))
     return "\n\n".join(parts) + "\n"
-
-
-def tool_name(chunk: str, steps: Sequence[str], only: str | None) -> str:
-    """Return the name of the tool that a model fills in for a chunk: the step, or the chunk where there are several.
-
-    `only` is the name of the only step of a program, whose answer has no key for it.
-    """
-    return steps[0] if len(steps) == 1 else only if only and not steps else chunk
 
 
 def _ruled(heading: str, value: Json) -> str:
@@ -147,7 +136,12 @@ def _request(command: ModelCommand, sentences: Sentences) -> str:
     return filled(sentences.write_again if again else sentences.write_round if round_ else sentences.write, what=what)
 
 
-# A model that reads its answers from a file: for tests and demonstrations. It keeps what it was sent.
+def tool_name(chunk: str, steps: Sequence[str], only: str | None) -> str:
+    """Return the name of the tool that a model fills in for a chunk: the step, or the chunk where there are several.
+
+    `only` is the name of the only step of a program, whose answer has no key for it.
+    """
+    return steps[0] if len(steps) == 1 else only if only and not steps else chunk
 
 
 class Scripted:
@@ -211,9 +205,6 @@ def _no_answer(request: Request, reason: str) -> NoReturn:
     if complaints:
         message += f"; the one before was not accepted: at `{complaints[0]['pointer'] or '/'}`: {complaints[0]['message']}"
     raise ModelError(message, code="no-answer")
-
-
-# A model that invents its answers, so that any process can be rehearsed with no key and no network.
 
 
 class Sample:

@@ -88,6 +88,10 @@ def whole_answer(pieces: list[JsonObject], names: tuple[str | None, str, str]) -
     return answer | (counts if member is None else {member: counts})
 
 
+_DEEP_VALUE: Final = 100
+"""Levels of a value that are looked at; what lies deeper is told as it is."""
+
+
 def in_shape(value: Json, schema: Json, root: Json, depth: int = 0) -> Json:
     """Return the beginning of a value without what is not of its schema yet: half of a map that is sent as a list of its keys."""
     schema = dereferenced(schema, root)
@@ -108,6 +112,10 @@ def _branches(schema: JsonObject) -> list[Json]:
     return [*listing(schema.get("anyOf")), *listing(schema.get("oneOf"))]
 
 
+_DEEP: Final = 8
+"""Levels of unions in one another that are looked at."""
+
+
 def _may_become(value: Json, schema: Json, root: Json, depth: int = 0) -> bool:
     """Say whether a value that may still grow is of the kinds of a schema, and one of its values where it lists them."""
     schema = dereferenced(schema, root)
@@ -120,10 +128,6 @@ def _may_become(value: Json, schema: Json, root: Json, depth: int = 0) -> bool:
     return not branches or any(_may_become(value, each, root, depth + 1) for each in branches)
 
 
-_DEEP: Final = 8
-"""Levels of unions in one another that are looked at."""
-_DEEP_VALUE: Final = 100
-"""Levels of a value that are looked at; what lies deeper is told as it is."""
 _TEXT = r'(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt]|\\u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w|\\u(?![dD][89abAB])[0-9a-fA-F]{4})*+'
 """The text of a string as far as its escapes are whole; half of a pair is none."""
 _TOKEN = re.compile(rf'\s++|[\[\]{{}},:]|"(?:[^"\\]++|\\.)*+"|(?P<open>"{_TEXT})|(?P<bare>[^\s\[\]{{}},:"]++)', re.DOTALL)

@@ -41,30 +41,10 @@ from instrc.text.sentences import EN, Sentences
 from instrc.tools.tool import Tool
 from instrc.vibes.settings import RequestSettings
 
-KEPT_LOWERINGS: Final = 256
-"""Lowered schemas that an adapter keeps; a run asks for the same few again and again."""
-LOADING: Final = 180.0
-"""Seconds that a server may take to load its model."""
-MARGIN: Final = 64
-"""Tokens of a context that are left to what a server puts around a message."""
-_MOST_TOKENS: Final = 2**53
-"""What is more, or less than none, is no count."""
-_LOOK: Final = 1.0
-"""Seconds between two looks at a server that is loading."""
-
-
-Told: TypeAlias = Callable[[str], None]
-"""Is told the text of a value as it grows."""
-Client: TypeAlias = Any  # each library has its own, and is installed only where it is used
-"""A client of a provider's library."""
-_Access: TypeAlias = tuple[str | None, str | None]
-"""The key and the base URL that the environment had when a client was made."""
 TokenNames: TypeAlias = tuple[str | None, str, str]
 """The member of an answer that has the counts (`None` for the answer itself), and in it those of what was given and written."""
-
-
-_INSTEAD: Final = ("error", "promptFeedback")
-"""What an answer of a provider may have instead of words of its model."""
+Client: TypeAlias = Any  # each library has its own, and is installed only where it is used
+"""A client of a provider's library."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +72,22 @@ class ProviderRequest:
     def messages(self) -> list[Json]:
         """The message as most providers take it."""
         return [{"role": "user", "content": self.message}]
+
+
+_Access: TypeAlias = tuple[str | None, str | None]
+"""The key and the base URL that the environment had when a client was made."""
+_INSTEAD: Final = ("error", "promptFeedback")
+"""What an answer of a provider may have instead of words of its model."""
+Told: TypeAlias = Callable[[str], None]
+"""Is told the text of a value as it grows."""
+LOADING: Final = 180.0
+"""Seconds that a server may take to load its model."""
+_LOOK: Final = 1.0
+"""Seconds between two looks at a server that is loading."""
+MARGIN: Final = 64
+"""Tokens of a context that are left to what a server puts around a message."""
+KEPT_LOWERINGS: Final = 256
+"""Lowered schemas that an adapter keeps; a run asks for the same few again and again."""
 
 
 class Provider(ABC):
@@ -339,6 +335,18 @@ async def _collected(stream: AsyncGenerator[JsonObject], told: Told) -> list[Jso
     return pieces
 
 
+def _room(request: Request) -> int:
+    """Return how many times the usual room an answer gets: twice as much each time that it was cut."""
+    if request.command is None or not any(each["message"] == request.sentences.cut for each in request.command["complaints"]):
+        return 1
+    attempt = request.command["id"].rpartition("#")[2]
+    return 2 ** min(int(attempt) - 1, 4) if attempt.isdecimal() else 1
+
+
+_MOST_TOKENS: Final = 2**53
+"""What is more, or less than none, is no count."""
+
+
 async def close_client(client: Client) -> None:
     """Close the connections of a client, whatever its library calls that."""
     web = getattr(getattr(client, "sdk_configuration", None), "async_client", None)  # of Mistral's
@@ -347,14 +355,6 @@ async def close_client(client: Client) -> None:
         if iscoroutinefunction(close):
             await close()
             return
-
-
-def _room(request: Request) -> int:
-    """Return how many times the usual room an answer gets: twice as much each time that it was cut."""
-    if request.command is None or not any(each["message"] == request.sentences.cut for each in request.command["complaints"]):
-        return 1
-    attempt = request.command["id"].rpartition("#")[2]
-    return 2 ** min(int(attempt) - 1, 4) if attempt.isdecimal() else 1
 
 
 def message_with_words(message: str, lowering: Lowering, sentences: Sentences = EN) -> str:
@@ -398,6 +398,14 @@ def reply_of(lifted: Lifted, model: str, usage: dict[str, int], answer: Json, se
     return Reply(call.value, usage, model=model, repairs=_repairs(call), complaints=tuple(complaints), text=lifted.text)
 
 
+def _complaint(pointer: str, message: str) -> Complaint:
+    return {"pointer": pointer, "message": message}
+
+
+def _repairs(call: LiftedCall) -> tuple[str, ...]:
+    return tuple(str(repair.to_json()) for repair in call.repairs)
+
+
 def token_counts(answer: Json, names: TokenNames) -> dict[str, int]:
     """Return the tokens that an answer says it took, under our names."""
     member, given, written = names
@@ -411,11 +419,3 @@ def token_counts(answer: Json, names: TokenNames) -> dict[str, int]:
 def base_url_from(variable: str) -> str | None:
     """Return the base URL that a variable of the environment names, if it is set."""
     return os.environ.get(variable) or None
-
-
-def _repairs(call: LiftedCall) -> tuple[str, ...]:
-    return tuple(str(repair.to_json()) for repair in call.repairs)
-
-
-def _complaint(pointer: str, message: str) -> Complaint:
-    return {"pointer": pointer, "message": message}

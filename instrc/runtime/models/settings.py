@@ -64,9 +64,6 @@ def joined(*parts: RequestSettings) -> RequestSettings:
     return cast("RequestSettings", made)
 
 
-# How long an answer may become: servers of open weights have no limit of their own, and a text without a bound may never end.
-
-
 LEAST_BOUND: Final = 256
 THOUGHT_LETTERS: Final = 800
 """Letters of a thought without a length, where only a grammar ends it."""
@@ -92,6 +89,9 @@ def with_short_thoughts(schema: Json) -> Json:
     return map_schemas(schema, _shortened)
 
 
+_BOUNDED = frozenset({"maxLength", "enum", "const", "format", "pattern"})
+
+
 def _shortened(node: Json) -> Json:
     properties = node.get("properties") if isinstance(node, dict) else None
     thoughts = {
@@ -100,9 +100,6 @@ def _shortened(node: Json) -> Json:
         if name.startswith("_") and isinstance(part, dict) and part.get("type") == "string" and _BOUNDED.isdisjoint(part)
     }
     return {**as_object(node), "properties": {**as_object(properties), **thoughts}} if thoughts else node
-
-
-_BOUNDED = frozenset({"maxLength", "enum", "const", "format", "pattern"})
 
 
 def answer_bound(schema: Json) -> int:

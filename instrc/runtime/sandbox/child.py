@@ -20,10 +20,6 @@ from instrc.text.jsonvalue import Json, as_object, as_text
 if TYPE_CHECKING:
     from smolagents.local_python_executor import LocalPythonExecutor
 
-
-# The arguments of a tool that code calls, checked before the call leaves the process.
-
-
 _SAMPLE: Json = {"type": "array", "anyOf": [{"$ref": "#/$defs/a"}], "pattern": "a", "format": "date-time", "$defs": {"a": False}}
 
 
@@ -71,12 +67,6 @@ class ToolParameters:
         raise TypeError(message)
 
 
-# What the process forbids itself before it runs code of a model: more memory, more processes, files outside, the network.
-#
-# The interpreter of smolagents forbids most of it in the language already.
-# This holds where a module that the code may import does it.
-
-
 _FORBIDDEN = (
     *("socket.", "os.fork", "os.exec", "os.posix_spawn", "os.spawn", "os.system", "os.startfile", "os.kill", "os.killpg"),
     *("subprocess.", "pty.", "ctypes.", "signal.pthread_kill", "urllib.", "http.client", "ftplib.", "smtplib.", "syslog."),
@@ -91,6 +81,8 @@ _FORBIDDEN = (
         "resource.setrlimit",
     ),
 )
+
+
 _PATHS = (
     *("os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.chmod", "os.chown", "os.link", "os.symlink", "os.truncate"),
     *("os.listdir", "os.scandir", "os.chdir", "os.utime", "os.setxattr", "os.removexattr", "glob.glob", "shutil.", "tempfile."),
@@ -158,9 +150,6 @@ def forbid(folder: str) -> None:
     sys.addaudithook(hook)
 
 
-# The names that code of a model binds, by which a tool cannot be replaced.
-
-
 class Names(dict[str, object]):
     """What names stand for; one of a tool is refused: by `def`, `class` or `import`, as smolagents refuses it by `=`.
 
@@ -183,9 +172,15 @@ class Names(dict[str, object]):
 
 _LONGEST_VALUE = 20_000
 """Characters of a last value that smolagents shows."""
+
+
 _LONGEST_NOTE = 100
 """Characters of the note in a text that smolagents has shortened, at most."""
+
+
 _TOO_MANY = re.compile(r"Reached the max number of operations|iterations in While loop exceeded")
+
+
 _RAISED = re.compile(r"(\w+): (.*)", re.DOTALL)
 
 

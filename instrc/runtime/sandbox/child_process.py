@@ -20,7 +20,6 @@ from instrc.text.jsonvalue import Json, as_integer, as_number, as_text, as_texts
 
 SANDBOX_MESSAGE_BYTES: Final = 64 * 1024 * 1024
 """Bytes of one message of a sandbox."""
-
 ObservationKind: TypeAlias = Literal["error", "operations", "time", "memory", "ended", "lost"]
 """What ended a round: an error of the code, a limit, the end of the process, or earlier code that cannot be run again."""
 _REPEATABLE = frozenset({None, "error", "operations"})
@@ -134,9 +133,6 @@ def observation(told: dict[str, Json]) -> Observation:
         kind=next((kind for kind in get_args(ObservationKind) if kind == told["kind"]), None),
         message=None if message is None else as_text(message),
     )
-
-
-# The process that runs code, from outside: JSON messages, a line each, over two pipes.
 
 
 _START = 60.0

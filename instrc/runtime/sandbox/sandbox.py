@@ -23,13 +23,6 @@ from instrc.runtime.sandbox.child_process import (
 )
 from instrc.text.jsonvalue import Json, as_array, as_object, as_text
 
-# Run code of an agent round by round, in a process with limits.
-#
-# Its variables live from round to round.
-# A process that had to be ended is started again, and what it knew is made again
-# by running the earlier code with the recorded results of its tools.
-
-
 _GRACE = 2.0
 """Seconds after the limit in which the process may end a round itself and tell what it printed."""
 
@@ -144,10 +137,6 @@ class Sandbox:
         return f"it calls {call}, which it did not call"
 
 
-def _call(told: dict[str, Json]) -> ToolCall:
-    return ToolCall(as_text(told["call"]), tuple(as_array(told["arguments"])), as_object(told["named"]))
-
-
 def _call_tool(tools: Mapping[str, Callable[..., Json]], call: ToolCall) -> ToolResult:
     if call.name not in tools:
         return ToolResult(error=f"there is no tool `{call.name}`")
@@ -157,63 +146,11 @@ def _call_tool(tools: Mapping[str, Callable[..., Json]], call: ToolCall) -> Tool
         return ToolResult(error=f"{type(error).__name__}: {error}")
 
 
-# Carry rounds of code on from what is recorded of them.
-#
-# A step is a function of the record: the earlier rounds, the code of this one, and its calls so far with what they gave.
-# Processes are kept between steps only to be fast; where none fits, the record is run again in a new one.
-# So a run that is killed goes on in another process, and no call that is recorded is made again.
+def _call(told: dict[str, Json]) -> ToolCall:
+    return ToolCall(as_text(told["call"]), tuple(as_array(told["arguments"])), as_object(told["named"]))
 
 
 RoundStep = ToolCall | Observation
-
-
-class CodeRuns:
-    """Runs code of several agents; `close` it."""
-
-    def __init__(self, tools: Sequence[str] | Mapping[str, Json] = (), limits: RoundLimits | None = None, most: int = 8) -> None:
-        """`most` processes are kept between steps."""
-        require_smolagents()
-        self._tools = tools
-        self._limits = limits
-        self._most = most
-        self._sandboxes: OrderedDict[str, _OpenSandbox] = OrderedDict()
-        self._lock = Lock()
-
-    def step(self, run: str, earlier: Sequence[Round], code: str, calls: Sequence[Recorded] = ()) -> RoundStep:
-        """Return the next call of a tool that the code makes, or what it gave in the end.
-
-        `run` names whose code it is: steps of one run are quick one after the other.
-        """
-        known = repeatable(tuple(earlier))
-        with self._lock:
-            open_one = self._sandboxes.pop(run, None)
-        if open_one is None or not open_one.fits(known, code, calls):
-            if open_one is not None:
-                open_one.close()
-            open_one = _OpenSandbox(Sandbox(self._tools, self._limits, known))
-        try:
-            return open_one.step(code, calls)
-        except BaseException:
-            open_one.close()
-            raise
-        finally:
-            self._keep(run, open_one)
-
-    def close(self) -> None:
-        """End all processes."""
-        with self._lock:
-            open_one, self._sandboxes = list(self._sandboxes.values()), OrderedDict()
-        for each in open_one:
-            each.close()
-
-    def _keep(self, run: str, open_one: _OpenSandbox) -> None:
-        with self._lock:
-            replaced = self._sandboxes.pop(run, None)
-            self._sandboxes[run] = open_one
-            over = [self._sandboxes.popitem(last=False)[1] for _ in range(len(self._sandboxes) - self._most)]
-        for each in [replaced, *over]:
-            if each is not None:
-                each.close()
 
 
 class _OpenSandbox:
@@ -265,3 +202,52 @@ class _OpenSandbox:
     def _lose_rounds(self, reason: str) -> Observation:
         self._steps = None
         return self._sandbox.lost(reason)
+
+
+class CodeRuns:
+    """Runs code of several agents; `close` it."""
+
+    def __init__(self, tools: Sequence[str] | Mapping[str, Json] = (), limits: RoundLimits | None = None, most: int = 8) -> None:
+        """`most` processes are kept between steps."""
+        require_smolagents()
+        self._tools = tools
+        self._limits = limits
+        self._most = most
+        self._sandboxes: OrderedDict[str, _OpenSandbox] = OrderedDict()
+        self._lock = Lock()
+
+    def step(self, run: str, earlier: Sequence[Round], code: str, calls: Sequence[Recorded] = ()) -> RoundStep:
+        """Return the next call of a tool that the code makes, or what it gave in the end.
+
+        `run` names whose code it is: steps of one run are quick one after the other.
+        """
+        known = repeatable(tuple(earlier))
+        with self._lock:
+            open_one = self._sandboxes.pop(run, None)
+        if open_one is None or not open_one.fits(known, code, calls):
+            if open_one is not None:
+                open_one.close()
+            open_one = _OpenSandbox(Sandbox(self._tools, self._limits, known))
+        try:
+            return open_one.step(code, calls)
+        except BaseException:
+            open_one.close()
+            raise
+        finally:
+            self._keep(run, open_one)
+
+    def close(self) -> None:
+        """End all processes."""
+        with self._lock:
+            open_one, self._sandboxes = list(self._sandboxes.values()), OrderedDict()
+        for each in open_one:
+            each.close()
+
+    def _keep(self, run: str, open_one: _OpenSandbox) -> None:
+        with self._lock:
+            replaced = self._sandboxes.pop(run, None)
+            self._sandboxes[run] = open_one
+            over = [self._sandboxes.popitem(last=False)[1] for _ in range(len(self._sandboxes) - self._most)]
+        for each in [replaced, *over]:
+            if each is not None:
+                each.close()

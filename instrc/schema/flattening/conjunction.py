@@ -12,10 +12,8 @@ from instrc.schema.vocabulary import IDENTIFIERS, MANY, NAMED, ONE
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject
 
 Key: TypeAlias = tuple[object, ...]
-
 Mark: TypeAlias = "int | tuple[int, int]"
 """What a schema in a scope is known by: their `id`s; that of the schema alone in the scope that a run begins in."""
-
 STRIPPED = IDENTIFIERS | {"$recursiveRef"}
 """Keywords that only serve references, which are gone afterwards."""
 
@@ -175,6 +173,25 @@ class Merging(InProgress):
         self.out = out
 
 
+class DerivedSchema(Struct, frozen=True):
+    """A schema that was made on the way: what its keywords come from, and whether it has to be flattened."""
+
+    schema: Json
+    sources: tuple[Json, ...] = ()
+    needs_flattening: bool = False
+
+
+class GoOn(Struct, frozen=True):
+    """A conjunction to continue with, and what has been found out for it."""
+
+    terms: list[Term]
+    derived: tuple[DerivedSchema, ...] = ()
+    mixed: Mapping[tuple[int, int], Json] = field(default_factory=dict)
+    """What schemas that apply mixins have become."""
+    name: str | None = None
+    """The definition that the result becomes."""
+
+
 class Collecting(InProgress):
     """Several schemas that are being done: their results, and what follows from them."""
 
@@ -211,22 +228,3 @@ class Expansion:
                 groups[keyword].append(place)
             elif keyword not in STRIPPED:
                 groups[keyword] = [place]
-
-
-class DerivedSchema(Struct, frozen=True):
-    """A schema that was made on the way: what its keywords come from, and whether it has to be flattened."""
-
-    schema: Json
-    sources: tuple[Json, ...] = ()
-    needs_flattening: bool = False
-
-
-class GoOn(Struct, frozen=True):
-    """A conjunction to continue with, and what has been found out for it."""
-
-    terms: list[Term]
-    derived: tuple[DerivedSchema, ...] = ()
-    mixed: Mapping[tuple[int, int], Json] = field(default_factory=dict)
-    """What schemas that apply mixins have become."""
-    name: str | None = None
-    """The definition that the result becomes."""

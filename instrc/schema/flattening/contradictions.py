@@ -20,9 +20,6 @@ from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, as_object, listing, pointer
 from instrc.text.limits import FLAT_SCHEMAS
 
-# What is given for one flattening: the documents, the options of the caller, and what has been mixed.
-
-
 SHOWN_ORIGIN: Final = 60
 """Characters of what was written that a contradiction shows."""
 
@@ -79,9 +76,6 @@ def too_large(limit: int, unit: str = "schemas") -> CompileError:
     """Return the error for a result over the limit."""
     setting = "schema" if unit == "schemas" else None
     return CompileError([problems.files.TooLarge(what="the flat schema", limit=limit, unit=unit, setting=setting)])
-
-
-# Report what cannot be, what gets lost and what leads in a circle, with the places where it was written.
 
 
 _RULING_OUT = ("const", "enum", "type", "properties")

@@ -16,40 +16,6 @@ from instrc.schema.references import DynamicScope, SchemaStore, Term
 from instrc.text.jsonvalue import Json, JsonObject
 from instrc.text.limits import MANY_TERMS
 
-
-class _Schemas(Struct, frozen=True, eq=False, gc=False):
-    """Schemas to take in, one after the other."""
-
-    terms: Iterator[Term]
-    depth: int
-    holder: OuterSchema | None
-
-
-class _Branches(Struct, frozen=True, eq=False, gc=False):
-    """Very many schemas in one scope, which may be taken in at once."""
-
-    nodes: list[Json]
-    scope: DynamicScope
-    depth: int
-    holder: OuterSchema | None
-
-
-class _Keywords(Struct, frozen=True, eq=False, gc=False):
-    """Keywords of one conjunct that stand together: the place of the conjunct, and the keywords in written order."""
-
-    place: int
-    keywords: Iterable[str]
-
-
-class _Followed(Struct, frozen=True, eq=False, gc=False):
-    """All parts of a schema have been followed to their end."""
-
-    mark: Mark
-
-
-_Entry: TypeAlias = _Schemas | _Branches | _Keywords | _Followed
-_FOLLOWED = STRIPPED | {"allOf"}
-"""Keywords that are not there in schemas which are taken as they are."""
 _NONE: frozenset[str] = frozenset()
 _UNOPENED: frozenset[int] = frozenset()
 
@@ -102,10 +68,39 @@ def expand(
     return found
 
 
-def _is_plain(node: JsonObject, scope: DynamicScope) -> bool:
-    """Tell whether a schema is in today's words, and refers to nothing by itself."""
-    dialect = scope.resource.dialect
-    return not dialect.old and dialect.references.isdisjoint(node)
+class _Schemas(Struct, frozen=True, eq=False, gc=False):
+    """Schemas to take in, one after the other."""
+
+    terms: Iterator[Term]
+    depth: int
+    holder: OuterSchema | None
+
+
+class _Branches(Struct, frozen=True, eq=False, gc=False):
+    """Very many schemas in one scope, which may be taken in at once."""
+
+    nodes: list[Json]
+    scope: DynamicScope
+    depth: int
+    holder: OuterSchema | None
+
+
+class _Keywords(Struct, frozen=True, eq=False, gc=False):
+    """Keywords of one conjunct that stand together: the place of the conjunct, and the keywords in written order."""
+
+    place: int
+    keywords: Iterable[str]
+
+
+class _Followed(Struct, frozen=True, eq=False, gc=False):
+    """All parts of a schema have been followed to their end."""
+
+    mark: Mark
+
+
+_Entry: TypeAlias = _Schemas | _Branches | _Keywords | _Followed
+_FOLLOWED = STRIPPED | {"allOf"}
+"""Keywords that are not there in schemas which are taken as they are."""
 
 
 class _Way:
@@ -272,6 +267,12 @@ def _apart(store: SchemaStore, node: JsonObject, view: JsonObject, scope: Dynami
     return (view.get("unevaluatedProperties", True) not in (True, {}) and not certain.covers_properties(possible)) or (
         view.get("unevaluatedItems", True) not in (True, {}) and not certain.covers_items(possible)
     )
+
+
+def _is_plain(node: JsonObject, scope: DynamicScope) -> bool:
+    """Tell whether a schema is in today's words, and refers to nothing by itself."""
+    dialect = scope.resource.dialect
+    return not dialect.old and dialect.references.isdisjoint(node)
 
 
 def is_single(view: JsonObject, keyword: str) -> bool:

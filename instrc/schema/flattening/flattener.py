@@ -41,18 +41,6 @@ from instrc.schema.vocabulary import FOLLOWERS, NAMED
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, as_object, equal, put
 from instrc.text.limits import MANY_TERMS, REMEMBERED_LISTS
 
-ORDERS: Final = 3
-"""Orders in which the same schemas are done together, each by itself; in a further one they are what they were in the first."""
-
-JOINT_RECURSIONS: Final = 2000
-"""Schemas in all recursive conjunctions, or twice those of the document: of twelve that refer to each other each set is one."""
-
-
-# Read what the schemas of a conjunction say: the schemas themselves, and the branches of their `allOf`.
-
-
-_DICTS = frozenset({dict})
-
 
 class Pieces(Struct, frozen=True, eq=False, gc=False):
     """What the schemas of a conjunction say, in written order: a schema that says more after its `allOf` has two pieces."""
@@ -66,79 +54,7 @@ class Pieces(Struct, frozen=True, eq=False, gc=False):
     """The pieces that are branches of an `allOf`."""
 
 
-def refers(node: Json) -> bool:
-    """Tell at a glance that a schema which stands alone is not plain: most of those refer to something first of all."""
-    if node.__class__ is not dict or "allOf" not in node or "$ref" in node:
-        return True
-    branches = node["allOf"]
-    return branches.__class__ is list and bool(branches) and branches[0].__class__ is dict and "$ref" in branches[0]
-
-
-def pieces_of(terms: list[Term], home: DynamicScope) -> Pieces | None:
-    """Return what some schemas, and the branches of their `allOf`, say; nothing if one of them is no object."""
-    branches: JsonArray = []
-    said = [node for node, scope in terms if node.__class__ is dict and node and "allOf" not in node and scope is home]
-    if 1 < len(said) == len(terms):
-        return of_several(said, list(map(id, said)), branches)
-    marks: list[int] = []
-    said = []
-    for node, scope in terms:
-        if node is True:
-            continue
-        if node.__class__ is not dict or scope is not home:
-            return None
-        if "allOf" not in node:
-            if node:
-                said.append(node)
-                marks.append(id(node))
-            continue
-        below = node["allOf"]
-        if below.__class__ is not list:
-            return None
-        before, after = _around(node)
-        if before:
-            said.append(before)
-        if before or after:
-            marks.append(id(node))
-        if len(below) >= MANY_TERMS and set(map(type, below)) == _DICTS and all(below):
-            objects = cast("list[JsonObject]", below)
-        else:
-            objects = [branch for branch in below if branch.__class__ is dict and branch]
-            if len(objects) < len(below) and any(branch.__class__ is not dict and branch is not True for branch in below):
-                return None
-        said += objects
-        marks += map(id, objects)
-        branches += objects
-        if after:
-            said.append(after)
-    return of_several(said, marks, branches) if len(marks) > 1 else None
-
-
-def of_several(said: list[JsonObject], marks: list[int], branches: JsonArray) -> Pieces | None:
-    """Return what several schemas say; nothing if one of them is met twice."""
-    unordered = frozenset[object](marks)
-    return Pieces(said, tuple(marks), unordered, branches) if len(unordered) == len(marks) else None
-
-
-def _around(node: JsonObject) -> tuple[JsonObject, JsonObject]:
-    """Return what a schema says before its `allOf`, and after it."""
-    own = node.copy()
-    del own["allOf"]
-    if next(reversed(node)) == "allOf":
-        return own, {}
-    if next(iter(node)) == "allOf":
-        return {}, own
-    keywords = list(node)
-    place = keywords.index("allOf")
-    return {keyword: own[keyword] for keyword in keywords[:place]}, {keyword: own[keyword] for keyword in keywords[place + 1 :]}
-
-
-# The quick way for a conjunction of plain schemas: none of them leads elsewhere, and each keyword is merged by itself.
-#
-# Most conjunctions are such.  One that turns out to be none goes the thorough way, by `expand` and `merge`, which gives the
-# same.
-
-
+_PLAIN_DICTS = frozenset({dict})
 _NOT_PLAIN = (
     STRIPPED
     | FOLLOWERS
@@ -146,13 +62,11 @@ _NOT_PLAIN = (
     | {"allOf", "$ref", "$dynamicRef", "if", "contains", "dependencies", "unevaluatedProperties", "unevaluatedItems"}
 )
 """Keywords that lead elsewhere, and those for which it matters what else stands in their schema."""
-_OF_PROPERTIES = frozenset({"properties", "patternProperties", "additionalProperties"})
 _OF_ITEMS = frozenset({"prefixItems", "items"})
 _WITH_OTHERS = _OF_ITEMS | {"additionalProperties"}
 """Keywords whose meaning depends on others, which are to stand in the same schema."""
+_OF_PROPERTIES = frozenset({"properties", "patternProperties", "additionalProperties"})
 _WITH_PARTS = _OF_PROPERTIES | _OF_ITEMS | {"propertyNames", "dependentSchemas", "anyOf", "oneOf", "not"}
-_NONE: frozenset[str] = frozenset()
-_PLAIN_DICTS = frozenset({dict})
 
 
 class PlainMerging(Tracing):
@@ -268,98 +182,10 @@ class PlainMerging(Tracing):
         return True
 
 
-def _united(objects: list[JsonObject]) -> tuple[JsonObject, dict[str, list[Json]]]:
-    """Return the members of some objects, of the last that has one, and all values of those that several have."""
-    if len(objects) >= MANY_TERMS:
-        found: defaultdict[str, list[Json]] = defaultdict(list)
-        for each in objects:
-            for name, value in each.items():
-                found[name].append(value)
-        return {name: each[-1] for name, each in found.items()}, {name: each for name, each in found.items() if len(each) > 1}
-    out: JsonObject = {}
-    twice: frozenset[str] | set[str] = _NONE
-    names = out.keys()
-    for each in objects:
-        if not names.isdisjoint(each):
-            twice = twice | (names & each.keys())
-        out.update(each)
-    return out, {name: [each[name] for each in objects if name in each] for name in twice}
-
-
-def _stand_together(said: list[JsonObject], out: JsonObject) -> bool:
-    """Tell whether keywords that act together on properties, or on items, are all in one piece."""
-    if not _OF_ITEMS.isdisjoint(out) and sum([not _OF_ITEMS.isdisjoint(piece) for piece in said]) > 1:
-        return False
-    if "additionalProperties" not in out:
-        return True
-    if "patternProperties" in out or ("properties" in out and out["properties"].__class__ is not dict):
-        return False
-    return sum([not _OF_PROPERTIES.isdisjoint(piece) for piece in said]) == 1
-
-
-def _unrepeated(keyword: str, values: list[Json]) -> list[Json]:
-    """Return very many values of a keyword without texts, and lists of types, that say what one before has said."""
-    found: list[Json] = []
-    left = values
-    while left and len(found) < REMEMBERED_LISTS:
-        first = left[0]
-        if first.__class__ is not str and (keyword != "type" or types_of(first) is None):
-            break
-        found.append(first)
-        left = [value for value in left if value != first]
-    return found + left
-
-
-def _joined(keyword: str, values: list[Json], pieces: Pieces) -> Json | Verdict:
-    """Return what several values of a keyword mean together."""
-    if keyword == "description":
-        return joined_texts(values)
-    if keyword == "title":
-        below = set(map(id, pieces.branches))
-        return outermost(values, [id(piece) in below for piece in pieces.said if keyword in piece])
-    laws = LAWS[keyword]
-    if laws.intersect_all is not None:
-        return laws.intersect_all(values)
-    if laws.intersect is None:
-        return values[-1]
-    first, *others = values if len(values) < MANY_TERMS else _unrepeated(keyword, values)
-    if laws.intersect is same:
-        return first if all(equal(first, value) for value in others) else NO_LAW
-    joined: Json | Verdict = first
-    for value in others:
-        if joined.__class__ is not Verdict:
-            joined = laws.intersect(cast("Json", joined), value)
-    return joined
-
-
-# The quick way for a conjunction of one conjunct.
-
-
-def frame_of_one(run: Tracing, conjunct: Conjunct) -> Merging:
-    """Return the frame of a conjunction of one conjunct: only what stands below it changes."""
-    view, scope = conjunct.view, conjunct.scope
-    references = scope.resource.dialect.references
-    out: JsonObject = {}
-    frame = Merging(out)
-    for keyword, value in view.items():
-        if keyword in STRIPPED or keyword == "allOf" or (keyword in references and value.__class__ is str):
-            continue
-        out[keyword] = value
-        if value.__class__ is dict or value.__class__ is list:
-            frame.pending += carry(out, keyword, value, scope, run.store.needs_flattening)
-    if run.options.trace:
-        run.origins[id(out)] = (out, {keyword: [(conjunct, keyword)] for keyword in out})
-    return frame
-
-
-# Fold schemas that must hold together into one, for every schema of a document, without recursion.
-#
-# A *conjunction* is a list of terms: schemas with the scopes to read them in.  It is expanded (`allOf` and references
-# followed, in written order) to *conjuncts* that have neither, and the conjuncts are merged keyword by keyword.
-# What stands below becomes conjunctions of its own, done before its holder is finished.
-#
-# The conjuncts of a conjunction are its identity.  One that is met again while it is still open is a recursion and becomes
-# a definition; one that is done is shared, not done again.
+ORDERS: Final = 3
+"""Orders in which the same schemas are done together, each by itself; in a further one they are what they were in the first."""
+JOINT_RECURSIONS: Final = 2000
+"""Schemas in all recursive conjunctions, or twice those of the document: of twelve that refer to each other each set is one."""
 
 
 class Flattener(PlainMerging):
@@ -603,6 +429,160 @@ class Flattener(PlainMerging):
         if len(frame.key) > 1:
             self.orders.setdefault(frame.unordered, []).append(frame.key)
         return out
+
+
+_DICTS = frozenset({dict})
+
+
+def refers(node: Json) -> bool:
+    """Tell at a glance that a schema which stands alone is not plain: most of those refer to something first of all."""
+    if node.__class__ is not dict or "allOf" not in node or "$ref" in node:
+        return True
+    branches = node["allOf"]
+    return branches.__class__ is list and bool(branches) and branches[0].__class__ is dict and "$ref" in branches[0]
+
+
+def pieces_of(terms: list[Term], home: DynamicScope) -> Pieces | None:
+    """Return what some schemas, and the branches of their `allOf`, say; nothing if one of them is no object."""
+    branches: JsonArray = []
+    said = [node for node, scope in terms if node.__class__ is dict and node and "allOf" not in node and scope is home]
+    if 1 < len(said) == len(terms):
+        return of_several(said, list(map(id, said)), branches)
+    marks: list[int] = []
+    said = []
+    for node, scope in terms:
+        if node is True:
+            continue
+        if node.__class__ is not dict or scope is not home:
+            return None
+        if "allOf" not in node:
+            if node:
+                said.append(node)
+                marks.append(id(node))
+            continue
+        below = node["allOf"]
+        if below.__class__ is not list:
+            return None
+        before, after = _around(node)
+        if before:
+            said.append(before)
+        if before or after:
+            marks.append(id(node))
+        if len(below) >= MANY_TERMS and set(map(type, below)) == _DICTS and all(below):
+            objects = cast("list[JsonObject]", below)
+        else:
+            objects = [branch for branch in below if branch.__class__ is dict and branch]
+            if len(objects) < len(below) and any(branch.__class__ is not dict and branch is not True for branch in below):
+                return None
+        said += objects
+        marks += map(id, objects)
+        branches += objects
+        if after:
+            said.append(after)
+    return of_several(said, marks, branches) if len(marks) > 1 else None
+
+
+def _around(node: JsonObject) -> tuple[JsonObject, JsonObject]:
+    """Return what a schema says before its `allOf`, and after it."""
+    own = node.copy()
+    del own["allOf"]
+    if next(reversed(node)) == "allOf":
+        return own, {}
+    if next(iter(node)) == "allOf":
+        return {}, own
+    keywords = list(node)
+    place = keywords.index("allOf")
+    return {keyword: own[keyword] for keyword in keywords[:place]}, {keyword: own[keyword] for keyword in keywords[place + 1 :]}
+
+
+def of_several(said: list[JsonObject], marks: list[int], branches: JsonArray) -> Pieces | None:
+    """Return what several schemas say; nothing if one of them is met twice."""
+    unordered = frozenset[object](marks)
+    return Pieces(said, tuple(marks), unordered, branches) if len(unordered) == len(marks) else None
+
+
+_NONE: frozenset[str] = frozenset()
+
+
+def _united(objects: list[JsonObject]) -> tuple[JsonObject, dict[str, list[Json]]]:
+    """Return the members of some objects, of the last that has one, and all values of those that several have."""
+    if len(objects) >= MANY_TERMS:
+        found: defaultdict[str, list[Json]] = defaultdict(list)
+        for each in objects:
+            for name, value in each.items():
+                found[name].append(value)
+        return {name: each[-1] for name, each in found.items()}, {name: each for name, each in found.items() if len(each) > 1}
+    out: JsonObject = {}
+    twice: frozenset[str] | set[str] = _NONE
+    names = out.keys()
+    for each in objects:
+        if not names.isdisjoint(each):
+            twice = twice | (names & each.keys())
+        out.update(each)
+    return out, {name: [each[name] for each in objects if name in each] for name in twice}
+
+
+def _stand_together(said: list[JsonObject], out: JsonObject) -> bool:
+    """Tell whether keywords that act together on properties, or on items, are all in one piece."""
+    if not _OF_ITEMS.isdisjoint(out) and sum([not _OF_ITEMS.isdisjoint(piece) for piece in said]) > 1:
+        return False
+    if "additionalProperties" not in out:
+        return True
+    if "patternProperties" in out or ("properties" in out and out["properties"].__class__ is not dict):
+        return False
+    return sum([not _OF_PROPERTIES.isdisjoint(piece) for piece in said]) == 1
+
+
+def _joined(keyword: str, values: list[Json], pieces: Pieces) -> Json | Verdict:
+    """Return what several values of a keyword mean together."""
+    if keyword == "description":
+        return joined_texts(values)
+    if keyword == "title":
+        below = set(map(id, pieces.branches))
+        return outermost(values, [id(piece) in below for piece in pieces.said if keyword in piece])
+    laws = LAWS[keyword]
+    if laws.intersect_all is not None:
+        return laws.intersect_all(values)
+    if laws.intersect is None:
+        return values[-1]
+    first, *others = values if len(values) < MANY_TERMS else _unrepeated(keyword, values)
+    if laws.intersect is same:
+        return first if all(equal(first, value) for value in others) else NO_LAW
+    joined: Json | Verdict = first
+    for value in others:
+        if joined.__class__ is not Verdict:
+            joined = laws.intersect(cast("Json", joined), value)
+    return joined
+
+
+def _unrepeated(keyword: str, values: list[Json]) -> list[Json]:
+    """Return very many values of a keyword without texts, and lists of types, that say what one before has said."""
+    found: list[Json] = []
+    left = values
+    while left and len(found) < REMEMBERED_LISTS:
+        first = left[0]
+        if first.__class__ is not str and (keyword != "type" or types_of(first) is None):
+            break
+        found.append(first)
+        left = [value for value in left if value != first]
+    return found + left
+
+
+def frame_of_one(run: Tracing, conjunct: Conjunct) -> Merging:
+    """Return the frame of a conjunction of one conjunct: only what stands below it changes."""
+    view, scope = conjunct.view, conjunct.scope
+    references = scope.resource.dialect.references
+    out: JsonObject = {}
+    frame = Merging(out)
+    for keyword, value in view.items():
+        if keyword in STRIPPED or keyword == "allOf" or (keyword in references and value.__class__ is str):
+            continue
+        out[keyword] = value
+        if value.__class__ is dict or value.__class__ is list:
+            frame.pending += carry(out, keyword, value, scope, run.store.needs_flattening)
+    if run.options.trace:
+        run.origins[id(out)] = (out, {keyword: [(conjunct, keyword)] for keyword in out})
+    return frame
 
 
 def intersect(schemas: Sequence[Json], *, report: Report | None = None) -> Json:

@@ -38,7 +38,51 @@ from instrc.schema.walk import TRIVIAL
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, equal, mapping
 from instrc.text.limits import MATCHED_AT_ONCE, REMEMBERED_LISTS
 
-# What merging the keywords of one conjunction works on: its conjuncts, the schema that grows, and what is left to do for it.
+
+def merge(run: Flattening, terms: list[Term], expansion: Expansion) -> Merging | None:
+    """Return the frame of a conjunction of several conjuncts, or `None` if nothing satisfies it."""
+    if expansion.units or "anyOf" in expansion.groups or "oneOf" in expansion.groups:
+        opened = _opened(run, terms, expansion)
+        if opened is None:
+            return None
+        expansion = opened
+    frame = MergeState(run, expansion)
+    remainders = merge_keywords(frame)
+    if remainders is None:
+        return None
+    if not remainders and not expansion.units:
+        frame.todo = SHARED if expansion.shares else NOTHING
+        return frame
+    units: JsonArray = [None] * len(expansion.units)
+    frame.pending += [PendingPart(units, number, [term]) for number, term in enumerate(expansion.units)]
+    frame.todo = Finalization.of(remainders, frame.watched, units, shares=expansion.shares)
+    frame.idle = not frame.todo.anything()
+    return frame
+
+
+def _opened(run: Flattening, terms: list[Term], expansion: Expansion) -> Expansion | None:
+    """Expand a conjunction further where a choice has a single branch, or a schema with `unevaluated…` may be merged."""
+    fold: frozenset[str] = frozenset()
+    opened: frozenset[int] = frozenset()
+    while True:
+        single = frozenset(keyword for keyword in ("anyOf", "oneOf") if _some_single(keyword, expansion))
+        if not single <= fold:
+            fold |= single
+        elif (unit := to_open(run.store, expansion)) is not None:
+            opened |= {unit}
+        else:
+            return expansion
+        again = expand(run, terms, fold=fold, opened=opened)
+        if again is None:
+            return None
+        again.shares |= expansion.shares
+        expansion = again
+
+
+def _some_single(keyword: str, expansion: Expansion) -> bool:
+    """Tell whether one of several `anyOf` or `oneOf` has a single branch, which may as well be merged."""
+    places = expansion.groups.get(keyword, ())
+    return len(places) > 1 and any(is_single(expansion.conjuncts[place].view, keyword) for place in places)
 
 
 TERMS_AT_ONCE: Final = 4000
@@ -108,27 +152,10 @@ class MergeState(Merging):
         return MarksThatStay(properties, items)
 
 
-# Merge the groups of keywords that speak about properties, and those that speak about items.
-#
-# `unevaluatedProperties` and `unevaluatedItems` become part of these groups where what they see is certain.
-
-
 _BY_NAME_FIRST = ("properties", "patternProperties", "additionalProperties", "unevaluatedProperties")
 """Pieces that list properties come first, in the order in which they list them."""
 _LISTED_FIRST = ("prefixItems", "items", "unevaluatedItems")
 """Sets have no order that is the same in every run."""
-
-
-class _Said(Struct):
-    """What the conjuncts say about properties, in the order in which they are read."""
-
-    groups: list[PropertyRules] = field(default_factory=list)
-    unevaluated: list[Term] = field(default_factory=list)
-    """Values of `unevaluatedProperties` that have to stay as they are."""
-    open_extra: Json = None
-    lost: list[ForbiddenProperty] = field(default_factory=list)
-    apart: dict[str, list[JsonObject]] = field(default_factory=dict)
-    """Keywords that stay in branches of their own."""
 
 
 def merged_properties(state: MergeState) -> Remainder:
@@ -158,6 +185,18 @@ def merged_properties(state: MergeState) -> Remainder:
         may_simplify=bool(said.unevaluated),
         may_close=bool(apart) and not main.closed,
     )
+
+
+class _Said(Struct):
+    """What the conjuncts say about properties, in the order in which they are read."""
+
+    groups: list[PropertyRules] = field(default_factory=list)
+    unevaluated: list[Term] = field(default_factory=list)
+    """Values of `unevaluatedProperties` that have to stay as they are."""
+    open_extra: Json = None
+    lost: list[ForbiddenProperty] = field(default_factory=list)
+    apart: dict[str, list[JsonObject]] = field(default_factory=dict)
+    """Keywords that stay in branches of their own."""
 
 
 def _read(state: MergeState, place: int, said: _Said) -> None:
@@ -247,18 +286,18 @@ def _join_groups(said: _Said, limit: int) -> tuple[PropertyRules, list[PropertyR
     return joined[0], joined[1:]
 
 
-def _joined_again(main: PropertyRules, apart: list[PropertyRules], lost: list[ForbiddenProperty]) -> list[PropertyRules]:
-    """Return a group and those beside it, joined where what has been joined since has made room for it."""
-    while made_room := next((other for other in apart[:COMPARED_GROUPS] if join_properties(main, other, lost)), None):
-        apart.remove(made_room)
-    return [main, *apart]
-
-
 def _terms_for_others(one: PropertyRules, other: PropertyRules) -> int:
     """Return how many terms one group adds to names that only the other lists; patterns and closed groups may add fewer: none."""
     if not one.extra or one.closed or other.closed or one.patterns or other.patterns:
         return 0
     return len(one.extra) * len(other.properties.keys() - one.properties.keys())
+
+
+def _joined_again(main: PropertyRules, apart: list[PropertyRules], lost: list[ForbiddenProperty]) -> list[PropertyRules]:
+    """Return a group and those beside it, joined where what has been joined since has made room for it."""
+    while made_room := next((other for other in apart[:COMPARED_GROUPS] if join_properties(main, other, lost)), None):
+        apart.remove(made_room)
+    return [main, *apart]
 
 
 def write_properties(state: MergeState, container: JsonObject, found: PropertyRules, open_extra: Json) -> None:
@@ -348,9 +387,6 @@ def merged_items(state: MergeState) -> Remainder:
     return Remainder(apart, shares=True, may_simplify=bool(kept))
 
 
-# Merge what several conjuncts say about the values without refusing any: descriptions, titles, encoded content.
-
-
 _TEXTS = frozenset({str})
 OF_CONTENT = of_group("content")
 """They describe one thing together, so the last place that has any of them has all."""
@@ -396,9 +432,6 @@ def encoded_content(state: MergeState, keyword: str, _places: list[int]) -> Rema
     return NO_REMAINDER
 
 
-# Let keywords of one conjunction that speak of the same things agree: `const` with `enum` and `type`, bounds with each other.
-
-
 _VALUES = frozenset({"const", "enum"})
 _BOUNDS = (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum"))
 
@@ -407,17 +440,6 @@ def clash(out: JsonObject) -> tuple[str, str] | None:
     """Let keywords that speak of the same values agree; return two that leave none, if there are such."""
     found = _values_agree(out) if not _VALUES.isdisjoint(out) else None
     return _bounds_agree(out) if found is None and not BOUNDS.isdisjoint(out) else found
-
-
-def in_order_of_properties(out: JsonObject) -> None:
-    """Name what is required in the order in which the properties are described."""
-    wanted = out.get("required")
-    if wanted.__class__ is list and len(wanted) > 1 and isinstance(properties := out.get("properties"), dict):
-        rank = {name: index for index, name in enumerate(properties)}
-        last = len(rank)
-        ordered = sorted(wanted, key=lambda name: rank.get(name, last) if isinstance(name, str) else last)
-        if ordered != wanted:
-            out["required"] = ordered
 
 
 def _values_agree(out: JsonObject) -> tuple[str, str] | None:
@@ -450,7 +472,15 @@ def _bounds_agree(out: JsonObject) -> tuple[str, str] | None:
     return empty_range(out)
 
 
-# Keywords that say several things only side by side: alternatives, conditions, `contains`; each stays in a branch of its own.
+def in_order_of_properties(out: JsonObject) -> None:
+    """Name what is required in the order in which the properties are described."""
+    wanted = out.get("required")
+    if wanted.__class__ is list and len(wanted) > 1 and isinstance(properties := out.get("properties"), dict):
+        rank = {name: index for index, name in enumerate(properties)}
+        last = len(rank)
+        ordered = sorted(wanted, key=lambda name: rank.get(name, last) if isinstance(name, str) else last)
+        if ordered != wanted:
+            out["required"] = ordered
 
 
 def keep_separate(state: MergeState, keyword: str, places: list[int]) -> Remainder:
@@ -511,14 +541,6 @@ def contains(state: MergeState, _keyword: str, places: list[int]) -> Remainder:
     return Remainder({"contains": containers[1:-1]}) if len(containers) > 1 else NO_REMAINDER
 
 
-# Merge the keywords of several conjuncts into one schema.
-#
-# Laws for single keywords are in `schema/laws/`.  Above are the keywords that speak about properties and about items together;
-# `separate.py` has those that hold only side by side, `annotations.py` titles and
-# descriptions, `reconciling.py` the last look.
-# What has no exact law goes into further branches, which end up in a residual `allOf`.
-
-
 _PROPERTIES = frozenset({"properties", "patternProperties", "additionalProperties", "unevaluatedProperties"})
 _CLOSING = frozenset({"additionalProperties", "unevaluatedProperties"})
 _ITEMS = frozenset({"prefixItems", "items", "unevaluatedItems"})
@@ -560,94 +582,6 @@ def merge_keywords(state: MergeState) -> list[Remainder] | None:
     if properties or items:
         remainders += _joined_groups(state, properties=properties, items=items)
     return remainders if _reconcile(state) else None
-
-
-def _reconcile(state: MergeState) -> bool:
-    """Let keywords that speak of the same things agree; false if nothing satisfies them."""
-    in_order_of_properties(state.out)
-    found = clash(state.out)
-    if found is not None:
-        left, right = [(state.conjuncts[state.groups[keyword][-1]], keyword) for keyword in found]
-        report_contradiction(state.run, left, right)
-    return found is None
-
-
-def _joined_groups(state: MergeState, *, properties: bool, items: bool) -> list[Remainder]:
-    """Join what several conjuncts say about properties, and about items."""
-    joined = [merged_properties(state)] if properties else []
-    if items:
-        joined.append(merged_items(state))
-    if len(state.pending) > 1:
-        _in_written_order(state)
-    return joined
-
-
-def _has_simple_items(state: MergeState) -> bool:
-    """Tell whether one conjunct alone speaks of items, so that nothing has to be joined."""
-    by_keyword = state.groups
-    return "unevaluatedItems" not in by_keyword and len({*by_keyword.get("prefixItems", ()), *by_keyword.get("items", ())}) == 1
-
-
-def _in_written_order(state: MergeState) -> None:
-    """Have the parts done in the order in which they will stand, as they would be if they were read again."""
-    out = state.out
-    rank: dict[int | str, int] = {}
-    for place, (keyword, value) in enumerate(out.items()):
-        rank[keyword] = place
-        if value.__class__ is dict or value.__class__ is list:
-            rank[id(value)] = place
-    last = len(out)
-    state.pending.sort(key=lambda part: rank.get(part.slot if part.container is out else id(part.container), last))
-
-
-def _by_law(state: MergeState, keyword: str, places: list[int], law: Intersect) -> Remainder | None:
-    """Merge a keyword by its law; what stays apart becomes further branches.  `None` if nothing satisfies it."""
-    if (law_for_all := LAWS[keyword].intersect_all) is not None:
-        joined = law_for_all([state.conjuncts[place].view[keyword] for place in places])
-        if not isinstance(joined, Verdict):
-            state.out[keyword] = joined
-            return NO_REMAINDER
-    if law is same:
-        return _unlike(state, keyword, places)
-    kept: list[Json] = []
-    since: list[int] = []
-    seen: set[str] = set()
-    lists: list[Json] = []  # of names of types
-    for place in places:
-        value = state.conjuncts[place].view[keyword]
-        if value.__class__ is str:
-            if value in seen:
-                continue  # the hundredth branch seldom says what none before has said
-            seen.add(value)
-        elif keyword == "type" and value.__class__ is list:
-            if value in lists:
-                continue
-            if types_of(value) is not None and len(lists) < REMEMBERED_LISTS:
-                lists.append(value)
-        for index, other in enumerate(kept):
-            if other is value:
-                break
-            result = law(other, value)
-            if result is UNSATISFIABLE:
-                report_contradiction(state.run, (state.conjuncts[since[index]], keyword), (state.conjuncts[place], keyword))
-                return None
-            if result is not NO_LAW:
-                if result is not other:
-                    since[index] = place
-                kept[index] = result
-                break
-        else:
-            kept.append(value)
-            since.append(place)
-    state.out[keyword] = kept[0]
-    return Remainder({keyword: [{keyword: value} for value in kept[1:]]}) if len(kept) > 1 else NO_REMAINDER
-
-
-def _unlike(state: MergeState, keyword: str, places: list[int]) -> Remainder:
-    """Keep different values of a keyword that has room for one in branches of their own."""
-    first, *others = unique(state.conjuncts[place].view[keyword] for place in places)
-    state.out[keyword] = first
-    return Remainder({keyword: [{keyword: value} for value in others]}) if others else NO_REMAINDER
 
 
 def _one_schema(state: MergeState, keyword: str, places: list[int]) -> Remainder:
@@ -716,50 +650,89 @@ _ARRANGED = (_BY_KEYWORD.keys() - {"title", "description"}) | _PROPERTIES | _ITE
 """Keywords that take more than to write them down, also where one conjunct alone has them."""
 
 
-# Merge a conjunction: decide what may be merged, and have it done.
-
-
-def merge(run: Flattening, terms: list[Term], expansion: Expansion) -> Merging | None:
-    """Return the frame of a conjunction of several conjuncts, or `None` if nothing satisfies it."""
-    if expansion.units or "anyOf" in expansion.groups or "oneOf" in expansion.groups:
-        opened = _opened(run, terms, expansion)
-        if opened is None:
-            return None
-        expansion = opened
-    frame = MergeState(run, expansion)
-    remainders = merge_keywords(frame)
-    if remainders is None:
-        return None
-    if not remainders and not expansion.units:
-        frame.todo = SHARED if expansion.shares else NOTHING
-        return frame
-    units: JsonArray = [None] * len(expansion.units)
-    frame.pending += [PendingPart(units, number, [term]) for number, term in enumerate(expansion.units)]
-    frame.todo = Finalization.of(remainders, frame.watched, units, shares=expansion.shares)
-    frame.idle = not frame.todo.anything()
-    return frame
-
-
-def _opened(run: Flattening, terms: list[Term], expansion: Expansion) -> Expansion | None:
-    """Expand a conjunction further where a choice has a single branch, or a schema with `unevaluated…` may be merged."""
-    fold: frozenset[str] = frozenset()
-    opened: frozenset[int] = frozenset()
-    while True:
-        single = frozenset(keyword for keyword in ("anyOf", "oneOf") if _some_single(keyword, expansion))
-        if not single <= fold:
-            fold |= single
-        elif (unit := to_open(run.store, expansion)) is not None:
-            opened |= {unit}
+def _by_law(state: MergeState, keyword: str, places: list[int], law: Intersect) -> Remainder | None:
+    """Merge a keyword by its law; what stays apart becomes further branches.  `None` if nothing satisfies it."""
+    if (law_for_all := LAWS[keyword].intersect_all) is not None:
+        joined = law_for_all([state.conjuncts[place].view[keyword] for place in places])
+        if not isinstance(joined, Verdict):
+            state.out[keyword] = joined
+            return NO_REMAINDER
+    if law is same:
+        return _unlike(state, keyword, places)
+    kept: list[Json] = []
+    since: list[int] = []
+    seen: set[str] = set()
+    lists: list[Json] = []  # of names of types
+    for place in places:
+        value = state.conjuncts[place].view[keyword]
+        if value.__class__ is str:
+            if value in seen:
+                continue  # the hundredth branch seldom says what none before has said
+            seen.add(value)
+        elif keyword == "type" and value.__class__ is list:
+            if value in lists:
+                continue
+            if types_of(value) is not None and len(lists) < REMEMBERED_LISTS:
+                lists.append(value)
+        for index, other in enumerate(kept):
+            if other is value:
+                break
+            result = law(other, value)
+            if result is UNSATISFIABLE:
+                report_contradiction(state.run, (state.conjuncts[since[index]], keyword), (state.conjuncts[place], keyword))
+                return None
+            if result is not NO_LAW:
+                if result is not other:
+                    since[index] = place
+                kept[index] = result
+                break
         else:
-            return expansion
-        again = expand(run, terms, fold=fold, opened=opened)
-        if again is None:
-            return None
-        again.shares |= expansion.shares
-        expansion = again
+            kept.append(value)
+            since.append(place)
+    state.out[keyword] = kept[0]
+    return Remainder({keyword: [{keyword: value} for value in kept[1:]]}) if len(kept) > 1 else NO_REMAINDER
 
 
-def _some_single(keyword: str, expansion: Expansion) -> bool:
-    """Tell whether one of several `anyOf` or `oneOf` has a single branch, which may as well be merged."""
-    places = expansion.groups.get(keyword, ())
-    return len(places) > 1 and any(is_single(expansion.conjuncts[place].view, keyword) for place in places)
+def _unlike(state: MergeState, keyword: str, places: list[int]) -> Remainder:
+    """Keep different values of a keyword that has room for one in branches of their own."""
+    first, *others = unique(state.conjuncts[place].view[keyword] for place in places)
+    state.out[keyword] = first
+    return Remainder({keyword: [{keyword: value} for value in others]}) if others else NO_REMAINDER
+
+
+def _has_simple_items(state: MergeState) -> bool:
+    """Tell whether one conjunct alone speaks of items, so that nothing has to be joined."""
+    by_keyword = state.groups
+    return "unevaluatedItems" not in by_keyword and len({*by_keyword.get("prefixItems", ()), *by_keyword.get("items", ())}) == 1
+
+
+def _joined_groups(state: MergeState, *, properties: bool, items: bool) -> list[Remainder]:
+    """Join what several conjuncts say about properties, and about items."""
+    joined = [merged_properties(state)] if properties else []
+    if items:
+        joined.append(merged_items(state))
+    if len(state.pending) > 1:
+        _in_written_order(state)
+    return joined
+
+
+def _in_written_order(state: MergeState) -> None:
+    """Have the parts done in the order in which they will stand, as they would be if they were read again."""
+    out = state.out
+    rank: dict[int | str, int] = {}
+    for place, (keyword, value) in enumerate(out.items()):
+        rank[keyword] = place
+        if value.__class__ is dict or value.__class__ is list:
+            rank[id(value)] = place
+    last = len(out)
+    state.pending.sort(key=lambda part: rank.get(part.slot if part.container is out else id(part.container), last))
+
+
+def _reconcile(state: MergeState) -> bool:
+    """Let keywords that speak of the same things agree; false if nothing satisfies them."""
+    in_order_of_properties(state.out)
+    found = clash(state.out)
+    if found is not None:
+        left, right = [(state.conjuncts[state.groups[keyword][-1]], keyword) for keyword in found]
+        report_contradiction(state.run, left, right)
+    return found is None

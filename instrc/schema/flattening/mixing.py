@@ -20,16 +20,22 @@ from instrc.schema.walk import map_schemas
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, as_object, as_text, equal, listing, mapping
 from instrc.text.source import Span
 
-# Splice what is put into the slot `default` of a mixin into its properties.
-#
-# The slot `default` is replaced in place by the properties of what is put in; it is spliced, not intersected: what is put in
-# speaks about its own properties only, and must not forbid those of the mixin.  Other slots are filled by name,
-# as under `allOf`.  All functions take and give flat schemas and change none of them.
+
+def mixing(run: Flattening, terms: list[Term], applied: list[Term]) -> Collecting:
+    """Return a frame that does the schemas that apply mixins, and then the conjunction they belong to."""
+    results: JsonArray = [None] * len(applied)
+    frame = Collecting(results, partial(_go_on, run, terms, applied))
+    frame.pending += [PendingPart(results, index, [term], mixes=True) for index, term in enumerate(applied)]
+    return frame
+
+
+def _go_on(run: Flattening, terms: list[Term], applied: list[Term], done: Collecting) -> GoOn:
+    places = [(id(node), id(run.store.below(node, scope))) for node, scope in applied]
+    return GoOn(terms, tuple(map(DerivedSchema, done.results)), dict(zip(places, done.results, strict=True)))
 
 
 Intersect: TypeAlias = Callable[..., Json]
 """The conjunction of flat schemas; what is wrong goes to its `report`."""
-
 SLOT = "default"
 _OF_THE_MIXIN = STRIPPED | {"title", "description", "properties", "required", "examples", "$comment"}
 _CLOSING = ("additionalProperties", "unevaluatedProperties")
@@ -102,17 +108,15 @@ def _is_object(schema: JsonObject) -> bool:
     return "object" in names if isinstance(names, list) else names == "object"
 
 
-def _required(outer: JsonObject, inner: JsonObject, inside: JsonObject, properties: JsonObject) -> JsonArray:
-    """Return what is required of the mixin's own and of what is put in, in the order of the properties."""
-    of_mixin = listing(outer.get("required"))
-    names = [name for name in of_mixin if name != SLOT]
-    if isinstance(required := inner.get("required"), list):
-        names += required
-    elif SLOT in of_mixin:
-        names += inside
-    known = {name for name in names if isinstance(name, str)}
-    others = unique(name for name in names if not isinstance(name, str) or name not in properties)
-    return [name for name in properties if name in known] + others
+def _conflict(
+    report: Report | None, key: str, one: Json, other: Json, applied: str, at: Span | None, *, impossible: bool
+) -> None:
+    if report is not None:
+        mixin, filling = one_line(one), one_line(other)
+        found = problems.schemas.SlotConflict(
+            at=at, key=key, mixin=mixin, filling=filling, applied=applied, impossible=impossible
+        )
+        report.add(found)
 
 
 def _lifted(schema: JsonObject, names: Iterable[str], always: int) -> JsonObject:
@@ -138,26 +142,21 @@ def _lift(node: JsonObject, names: tuple[str, ...], always: int) -> Json:
     return {**node, **changes} if changes else node
 
 
-def _conflict(
-    report: Report | None, key: str, one: Json, other: Json, applied: str, at: Span | None, *, impossible: bool
-) -> None:
-    if report is not None:
-        mixin, filling = one_line(one), one_line(other)
-        found = problems.schemas.SlotConflict(
-            at=at, key=key, mixin=mixin, filling=filling, applied=applied, impossible=impossible
-        )
-        report.add(found)
-
-
-# Apply mixins that schemas refer to: `allOf: [A_Mixin, B_Mixin, { properties: { default: X } }]` means A(B(X)).
-#
-# A schema that applies mixins is done before what holds it: the mixins and the rest of the schema are flattened each by itself,
-# what the rest puts into `default` is spliced into the mixins, innermost first, and the result is merged with what is left.
+def _required(outer: JsonObject, inner: JsonObject, inside: JsonObject, properties: JsonObject) -> JsonArray:
+    """Return what is required of the mixin's own and of what is put in, in the order of the properties."""
+    of_mixin = listing(outer.get("required"))
+    names = [name for name in of_mixin if name != SLOT]
+    if isinstance(required := inner.get("required"), list):
+        names += required
+    elif SLOT in of_mixin:
+        names += inside
+    known = {name for name in names if isinstance(name, str)}
+    others = unique(name for name in names if not isinstance(name, str) or name not in properties)
+    return [name for name in properties if name in known] + others
 
 
 DefinitionOf: TypeAlias = Callable[[Json], Json]
 """From a reference to a definition to what it means; any other schema stays as it is."""
-
 _BESIDE = frozenset({"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment", "$ref"})
 """What may stand beside a mixin in a list of mixins; with anything else it is a schema that applies the mixin by itself."""
 
@@ -176,17 +175,18 @@ def _only_mixin(branch: Json) -> bool:
     return isinstance(branch, dict) and is_mixin(branch.get("$ref")) and branch.keys() <= _BESIDE
 
 
-def mixing(run: Flattening, terms: list[Term], applied: list[Term]) -> Collecting:
-    """Return a frame that does the schemas that apply mixins, and then the conjunction they belong to."""
-    results: JsonArray = [None] * len(applied)
-    frame = Collecting(results, partial(_go_on, run, terms, applied))
-    frame.pending += [PendingPart(results, index, [term], mixes=True) for index, term in enumerate(applied)]
-    return frame
-
-
-def _go_on(run: Flattening, terms: list[Term], applied: list[Term], done: Collecting) -> GoOn:
-    places = [(id(node), id(run.store.below(node, scope))) for node, scope in applied]
-    return GoOn(terms, tuple(map(DerivedSchema, done.results)), dict(zip(places, done.results, strict=True)))
+def application(
+    run: Flattening, node: JsonObject, scope: DynamicScope, bodies: DefinitionOf, intersect: Intersect
+) -> tuple[Collecting, GoOn]:
+    """Return the frame that does a schema which applies mixins, and the schemas that were made for it."""
+    parts = _divide(node)
+    results: JsonArray = [None] * (len(parts.references) + 1)
+    frame = Collecting(results, partial(_apply, run, parts, node, bodies, intersect))
+    frame.pending.append(PendingPart(results, 0, [(parts.rest, scope)]))
+    for index, (reference, where) in enumerate(parts.references):
+        target = run.store.resolve(reference, scope, where)
+        frame.pending.append(PendingPart(results, index + 1, [(target.node, target.scope)]))
+    return frame, GoOn([], parts.derived)
 
 
 class _Parts(Struct, frozen=True):
@@ -228,20 +228,6 @@ def _divide(node: JsonObject) -> _Parts:
         rest["allOf"] = branches
     derived.append(DerivedSchema(rest, (node,), needs_flattening=True))
     return _Parts(rest, tuple(references), words, tuple(derived))
-
-
-def application(
-    run: Flattening, node: JsonObject, scope: DynamicScope, bodies: DefinitionOf, intersect: Intersect
-) -> tuple[Collecting, GoOn]:
-    """Return the frame that does a schema which applies mixins, and the schemas that were made for it."""
-    parts = _divide(node)
-    results: JsonArray = [None] * (len(parts.references) + 1)
-    frame = Collecting(results, partial(_apply, run, parts, node, bodies, intersect))
-    frame.pending.append(PendingPart(results, 0, [(parts.rest, scope)]))
-    for index, (reference, where) in enumerate(parts.references):
-        target = run.store.resolve(reference, scope, where)
-        frame.pending.append(PendingPart(results, index + 1, [(target.node, target.scope)]))
-    return frame, GoOn([], parts.derived)
 
 
 def _apply(

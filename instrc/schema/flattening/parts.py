@@ -19,14 +19,10 @@ from instrc.schema.walk import definition_named_by, refers, walk
 from instrc.text.jsonvalue import Json, JsonObject, as_object, equal, listing, mapping
 from instrc.text.source import Span
 
-# What a schema says about one member of its instances, and about the elements of a list.
-
-
 NOTED_SOURCES: Final = 200
 """Schemas that are noted as those which one keyword of an intersection comes from."""
 MEMBERS_LOOKED_AT: Final = 2_000
 """Schemas that are looked at; after that anything may be there."""
-
 ANYTHING: Json = {}
 
 
@@ -73,42 +69,9 @@ def member(schema: Json, name: str) -> MemberSchema:
     return MemberSchema(None, tuple(known), is_list=bool(lists) and not others)
 
 
-def elements(schema: Json) -> Json | None:
-    """Return the schema of the elements of a list; `None` where the schema admits no list for certain."""
-    found: list[Json] = []
-    for node in _alternatives(schema):
-        if node is None:
-            return ANYTHING
-        types = _types(node)
-        if types is not None and "array" not in types:
-            continue
-        if types is None and "properties" in node:
-            continue
-        listed = [*listing(node.get("prefixItems")), node.get("items", ANYTHING)]
-        found.append(either([_with_definitions(each, schema) for each in listed if each is not False]))
-    return either(found) if found else None
-
-
-def either(schemas: list[Json]) -> Json:
-    """Return a schema of what one of some schemas admits; equal ones stand once."""
-    kept: list[Json] = []
-    for schema in schemas:
-        parts = listing(schema["anyOf"]) if isinstance(schema, dict) and schema.keys() == {"anyOf"} else [schema]
-        kept.extend(part for part in parts if not any(equal(part, other) for other in kept))
-    if any(schema is True or schema == {} for schema in kept):
-        return ANYTHING
-    return kept[0] if len(kept) == 1 else {"anyOf": kept} if kept else False
-
-
-class _Alternative(NamedTuple):
-    """One way to satisfy a schema, as far as it has been looked at."""
-
-    own: JsonObject
-    """What the schemas that have been looked at say of members, as one schema."""
-    rest: tuple[Json, ...]
-    """Schemas that hold as well and have not been looked at."""
-    seen: frozenset[int] = frozenset()
-    """The `id`s of those that have been: a schema may refer to itself."""
+_OF_MEMBERS = frozenset(
+    {"type", "const", "enum", "required", "properties", "patternProperties", "additionalProperties", "items", "prefixItems"}
+)
 
 
 def _alternatives(schema: Json) -> Iterator[JsonObject | None]:
@@ -140,9 +103,15 @@ def _alternatives(schema: Json) -> Iterator[JsonObject | None]:
     yield None
 
 
-_OF_MEMBERS = frozenset(
-    {"type", "const", "enum", "required", "properties", "patternProperties", "additionalProperties", "items", "prefixItems"}
-)
+class _Alternative(NamedTuple):
+    """One way to satisfy a schema, as far as it has been looked at."""
+
+    own: JsonObject
+    """What the schemas that have been looked at say of members, as one schema."""
+    rest: tuple[Json, ...]
+    """Schemas that hold as well and have not been looked at."""
+    seen: frozenset[int] = frozenset()
+    """The `id`s of those that have been: a schema may refer to itself."""
 
 
 def _beside(node: JsonObject, root: Json, definitions: JsonObject) -> Iterator[Json]:
@@ -160,6 +129,15 @@ def _ways(node: JsonObject) -> list[tuple[Json, ...]]:
     return [(branch, *second) for branch in listing(node["anyOf"])]
 
 
+def _types(node: JsonObject) -> set[str] | None:
+    """Return the types that a schema names; `None` if it names none."""
+    if "const" in node or "enum" in node:
+        values = listing(node.get("enum", [node.get("const")]))
+        return {"object" if isinstance(value, dict) else "array" if isinstance(value, list) else "other" for value in values}
+    types = types_of(node["type"]) if "type" in node else None
+    return None if types is None else set(types)
+
+
 def _own_member(node: JsonObject, name: str) -> Json | None:
     """Return what one object schema says about a member; `None` if it has none."""
     properties = mapping(node.get("properties"))
@@ -174,15 +152,6 @@ def _own_member(node: JsonObject, name: str) -> Json | None:
     return None if rest is False else ANYTHING if rest is True or rest == {} else rest
 
 
-def _types(node: JsonObject) -> set[str] | None:
-    """Return the types that a schema names; `None` if it names none."""
-    if "const" in node or "enum" in node:
-        values = listing(node.get("enum", [node.get("const")]))
-        return {"object" if isinstance(value, dict) else "array" if isinstance(value, list) else "other" for value in values}
-    types = types_of(node["type"]) if "type" in node else None
-    return None if types is None else set(types)
-
-
 def _with_definitions(node: Json, root: Json) -> Json:
     """Return a part of a schema by itself, with the definitions that it may refer to; anything where it refers to the whole."""
     if not isinstance(node, dict) or not isinstance(root, dict) or not refers(node) or "$defs" in node:
@@ -192,11 +161,31 @@ def _with_definitions(node: Json, root: Json) -> Json:
     return {**node, "$defs": root["$defs"]}
 
 
-# Put schemas into the slots of mixins.
-#
-# The slot `default` is replaced in place by the properties of what is put in; it is spliced, not intersected: what is put in
-# speaks about its own properties only, and must not forbid those of the mixin.  Other slots are filled by name,
-# as under `allOf`.  Both functions take and give flat schemas and change none of them.
+def elements(schema: Json) -> Json | None:
+    """Return the schema of the elements of a list; `None` where the schema admits no list for certain."""
+    found: list[Json] = []
+    for node in _alternatives(schema):
+        if node is None:
+            return ANYTHING
+        types = _types(node)
+        if types is not None and "array" not in types:
+            continue
+        if types is None and "properties" in node:
+            continue
+        listed = [*listing(node.get("prefixItems")), node.get("items", ANYTHING)]
+        found.append(either([_with_definitions(each, schema) for each in listed if each is not False]))
+    return either(found) if found else None
+
+
+def either(schemas: list[Json]) -> Json:
+    """Return a schema of what one of some schemas admits; equal ones stand once."""
+    kept: list[Json] = []
+    for schema in schemas:
+        parts = listing(schema["anyOf"]) if isinstance(schema, dict) and schema.keys() == {"anyOf"} else [schema]
+        kept.extend(part for part in parts if not any(equal(part, other) for other in kept))
+    if any(schema is True or schema == {} for schema in kept):
+        return ANYTHING
+    return kept[0] if len(kept) == 1 else {"anyOf": kept} if kept else False
 
 
 def splice(
@@ -228,9 +217,6 @@ def fill(mixin: Json, slot: str, filling: Json, *, report: Report | None = None)
     properties = dict(as_object(body.get("properties", {})))
     properties[slot] = intersect([properties[slot], inside], report=report) if slot in properties else inside
     return gathering.give({**body, "properties": properties})
-
-
-# Intersect flat schemas, and say of each schema that is made on the way which ones it is made of.
 
 
 @dataclass(frozen=True, slots=True)

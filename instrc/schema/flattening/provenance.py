@@ -15,7 +15,6 @@ from instrc.text.jsonvalue import Json, JsonArray, JsonObject, as_object, listin
 
 TRACED_CHARACTERS: Final = 50_000_000
 """Characters of the JSON Pointers in a trace: those of 2,800 lists in one another, or of a million keywords near the top."""
-
 RecordedSources: TypeAlias = dict[int, tuple[Json, dict[str, list[tuple[Conjunct, str]]]]]
 """By the `id` of a schema of the result: the schema itself, and the conjuncts and keywords each of its keywords comes from."""
 
@@ -89,6 +88,30 @@ def origins(schema: Json, root: Json, store: SchemaStore, recorded: RecordedSour
     return found
 
 
+def _places(store: SchemaStore) -> dict[int, KeywordOrigin]:
+    """Return where each object of the documents stands, by its `id`; the first place if there are several."""
+    places: dict[int, KeywordOrigin] = {}
+    characters = 0
+    for document in store.documents:
+        stack: list[tuple[Json, str]] = [(document.root, "")]
+        while stack:
+            value, path = stack.pop()
+            if value.__class__ is dict:
+                if id(value) in places:
+                    continue
+                places[id(value)] = KeywordOrigin(document.uri, path)
+                characters = _more_characters(characters, path)
+                parts: list[tuple[str | int, Json]] = list(value.items())
+            else:
+                parts = list(enumerate(listing(value)))
+            stack.extend(
+                (child, path + pointer((key,)))
+                for key, child in reversed(parts)
+                if child.__class__ is dict or child.__class__ is list
+            )
+    return places
+
+
 def _more_characters(before: int, pointer: str) -> int:
     """Return how many characters all pointers have with one more."""
     characters = before + len(pointer)
@@ -127,33 +150,6 @@ def _origin(node: JsonObject, keyword: str, places: dict[int, KeywordOrigin]) ->
         else next((old for old in (*_FORMERLY.get(keyword, ()), keyword.removeprefix("x-")) if old in node), keyword)
     )
     return KeywordOrigin(uri, path + pointer((word,)))
-
-
-def _places(store: SchemaStore) -> dict[int, KeywordOrigin]:
-    """Return where each object of the documents stands, by its `id`; the first place if there are several."""
-    places: dict[int, KeywordOrigin] = {}
-    characters = 0
-    for document in store.documents:
-        stack: list[tuple[Json, str]] = [(document.root, "")]
-        while stack:
-            value, path = stack.pop()
-            if value.__class__ is dict:
-                if id(value) in places:
-                    continue
-                places[id(value)] = KeywordOrigin(document.uri, path)
-                characters = _more_characters(characters, path)
-                parts: list[tuple[str | int, Json]] = list(value.items())
-            else:
-                parts = list(enumerate(listing(value)))
-            stack.extend(
-                (child, path + pointer((key,)))
-                for key, child in reversed(parts)
-                if child.__class__ is dict or child.__class__ is list
-            )
-    return places
-
-
-# Note where the keywords of a result come from, for `trace`.
 
 
 class Tracing(Flattening):

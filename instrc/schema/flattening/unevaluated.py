@@ -16,11 +16,6 @@ from instrc.schema.vocabulary import IN_PLACE
 from instrc.schema.walk import TRIVIAL, subschemas
 from instrc.text.jsonvalue import Json, JsonObject, as_object
 
-# Find out which properties and items a schema looks at, for `unevaluatedProperties` and `unevaluatedItems`.
-#
-# What always applies (`allOf`, `$ref`) counts as certain, what depends on the instance (`anyOf`, `if`, …) as possible.
-# If everything possible is certain anyway, "unevaluated" means the same as "additional".
-
 
 class Evaluated(Struct):
     """What is looked at: names, patterns and the length of the listed items; `all_…` if nothing is left over."""
@@ -95,20 +90,6 @@ def evaluated(
     return certain, possible
 
 
-_MARKING = frozenset(
-    {
-        *("properties", "patternProperties", "additionalProperties", "unevaluatedProperties"),
-        *("prefixItems", "items", "additionalItems", "contains", "unevaluatedItems"),
-        *("allOf", "anyOf", "oneOf", "if", "dependentSchemas", "dependencies", "$ref", "$dynamicRef", "$recursiveRef"),
-    }
-)
-
-
-def marks_nothing(schema: Json) -> bool:
-    """Tell whether a schema is seen to look at no property and no item."""
-    return schema.__class__ is not dict or _MARKING.isdisjoint(schema)
-
-
 def _is_decided(found: Evaluated, *, properties: bool, items: bool) -> bool:
     """Tell whether nothing more can be found that matters."""
     return (found.all_properties or not properties) and (found.all_items or not items)
@@ -135,14 +116,18 @@ def _list(value: Json) -> list[Json]:
     return value if value.__class__ is list else []
 
 
-# Say what `unevaluatedProperties` and `unevaluatedItems` of one schema mean beside other schemas.
-#
-# If it depends on the instance which members they apply to, they stay as they are, and no keyword may be put beside them that
-# evaluates further members.  So a schema with them can be merged with other schemas only if the others
-#
-# * forbid every member of which this is uncertain (`…_void`), or
-# * constrain only members that are always evaluated, or
-# * constrain only members that are never evaluated; these must then satisfy `unevaluated…` too.
+_MARKING = frozenset(
+    {
+        *("properties", "patternProperties", "additionalProperties", "unevaluatedProperties"),
+        *("prefixItems", "items", "additionalItems", "contains", "unevaluatedItems"),
+        *("allOf", "anyOf", "oneOf", "if", "dependentSchemas", "dependencies", "$ref", "$dynamicRef", "$recursiveRef"),
+    }
+)
+
+
+def marks_nothing(schema: Json) -> bool:
+    """Tell whether a schema is seen to look at no property and no item."""
+    return schema.__class__ is not dict or _MARKING.isdisjoint(schema)
 
 
 PROPERTIES, ITEMS = "unevaluatedProperties", "unevaluatedItems"
@@ -173,6 +158,39 @@ def to_open(store: SchemaStore, expansion: Expansion) -> int | None:
         else:
             return id(node)
     return None
+
+
+def _keeps_properties(
+    certain: Evaluated, possible: Evaluated, sure: Evaluated, perhaps: Evaluated, beside: JsonObject | None
+) -> bool:
+    """Tell whether a schema beside `unevaluatedProperties` looks at no property of which it is uncertain whether that sees it."""
+    if not certain.covers_properties(perhaps) or not sure.patterns.keys() <= certain.patterns.keys():
+        return False
+    if sure.all_properties and (beside is None or not _idle(beside, "additionalProperties", PROPERTIES)):
+        return False
+    listed = (_names(beside) if beside is not None else None) or ()
+    return all(
+        name in certain.names or (name in listed and is_evaluated(certain, possible, name) is not None) for name in sure.names
+    )
+
+
+def _idle(view: JsonObject, *keywords: str) -> bool:
+    """Tell whether keywords that look at all that is left say nothing about it, so that they may go."""
+    if not BRANCHES.isdisjoint(view):
+        return False  # it may be they that look at all, or at more
+    return all(view.get(keyword, True) in TRIVIAL for keyword in keywords)
+
+
+def _names(view: JsonObject) -> list[str] | None:
+    properties = view.get("properties", {})
+    return list(properties) if properties.__class__ is dict else None
+
+
+def _keeps_items(certain: Evaluated, sure: Evaluated, perhaps: Evaluated, beside: JsonObject | None) -> bool:
+    """Tell whether a schema beside `unevaluatedItems` looks at no item of which it is uncertain whether that sees it."""
+    if not certain.covers_items(perhaps) or sure.items > certain.items:
+        return False
+    return not sure.all_items or (beside is not None and _idle(beside, "items", ITEMS))
 
 
 def matters(view: JsonObject, keyword: str) -> bool:
@@ -216,6 +234,16 @@ def items_void(store: SchemaStore, views: Iterable[JsonObject], certain: Evaluat
     return False
 
 
+def _longest(view: JsonObject) -> float:
+    """Return how many items a schema allows at most."""
+    most = view.get("maxItems")
+    longest: float = most if is_number(most) else float("inf")
+    prefix = view.get("prefixItems", [])
+    if view.get("items") is False and prefix.__class__ is list:
+        longest = min(longest, len(prefix))
+    return longest
+
+
 def is_evaluated(certain: Evaluated, possible: Evaluated, name: str) -> bool | None:
     """Tell whether `unevaluatedProperties` always takes a property for evaluated, or never; `None` if that depends."""
     found = [matches(regex, name) for regex in certain.patterns]
@@ -232,39 +260,6 @@ def never_evaluated(conjuncts: list[Conjunct], certain: Evaluated, possible: Eva
     return [name for name in names if is_evaluated(certain, possible, name) is False]
 
 
-def _keeps_properties(
-    certain: Evaluated, possible: Evaluated, sure: Evaluated, perhaps: Evaluated, beside: JsonObject | None
-) -> bool:
-    """Tell whether a schema beside `unevaluatedProperties` looks at no property of which it is uncertain whether that sees it."""
-    if not certain.covers_properties(perhaps) or not sure.patterns.keys() <= certain.patterns.keys():
-        return False
-    if sure.all_properties and (beside is None or not _idle(beside, "additionalProperties", PROPERTIES)):
-        return False
-    listed = (_names(beside) if beside is not None else None) or ()
-    return all(
-        name in certain.names or (name in listed and is_evaluated(certain, possible, name) is not None) for name in sure.names
-    )
-
-
-def _keeps_items(certain: Evaluated, sure: Evaluated, perhaps: Evaluated, beside: JsonObject | None) -> bool:
-    """Tell whether a schema beside `unevaluatedItems` looks at no item of which it is uncertain whether that sees it."""
-    if not certain.covers_items(perhaps) or sure.items > certain.items:
-        return False
-    return not sure.all_items or (beside is not None and _idle(beside, "items", ITEMS))
-
-
-def _idle(view: JsonObject, *keywords: str) -> bool:
-    """Tell whether keywords that look at all that is left say nothing about it, so that they may go."""
-    if not BRANCHES.isdisjoint(view):
-        return False  # it may be they that look at all, or at more
-    return all(view.get(keyword, True) in TRIVIAL for keyword in keywords)
-
-
-def _names(view: JsonObject) -> list[str] | None:
-    properties = view.get("properties", {})
-    return list(properties) if properties.__class__ is dict else None
-
-
 def excluded(name: str, views: Iterable[JsonObject]) -> bool:
     """Tell whether one of some schemas allows no instance of a type."""
     for view in views:
@@ -272,19 +267,6 @@ def excluded(name: str, views: Iterable[JsonObject]) -> bool:
         if names is not None and name not in names:
             return True
     return False
-
-
-def _longest(view: JsonObject) -> float:
-    """Return how many items a schema allows at most."""
-    most = view.get("maxItems")
-    longest: float = most if is_number(most) else float("inf")
-    prefix = view.get("prefixItems", [])
-    if view.get("items") is False and prefix.__class__ is list:
-        longest = min(longest, len(prefix))
-    return longest
-
-
-# Find the schemas that an `unevaluated…` around them looks at.
 
 
 class Watched:

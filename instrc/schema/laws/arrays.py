@@ -89,16 +89,15 @@ def _contained(schema: Schema) -> int | float:
     return at_least if "contains" in schema and is_number(at_least) else 0
 
 
-def _most_contained(schema: Schema) -> int | float:
-    most = schema.get("maxContains")
-    return most if is_number(most) else inf
-
-
 def _different(left: Schema, right: Schema) -> int | float:
     """Return how many items can differ from each other, where all of them must."""
     if left.get("uniqueItems") is not True and right.get("uniqueItems") is not True:
         return inf
     return min(_values(schema.get("items")) if not schema.get("prefixItems") else inf for schema in (left, right))
+
+
+_FEW = {"null": 1, "boolean": 2}
+"""How many values there are of kinds that have few."""
 
 
 def _values(schema: Json) -> int | float:
@@ -110,8 +109,9 @@ def _values(schema: Json) -> int | float:
     return sum(_FEW.get(kind, inf) for kind in kinds) if values is None else len(unique(values))
 
 
-_FEW = {"null": 1, "boolean": 2}
-"""How many values there are of kinds that have few."""
+def _most_contained(schema: Schema) -> int | float:
+    most = schema.get("maxContains")
+    return most if is_number(most) else inf
 
 
 def _uncontained(question: Relations, left: Schema, right: Schema, depth: int) -> bool:
@@ -119,73 +119,6 @@ def _uncontained(question: Relations, left: Schema, right: Schema, depth: int) -
     if _contained(left) <= 0 or len(all_items(right)) > POSITIONS:
         return False
     return all(question.disjoint(left["contains"], item, depth + 1) for item in all_items(right))
-
-
-def _items_implied(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
-    start = len(listing(right.get("prefixItems")))
-    listed = len(listing(left.get("prefixItems")))
-    if right[keyword].__class__ is list or listed > POSITIONS:
-        return False
-    if length(left).high <= start:
-        return True
-    positions = range(start, max(start, listed) + 1)
-    return all(question.implies(of_item(left, position), right[keyword], depth + 1) for position in positions)
-
-
-def _items_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
-    if schema[keyword].__class__ is list:
-        return None
-    start = len(listing(schema.get("prefixItems")))
-    return all_satisfied(evaluation.of(item, schema[keyword], depth + 1) for item in as_array(value)[start:])
-
-
-def _prefix_implied(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
-    asked, longest = right[keyword], length(left).high
-    return asked.__class__ is list and all(
-        position >= longest or question.implies(of_item(left, position), below, depth + 1) for position, below in enumerate(asked)
-    )
-
-
-def _prefix_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
-    held = schema[keyword]
-    if held.__class__ is not list:
-        return None
-    return all_satisfied(evaluation.of(item, below, depth + 1) for item, below in zip(as_array(value), held, strict=False))
-
-
-def _contains_implied(question: Relations, left: Schema, _keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
-    """Answer for `contains`, `minContains` and `maxContains` together."""
-    if "contains" not in right:
-        return True
-    least, most = right.get("minContains", 1), right.get("maxContains")
-    if not is_number(least) or not (most is None or is_number(most)):
-        return False
-    lengths = length(left)
-    at_most = most is None or lengths.high <= most
-    at_least = least <= 0 or (
-        lengths.low >= least and all(question.implies(item, right["contains"], depth + 1) for item in all_items(left))
-    )
-    own_least = left.get("minContains", 1)
-    if not at_least and "contains" in left and is_number(own_least) and own_least >= least:
-        at_least = question.implies(left["contains"], right["contains"], depth + 1)
-    return at_least and at_most
-
-
-def _contains_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
-    """Count what a list contains."""
-    items = as_array(value)
-    least, most = schema.get("minContains", 1), schema.get("maxContains", len(items))
-    if not is_number(least) or not is_number(most):
-        return None
-    answers = [evaluation.of(item, schema[keyword], depth + 1) for item in items]
-    sure, possible = answers.count(True), len(answers) - answers.count(False)
-    if sure >= least and possible <= most:
-        return True
-    return False if possible < least or sure > most else None
-
-
-def _counted_by_contains(_evaluation: InstanceEvaluation, _value: Json, _keyword: str, _schema: Schema, _depth: int) -> Answer:
-    return True
 
 
 def stricter(one: Schema, other: Schema) -> Schema:
@@ -229,13 +162,77 @@ def contained_by_length(group: Schema, around: Schema) -> Schema | None:
     return joined
 
 
-def _unique_items(left: Json, right: Json) -> Json | Verdict:
-    """Ask for uniqueness if either does."""
-    return left or right if left.__class__ is bool and right.__class__ is bool else NO_LAW
+_LEAST, _MOST = laws_of_sizes(length)
 
 
-def _unique_implied(_question: Relations, left: Schema, keyword: str, right: Schema, _depth: int, _kinds: Kinds) -> bool:
-    return right[keyword] is False or (right[keyword] is True and length(left).high <= 1)
+def _counted_by_contains(_evaluation: InstanceEvaluation, _value: Json, _keyword: str, _schema: Schema, _depth: int) -> Answer:
+    return True
+
+
+def _contains_implied(question: Relations, left: Schema, _keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
+    """Answer for `contains`, `minContains` and `maxContains` together."""
+    if "contains" not in right:
+        return True
+    least, most = right.get("minContains", 1), right.get("maxContains")
+    if not is_number(least) or not (most is None or is_number(most)):
+        return False
+    lengths = length(left)
+    at_most = most is None or lengths.high <= most
+    at_least = least <= 0 or (
+        lengths.low >= least and all(question.implies(item, right["contains"], depth + 1) for item in all_items(left))
+    )
+    own_least = left.get("minContains", 1)
+    if not at_least and "contains" in left and is_number(own_least) and own_least >= least:
+        at_least = question.implies(left["contains"], right["contains"], depth + 1)
+    return at_least and at_most
+
+
+_COUNT = KeywordLaws(_counted_by_contains, implied=_contains_implied, beside=("contains", "minContains", "maxContains"))
+
+
+def _items_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
+    if schema[keyword].__class__ is list:
+        return None
+    start = len(listing(schema.get("prefixItems")))
+    return all_satisfied(evaluation.of(item, schema[keyword], depth + 1) for item in as_array(value)[start:])
+
+
+def _items_implied(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
+    start = len(listing(right.get("prefixItems")))
+    listed = len(listing(left.get("prefixItems")))
+    if right[keyword].__class__ is list or listed > POSITIONS:
+        return False
+    if length(left).high <= start:
+        return True
+    positions = range(start, max(start, listed) + 1)
+    return all(question.implies(of_item(left, position), right[keyword], depth + 1) for position in positions)
+
+
+def _prefix_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
+    held = schema[keyword]
+    if held.__class__ is not list:
+        return None
+    return all_satisfied(evaluation.of(item, below, depth + 1) for item, below in zip(as_array(value), held, strict=False))
+
+
+def _prefix_implied(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
+    asked, longest = right[keyword], length(left).high
+    return asked.__class__ is list and all(
+        position >= longest or question.implies(of_item(left, position), below, depth + 1) for position, below in enumerate(asked)
+    )
+
+
+def _contains_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
+    """Count what a list contains."""
+    items = as_array(value)
+    least, most = schema.get("minContains", 1), schema.get("maxContains", len(items))
+    if not is_number(least) or not is_number(most):
+        return None
+    answers = [evaluation.of(item, schema[keyword], depth + 1) for item in items]
+    sure, possible = answers.count(True), len(answers) - answers.count(False)
+    if sure >= least and possible <= most:
+        return True
+    return False if possible < least or sure > most else None
 
 
 def _unique_satisfied(_evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, _depth: int) -> Answer:
@@ -246,8 +243,15 @@ def _unique_satisfied(_evaluation: InstanceEvaluation, value: Json, keyword: str
     return not held or len({key_of(item) for item in items}) == len(items)
 
 
-_LEAST, _MOST = laws_of_sizes(length)
-_COUNT = KeywordLaws(_counted_by_contains, implied=_contains_implied, beside=("contains", "minContains", "maxContains"))
+def _unique_items(left: Json, right: Json) -> Json | Verdict:
+    """Ask for uniqueness if either does."""
+    return left or right if left.__class__ is bool and right.__class__ is bool else NO_LAW
+
+
+def _unique_implied(_question: Relations, left: Schema, keyword: str, right: Schema, _depth: int, _kinds: Kinds) -> bool:
+    return right[keyword] is False or (right[keyword] is True and length(left).high <= 1)
+
+
 LAWS: Final = {
     "items": KeywordLaws(_items_satisfied, implied=_items_implied, beside=("prefixItems",)),
     "prefixItems": KeywordLaws(_prefix_satisfied, implied=_prefix_implied),

@@ -60,50 +60,7 @@ def _chooses_twice(question: Relations, schema: Schema, depth: int) -> bool:
     )
 
 
-def _all_of_implied(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
-    branches = right[keyword]
-    return branches.__class__ is list and all(question.implies(left, branch, depth + 1, kinds) for branch in branches)
-
-
-def _any_of_implied(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
-    branches = right[keyword]
-    if branches.__class__ is not list:
-        return False
-    if any(question.implies(left, branch, depth + 1, kinds) for branch in branches):
-        return True
-    return 1 < len(kinds) < _MANY_KINDS and all(
-        any(question.implies(left, branch, depth + 1, frozenset({kind})) for branch in branches) for kind in kinds
-    )
-
-
 _MANY_KINDS = 7
-
-
-def _one_of_implied(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
-    branches = right[keyword]
-    if branches.__class__ is not list:
-        return False
-    implied = [question.implies(left, branch, depth + 1, kinds) for branch in branches]
-    others = [branch for branch, chosen in zip(branches, implied, strict=True) if not chosen]
-    return implied.count(True) == 1 and all(question.disjoint(left, branch, depth + 1, kinds) for branch in others)
-
-
-def _branches_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
-    """Answer for `allOf`, `anyOf` and `oneOf`."""
-    branches = schema[keyword]
-    if branches.__class__ is not list:
-        return None
-    answers = [evaluation.of(value, branch, depth + 1) for branch in branches]
-    if keyword == "oneOf":
-        return _exactly_one(answers)
-    return all_satisfied(answers) if keyword == "allOf" else opposite(all_satisfied(map(opposite, answers)))
-
-
-def _exactly_one(answers: list[Answer]) -> Answer:
-    """Tell whether exactly one answer is yes."""
-    if answers.count(True) > 1:
-        return False
-    return None if None in answers else answers.count(True) == 1
 
 
 def widest(implies: Relation, branches: list[Json]) -> Json:
@@ -133,22 +90,58 @@ def exclusive(disjoint: Relation, branches: list[Json]) -> bool:
     return all(disjoint(one, other) for one, other in combinations(branches, 2))
 
 
-def _not_implied(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
-    return question.disjoint(left, right[keyword], depth + 1, kinds)
+def _branches_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
+    """Answer for `allOf`, `anyOf` and `oneOf`."""
+    branches = schema[keyword]
+    if branches.__class__ is not list:
+        return None
+    answers = [evaluation.of(value, branch, depth + 1) for branch in branches]
+    if keyword == "oneOf":
+        return _exactly_one(answers)
+    return all_satisfied(answers) if keyword == "allOf" else opposite(all_satisfied(map(opposite, answers)))
+
+
+def _all_of_implied(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
+    branches = right[keyword]
+    return branches.__class__ is list and all(question.implies(left, branch, depth + 1, kinds) for branch in branches)
+
+
+def _any_of_implied(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
+    branches = right[keyword]
+    if branches.__class__ is not list:
+        return False
+    if any(question.implies(left, branch, depth + 1, kinds) for branch in branches):
+        return True
+    return 1 < len(kinds) < _MANY_KINDS and all(
+        any(question.implies(left, branch, depth + 1, frozenset({kind})) for branch in branches) for kind in kinds
+    )
+
+
+def _one_of_implied(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
+    branches = right[keyword]
+    if branches.__class__ is not list:
+        return False
+    implied = [question.implies(left, branch, depth + 1, kinds) for branch in branches]
+    others = [branch for branch, chosen in zip(branches, implied, strict=True) if not chosen]
+    return implied.count(True) == 1 and all(question.disjoint(left, branch, depth + 1, kinds) for branch in others)
 
 
 def _not_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
     return opposite(evaluation.of(value, schema[keyword], depth + 1))
 
 
-def _reference_implied(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
-    target = question.target(right[keyword])
-    return target is not None and question.implies(left, target, depth + 1, kinds)
+def _not_implied(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
+    return question.disjoint(left, right[keyword], depth + 1, kinds)
 
 
 def _reference_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
     target = evaluation.target(schema[keyword])
     return None if target is None else evaluation.of(value, target, depth + 1)
+
+
+def _reference_implied(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
+    target = question.target(right[keyword])
+    return target is not None and question.implies(left, target, depth + 1, kinds)
 
 
 LAWS: Final = {
@@ -158,3 +151,10 @@ LAWS: Final = {
     "not": KeywordLaws(_not_satisfied, implied=_not_implied),
     "$ref": KeywordLaws(_reference_satisfied, same, implied=_reference_implied),
 }
+
+
+def _exactly_one(answers: list[Answer]) -> Answer:
+    """Tell whether exactly one answer is yes."""
+    if answers.count(True) > 1:
+        return False
+    return None if None in answers else answers.count(True) == 1

@@ -27,32 +27,10 @@ from instrc.text.limits import DEPTH
 
 CHAINED_CONDITIONS: Final = 40
 """Conditions that are asked one in the `else` of another: validators follow each level on their own stack."""
-
-
 IfThenElse: TypeAlias = dict[str, Json]
 """The keywords `if`, `then` and `else` of a schema."""
 _WORDS = frozenset({"if", "then", "else"})
 _OBJECT = frozenset({"object"})
-
-
-def _if_implied(question: Relations, left: Schema, _keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
-    """Answer for `if`, `then` and `else` together."""
-    if "if" not in right:
-        return True
-    then, other = right.get("then", True), right.get("else", True)
-    return (question.implies(left, then, depth + 1, kinds) or question.disjoint(left, right["if"], depth + 1, kinds)) and (
-        question.implies(left, other, depth + 1, kinds) or question.implies(left, right["if"], depth + 1, kinds)
-    )
-
-
-def _if_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
-    chosen = evaluation.of(value, schema[keyword], depth + 1)
-    then, other = (evaluation.of(value, schema.get(word, True), depth + 1) for word in ("then", "else"))
-    return (then if then is other else None) if chosen is None else then if chosen else other
-
-
-def _decided_by_if(_evaluation: InstanceEvaluation, _value: Json, _keyword: str, _schema: Schema, _depth: int) -> Answer:
-    return True
 
 
 def refused(question: Relations, one: Schema, other: Schema, depth: int, kinds: Kinds) -> bool:
@@ -108,11 +86,6 @@ def chained(disjoint: Relation, around: JsonObject, conditions: list[IfThenElse]
     return {**first, "else": {"allOf": [first["else"], chain]} if "else" in first else chain}
 
 
-def _asks(schema: Json) -> bool:
-    """Tell whether a schema has a condition itself, beside which a further one would stay apart."""
-    return isinstance(schema, dict) and "if" in schema
-
-
 def _links_of(condition: IfThenElse) -> Iterator[IfThenElse]:
     """Yield the conditions of a chain one by one; what else stands in an `else` stays with its condition."""
     while True:
@@ -122,6 +95,11 @@ def _links_of(condition: IfThenElse) -> Iterator[IfThenElse]:
             return
         yield {word: value for word, value in condition.items() if word != "else"}
         condition = following
+
+
+def _asks(schema: Json) -> bool:
+    """Tell whether a schema has a condition itself, beside which a further one would stay apart."""
+    return isinstance(schema, dict) and "if" in schema
 
 
 def _beside(around: Json, asked: Json, depth: int = 0) -> Json:
@@ -236,7 +214,29 @@ def _beside_key(key: str, link: IfThenElse) -> IfThenElse:
     return {**link, "if": {**asked, "required": names} if names else asked}
 
 
+def _decided_by_if(_evaluation: InstanceEvaluation, _value: Json, _keyword: str, _schema: Schema, _depth: int) -> Answer:
+    return True
+
+
+def _if_implied(question: Relations, left: Schema, _keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
+    """Answer for `if`, `then` and `else` together."""
+    if "if" not in right:
+        return True
+    then, other = right.get("then", True), right.get("else", True)
+    return (question.implies(left, then, depth + 1, kinds) or question.disjoint(left, right["if"], depth + 1, kinds)) and (
+        question.implies(left, other, depth + 1, kinds) or question.implies(left, right["if"], depth + 1, kinds)
+    )
+
+
 _DECIDED = KeywordLaws(_decided_by_if, implied=_if_implied, beside=("if", "then", "else"))
+
+
+def _if_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
+    chosen = evaluation.of(value, schema[keyword], depth + 1)
+    then, other = (evaluation.of(value, schema.get(word, True), depth + 1) for word in ("then", "else"))
+    return (then if then is other else None) if chosen is None else then if chosen else other
+
+
 LAWS: Final = {
     "if": KeywordLaws(_if_satisfied, implied=_if_implied, beside=("then", "else")),
     "then": _DECIDED,

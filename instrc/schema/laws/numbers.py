@@ -12,9 +12,6 @@ from instrc.schema.kinds import NUMBERS, is_number, types_of
 from instrc.schema.laws.law import NO_LAW, Answer, InstanceEvaluation, KeywordLaws, Kinds, Relations, Schema, Verdict
 from instrc.text.jsonvalue import Json, as_number
 
-# Bounds, of numbers and of sizes: the ranges that they leave, and the laws that hold of every bound.
-
-
 _NUMBERS = frozenset({int, float})
 
 
@@ -143,9 +140,6 @@ def empty_range(schema: Schema) -> tuple[str, str] | None:
     return next(((lower, upper) for lower, upper, of in empty_ranges(schema) if all(name in of for name in names)), None)
 
 
-# The laws of the keywords about numbers: `minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum`, `multipleOf`.
-
-
 _EXACT = 2**53
 _FINEST = 1024
 """Up to here all judges calculate alike with whole numbers and with halves, quarters and so on."""
@@ -205,16 +199,6 @@ def holds_no_multiple(within: Range, step: Json, *, integers: bool) -> bool:
     return first > last or (within.below_high and first == last)
 
 
-def _bound_implied(_question: Relations, left: Schema, keyword: str, right: Schema, _depth: int, kinds: Kinds) -> bool:
-    value = right[keyword]
-    if not is_number(value):
-        return False
-    asked: Schema = {keyword: value}
-    return all(
-        number_range(left, integers=kind == "integer").is_within(number_range(asked, integers=False)) for kind in kinds & NUMBERS
-    )
-
-
 def _bound_satisfied(_evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, _depth: int) -> Answer:
     number, held = as_number(value), schema[keyword]
     if not is_number(held):
@@ -227,6 +211,28 @@ def _bound_satisfied(_evaluation: InstanceEvaluation, value: Json, keyword: str,
         case "exclusiveMinimum":
             return number > held
     return number < held
+
+
+def _bound_implied(_question: Relations, left: Schema, keyword: str, right: Schema, _depth: int, kinds: Kinds) -> bool:
+    value = right[keyword]
+    if not is_number(value):
+        return False
+    asked: Schema = {keyword: value}
+    return all(
+        number_range(left, integers=kind == "integer").is_within(number_range(asked, integers=False)) for kind in kinds & NUMBERS
+    )
+
+
+_LOWER = KeywordLaws(_bound_satisfied, greater, greatest, _bound_implied)
+_UPPER = KeywordLaws(_bound_satisfied, lesser, least, _bound_implied)
+
+
+def _multiple_satisfied(_evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, _depth: int) -> Answer:
+    number, step = as_number(value), schema[keyword]
+    if not is_number(step) or step <= 0 or abs(number) > _EXACT or step > _EXACT:
+        return None
+    (a, b), (c, d) = number.as_integer_ratio(), step.as_integer_ratio()
+    return None if max(b, d) > _FINEST else (a * d) % (b * c) == 0
 
 
 def _multiple_of(left: Json, right: Json) -> Json | Verdict:
@@ -258,16 +264,6 @@ def _multiple_implied(_question: Relations, left: Schema, keyword: str, right: S
     return is_number(own) and _multiple_of(own, value) == own
 
 
-def _multiple_satisfied(_evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, _depth: int) -> Answer:
-    number, step = as_number(value), schema[keyword]
-    if not is_number(step) or step <= 0 or abs(number) > _EXACT or step > _EXACT:
-        return None
-    (a, b), (c, d) = number.as_integer_ratio(), step.as_integer_ratio()
-    return None if max(b, d) > _FINEST else (a * d) % (b * c) == 0
-
-
-_LOWER = KeywordLaws(_bound_satisfied, greater, greatest, _bound_implied)
-_UPPER = KeywordLaws(_bound_satisfied, lesser, least, _bound_implied)
 LAWS: Final = {
     "minimum": _LOWER,
     "exclusiveMinimum": _LOWER,

@@ -18,7 +18,6 @@ from instrc.text.jsonvalue import Json, JsonArray, as_array, as_object, listing,
 if TYPE_CHECKING:
     from instrc.schema.laws.law import InstanceEvaluation, Relations
 
-
 _LISTS = frozenset({list})
 _TEXTS = frozenset({str})
 
@@ -33,6 +32,9 @@ def size(schema: Schema) -> Range:
         high = sum(child is not False for child in properties.values()) if properties.__class__ is dict else inf
     most = bound(schema, "maxProperties")
     return Range(low=max(bound(schema, "minProperties") or 0, required), high=high if most is None else min(most, high))
+
+
+_OBJECT = frozenset({"object"})
 
 
 def disjoint(question: Relations, left: Schema, right: Schema, depth: int) -> bool:
@@ -58,9 +60,6 @@ def disjoint(question: Relations, left: Schema, right: Schema, depth: int) -> bo
     return any(_misnamed(question, names, schema, depth) for schema in (left, right))
 
 
-_OBJECT = frozenset({"object"})
-
-
 def _asked_for(left: Schema, right: Schema) -> list[str]:
     """Return the properties that two schemas require together, with those that come with them."""
     names = dict.fromkeys([*required_names(left), *required_names(right)])
@@ -81,6 +80,16 @@ def _misnamed(question: Relations, names: list[str], schema: Schema, depth: int)
     )
 
 
+_LEAST, _MOST = laws_of_sizes(size)
+
+
+def _required_satisfied(_evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, _depth: int) -> Answer:
+    if schema[keyword].__class__ is not list:
+        return None
+    parts = as_object(value)
+    return all(name in parts for name in required_names(schema))
+
+
 def _required(left: Json, right: Json) -> Json | Verdict:
     """Unite names in order of appearance."""
     if left.__class__ is not list or right.__class__ is not list:
@@ -94,11 +103,6 @@ def _required_all(lists: list[Json]) -> Json | Verdict:
     return _united(lists) if _LISTS.issuperset(map(type, lists)) else NO_LAW
 
 
-def _united(lists: list[Json]) -> Json:
-    names = list(chain.from_iterable(cast("list[JsonArray]", lists)))
-    return [*dict.fromkeys(names if _TEXTS.issuperset(map(type, names)) else [name for name in names if name.__class__ is str])]
-
-
 def _required_implied(_question: Relations, left: Schema, keyword: str, right: Schema, _depth: int, _kinds: Kinds) -> bool:
     names = right[keyword]
     if names.__class__ is not list or not all(name.__class__ is str for name in names):
@@ -106,11 +110,13 @@ def _required_implied(_question: Relations, left: Schema, keyword: str, right: S
     return set(names) <= set(required_names(left))
 
 
-def _required_satisfied(_evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, _depth: int) -> Answer:
-    if schema[keyword].__class__ is not list:
+def _dependent_required_satisfied(
+    _evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, _depth: int
+) -> Answer:
+    held, parts = schema[keyword], as_object(value)
+    if not _lists_by_name(held):
         return None
-    parts = as_object(value)
-    return all(name in parts for name in required_names(schema))
+    return all(need in parts for name, needs in as_object(held).items() if name in parts for need in as_array(needs))
 
 
 def _dependent_required(left: Json, right: Json) -> Json | Verdict:
@@ -129,10 +135,6 @@ def _dependent_required_all(maps: list[Json]) -> Json | Verdict:
     return {name: found[0] if len(found) == 1 else _united(found) for name, found in lists.items()}
 
 
-def _lists_by_name(value: Json) -> bool:
-    return value.__class__ is dict and all(names.__class__ is list for names in value.values())
-
-
 def _dependent_required_implied(
     _question: Relations, left: Schema, keyword: str, right: Schema, _depth: int, _kinds: Kinds
 ) -> bool:
@@ -147,13 +149,11 @@ def _dependent_required_implied(
     )
 
 
-def _dependent_required_satisfied(
-    _evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, _depth: int
-) -> Answer:
+def _dependent_schemas_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
     held, parts = schema[keyword], as_object(value)
-    if not _lists_by_name(held):
+    if held.__class__ is not dict:
         return None
-    return all(need in parts for name, needs in as_object(held).items() if name in parts for need in as_array(needs))
+    return all_satisfied(evaluation.of(value, below, depth + 1) for name, below in held.items() if name in parts)
 
 
 def _dependent_schemas_implied(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
@@ -166,11 +166,8 @@ def _dependent_schemas_implied(question: Relations, left: Schema, keyword: str, 
     )
 
 
-def _dependent_schemas_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
-    held, parts = schema[keyword], as_object(value)
-    if held.__class__ is not dict:
-        return None
-    return all_satisfied(evaluation.of(value, below, depth + 1) for name, below in held.items() if name in parts)
+def _names_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
+    return all_satisfied(evaluation.of(name, schema[keyword], depth + 1) for name in as_object(value))
 
 
 def _names_implied(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
@@ -181,11 +178,6 @@ def _names_implied(question: Relations, left: Schema, keyword: str, right: Schem
     return closed and question.implies({"enum": names}, right[keyword], depth + 1) if names else closed
 
 
-def _names_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
-    return all_satisfied(evaluation.of(name, schema[keyword], depth + 1) for name in as_object(value))
-
-
-_LEAST, _MOST = laws_of_sizes(size)
 LAWS: Final = {
     "required": KeywordLaws(_required_satisfied, _required, _required_all, _required_implied),
     "dependentRequired": KeywordLaws(
@@ -196,3 +188,12 @@ LAWS: Final = {
     "minProperties": _LEAST,
     "maxProperties": _MOST,
 }
+
+
+def _united(lists: list[Json]) -> Json:
+    names = list(chain.from_iterable(cast("list[JsonArray]", lists)))
+    return [*dict.fromkeys(names if _TEXTS.issuperset(map(type, names)) else [name for name in names if name.__class__ is str])]
+
+
+def _lists_by_name(value: Json) -> bool:
+    return value.__class__ is dict and all(names.__class__ is list for names in value.values())

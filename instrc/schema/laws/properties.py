@@ -83,11 +83,63 @@ def join_properties(left: PropertyRules, right: PropertyRules, lost: list[Forbid
     return True
 
 
-def names_to_match(one: PropertyRules, other: PropertyRules) -> int:
-    """Return how often a name of one group is checked against a pattern of the other when they are joined."""
-    if one.extra is None and other.extra is None:
-        return 0
-    return len(one.patterns) * len(other.properties) + len(other.patterns) * len(one.properties)
+def _unite(into: dict[str, Terms], more: dict[str, Terms]) -> None:
+    for name, terms in more.items():
+        if name in into:
+            into[name] += terms
+        else:
+            into[name] = terms
+
+
+def _idle(one: PropertyRules, other: PropertyRules) -> set[str]:
+    """Return the patterns that ask nothing, and exempt their names from nothing, in a group beside one that sees every name."""
+    if one.extra is not None or other.extra is None:
+        return set()
+    return {regex for regex, terms in one.patterns.items() if regex not in other.patterns and all(s in TRIVIAL for s, _ in terms)}
+
+
+def _joinable(closing: PropertyRules, other: PropertyRules, idle: set[str]) -> bool:
+    """Tell whether what `closing` says about names it does not mention can be said of the other's names and patterns."""
+    if closing.extra is None:
+        return True
+    for regex, terms in other.patterns.items():
+        if regex in closing.patterns or regex in idle or _forbids(terms):
+            continue
+        if closing.patterns:
+            return False
+        for name in closing.properties:
+            found = matches(regex, name)
+            if found is None or (found and not closing.closed):
+                return False
+    return all(
+        _forbids(terms) or matches(regex, name) is not None
+        for regex, terms in closing.patterns.items()
+        for name in other.properties
+        if name not in closing.properties
+    )
+
+
+def _forbids(terms: Terms) -> bool:
+    """Tell whether a pattern with these schemas forbids its names, whatever else is said about them."""
+    return any(schema is False for schema, _ in terms)
+
+
+def _patterns_lost(closing: PropertyRules, other: PropertyRules) -> set[str]:
+    """Return the patterns whose names are all forbidden, save those that `closing` lists one by one."""
+    if not closing.closed or closing.patterns:
+        return set()
+    return {regex for regex in other.patterns if all(matches(regex, name) is not None for name in closing.properties)}
+
+
+def _seen_by(other: PropertyRules, name: str, terms: Terms, lost: list[ForbiddenProperty]) -> Terms | None:
+    """Return what a property must be when a group that does not list it has its say too; `None` if it is forbidden."""
+    if other.extra is None or any(matches(regex, name) for regex in other.patterns):
+        return terms
+    if other.closed:
+        lost.append(ForbiddenProperty(name, other.origin, terms))
+        return None
+    terms += other.extra
+    return terms
 
 
 def _joined_patterns(
@@ -112,6 +164,13 @@ def _joined_patterns(
     return patterns
 
 
+def names_to_match(one: PropertyRules, other: PropertyRules) -> int:
+    """Return how often a name of one group is checked against a pattern of the other when they are joined."""
+    if one.extra is None and other.extra is None:
+        return 0
+    return len(one.patterns) * len(other.properties) + len(other.patterns) * len(one.properties)
+
+
 def without_idle_patterns(group: PropertyRules) -> None:
     """Drop patterns under which a closed group forbids all names: it forbids them anyway, save those that it lists.
 
@@ -129,68 +188,11 @@ def without_idle_patterns(group: PropertyRules) -> None:
                 group.properties[name] += terms
 
 
-def _unite(into: dict[str, Terms], more: dict[str, Terms]) -> None:
-    for name, terms in more.items():
-        if name in into:
-            into[name] += terms
-        else:
-            into[name] = terms
-
-
-def _idle(one: PropertyRules, other: PropertyRules) -> set[str]:
-    """Return the patterns that ask nothing, and exempt their names from nothing, in a group beside one that sees every name."""
-    if one.extra is not None or other.extra is None:
-        return set()
-    return {regex for regex, terms in one.patterns.items() if regex not in other.patterns and all(s in TRIVIAL for s, _ in terms)}
-
-
-def _forbids(terms: Terms) -> bool:
-    """Tell whether a pattern with these schemas forbids its names, whatever else is said about them."""
-    return any(schema is False for schema, _ in terms)
-
-
-def _joinable(closing: PropertyRules, other: PropertyRules, idle: set[str]) -> bool:
-    """Tell whether what `closing` says about names it does not mention can be said of the other's names and patterns."""
-    if closing.extra is None:
-        return True
-    for regex, terms in other.patterns.items():
-        if regex in closing.patterns or regex in idle or _forbids(terms):
-            continue
-        if closing.patterns:
-            return False
-        for name in closing.properties:
-            found = matches(regex, name)
-            if found is None or (found and not closing.closed):
-                return False
-    return all(
-        _forbids(terms) or matches(regex, name) is not None
-        for regex, terms in closing.patterns.items()
-        for name in other.properties
-        if name not in closing.properties
-    )
-
-
-def _patterns_lost(closing: PropertyRules, other: PropertyRules) -> set[str]:
-    """Return the patterns whose names are all forbidden, save those that `closing` lists one by one."""
-    if not closing.closed or closing.patterns:
-        return set()
-    return {regex for regex in other.patterns if all(matches(regex, name) is not None for name in closing.properties)}
-
-
-def _seen_by(other: PropertyRules, name: str, terms: Terms, lost: list[ForbiddenProperty]) -> Terms | None:
-    """Return what a property must be when a group that does not list it has its say too; `None` if it is forbidden."""
-    if other.extra is None or any(matches(regex, name) for regex in other.patterns):
-        return terms
-    if other.closed:
-        lost.append(ForbiddenProperty(name, other.origin, terms))
+def _properties_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
+    held, parts = schema[keyword], as_object(value)
+    if held.__class__ is not dict:
         return None
-    terms += other.extra
-    return terms
-
-
-def _any_implies(question: Relations, conjuncts: Iterable[Json], right: Json, depth: int) -> bool:
-    """Tell whether one of some schemas that hold together implies another schema, or nothing satisfies it."""
-    return right in TRIVIAL or any(question.implies(one, right, depth + 1) for one in conjuncts)
+    return all_satisfied(evaluation.of(parts[name], below, depth + 1) for name, below in held.items() if name in parts)
 
 
 def _properties_implied(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
@@ -198,6 +200,14 @@ def _properties_implied(question: Relations, left: Schema, keyword: str, right: 
     return asked.__class__ is dict and all(
         _any_implies(question, of_property(left, name), below, depth) for name, below in asked.items()
     )
+
+
+def _patterns_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
+    held, parts = schema[keyword], as_object(value)
+    if held.__class__ is not dict:
+        return None
+    pairs = [(matches(regex, name), parts[name], below) for regex, below in held.items() for name in parts]
+    return all_satisfied(_if_matched(evaluation, *pair, depth) for pair in pairs)
 
 
 def _patterns_implied(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
@@ -210,8 +220,12 @@ def _patterns_implied(question: Relations, left: Schema, keyword: str, right: Sc
     )
 
 
-def _unmatched(regex: str, name: str) -> bool:
-    return matches(regex, name) is False
+def _additional_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
+    listed, patterns = mapping(schema.get("properties")), mapping(schema.get("patternProperties"))
+    further = [(name, part) for name, part in as_object(value).items() if name not in listed]
+    return all_satisfied(
+        _if_matched(evaluation, opposite(_any_matches(patterns, name)), part, schema[keyword], depth) for name, part in further
+    )
 
 
 def _additional_implied(question: Relations, left: Schema, keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
@@ -224,6 +238,27 @@ def _additional_implied(question: Relations, left: Schema, keyword: str, right: 
         depth,
         patterns,
     )
+
+
+LAWS: Final = {
+    "properties": KeywordLaws(_properties_satisfied, implied=_properties_implied),
+    "patternProperties": KeywordLaws(_patterns_satisfied, implied=_patterns_implied),
+    "additionalProperties": KeywordLaws(
+        _additional_satisfied, implied=_additional_implied, beside=("properties", "patternProperties")
+    ),
+}
+
+
+def _any_implies(question: Relations, conjuncts: Iterable[Json], right: Json, depth: int) -> bool:
+    """Tell whether one of some schemas that hold together implies another schema, or nothing satisfies it."""
+    return right in TRIVIAL or any(question.implies(one, right, depth + 1) for one in conjuncts)
+
+
+def _if_matched(evaluation: InstanceEvaluation, match: Answer, part: Json, below: Json, depth: int) -> Answer:
+    if match is False:
+        return True
+    found = evaluation.of(part, below, depth + 1)
+    return found if match or found else None
 
 
 def _all_properties(
@@ -243,45 +278,10 @@ def _all_properties(
     )
 
 
-def _properties_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
-    held, parts = schema[keyword], as_object(value)
-    if held.__class__ is not dict:
-        return None
-    return all_satisfied(evaluation.of(parts[name], below, depth + 1) for name, below in held.items() if name in parts)
-
-
-def _patterns_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
-    held, parts = schema[keyword], as_object(value)
-    if held.__class__ is not dict:
-        return None
-    pairs = [(matches(regex, name), parts[name], below) for regex, below in held.items() for name in parts]
-    return all_satisfied(_if_matched(evaluation, *pair, depth) for pair in pairs)
-
-
-def _if_matched(evaluation: InstanceEvaluation, match: Answer, part: Json, below: Json, depth: int) -> Answer:
-    if match is False:
-        return True
-    found = evaluation.of(part, below, depth + 1)
-    return found if match or found else None
-
-
-def _additional_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
-    listed, patterns = mapping(schema.get("properties")), mapping(schema.get("patternProperties"))
-    further = [(name, part) for name, part in as_object(value).items() if name not in listed]
-    return all_satisfied(
-        _if_matched(evaluation, opposite(_any_matches(patterns, name)), part, schema[keyword], depth) for name, part in further
-    )
+def _unmatched(regex: str, name: str) -> bool:
+    return matches(regex, name) is False
 
 
 def _any_matches(patterns: Iterable[str], name: str) -> Answer:
     """Tell whether one of some patterns is found in a name."""
     return opposite(all_satisfied(opposite(matches(regex, name)) for regex in patterns))
-
-
-LAWS: Final = {
-    "properties": KeywordLaws(_properties_satisfied, implied=_properties_implied),
-    "patternProperties": KeywordLaws(_patterns_satisfied, implied=_patterns_implied),
-    "additionalProperties": KeywordLaws(
-        _additional_satisfied, implied=_additional_implied, beside=("properties", "patternProperties")
-    ),
-}

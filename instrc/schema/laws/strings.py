@@ -18,21 +18,10 @@ from instrc.text.jsonvalue import Json, as_text, listing
 if TYPE_CHECKING:
     from instrc.schema.laws.law import InstanceEvaluation
 
-
-# How long the texts are that a pattern finds itself in, and with which letter they begin; `None` for what is hard to say.
-#
-#     extent(r"^\d{5}$")      # Extent(low=5, high=5, first=the digits)
-#     extent("abc")           # Extent(low=3, high=inf, first=any letter)
-#
-# Read are letters, classes, groups, choices and repetitions; a pattern with anything else has no known extent.
-# The sets of letters may be too large, never too small.
-
-
 EXTENT_LEVELS: Final = 40
 """Levels of groups of a pattern whose lengths are counted."""
 EXTENT_LENGTH: Final = 1_000
 """Characters of a pattern whose lengths are counted."""
-
 _ANY = (1 << 129) - 1
 """A set of letters: a bit for each of ASCII, and one for all others."""
 _DIGITS = sum(1 << ord(letter) for letter in "0123456789")
@@ -54,20 +43,6 @@ class Extent(NamedTuple):
         return self.low > other.high or other.low > self.high or (min(self.low, other.low) > 0 and not self.first & other.first)
 
 
-class _Part(NamedTuple):
-    """What a piece of a pattern takes, and whether it is held at the beginning and at the end of the text."""
-
-    low: int
-    high: float
-    first: int
-    begins: bool = False
-    ends: bool = False
-
-
-class _HardError(Exception):
-    """A pattern has something in it that is not read here."""
-
-
 @lru_cache(maxsize=512)
 def extent(pattern: str) -> Extent | None:
     """Return the lengths and first letters of the texts that satisfy a pattern; `None` if they are not known."""
@@ -82,6 +57,16 @@ def extent(pattern: str) -> Extent | None:
     return Extent(part.low, part.high if part.begins and part.ends else math.inf, part.first if part.begins else _ANY)
 
 
+class _Part(NamedTuple):
+    """What a piece of a pattern takes, and whether it is held at the beginning and at the end of the text."""
+
+    low: int
+    high: float
+    first: int
+    begins: bool = False
+    ends: bool = False
+
+
 def _choice(text: str, at: int, depth: int) -> tuple[_Part, int]:
     """Read what is between `|` signs, up to the end of a group or of the pattern."""
     if depth > EXTENT_LEVELS:
@@ -93,6 +78,10 @@ def _choice(text: str, at: int, depth: int) -> tuple[_Part, int]:
         low, high = min(part.low, other.low), max(part.high, other.high)
         part = _Part(low, high, first, part.begins and other.begins, part.ends and other.ends)
     return part, at
+
+
+class _HardError(Exception):
+    """A pattern has something in it that is not read here."""
 
 
 def _sequence(text: str, at: int, depth: int) -> tuple[_Part, int]:
@@ -165,20 +154,6 @@ def _group(text: str, at: int, depth: int) -> tuple[_Part, int]:
     return part, end + 1
 
 
-def _escape(text: str, at: int) -> tuple[_Part, int]:
-    """Read what stands behind a backslash."""
-    letter = text[at]
-    if letter in _CLASSES:
-        return _Part(1, 1.0, _CLASSES[letter]), at + 1
-    if letter in "bB":
-        return _Part(0, 0.0, 0), at + 1
-    if found := _ONE.match(text, at):
-        return _Part(1, 1.0, _ANY), found.end()
-    if letter.isalnum():
-        raise _HardError
-    return _Part(1, 1.0, _bit(letter)), at + 1
-
-
 def _class(text: str, at: int) -> tuple[int, int]:
     """Read a class behind its `[`; return its letters and the place behind it."""
     negated = text[at] == "^"
@@ -209,7 +184,18 @@ def _bit(letter: str) -> int:
     return 1 << min(ord(letter), 128)
 
 
-# The laws of the keywords about texts: `minLength`, `maxLength`, `pattern`, `format`.
+def _escape(text: str, at: int) -> tuple[_Part, int]:
+    """Read what stands behind a backslash."""
+    letter = text[at]
+    if letter in _CLASSES:
+        return _Part(1, 1.0, _CLASSES[letter]), at + 1
+    if letter in "bB":
+        return _Part(0, 0.0, 0), at + 1
+    if found := _ONE.match(text, at):
+        return _Part(1, 1.0, _ANY), found.end()
+    if letter.isalnum():
+        raise _HardError
+    return _Part(1, 1.0, _bit(letter)), at + 1
 
 
 def length(schema: Schema) -> Range:
@@ -250,12 +236,14 @@ def without_texts(schema: Schema) -> tuple[str, ...] | None:
     return None
 
 
+_LEAST, _MOST = laws_of_sizes(length)
+
+
 def _pattern_satisfied(_evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, _depth: int) -> Answer:
     held = schema[keyword]
     return matches(held, as_text(value)) if held.__class__ is str else None
 
 
-_LEAST, _MOST = laws_of_sizes(length)
 LAWS: Final = {
     "minLength": _LEAST,
     "maxLength": _MOST,

@@ -22,6 +22,11 @@ from instrc.schema.laws.law import (
 from instrc.text.jsonvalue import Json, equal
 
 
+def _type_satisfied(_evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, _depth: int) -> Answer:
+    held = schema[keyword]
+    return None if types_of(held) is None else kind_of_value(value) in kinds_of_types(held)
+
+
 def _type(left: Json, right: Json) -> Json | Verdict:
     """Intersect types, knowing that every integer is a number."""
     a, b = types_of(left), types_of(right)
@@ -44,9 +49,9 @@ def _type_implied(_question: Relations, _left: Schema, keyword: str, right: Sche
     return types_of(right[keyword]) is not None and kinds <= kinds_of_types(right[keyword])
 
 
-def _type_satisfied(_evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, _depth: int) -> Answer:
+def _enum_satisfied(_evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, _depth: int) -> Answer:
     held = schema[keyword]
-    return None if types_of(held) is None else kind_of_value(value) in kinds_of_types(held)
+    return any(equal(value, one) for one in held) if held.__class__ is list else None
 
 
 def _enum(left: Json, right: Json) -> Json | Verdict:
@@ -61,18 +66,13 @@ def _enum(left: Json, right: Json) -> Json | Verdict:
     return left if len(kept) == len(left) else kept
 
 
-def _enum_satisfied(_evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, _depth: int) -> Answer:
-    held = schema[keyword]
-    return any(equal(value, one) for one in held) if held.__class__ is list else None
+def _const_satisfied(_evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, _depth: int) -> Answer:
+    return equal(value, schema[keyword])
 
 
 def _const(left: Json, right: Json) -> Json | Verdict:
     """Keep a constant that is twice the same."""
     return left if equal(left, right) else UNSATISFIABLE
-
-
-def _const_satisfied(_evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, _depth: int) -> Answer:
-    return equal(value, schema[keyword])
 
 
 LAWS: Final = {

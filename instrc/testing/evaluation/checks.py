@@ -25,8 +25,6 @@ from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_object, equal, freeze, is_amount
 from instrc.text.source import Span
 
-# A check looks at one part of what a run has brought, at a path: a member of the value, or a step and a member of that.
-
 
 class CheckedRun(Struct, frozen=True, kw_only=True):
     """What a function that checks is given: a case, and what the program has brought for it."""
@@ -169,7 +167,9 @@ def expected_part(case: EvalCase, at: str) -> tuple[Json] | None:
     return (value,)
 
 
-# The kinds of checks.
+def bare_path(path: str) -> str:
+    """Return a path of a metric with bare names of steps."""
+    return ".".join(token if "$" in token else bare_name(token) for token in path.split("."))
 
 
 def _equal(options: JsonObject, _place: CheckPlace) -> Callable[[CheckedRun, Json, Json], Looked]:
@@ -180,26 +180,6 @@ def _equal(options: JsonObject, _place: CheckPlace) -> Callable[[CheckedRun, Jso
         return CheckScore(float(where is None), where is None, where or "")
 
     return look
-
-
-def _difference(expected: Json, actual: Json, *, whole: bool, at: str = "") -> str | None:
-    """Say where a value is not as expected; of objects only the members that are expected count, unless it is `whole`."""
-    if isinstance(expected, dict) and isinstance(actual, dict) and not whole:
-        for key, value in expected.items():
-            if key not in actual:
-                return f"`{at}{key}` is missing, instead of {_short(value)}"
-            if (found := _difference(value, actual[key], whole=whole, at=f"{at}{key}.")) is not None:
-                return found
-        return None
-    if equal(expected, actual):
-        return None
-    where = f"`{at.removesuffix('.')}` is " if at else ""
-    return f"{where}{_short(actual)} instead of {_short(expected)}"
-
-
-def _short(value: Json) -> str:
-    text = dumps(value, indent=False)
-    return text if len(text) <= 120 else f"{text[:119]}…"
 
 
 def _schema(options: JsonObject, _place: CheckPlace) -> Callable[[CheckedRun, Json, Json], Looked]:
@@ -261,11 +241,6 @@ def _metric(options: JsonObject, _place: CheckPlace) -> Callable[[CheckedRun, Js
     return look
 
 
-def bare_path(path: str) -> str:
-    """Return a path of a metric with bare names of steps."""
-    return ".".join(token if "$" in token else bare_name(token) for token in path.split("."))
-
-
 KINDS: Mapping[str, CheckKind] = {
     "equal": CheckKind(_equal, ("whole",), expects=True),
     "schema": CheckKind(_schema, ("schema",)),
@@ -276,9 +251,32 @@ KINDS: Mapping[str, CheckKind] = {
 """By the word of each; later rooms have more."""
 
 
-def _is_number(value: Json) -> TypeGuard[int | float]:
-    """Tell whether a value is a number that a float can hold, so that it can be reckoned with."""
-    return isinstance(value, float) or (isinstance(value, int) and is_amount(abs(value)) and not isinstance(value, bool))
+def _truth(options: JsonObject, name: str) -> bool:
+    value = options.get(name, False)
+    if not isinstance(value, bool):
+        message = f"`{name}` is true or false"
+        raise ValueError(message)  # noqa: TRY004  -- told with the name of the check
+    return value
+
+
+def _difference(expected: Json, actual: Json, *, whole: bool, at: str = "") -> str | None:
+    """Say where a value is not as expected; of objects only the members that are expected count, unless it is `whole`."""
+    if isinstance(expected, dict) and isinstance(actual, dict) and not whole:
+        for key, value in expected.items():
+            if key not in actual:
+                return f"`{at}{key}` is missing, instead of {_short(value)}"
+            if (found := _difference(value, actual[key], whole=whole, at=f"{at}{key}.")) is not None:
+                return found
+        return None
+    if equal(expected, actual):
+        return None
+    where = f"`{at.removesuffix('.')}` is " if at else ""
+    return f"{where}{_short(actual)} instead of {_short(expected)}"
+
+
+def _short(value: Json) -> str:
+    text = dumps(value, indent=False)
+    return text if len(text) <= 120 else f"{text[:119]}…"
 
 
 def _float(options: JsonObject, name: str, otherwise: float) -> float:
@@ -289,15 +287,9 @@ def _float(options: JsonObject, name: str, otherwise: float) -> float:
     return value
 
 
-def _truth(options: JsonObject, name: str) -> bool:
-    value = options.get(name, False)
-    if not isinstance(value, bool):
-        message = f"`{name}` is true or false"
-        raise ValueError(message)  # noqa: TRY004  -- told with the name of the check
-    return value
-
-
-# Functions of Python: given by the caller, never by a data set.
+def _is_number(value: Json) -> TypeGuard[int | float]:
+    """Tell whether a value is a number that a float can hold, so that it can be reckoned with."""
+    return isinstance(value, float) or (isinstance(value, int) and is_amount(abs(value)) and not isinstance(value, bool))
 
 
 class CheckFunction(Protocol):
@@ -334,9 +326,6 @@ def _apart(seen: CheckedRun) -> CheckedRun:
         case=replace(case, input=copy_of(case.input), expected=copy_of(case.expected)),
         run=replace(run, value=copy_of(run.value), steps=copy_of(run.steps), metrics=copy_of(run.metrics)),
     )
-
-
-# The checks of a data set.
 
 
 def checks_of(

@@ -144,9 +144,6 @@ async def evaluated_versions(versions: Sequence[Version], data: DataSet, options
     return [msgspec.structs.replace(each, version=version.name) for each, version in zip(found, versions, strict=True)]
 
 
-# Before money is spent.
-
-
 def foresight(cases: int, runs: int, drop: float | None = None) -> Iterator[str]:
     """Say what so many cases can show, and how often a gate is wrong, before anything is run."""
     seen = [(share, visible(cases, share)) for share in _SHARES]
@@ -166,9 +163,6 @@ def foresight(cases: int, runs: int, drop: float | None = None) -> Iterator[str]
 
 def _points(share: float) -> str:
     return f"{100 * share:.0f}"
-
-
-# Reports.
 
 
 def conclusion(found: VersionComparison) -> Iterator[str]:
@@ -203,6 +197,10 @@ def conclusion(found: VersionComparison) -> Iterator[str]:
         yield f"The model gave no answer in {unanswered} runs: they count as failed, so the difference may be that of an outage."
 
 
+def _signed(share: float) -> str:
+    return f"{100 * share:+.1f}"
+
+
 def gate_of(found: VersionComparison, drop: float | None) -> Iterator[str]:
     """Say whether a gate is kept, if there is one."""
     if drop is not None and not found.same:
@@ -212,10 +210,6 @@ def gate_of(found: VersionComparison, drop: float | None) -> Iterator[str]:
             "undecided": f"Gate: kept, but these cases do not show that the drop is smaller than {100 * drop:g} %.",
         }
         yield said[found.verdict(drop)]
-
-
-def _signed(share: float) -> str:
-    return f"{100 * share:+.1f}"
 
 
 def comparison_tables(found: VersionComparison) -> Iterator[ReportTable]:
@@ -262,9 +256,6 @@ def _said(results: Iterable[CaseResult]) -> str:
     if not failed:
         return "passed"
     return why(failed[0]) if len(failed) == len(runs) else f"{len(failed)} of {len(runs)} failed: {why(failed[0])}"
-
-
-# Each part of a program left out in turn.
 
 
 class Ablation(NamedTuple):

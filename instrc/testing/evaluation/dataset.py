@@ -23,22 +23,6 @@ from instrc.tools.sources import Given, of_text, of_value
 from instrc.tools.yaml_text import of_yaml
 from instrc.vibes.find_files import is_folder, read_text, readable
 
-# A data set `NAME.eval.jsonl` belongs to `NAME.aug` (or `NAME.vibe.json`) in the same folder; each line is a case.
-#
-# A first line without `input` says what holds for all: `checks`, `activities`, `repeat`, `min`.
-# YAML has these beside `cases`, and so has what pydantic-evals writes: `inputs`, `expected_output`, `metadata`, `evaluators`.
-
-
-ENDINGS: Final = (".eval.jsonl", ".eval.yaml", ".eval.yml")
-"""Of the data sets that are found beside programs; one of Python is run only where it is named."""
-CASES: Final = 100_000
-"""Cases of one data set."""
-
-_OF_CASE: Final = ("id", "input", "expected", "tags", "weight", "answers", "metadata")
-_OF_SET: Final = ("name", "checks", "activities", "repeat", "min", "evaluators", "report_evaluators")
-_PYDANTIC: Final = {"name": "id", "inputs": "input", "expected_output": "expected"}
-"""Members of a case as pydantic-evals calls them."""
-
 
 class EvalCase(Struct, frozen=True, kw_only=True):
     """One case: what a program is given, and what is expected of it."""
@@ -74,6 +58,16 @@ class DataSet(Struct, frozen=True, kw_only=True):
     folder: Path = Path()
     """Where files are looked up that a check names."""
     at: Span | None = None
+
+
+ENDINGS: Final = (".eval.jsonl", ".eval.yaml", ".eval.yml")
+"""Of the data sets that are found beside programs; one of Python is run only where it is named."""
+CASES: Final = 100_000
+"""Cases of one data set."""
+_OF_CASE: Final = ("id", "input", "expected", "tags", "weight", "answers", "metadata")
+_OF_SET: Final = ("name", "checks", "activities", "repeat", "min", "evaluators", "report_evaluators")
+_PYDANTIC: Final = {"name": "id", "inputs": "input", "expected_output": "expected"}
+"""Members of a case as pydantic-evals calls them."""
 
 
 def read_data_set(path: str, report: Report) -> DataSet | None:
@@ -187,6 +181,12 @@ def _case(item: Json, number: int, at: Span | None, wrong: list[InvalidDataSet])
     )
 
 
+def _refuse_unknown(said: Mapping[str, object], known: tuple[str, ...], refuse: Callable[[str], None]) -> None:
+    for key in said:
+        if key not in known:
+            refuse(f"`{key}` says nothing here: {did_you_mean(nearest(key, known)) or 'there are ' + ', '.join(known)}")
+
+
 def _set(head: JsonObject, cases: tuple[EvalCase, ...], folder: Path, at: Span | None, wrong: list[InvalidDataSet]) -> DataSet:
     def refuse(reason: str) -> None:
         wrong.append(InvalidDataSet(at=at, what="what it says of all cases", reason=reason))
@@ -224,15 +224,6 @@ def minimum_of(given: Mapping[str, object]) -> dict[str, float]:
             message = f"of `{name}` is a number from 0 to 1"
             raise ValueError(message)
     return {name: float(cast("float", value)) for name, value in given.items()}
-
-
-def _refuse_unknown(said: Mapping[str, object], known: tuple[str, ...], refuse: Callable[[str], None]) -> None:
-    for key in said:
-        if key not in known:
-            refuse(f"`{key}` says nothing here: {did_you_mean(nearest(key, known)) or 'there are ' + ', '.join(known)}")
-
-
-# The programs that data sets belong to.
 
 
 def data_sets_at(path: str, report: Report) -> Iterator[tuple[str, str]]:

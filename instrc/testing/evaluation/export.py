@@ -33,14 +33,6 @@ def _recorded(result: CaseResult, events: Sequence[Event]) -> str:
     return f"## {title}\n\n" + "".join(_block(word, value) for word, value in blocks.items())
 
 
-def _block(word: str, value: Json) -> str:
-    fence = "```"
-    text = dumps(value)
-    while fence in text:
-        fence += "`"
-    return f"{fence}json {word}\n{text}\n{fence}\n"
-
-
 def _answers(events: Iterable[Event]) -> JsonObject:
     """Return what was accepted of models, people and activities: by the name of a step that answers once, else by commands."""
     about: dict[str, tuple[str, ...]] = {}
@@ -72,6 +64,14 @@ def _answers(events: Iterable[Event]) -> JsonObject:
         once = len(steps) == 1 and names.count(bare_name(steps[0])) == 1
         found[bare_name(steps[0]) if once else command] = [value] if isinstance(value, list) else value
     return found
+
+
+def _block(word: str, value: Json) -> str:
+    fence = "```"
+    text = dumps(value)
+    while fence in text:
+        fence += "`"
+    return f"{fence}json {word}\n{text}\n{fence}\n"
 
 
 def pydantic_evals(data: DataSet, name: str) -> str:

@@ -26,13 +26,6 @@ if TYPE_CHECKING:
     from instrc.testing.evaluation.report import Gate, ReportTable
     from instrc.testing.evaluation.statistics import Agreement
 
-# A judge is a program or a vibe whose answer has a text first, the reason, and then `pass`, true or false; or, for pairs,
-# `better`: `first` or `second`, perhaps `tie`.  No marks: models give nearly all the same one.
-#
-# It reads `input`, `answer` and `expected`; a judge of pairs `input`, `first` and `second`.  A program may declare inputs of
-# these names; any other judge reads all of them as one JSON text.
-
-
 PASS, BETTER = "pass", "better"
 LABELS: Final = 30
 """Labels by people that a judge needs before a gate goes by it."""
@@ -92,12 +85,6 @@ def _word_of(prepared: Prepared) -> str:
     return word
 
 
-def _asked(prepared: Prepared, about: JsonObject) -> Json:
-    """Return what a judge is given: its inputs by name if it declares them, else all as one text."""
-    declared = prepared.inputs or {}
-    return about if about.keys() <= declared.keys() else dumps(about)
-
-
 async def _votes(
     ask: Ask, prepared: Prepared, file: str, model: str | None, judged: tuple[Json, Json, Json]
 ) -> tuple[float | None, list[str]]:
@@ -119,6 +106,12 @@ async def _votes(
     return {("second", "first"): 1.0, ("first", "second"): 0.0}.get((str(votes[0]), str(votes[1])), 0.5), reasons
 
 
+def _asked(prepared: Prepared, about: JsonObject) -> Json:
+    """Return what a judge is given: its inputs by name if it declares them, else all as one text."""
+    declared = prepared.inputs or {}
+    return about if about.keys() <= declared.keys() else dumps(about)
+
+
 def _said(facts: RunFacts, word: str) -> Json:
     return mapping(facts.value).get(word)
 
@@ -130,7 +123,31 @@ def _reason(facts: RunFacts, word: str) -> str:
     return texts[0] if texts else "the judge gave no reason"
 
 
-# Two versions, pair by pair.
+class JudgeReport(NamedTuple):
+    """A judge in a data set, and how far people agree with it."""
+
+    check: str
+    judge: str
+    model: str
+    """What it was asked with."""
+    agreed: Agreement
+    same_model: bool
+    """It is the model whose answers it judges."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether a gate may go by it."""
+        return self.agreed.labels >= LABELS and self.agreed.interval.low > 0
+
+    @property
+    def remarks(self) -> Iterator[str]:
+        """What a reader of its verdicts has to know."""
+        if self.same_model:
+            yield f"`{self.check}` is judged by the model that has answered, and models prefer their own answers: ask another"
+        if not self.counts:
+            few = f"{self.agreed.labels} labels by people, and {LABELS} are needed"
+            why = few if self.agreed.labels < LABELS else "it does not agree with people more often than by chance"
+            yield f"`{self.check}` is not calibrated ({why}): no gate goes by it"
 
 
 class Preferences(NamedTuple):
@@ -185,61 +202,6 @@ async def preferences(
     return Preferences({case: fmean(each) for case, each in scores.items()}, said.count(None), report)
 
 
-# How far people agree with a judge.
-
-
-class JudgeReport(NamedTuple):
-    """A judge in a data set, and how far people agree with it."""
-
-    check: str
-    judge: str
-    model: str
-    """What it was asked with."""
-    agreed: Agreement
-    same_model: bool
-    """It is the model whose answers it judges."""
-
-    @property
-    def counts(self) -> bool:
-        """Whether a gate may go by it."""
-        return self.agreed.labels >= LABELS and self.agreed.interval.low > 0
-
-    @property
-    def remarks(self) -> Iterator[str]:
-        """What a reader of its verdicts has to know."""
-        if self.same_model:
-            yield f"`{self.check}` is judged by the model that has answered, and models prefer their own answers: ask another"
-        if not self.counts:
-            few = f"{self.agreed.labels} labels by people, and {LABELS} are needed"
-            why = few if self.agreed.labels < LABELS else "it does not agree with people more often than by chance"
-            yield f"`{self.check}` is not calibrated ({why}): no gate goes by it"
-
-
-async def calibrations(data: DataSet, options: EvalOptions, model: str) -> list[JudgeReport]:
-    """Return how far people agree with each judge of a data set, whose answers are those of a `model`.
-
-    The labels are the data set of the judge itself, `NAME.eval.jsonl` beside it: `input` is what it reads, and `expected` has
-    what people say.
-    """
-    found = []
-    for name, said in data.checks.items():
-        if isinstance(said, dict) and said.get("check") == "judge":
-            file, words = _file_of(said, data.folder), said.get("model")
-            chosen = words if isinstance(words, str) else options.model
-            agreed, used = await _calibrated(str(file), replace(options, model=chosen, repeats=1, checks={}))
-            found.append(JudgeReport(name, str(said["judge"]), used or model, agreed, (used or model) == model))
-    return found
-
-
-async def calibrated_gates(found: EvaluationResult, data: DataSet, options: EvalOptions) -> tuple[list[Gate], list[JudgeReport]]:
-    """Return the gates of an evaluation, by what people agree with, and the judges of its data set."""
-    from instrc.testing.evaluation.report import gates_of  # brings the statistics
-
-    judges = await calibrations(data, options, found.model)
-    left = frozenset(judge.check for judge in judges if not judge.counts)
-    return gates_of(without_checks(found, left) if left else found, data.minimum), judges
-
-
 async def _calibrated(file: str, options: EvalOptions) -> tuple[Agreement, str]:
     from instrc.testing.evaluation.statistics import agreement  # the extra `eval`: who only judges does without it
 
@@ -266,6 +228,31 @@ async def _calibrated(file: str, options: EvalOptions) -> tuple[Agreement, str]:
         if word in mapping(result.value)
     ]
     return agreement([judged for judged, _ in pairs], [labelled for _, labelled in pairs]), asked.model
+
+
+async def calibrations(data: DataSet, options: EvalOptions, model: str) -> list[JudgeReport]:
+    """Return how far people agree with each judge of a data set, whose answers are those of a `model`.
+
+    The labels are the data set of the judge itself, `NAME.eval.jsonl` beside it: `input` is what it reads, and `expected` has
+    what people say.
+    """
+    found = []
+    for name, said in data.checks.items():
+        if isinstance(said, dict) and said.get("check") == "judge":
+            file, words = _file_of(said, data.folder), said.get("model")
+            chosen = words if isinstance(words, str) else options.model
+            agreed, used = await _calibrated(str(file), replace(options, model=chosen, repeats=1, checks={}))
+            found.append(JudgeReport(name, str(said["judge"]), used or model, agreed, (used or model) == model))
+    return found
+
+
+async def calibrated_gates(found: EvaluationResult, data: DataSet, options: EvalOptions) -> tuple[list[Gate], list[JudgeReport]]:
+    """Return the gates of an evaluation, by what people agree with, and the judges of its data set."""
+    from instrc.testing.evaluation.report import gates_of  # brings the statistics
+
+    judges = await calibrations(data, options, found.model)
+    left = frozenset(judge.check for judge in judges if not judge.counts)
+    return gates_of(without_checks(found, left) if left else found, data.minimum), judges
 
 
 def judges_table(found: Sequence[JudgeReport]) -> ReportTable:

@@ -19,7 +19,6 @@ _LONGEST: Final = 20_000
 """Letters of a part of a trace."""
 _EXCERPT: Final = 160
 """Letters of a value in the table."""
-
 _STYLE = """
 :root { color-scheme: light dark; --line: #8884; --soft: #8881; --good: #1a7f4b; --bad: #c0392b; --accent: #3b6fe0; }
 @media (prefers-color-scheme: dark) { :root { --good: #4cc38a; --bad: #ff8a7a; --accent: #8fb0ff; } }
@@ -93,6 +92,10 @@ def _program(versions: Sequence[EvaluationResult], tables: Sequence[ReportTable]
     return f"<section>{about}{shown}{_cases(versions, traces)}</section>"
 
 
+def _text(text: str) -> str:
+    return escape(visible_lines(text), quote=True)
+
+
 def _table(table: ReportTable) -> str:
     head = "".join(f'<th scope="col">{_text(name)}</th>' for name in table.header)
     rows = "".join(f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in row)}</tr>" for row in table.rows)
@@ -131,6 +134,19 @@ def _row(case: str, versions: Sequence[Sequence[CaseResult]], traces: Mapping[st
     return f'<tr data-is="{kinds}">{cells}</tr>'
 
 
+def _folded(value: Json) -> str:
+    """Return a value: a short one as it is, a long one behind its beginning."""
+    short, whole = _excerpt(value), value if isinstance(value, str) else dumps(value)
+    return (
+        f"<details><summary>{_text(short)}</summary><pre>{_text(whole)}</pre></details>" if short.endswith("…") else _text(short)
+    )
+
+
+def _excerpt(value: Json) -> str:
+    text = value if isinstance(value, str) else dumps(value, indent=False)
+    return text if len(text) <= _EXCERPT else f"{text[: _EXCERPT - 1]}…"
+
+
 def _result(results: Sequence[CaseResult], share: float, traces: Mapping[str, Sequence[Event]]) -> str:
     """Return the cells of one version: how many runs passed, what the worst of them has brought, and how."""
     shown = min(results, key=lambda result: result.passed)
@@ -160,20 +176,3 @@ def _event(event: Event) -> str:
     texts = [(title, value if isinstance(value, str) else dumps(cast("Json", value))) for title, value in parts]
     about = ", ".join(steps_of(event)) or event.get("activity", "")
     return "".join(f"<h3>{title} {_text(about)}</h3><pre>{_text(text[:_LONGEST])}</pre>" for title, text in texts)
-
-
-def _folded(value: Json) -> str:
-    """Return a value: a short one as it is, a long one behind its beginning."""
-    short, whole = _excerpt(value), value if isinstance(value, str) else dumps(value)
-    return (
-        f"<details><summary>{_text(short)}</summary><pre>{_text(whole)}</pre></details>" if short.endswith("…") else _text(short)
-    )
-
-
-def _excerpt(value: Json) -> str:
-    text = value if isinstance(value, str) else dumps(value, indent=False)
-    return text if len(text) <= _EXCERPT else f"{text[: _EXCERPT - 1]}…"
-
-
-def _text(text: str) -> str:
-    return escape(visible_lines(text), quote=True)

@@ -133,9 +133,6 @@ def gates_of(found: EvaluationResult, minimum: Mapping[str, float]) -> list[Gate
     return made
 
 
-# Tables, which every form of a report shows.
-
-
 class ReportTable(NamedTuple):
     """A table of a report."""
 
@@ -151,6 +148,9 @@ def heading(found: EvaluationResult) -> str:
     return f"{found.program}{version} with {found.model or 'no model'}: {found.cases} case{'s' * (found.cases != 1)}{runs}"
 
 
+_INVENTED = {"answers": "the answers of the model", "results": "the results of activities"}
+
+
 def remarks(found: EvaluationResult) -> Iterator[str]:
     """Yield what a reader of the figures has to know."""
     runs = len(found.results)
@@ -162,9 +162,6 @@ def remarks(found: EvaluationResult) -> Iterator[str]:
         yield f"The model gave no answer in {unanswered} of {runs} runs: they count as failed."
     if kept := sum(result.kept for result in found.results):
         yield f"{kept} of {runs} runs are kept from before: nothing was asked for them again."
-
-
-_INVENTED = {"answers": "the answers of the model", "results": "the results of activities"}
 
 
 def tables_of(found: EvaluationResult, gate: Sequence[Gate] = ()) -> Iterator[ReportTable]:
@@ -222,15 +219,6 @@ def as_text(found: EvaluationResult, tables: Iterable[ReportTable]) -> str:
     return "\n".join(parts) + "\n"
 
 
-def totals(found: EvaluationResult) -> str:
-    """Say what all of it took."""
-    uses = [use for result in found.results if not result.kept for use in result.steps]
-    tokens = sum(use.input_tokens + use.output_tokens for use in uses)
-    cost = total_cost(uses)
-    price = "" if cost is None else f", {money(cost)}"
-    return f"{sum(use.requests for use in uses):,} requests, {tokens:,} tokens{price}, {found.seconds:.1f} s"
-
-
 _CELL: Final = 100
 """Letters of a cell on a terminal."""
 
@@ -242,6 +230,15 @@ def _aligned(table: ReportTable) -> Iterator[str]:
     yield table.title
     for row in rows:
         yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def totals(found: EvaluationResult) -> str:
+    """Say what all of it took."""
+    uses = [use for result in found.results if not result.kept for use in result.steps]
+    tokens = sum(use.input_tokens + use.output_tokens for use in uses)
+    cost = total_cost(uses)
+    price = "" if cost is None else f", {money(cost)}"
+    return f"{sum(use.requests for use in uses):,} requests, {tokens:,} tokens{price}, {found.seconds:.1f} s"
 
 
 def as_markdown(found: EvaluationResult, tables: Iterable[ReportTable]) -> str:
@@ -276,17 +273,17 @@ def _suite(found: EvaluationResult) -> str:
     return f"<testsuite name={name} {counts}>\n{''.join(_testcase(found, result) for result in found.results)}</testsuite>\n"
 
 
+def _writable(text: str) -> str:
+    """Return a text without the characters that no XML may have."""
+    return "".join(letter if letter in "\t\n" or (letter >= " " and letter not in "\ufffe\uffff") else "�" for letter in text)
+
+
 def _testcase(found: EvaluationResult, result: CaseResult) -> str:
     run = f" #{result.repeat}" if found.repeats > 1 else ""
     said, name, about = quoteattr(_writable(why(result))), quoteattr(_writable(f"{result.case}{run}")), quoteattr(found.program)
     wrong = "" if result.passed else f"<{'failure' if result.error is None else 'error'} message={said}/>"
     output = f"<system-out>{escape(_writable(dumps(result.value)))}</system-out>" if wrong else ""
     return f'<testcase classname={about} name={name} time="{result.seconds:.3f}">{wrong}{output}</testcase>\n'
-
-
-def _writable(text: str) -> str:
-    """Return a text without the characters that no XML may have."""
-    return "".join(letter if letter in "\t\n" or (letter >= " " and letter not in "\ufffe\uffff") else "�" for letter in text)
 
 
 def as_json(found: Iterable[EvaluationResult], gates: Iterable[Sequence[Gate]]) -> JsonObject:
@@ -307,6 +304,10 @@ def _summary(found: EvaluationResult, gate: Sequence[Gate]) -> Json:
     return made
 
 
+TOO_FEW, NOT_RUN = 3, 4
+"""Exit codes: too few cases to tell; the provider gave no answer, or the budget is used up."""
+
+
 def exit_code(found: Sequence[EvaluationResult], gate: Sequence[Gate]) -> int:
     """Return 0 if all was run and the gate is kept, 1 if it is missed, 3 if the cases are too few to tell.
 
@@ -320,7 +321,3 @@ def exit_code(found: Sequence[EvaluationResult], gate: Sequence[Gate]) -> int:
     if any(result.unanswered for each in found for result in each.results):
         return NOT_RUN
     return 1 if "missed" in verdicts else TOO_FEW
-
-
-TOO_FEW, NOT_RUN = 3, 4
-"""Exit codes: too few cases to tell; the provider gave no answer, or the budget is used up."""

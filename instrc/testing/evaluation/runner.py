@@ -143,15 +143,6 @@ class KeptRuns:
             raise CompileError([problems.files.UnwritableOutput(path=str(self.file), reason=reason)]) from None
 
 
-def _make(folder: Path) -> None:
-    """Make the folder of an evaluation; `CompileError` if that cannot be done."""
-    try:
-        make_unversioned(folder)
-    except OSError as error:
-        reason = (error.strerror or "no reason").lower()
-        raise CompileError([problems.files.UnwritableOutput(path=str(folder), reason=reason)]) from None
-
-
 def _as_kept(run: RunFacts) -> RunFacts:
     return msgspec.structs.replace(run, kept=True)
 
@@ -297,6 +288,26 @@ class ProgramRunner:
         return [name for name, names in self._activities.items() if given & {bare_name(each) for each in names}]
 
 
+def _make(folder: Path) -> None:
+    """Make the folder of an evaluation; `CompileError` if that cannot be done."""
+    try:
+        make_unversioned(folder)
+    except OSError as error:
+        reason = (error.strerror or "no reason").lower()
+        raise CompileError([problems.files.UnwritableOutput(path=str(folder), reason=reason)]) from None
+
+
+def _names_of(launcher: Launcher) -> tuple[list[str], dict[str, list[str]]]:
+    """Return the steps that people fill in, and the names by which the results of each activity can be given."""
+    units = [unit for region in program_of(launcher.plan).regions for unit in region.units]
+    people = [bare_name(step.key) for unit in units if unit.kind == "user" for step in unit.steps]
+    activities: dict[str, list[str]] = {name: [name] for name, _ in called_activities(launcher.plan)}
+    for unit in units:
+        if unit.kind in {"activity", "fire"}:
+            activities.setdefault(unit.steps[0].activity or unit.steps[0].key, []).append(bare_name(unit.steps[0].key))
+    return people, activities
+
+
 def _code_of(functions: Iterable[object], folder: Path) -> list[str]:
     """Return digests of the project's modules that functions are from, and of those that these use: new code, new results."""
     left = [str(getattr(function, "__module__", "")) for function in functions]
@@ -319,37 +330,16 @@ def _code_of(functions: Iterable[object], folder: Path) -> list[str]:
     return sorted(found.values())
 
 
-def _stand_in(script: CaseScript, name: str, given: Json) -> Json:
-    command = current_call().key.partition("/")[2].partition("~")[0]
-    asked: ActivityCommand = {
-        "kind": "activity",
-        "id": command,
-        "activity": name,
-        "called": name,
-        "step": command.rpartition(".")[2],
-        "input": given,
-        "schema": True,
-        "process": None,
-    }
-    result = script.find(asked) or {}
-    if "error" in result:
-        error = as_object(result["error"])
-        raise ActivityError(str(error.get("message", "it has failed")), code=str(error.get("code", "failed")), retry=False)
-    return result.get("ok")
+def _with_own_seed(table: RequestTable, launch: Launch, repeat: int) -> RequestTable:
+    """Return the settings of the requests of a case: a seed that is set gives each run of each case a seed of its own.
 
-
-def _names_of(launcher: Launcher) -> tuple[list[str], dict[str, list[str]]]:
-    """Return the steps that people fill in, and the names by which the results of each activity can be given."""
-    units = [unit for region in program_of(launcher.plan).regions for unit in region.units]
-    people = [bare_name(step.key) for unit in units if unit.kind == "user" for step in unit.steps]
-    activities: dict[str, list[str]] = {name: [name] for name, _ in called_activities(launcher.plan)}
-    for unit in units:
-        if unit.kind in {"activity", "fire"}:
-            activities.setdefault(unit.steps[0].activity or unit.steps[0].key, []).append(bare_name(unit.steps[0].key))
-    return people, activities
-
-
-# What a run has brought, by what happened in it.
+    Under one seed all cases would share their draws, and no test takes them for independent. Two versions share those of a case.
+    """
+    seed = table.given.get("seed", table.general.get("seed"))
+    if seed is None:
+        return table
+    drawn = sha256(dumps([seed, launch.inputs, repeat], indent=False).encode()).digest()
+    return replace(table, given={**table.given, "seed": int.from_bytes(drawn[:4], "big") >> 1})
 
 
 def _facts(live: LiveRun, seconds: float) -> RunFacts:
@@ -375,18 +365,6 @@ def _facts(live: LiveRun, seconds: float) -> RunFacts:
         seconds=seconds,
         trace=live.id,
     )
-
-
-def _with_own_seed(table: RequestTable, launch: Launch, repeat: int) -> RequestTable:
-    """Return the settings of the requests of a case: a seed that is set gives each run of each case a seed of its own.
-
-    Under one seed all cases would share their draws, and no test takes them for independent. Two versions share those of a case.
-    """
-    seed = table.given.get("seed", table.general.get("seed"))
-    if seed is None:
-        return table
-    drawn = sha256(dumps([seed, launch.inputs, repeat], indent=False).encode()).digest()
-    return replace(table, given={**table.given, "seed": int.from_bytes(drawn[:4], "big") >> 1})
 
 
 def _failed_codes(events: Iterable[Event]) -> set[str]:
@@ -426,7 +404,23 @@ def _uses(events: Iterable[Event], only: str | None) -> tuple[StepUse, ...]:
     return tuple(found.values())
 
 
-# A whole data set.
+def _stand_in(script: CaseScript, name: str, given: Json) -> Json:
+    command = current_call().key.partition("/")[2].partition("~")[0]
+    asked: ActivityCommand = {
+        "kind": "activity",
+        "id": command,
+        "activity": name,
+        "called": name,
+        "step": command.rpartition(".")[2],
+        "input": given,
+        "schema": True,
+        "process": None,
+    }
+    result = script.find(asked) or {}
+    if "error" in result:
+        error = as_object(result["error"])
+        raise ActivityError(str(error.get("message", "it has failed")), code=str(error.get("code", "failed")), retry=False)
+    return result.get("ok")
 
 
 async def evaluated(prepared: Prepared, data: DataSet, options: EvalOptions) -> EvaluationResult:
@@ -480,35 +474,6 @@ async def evaluated(prepared: Prepared, data: DataSet, options: EvalOptions) -> 
     )
 
 
-def asking(options: EvalOptions) -> Ask:
-    """Return what runs other programs within the same budget, as judges are."""
-    runners: dict[tuple[str, str | None], ProgramRunner] = {}
-
-    async def ask(program: str, value: Json, model: str | None) -> RunFacts:
-        if (program, model) not in runners:
-            runners[program, model] = ProgramRunner(prepare(program), replace(options, model=model or options.model))
-        facts = await runners[program, model].run(EvalCase(id="judged", input=value))
-        if facts.unanswered:
-            raise UnansweredError(facts.error)
-        return facts
-
-    return ask
-
-
-class UnansweredError(Exception):
-    """A model that a check asks gave no answer, or the budget was used up."""
-
-
-async def _checked(case: EvalCase, repeat: int, facts: RunFacts, checks: Iterable[EvalCheck]) -> CaseResult:
-    """Return a run of a case with what the checks say of it."""
-    applying = [check for check in checks if check.applies(case)]
-    try:
-        return result_of(case, repeat, facts, [await check.result(case, facts) for check in applying])
-    except UnansweredError as error:
-        facts = msgspec.structs.replace(facts, error=str(error), unanswered=True)
-        return result_of(case, repeat, facts, [await check.result(case, facts) for check in applying])
-
-
 def _require_sound(runner: ProgramRunner, data: DataSet) -> None:
     """Refuse cases that cannot be run, all at once, before any model is asked."""
     wrong: list[Problem] = []
@@ -519,29 +484,6 @@ def _require_sound(runner: ProgramRunner, data: DataSet) -> None:
             wrong += error.problems
     if wrong:
         raise CompileError(wrong)
-
-
-def result_of(case: EvalCase, repeat: int, facts: RunFacts, checks: Iterable[CheckResult]) -> CaseResult:
-    """Return a run of a case with what its checks say."""
-    return CaseResult(
-        case=case.id,
-        repeat=repeat,
-        checks=tuple(checks),
-        tags=case.tags,
-        weight=case.weight,
-        input=case.input,
-        expected=case.expected,
-        value=facts.value,
-        error=facts.error,
-        unanswered=facts.unanswered,
-        steps=facts.uses,
-        seconds=facts.seconds,
-        trace=facts.trace,
-        kept=facts.kept,
-    )
-
-
-# A span of OpenTelemetry for each case, around those of its run.
 
 
 @contextmanager
@@ -572,3 +514,52 @@ def _span(program: str, model: str, case: EvalCase, repeat: int) -> Iterator[Cal
                 span.add_event("gen_ai.evaluation.result", said)
 
         yield tell
+
+
+async def _checked(case: EvalCase, repeat: int, facts: RunFacts, checks: Iterable[EvalCheck]) -> CaseResult:
+    """Return a run of a case with what the checks say of it."""
+    applying = [check for check in checks if check.applies(case)]
+    try:
+        return result_of(case, repeat, facts, [await check.result(case, facts) for check in applying])
+    except UnansweredError as error:
+        facts = msgspec.structs.replace(facts, error=str(error), unanswered=True)
+        return result_of(case, repeat, facts, [await check.result(case, facts) for check in applying])
+
+
+def asking(options: EvalOptions) -> Ask:
+    """Return what runs other programs within the same budget, as judges are."""
+    runners: dict[tuple[str, str | None], ProgramRunner] = {}
+
+    async def ask(program: str, value: Json, model: str | None) -> RunFacts:
+        if (program, model) not in runners:
+            runners[program, model] = ProgramRunner(prepare(program), replace(options, model=model or options.model))
+        facts = await runners[program, model].run(EvalCase(id="judged", input=value))
+        if facts.unanswered:
+            raise UnansweredError(facts.error)
+        return facts
+
+    return ask
+
+
+class UnansweredError(Exception):
+    """A model that a check asks gave no answer, or the budget was used up."""
+
+
+def result_of(case: EvalCase, repeat: int, facts: RunFacts, checks: Iterable[CheckResult]) -> CaseResult:
+    """Return a run of a case with what its checks say."""
+    return CaseResult(
+        case=case.id,
+        repeat=repeat,
+        checks=tuple(checks),
+        tags=case.tags,
+        weight=case.weight,
+        input=case.input,
+        expected=case.expected,
+        value=facts.value,
+        error=facts.error,
+        unanswered=facts.unanswered,
+        steps=facts.uses,
+        seconds=facts.seconds,
+        trace=facts.trace,
+        kept=facts.kept,
+    )

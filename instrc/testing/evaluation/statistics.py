@@ -18,20 +18,28 @@ try:
 except ModuleNotFoundError:  # half a second: who computes nothing does not import this module
     raise CompileError([MissingExtra(feature="`instrc eval`", extra="eval", package="scipy")]) from None
 
-Numbers: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.int64]
 
-# Cases are the units: the repetitions of one case are averaged before anything here sees them, since they are not independent.
-# The coverage of each interval and the false alarms of each test are measured; `tests/benchmarks/README.md` has the table.
+Numbers: TypeAlias = NDArray[np.float64]
+
+
+Counts: TypeAlias = NDArray[np.int64]
 
 
 LEVEL: Final = 0.05
 """The share of false alarms that a test allows; intervals cover the rest."""
+
+
 POWER: Final = 0.8
 """How often a difference that is called visible is found."""
+
+
 _CONTINUITY: Final = 0.25
 """In cases: without it the interval of a paired difference covers less than 94 % in some designs."""
+
+
 _SHUFFLES: Final = 9999
+
+
 _SEED: Final = 7
 """The same scores always give the same `p`."""
 
@@ -223,9 +231,6 @@ def agreement(judged: Sequence[bool], labelled: Sequence[bool], *, level: float 
 def mid_p(better: int, worse: int) -> float:
     """Return the mid-p value of McNemar's test: of the cases that differ, half are expected to be better."""
     return float(_mid_p(min(better, worse), better + worse))
-
-
-# What is computed.
 
 
 def _mid_p(fewer: object, all_: object) -> Numbers:

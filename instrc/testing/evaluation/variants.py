@@ -49,6 +49,11 @@ class Version(NamedTuple):
         return self[2:] == other[2:] and _asked(self.prepared) == _asked(other.prepared)
 
 
+def _asked(prepared: Prepared) -> tuple[str, ...]:
+    """Return what decides how a model is asked; the order of properties counts."""
+    return dumps(prepared.document), dumps(prepared.processes), repr(prepared.settings.requests), repr(prepared.settings.run)
+
+
 class Changes(NamedTuple):
     """What a program is compared with."""
 
@@ -95,15 +100,6 @@ def versions_of(
     return Version(changes.against, at_revision(program, changes.against, export=export, project=project)), after
 
 
-def _asked(prepared: Prepared) -> tuple[str, ...]:
-    """Return what decides how a model is asked; the order of properties counts."""
-    return dumps(prepared.document), dumps(prepared.processes), repr(prepared.settings.requests), repr(prepared.settings.run)
-
-
-def _refuse(what: str, word: str, reason: str, near: tuple[str, ...] = ()) -> NoReturn:
-    raise CompileError([UnusableSetting(what=what, word=word, reason=reason, nearest=near)]) from None
-
-
 def _near(
     name: str, program: str, kind: type[Instruction | Application], export: str | None, project: Project
 ) -> tuple[str, ...]:
@@ -114,7 +110,32 @@ def _near(
     return nearest(name, names, without=frozenset({name}))
 
 
-# Other vibes. The compiler finds vibes in memory before those of all folders, so the rest of the program stays what it is.
+def _composed(program: str, export: str | None, project: Project) -> FlatGraph | None:
+    """Return the graph of a program; `None` of what is no program."""
+    seen: list[FlatGraph] = []
+
+    def note(graph: FlatGraph) -> FlatGraph:
+        seen.append(graph)
+        return graph
+
+    chosen = prepare(program, export=export, project=project, change=note).name
+    return next((each for each in seen if each.graph.name == chosen), seen[0] if seen else None)
+
+
+def _uses(value: object, kind: type[_T]) -> Iterator[_T]:
+    """Yield the uses of mixins, or of instructions, in contents."""
+    if isinstance(value, kind):
+        yield value
+    if isinstance(value, tuple | list):
+        for each in value:
+            yield from _uses(each, kind)
+    elif isinstance(value, msgspec.Struct) and not isinstance(value, Span | Source):
+        for name in value.__struct_fields__:
+            yield from _uses(getattr(value, name), kind)
+
+
+def _refuse(what: str, word: str, reason: str, near: tuple[str, ...] = ()) -> NoReturn:
+    raise CompileError([UnusableSetting(what=what, word=word, reason=reason, nearest=near)]) from None
 
 
 def with_vibes(
@@ -126,10 +147,6 @@ def with_vibes(
     """
     vibes = {name: _vibe(program, name, other, project) for name, other in given.items()}
     return _with_memory(program, {**vibes, **{name: {"type": "object"} for name in off}}, export, project)
-
-
-def _with_memory(program: str, vibes: Mapping[str, Json], export: str | None, project: Project) -> Prepared:
-    return prepare(program, export=export, project=msgspec.structs.replace(project, vibes={**(project.vibes or {}), **vibes}))
 
 
 def _vibe(program: str, name: str, other: str, project: Project) -> Json:
@@ -164,7 +181,8 @@ def _list(value: Json) -> list[Json]:
     return value if isinstance(value, list) else []
 
 
-# An earlier revision.
+def _with_memory(program: str, vibes: Mapping[str, Json], export: str | None, project: Project) -> Prepared:
+    return prepare(program, export=export, project=msgspec.structs.replace(project, vibes={**(project.vibes or {}), **vibes}))
 
 
 _KEPT: Final = (".aug", ".json", "pyproject.toml", "aug.lock")
@@ -232,9 +250,6 @@ def _files_of(top: Path, commit: str, revision: str) -> Iterator[Path]:
         yield copy
 
 
-# Each part of a program left out or changed in turn.
-
-
 PartKind: TypeAlias = Literal["mixin", "thought", "description", "order"]
 
 
@@ -262,30 +277,6 @@ def parts_of(program: str, *, export: str | None = None, project: Project = DEFA
             name = step.key or snake(step.base_name)
             found += _parts_below(flat.schemas[number], number, name, ())
     return found
-
-
-def _composed(program: str, export: str | None, project: Project) -> FlatGraph | None:
-    """Return the graph of a program; `None` of what is no program."""
-    seen: list[FlatGraph] = []
-
-    def note(graph: FlatGraph) -> FlatGraph:
-        seen.append(graph)
-        return graph
-
-    chosen = prepare(program, export=export, project=project, change=note).name
-    return next((each for each in seen if each.graph.name == chosen), seen[0] if seen else None)
-
-
-def _uses(value: object, kind: type[_T]) -> Iterator[_T]:
-    """Yield the uses of mixins, or of instructions, in contents."""
-    if isinstance(value, kind):
-        yield value
-    if isinstance(value, tuple | list):
-        for each in value:
-            yield from _uses(each, kind)
-    elif isinstance(value, msgspec.Struct) and not isinstance(value, Span | Source):
-        for name in value.__struct_fields__:
-            yield from _uses(getattr(value, name), kind)
 
 
 def _parts_below(schema: Json, step: int, name: str, path: tuple[str, ...]) -> Iterator[Part]:

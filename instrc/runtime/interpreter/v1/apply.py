@@ -54,26 +54,10 @@ def apply(machine: Machine, command: str, result: Result) -> None:
         fail(machine, scope, error.failure)
 
 
-def faults(machine: Machine, command: str, value: Json) -> list[Complaint] | None:
-    """Return what is wrong with an answer to an open command; `None` if it is not open, or nothing that one answers."""
-    entry = machine.state["open"].get(command)
-    if entry is None or entry["as"] not in {"run", "task"}:
-        return None
-    unit = machine.unit(entry["scope"], entry["unit"])
-    if entry["as"] == "task":
-        return complaints(value, tasks.task_command(machine, command, entry["scope"], unit, entry)["schema"])
-    if unit.kind == "user":
-        return _wrong(machine, entry["scope"], unit, value)
-    return None if unit.kind == "model" else _fit_result(unit, value)[1]
-
-
 def _overdue(machine: Machine, scope: str, unit: PlanUnit, span: str) -> None:
     error = failure("timeout", f"`{unit_name(unit)}` was not done within {span}", unit_name(unit))
     inner = scoped_id(scope, unit.context)
     fail(machine, inner if unit.block is not None and inner in machine.state["scopes"] else scope, error)
-
-
-# --- models -------------------------------------------------------------------------------------------------------------------
 
 
 def _apply_model_answer(machine: Machine, scope: str, unit: PlanUnit, entry: Entry, came: Came) -> None:
@@ -103,10 +87,30 @@ def _apply_model_answer(machine: Machine, scope: str, unit: PlanUnit, entry: Ent
     finish(machine, scope, unit, answer)
 
 
+def _plan_faults(unit: PlanUnit, answer: Json, *, alone: bool) -> tuple[list[Complaint], set[str]]:
+    """Return what is wrong with the plans in an answer, and the places of the tasks that are."""
+    found: list[Complaint] = []
+    tasks: set[str] = set()
+    for step, planned in unit.plans:
+        place = planned.place if alone else (step.key, *planned.place)
+        part = answer
+        for name in place:
+            part = part.get(name) if isinstance(part, dict) else None
+        for problem in check_plan(part, planned.tools)[:20]:
+            found.append({"pointer": pointer(place) + problem.pointer, "message": problem.with_hint})
+            tasks.add(pointer(place) + "/".join(problem.pointer.split("/")[:2]))
+    return found, tasks
+
+
 def _misfits(machine: Machine, scope: str, unit: PlanUnit, value: Json) -> list[Complaint]:
     """Return where a value does not satisfy the schema of a unit, with the choices that are known by now."""
     schema = answer_schema(machine, scope, unit)
     return complaints_by(unit.validator, value) if schema is unit.schema else complaints(value, schema)
+
+
+def _elsewhere(tasks: set[str], wrong: list[Complaint]) -> list[Complaint]:
+    """Return what a schema says of other places than tasks of which it is said in better words."""
+    return [each for each in wrong if not any(f"{each['pointer']}/".startswith(f"{task}/") for task in tasks)]
 
 
 def _again(
@@ -162,34 +166,6 @@ def _fire(machine: Machine, scope: str, unit: PlanUnit, answer: Json) -> None:
             )
 
 
-def _plan_faults(unit: PlanUnit, answer: Json, *, alone: bool) -> tuple[list[Complaint], set[str]]:
-    """Return what is wrong with the plans in an answer, and the places of the tasks that are."""
-    found: list[Complaint] = []
-    tasks: set[str] = set()
-    for step, planned in unit.plans:
-        place = planned.place if alone else (step.key, *planned.place)
-        part = answer
-        for name in place:
-            part = part.get(name) if isinstance(part, dict) else None
-        for problem in check_plan(part, planned.tools)[:20]:
-            found.append({"pointer": pointer(place) + problem.pointer, "message": problem.with_hint})
-            tasks.add(pointer(place) + "/".join(problem.pointer.split("/")[:2]))
-    return found, tasks
-
-
-def _elsewhere(tasks: set[str], wrong: list[Complaint]) -> list[Complaint]:
-    """Return what a schema says of other places than tasks of which it is said in better words."""
-    return [each for each in wrong if not any(f"{each['pointer']}/".startswith(f"{task}/") for task in tasks)]
-
-
-# --- people and activities ----------------------------------------------------------------------------------------------------
-
-
-def _wrong(machine: Machine, scope: str, unit: PlanUnit, value: Json) -> list[Complaint]:
-    plans, tasks = _plan_faults(unit, value, alone=len(unit.steps) == 1)
-    return [*_elsewhere(tasks, _misfits(machine, scope, unit, value)), *plans]
-
-
 def _apply_person_answer(machine: Machine, command: str, scope: str, unit: PlanUnit, came: Came) -> None:
     """Take in a person's answer; a wrong one leaves the question open."""
     if came.error is not None:
@@ -212,19 +188,9 @@ def _apply_person_answer(machine: Machine, command: str, scope: str, unit: PlanU
     finish(machine, scope, unit, record)
 
 
-def _fit_result(unit: PlanUnit, value: Json) -> tuple[Json, list[Complaint]]:
-    """Return a result as it is recorded, and what is wrong with it: of a step with `output`, the value is its member."""
-    wrapped: Json = {"output": value} if unit.wrapped else value
-    wrong = complaints_by(unit.validator, wrapped)
-    if (
-        wrong
-        and unit.wrapped
-        and isinstance(value, dict)
-        and value.keys() == {"output"}
-        and not complaints_by(unit.validator, value)
-    ):
-        return value, []
-    return wrapped, wrong
+def _wrong(machine: Machine, scope: str, unit: PlanUnit, value: Json) -> list[Complaint]:
+    plans, tasks = _plan_faults(unit, value, alone=len(unit.steps) == 1)
+    return [*_elsewhere(tasks, _misfits(machine, scope, unit, value)), *plans]
 
 
 def _apply_activity_result(machine: Machine, scope: str, unit: PlanUnit, came: Came) -> None:
@@ -240,3 +206,31 @@ def _apply_activity_result(machine: Machine, scope: str, unit: PlanUnit, came: C
             step.key,
         )
     finish(machine, scope, unit, {} if machine.program.open else {step.key: value})  # of a direct call nothing reads it
+
+
+def _fit_result(unit: PlanUnit, value: Json) -> tuple[Json, list[Complaint]]:
+    """Return a result as it is recorded, and what is wrong with it: of a step with `output`, the value is its member."""
+    wrapped: Json = {"output": value} if unit.wrapped else value
+    wrong = complaints_by(unit.validator, wrapped)
+    if (
+        wrong
+        and unit.wrapped
+        and isinstance(value, dict)
+        and value.keys() == {"output"}
+        and not complaints_by(unit.validator, value)
+    ):
+        return value, []
+    return wrapped, wrong
+
+
+def faults(machine: Machine, command: str, value: Json) -> list[Complaint] | None:
+    """Return what is wrong with an answer to an open command; `None` if it is not open, or nothing that one answers."""
+    entry = machine.state["open"].get(command)
+    if entry is None or entry["as"] not in {"run", "task"}:
+        return None
+    unit = machine.unit(entry["scope"], entry["unit"])
+    if entry["as"] == "task":
+        return complaints(value, tasks.task_command(machine, command, entry["scope"], unit, entry)["schema"])
+    if unit.kind == "user":
+        return _wrong(machine, entry["scope"], unit, value)
+    return None if unit.kind == "model" else _fit_result(unit, value)[1]

@@ -82,6 +82,91 @@ def begin(machine: Machine, scope: str, unit: PlanUnit) -> BlockResult | None:
             return BlockResult(None, None)
 
 
+def _enter(
+    machine: Machine, inner: str, region: int, scope: str, names: JsonObject, record: JsonObject | None = None
+) -> BlockResult | None:
+    return body_done(machine, inner) if machine.open_scope(inner, region, scope, names, record) else None
+
+
+def _enter_branch(machine: Machine, scope: str, unit: PlanUnit, number: int) -> BlockResult | None:
+    inner = f"{scoped_id(scope, unit.context)}[{number + 1}]"
+    return _enter(machine, inner, unit.regions[number], scope, {}, {"branch": number})
+
+
+def _elements(unit: PlanUnit, source: Json, most: int | None) -> list[Json]:
+    """Return the elements of a list; a number stands for 1, 2, 3, …; `null` is the empty list."""
+    name = unit_name(unit)
+    if isinstance(source, int) and not isinstance(source, bool):
+        count = max(source, 0)
+    elif source is None:
+        return []
+    elif isinstance(source, list):
+        count = len(source)
+    else:
+        kind = {"dict": "an object", "str": "a text", "bool": "a truth value", "float": "a number"}.get(
+            type(source).__name__, "no list"
+        )
+        give_up("failed", f"`{unit.context}` goes through a list, but is given {kind}", name, "not-a-list")
+    if most is not None and count > most:
+        give_up("limit", f"`{unit.context}` has a limit of {most} elements, and there are {count}", name, "too-many-elements")
+    return source if isinstance(source, list) else list(range(1, count + 1))
+
+
+def _more_elements(machine: Machine, scope: str, unit: PlanUnit, block: Each) -> BlockResult | None:
+    """Begin as many elements as may run at the same time."""
+    noted = machine.each(scope, unit.context)
+    limit = machine.program.options.get("elements") or len(noted["items"])
+    ends = False
+    while not ends and noted["next"] < len(noted["items"]):
+        running = noted["left"] - (len(noted["items"]) - noted["next"])
+        if running >= limit:
+            break
+        noted["next"] += 1
+        number = noted["next"]
+        inner = f"{scoped_id(scope, unit.context)}[{number}]"
+        names: JsonObject = {block.item: noted["items"][number - 1], "#": number}
+        if machine.open_scope(inner, unit.regions[0], scope, names):  # nothing to do for this one
+            region = machine.region(inner)
+            noted["records"][number - 1] = {}
+            noted["values"][number - 1] = evaluate(machine, inner, region.value)
+            if machine.program.shows:
+                noted.setdefault("shows", [None] * len(noted["values"]))[number - 1] = _shown(machine, inner)
+            noted["left"] -= 1
+            ends = block.until is not None and holds(machine, inner, block.until)
+            machine.close_scope(inner)
+    return None if noted["left"] and not ends else _end_each(machine, scope, unit, block)
+
+
+def _shown(machine: Machine, inner: str) -> Json:
+    """Return what rounds show of what a body gives."""
+    region = machine.region(inner)
+    return evaluate(machine, inner, region.value if region.shows is None else region.shows, shown=True)
+
+
+def _end_each(machine: Machine, scope: str, unit: PlanUnit, block: Each) -> BlockResult:
+    """Return what the elements have given; those that are not done are not waited for."""
+    noted = machine.each(scope, unit.context)
+    if noted["left"]:
+        _cancel(machine, scope, unit, noted["next"])
+    _keep_shown(machine, scope, block.key, noted.get("shows"))
+    del machine.scope(scope)["blocks"][unit.context]
+    return BlockResult(noted["records"], noted["values"])
+
+
+def _cancel(machine: Machine, scope: str, unit: PlanUnit, count: int) -> None:
+    """Close the bodies of a block of which there are so many, whatever is open in them."""
+    machine.cancelled = True
+    here = scoped_id(scope, unit.context)
+    for number in range(1, count + 1):
+        machine.close_scope(f"{here}[{number}]")
+
+
+def _keep_shown(machine: Machine, scope: str, key: str | None, shown: Json) -> None:
+    """Keep what rounds show of what a block gives."""
+    if key is not None and machine.program.shows:
+        machine.scope(scope).setdefault("shows", {})[key] = shown
+
+
 def _first_state(machine: Machine, scope: str, block: Repeat, items: list[Json] | None) -> RepeatState:
     """Return what is noted of a `repeat` before its first round."""
     noted: RepeatState = {
@@ -96,6 +181,62 @@ def _first_state(machine: Machine, scope: str, block: Repeat, items: list[Json] 
     if block.first is not None:
         noted["first"] = evaluate(machine, scope, block.first)
     return noted
+
+
+def _end_repeat(machine: Machine, scope: str, unit: PlanUnit, block: Repeat) -> BlockResult:
+    noted = machine.repeat(scope, unit.context)
+    noted["value"] = noted["values"] if block.source is not None else noted["value"]
+    if shown := noted.get("shows"):
+        _keep_shown(machine, scope, block.key, shown if block.source is not None else shown[-1])
+    records = noted.pop("records")
+    noted.pop("items")
+    if block.otherwise is None:
+        del machine.scope(scope)["blocks"][unit.context]
+    return BlockResult(records, noted["value"])
+
+
+def _next_round(machine: Machine, scope: str, unit: PlanUnit, block: Repeat) -> BlockResult | None:
+    noted = machine.repeat(scope, unit.context)
+    while True:
+        noted["round"] += 1
+        inner = f"{scoped_id(scope, unit.context)}@{noted['round']}"
+        items = noted["items"]
+        names = {} if block.item is None or items is None else {block.item: items[noted["round"] - 1]}
+        if not machine.open_scope(inner, unit.regions[0], scope, names):
+            return None
+        # an empty body: its value may still end the rounds
+        region = machine.region(inner)
+        noted["value"] = evaluate(machine, inner, region.value)
+        noted["records"].append({})
+        if block.source is not None:
+            noted["values"].append(noted["value"])
+        _note_shown(machine, inner, block, noted)
+        ends = block.until is not None and holds(machine, inner, block.until)
+        _hand_on(machine, inner, block, noted)
+        machine.close_scope(inner)
+        last = len(items) if items is not None else block.most or 0
+        if ends or noted["round"] >= last:
+            if not ends and block.source is None:
+                noted["vain"] = True
+                machine.state["vain"].append(scoped_id(scope, unit.context))
+            return _end_repeat(machine, scope, unit, block)
+
+
+def _note_shown(machine: Machine, inner: str, block: Repeat, noted: RepeatState) -> None:
+    """Keep what rounds around a `repeat` show of what one of its rounds gives."""
+    if machine.program.shows:
+        before = noted.get("shows", []) if block.source is not None else []
+        noted["shows"] = [*before, _shown(machine, inner)]
+
+
+def _hand_on(machine: Machine, inner: str, block: Repeat, noted: RepeatState) -> None:
+    """Keep of a round what the next ones see, if they look."""
+    if machine.region(inner).index not in machine.program.handed:
+        return
+    keys = block.hands if block.hands is not None else tuple(machine.region(inner).keys)
+    shown = {key: resolve(machine, inner, Read((Segment(key, quoted=True),)), shown=True) for key in keys}
+    # a new list: the last one may stand in a command
+    noted["shown"] = [*noted["shown"], shown][-block.keep if block.keep else None :]
 
 
 def body_done(machine: Machine, inner: str) -> BlockResult | None:
@@ -172,6 +313,14 @@ def _round_done(machine: Machine, inner: str, unit: PlanUnit, block: Repeat, val
     return _end_repeat(machine, scope, unit, block)
 
 
+def _refusing_step(machine: Machine, inner: str, block: Repeat) -> str | None:
+    """Return the step of a person who has refused in this round, if the condition that did not hold reads it."""
+    if block.until is None or block.otherwise is not None or not machine.scope(inner)["refused"]:
+        return None
+    read = decisions_of(machine.program, machine.region(inner), block.until)
+    return next((str(key) for number, key in machine.scope(inner)["refused"] if (number, key) in read), None)
+
+
 def key_of(machine: Machine, scope: str, block: Else) -> str | None:
     """Return the key of the `repeat` that an `else` belongs to."""
     region = machine.region(scope)
@@ -192,74 +341,6 @@ def can_rescue(machine: Machine, scope: str, unit: PlanUnit) -> bool:
     return noted is not None and noted["branch"] == 0
 
 
-def _enter(
-    machine: Machine, inner: str, region: int, scope: str, names: JsonObject, record: JsonObject | None = None
-) -> BlockResult | None:
-    return body_done(machine, inner) if machine.open_scope(inner, region, scope, names, record) else None
-
-
-def _elements(unit: PlanUnit, source: Json, most: int | None) -> list[Json]:
-    """Return the elements of a list; a number stands for 1, 2, 3, …; `null` is the empty list."""
-    name = unit_name(unit)
-    if isinstance(source, int) and not isinstance(source, bool):
-        count = max(source, 0)
-    elif source is None:
-        return []
-    elif isinstance(source, list):
-        count = len(source)
-    else:
-        kind = {"dict": "an object", "str": "a text", "bool": "a truth value", "float": "a number"}.get(
-            type(source).__name__, "no list"
-        )
-        give_up("failed", f"`{unit.context}` goes through a list, but is given {kind}", name, "not-a-list")
-    if most is not None and count > most:
-        give_up("limit", f"`{unit.context}` has a limit of {most} elements, and there are {count}", name, "too-many-elements")
-    return source if isinstance(source, list) else list(range(1, count + 1))
-
-
-def _more_elements(machine: Machine, scope: str, unit: PlanUnit, block: Each) -> BlockResult | None:
-    """Begin as many elements as may run at the same time."""
-    noted = machine.each(scope, unit.context)
-    limit = machine.program.options.get("elements") or len(noted["items"])
-    ends = False
-    while not ends and noted["next"] < len(noted["items"]):
-        running = noted["left"] - (len(noted["items"]) - noted["next"])
-        if running >= limit:
-            break
-        noted["next"] += 1
-        number = noted["next"]
-        inner = f"{scoped_id(scope, unit.context)}[{number}]"
-        names: JsonObject = {block.item: noted["items"][number - 1], "#": number}
-        if machine.open_scope(inner, unit.regions[0], scope, names):  # nothing to do for this one
-            region = machine.region(inner)
-            noted["records"][number - 1] = {}
-            noted["values"][number - 1] = evaluate(machine, inner, region.value)
-            if machine.program.shows:
-                noted.setdefault("shows", [None] * len(noted["values"]))[number - 1] = _shown(machine, inner)
-            noted["left"] -= 1
-            ends = block.until is not None and holds(machine, inner, block.until)
-            machine.close_scope(inner)
-    return None if noted["left"] and not ends else _end_each(machine, scope, unit, block)
-
-
-def _end_each(machine: Machine, scope: str, unit: PlanUnit, block: Each) -> BlockResult:
-    """Return what the elements have given; those that are not done are not waited for."""
-    noted = machine.each(scope, unit.context)
-    if noted["left"]:
-        _cancel(machine, scope, unit, noted["next"])
-    _keep_shown(machine, scope, block.key, noted.get("shows"))
-    del machine.scope(scope)["blocks"][unit.context]
-    return BlockResult(noted["records"], noted["values"])
-
-
-def _cancel(machine: Machine, scope: str, unit: PlanUnit, count: int) -> None:
-    """Close the bodies of a block of which there are so many, whatever is open in them."""
-    machine.cancelled = True
-    here = scoped_id(scope, unit.context)
-    for number in range(1, count + 1):
-        machine.close_scope(f"{here}[{number}]")
-
-
 def begin_branch(machine: Machine, scope: str, unit: PlanUnit) -> BlockResult | None:
     """Let one body of a `race` begin, with the `race` itself if it is the first; return what the race gives if that ends it."""
     owner = machine.unit(scope, unit.race)
@@ -273,11 +354,6 @@ def begin_branch(machine: Machine, scope: str, unit: PlanUnit) -> BlockResult | 
     return None
 
 
-def _enter_branch(machine: Machine, scope: str, unit: PlanUnit, number: int) -> BlockResult | None:
-    inner = f"{scoped_id(scope, unit.context)}[{number + 1}]"
-    return _enter(machine, inner, unit.regions[number], scope, {}, {"branch": number})
-
-
 def branch_failed(machine: Machine, scope: str, unit: PlanUnit) -> bool:
     """Take in that one body of a block has failed; tell whether another one may still give its value."""
     if not isinstance(unit.block, Race):
@@ -286,79 +362,3 @@ def branch_failed(machine: Machine, scope: str, unit: PlanUnit) -> bool:
     race["left"] -= 1
     race["over"] = not race["left"]
     return bool(race["left"])
-
-
-def _next_round(machine: Machine, scope: str, unit: PlanUnit, block: Repeat) -> BlockResult | None:
-    noted = machine.repeat(scope, unit.context)
-    while True:
-        noted["round"] += 1
-        inner = f"{scoped_id(scope, unit.context)}@{noted['round']}"
-        items = noted["items"]
-        names = {} if block.item is None or items is None else {block.item: items[noted["round"] - 1]}
-        if not machine.open_scope(inner, unit.regions[0], scope, names):
-            return None
-        # an empty body: its value may still end the rounds
-        region = machine.region(inner)
-        noted["value"] = evaluate(machine, inner, region.value)
-        noted["records"].append({})
-        if block.source is not None:
-            noted["values"].append(noted["value"])
-        _note_shown(machine, inner, block, noted)
-        ends = block.until is not None and holds(machine, inner, block.until)
-        _hand_on(machine, inner, block, noted)
-        machine.close_scope(inner)
-        last = len(items) if items is not None else block.most or 0
-        if ends or noted["round"] >= last:
-            if not ends and block.source is None:
-                noted["vain"] = True
-                machine.state["vain"].append(scoped_id(scope, unit.context))
-            return _end_repeat(machine, scope, unit, block)
-
-
-def _hand_on(machine: Machine, inner: str, block: Repeat, noted: RepeatState) -> None:
-    """Keep of a round what the next ones see, if they look."""
-    if machine.region(inner).index not in machine.program.handed:
-        return
-    keys = block.hands if block.hands is not None else tuple(machine.region(inner).keys)
-    shown = {key: resolve(machine, inner, Read((Segment(key, quoted=True),)), shown=True) for key in keys}
-    # a new list: the last one may stand in a command
-    noted["shown"] = [*noted["shown"], shown][-block.keep if block.keep else None :]
-
-
-def _shown(machine: Machine, inner: str) -> Json:
-    """Return what rounds show of what a body gives."""
-    region = machine.region(inner)
-    return evaluate(machine, inner, region.value if region.shows is None else region.shows, shown=True)
-
-
-def _note_shown(machine: Machine, inner: str, block: Repeat, noted: RepeatState) -> None:
-    """Keep what rounds around a `repeat` show of what one of its rounds gives."""
-    if machine.program.shows:
-        before = noted.get("shows", []) if block.source is not None else []
-        noted["shows"] = [*before, _shown(machine, inner)]
-
-
-def _keep_shown(machine: Machine, scope: str, key: str | None, shown: Json) -> None:
-    """Keep what rounds show of what a block gives."""
-    if key is not None and machine.program.shows:
-        machine.scope(scope).setdefault("shows", {})[key] = shown
-
-
-def _refusing_step(machine: Machine, inner: str, block: Repeat) -> str | None:
-    """Return the step of a person who has refused in this round, if the condition that did not hold reads it."""
-    if block.until is None or block.otherwise is not None or not machine.scope(inner)["refused"]:
-        return None
-    read = decisions_of(machine.program, machine.region(inner), block.until)
-    return next((str(key) for number, key in machine.scope(inner)["refused"] if (number, key) in read), None)
-
-
-def _end_repeat(machine: Machine, scope: str, unit: PlanUnit, block: Repeat) -> BlockResult:
-    noted = machine.repeat(scope, unit.context)
-    noted["value"] = noted["values"] if block.source is not None else noted["value"]
-    if shown := noted.get("shows"):
-        _keep_shown(machine, scope, block.key, shown if block.source is not None else shown[-1])
-    records = noted.pop("records")
-    noted.pop("items")
-    if block.otherwise is None:
-        del machine.scope(scope)["blocks"][unit.context]
-    return BlockResult(records, noted["value"])

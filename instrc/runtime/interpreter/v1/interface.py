@@ -17,8 +17,6 @@ from instrc.text.jsonvalue import Json, JsonObject
 
 KEPT_PROGRAMS: Final = 64
 """Programs that the interpreter keeps ready."""
-
-
 _programs: OrderedDict[str, RunnablePlan] = OrderedDict()
 """Programs that were made ready, by the digest of their plan; the same plan gives the same program."""
 
@@ -41,6 +39,10 @@ def begin(plan: PinnedPlan, inputs: JsonObject) -> State:
     if "entry" in machine.program.options:
         _enter(machine)
     return state
+
+
+def _machine(plan: PinnedPlan, state: State) -> Machine:
+    return Machine(program_of(plan), state, [])
 
 
 def _enter(machine: Machine) -> None:
@@ -108,10 +110,6 @@ def raise_limits(plan: PinnedPlan, state: State, limits: SpendingLimits | None) 
 def record(plan: PinnedPlan, state: State) -> JsonObject:
     """Return what is recorded so far, in the shape of the process."""
     return record_of(_machine(plan, state))
-
-
-def _machine(plan: PinnedPlan, state: State) -> Machine:
-    return Machine(program_of(plan), state, [])
 
 
 def program_of(plan: PinnedPlan) -> RunnablePlan:

@@ -15,8 +15,6 @@ from instrc.runtime.interpreter.v1.values import context_of, evaluate, resolve, 
 from instrc.text.durations import seconds
 from instrc.text.jsonvalue import Json, as_integer, as_text
 
-_Choose: TypeAlias = Callable[..., str]
-
 
 def issue(machine: Machine) -> list[Command]:
     """Begin all that is ready; return the commands, in the order of the plan as far as they became ready together."""
@@ -42,12 +40,6 @@ def issue(machine: Machine) -> list[Command]:
         for queued in queue
         if not isinstance(queued, str) or queued in state["open"]
     ]
-
-
-def pending(machine: Machine) -> list[Command]:
-    """Return the commands that have been issued and not been answered, for an engine that continues a run."""
-    queued = {each for each in machine.state["queue"] if isinstance(each, str)}
-    return [command_of(machine, command) for command in machine.state["open"] if command not in queued]
 
 
 def _begin(machine: Machine, scope: str, unit: PlanUnit, *, delayed: bool) -> None:
@@ -95,6 +87,65 @@ def _begin(machine: Machine, scope: str, unit: PlanUnit, *, delayed: bool) -> No
             machine.state["queue"].append(here)
 
 
+_Choose: TypeAlias = Callable[..., str]
+
+
+def _span(unit: PlanUnit, which: str, choose: _Choose) -> str | None:
+    """Return the deadline or the delay of a unit: of several steps the shortest deadline, the longest delay."""
+    parts = unit.steps or ((unit.block,) if unit.block is not None else ())
+    spans = [span for part in parts if (span := getattr(part, which, None)) is not None]
+    try:
+        return choose(spans, key=seconds) if spans else None
+    except ValueError as error:
+        give_up("failed", str(error), unit_name(unit), "not-a-duration")
+
+
+def _error(given: Json, step: Step) -> Failure:
+    """Make a failure of what `Fail` reads."""
+    candidates = [given, *(given.values() if isinstance(given, dict) else given if isinstance(given, list) else ())]
+    known = next((each for each in candidates if isinstance(each, dict) and isinstance(each.get("message"), str)), None)
+    if known is None:
+        text = next((each for each in candidates if isinstance(each, str)), f"`{step.key}` ends the run")
+        known = {"message": text}
+    key, code = known.get("step"), known.get("code")
+    return {
+        "step": key if isinstance(key, str) else step.key,
+        "kind": kind_of_failure(known),
+        "code": code if isinstance(code, str) else None,
+        "message": as_text(known["message"]),
+    }
+
+
+def _input(machine: Machine, scope: str, unit: PlanUnit, step: Step) -> Json:
+    if step.arguments is None:
+        return context_of(machine, scope, unit, unit.references if len(unit.steps) == 1 else step.references)
+    return evaluate(machine, scope, step.arguments)
+
+
+def _choices(machine: Machine, scope: str, step: Step, read: Read) -> list[Json]:
+    """Return what a value may be one of."""
+    given = resolve(machine, scope, read)
+    listed = given if isinstance(given, list) else []
+    choices: list[Json] = []
+    for each in listed:
+        if isinstance(each, str | int | float) and not isinstance(each, bool) and each not in choices:
+            choices.append(each)
+    if not choices:
+        give_up(
+            "failed",
+            f"there is nothing to choose from: `{read.text}` is not a list of texts or numbers, or empty",
+            step.key,
+            "no-choice",
+        )
+    return choices
+
+
+def pending(machine: Machine) -> list[Command]:
+    """Return the commands that have been issued and not been answered, for an engine that continues a run."""
+    queued = {each for each in machine.state["queue"] if isinstance(each, str)}
+    return [command_of(machine, command) for command in machine.state["open"] if command not in queued]
+
+
 def ask(machine: Machine, scope: str, unit: PlanUnit, entry: Asking) -> None:
     """Let a model be asked for a chunk, for the first time or again."""
     for step, among in unit.among:
@@ -140,35 +191,6 @@ def raise_limits(machine: Machine, limits: SpendingLimits | None) -> None:
                 ask(machine, scope, machine.unit(scope, held["unit"]), entry)
             except FailedError as error:
                 fail(machine, scope, error.failure)
-
-
-def _span(unit: PlanUnit, which: str, choose: _Choose) -> str | None:
-    """Return the deadline or the delay of a unit: of several steps the shortest deadline, the longest delay."""
-    parts = unit.steps or ((unit.block,) if unit.block is not None else ())
-    spans = [span for part in parts if (span := getattr(part, which, None)) is not None]
-    try:
-        return choose(spans, key=seconds) if spans else None
-    except ValueError as error:
-        give_up("failed", str(error), unit_name(unit), "not-a-duration")
-
-
-def _error(given: Json, step: Step) -> Failure:
-    """Make a failure of what `Fail` reads."""
-    candidates = [given, *(given.values() if isinstance(given, dict) else given if isinstance(given, list) else ())]
-    known = next((each for each in candidates if isinstance(each, dict) and isinstance(each.get("message"), str)), None)
-    if known is None:
-        text = next((each for each in candidates if isinstance(each, str)), f"`{step.key}` ends the run")
-        known = {"message": text}
-    key, code = known.get("step"), known.get("code")
-    return {
-        "step": key if isinstance(key, str) else step.key,
-        "kind": kind_of_failure(known),
-        "code": code if isinstance(code, str) else None,
-        "message": as_text(known["message"]),
-    }
-
-
-# --- commands -----------------------------------------------------------------------------------------------------------------
 
 
 def command_of(machine: Machine, command: str) -> Command:
@@ -224,41 +246,6 @@ def _model_command(machine: Machine, command: str, scope: str, unit: PlanUnit, e
     }
 
 
-def answer_schema(machine: Machine, scope: str, unit: PlanUnit) -> Json:
-    """Return what an executor fills in, with the choices that are known by now."""
-    schema = unit.schema
-    alone = unit.kind == "user" and len(unit.steps) == 1
-    for step, among in unit.among:
-        choices = _choices(machine, scope, step, among.choices)
-        place = among.place if alone else (step.key, *among.place)
-        schema = replace_property(schema, place, lambda node, choices=choices: {**node, "enum": choices})  # type: ignore[misc]  # a default is not inferred
-    return schema
-
-
-def _choices(machine: Machine, scope: str, step: Step, read: Read) -> list[Json]:
-    """Return what a value may be one of."""
-    given = resolve(machine, scope, read)
-    listed = given if isinstance(given, list) else []
-    choices: list[Json] = []
-    for each in listed:
-        if isinstance(each, str | int | float) and not isinstance(each, bool) and each not in choices:
-            choices.append(each)
-    if not choices:
-        give_up(
-            "failed",
-            f"there is nothing to choose from: `{read.text}` is not a list of texts or numbers, or empty",
-            step.key,
-            "no-choice",
-        )
-    return choices
-
-
-def _input(machine: Machine, scope: str, unit: PlanUnit, step: Step) -> Json:
-    if step.arguments is None:
-        return context_of(machine, scope, unit, unit.references if len(unit.steps) == 1 else step.references)
-    return evaluate(machine, scope, step.arguments)
-
-
 def _shown_to_person(machine: Machine, scope: str, unit: PlanUnit) -> Json:
     """Return what a person is shown: for several steps, by their keys, without what the person is only now asked for."""
     if len(unit.steps) == 1:
@@ -271,3 +258,14 @@ def _shown_to_person(machine: Machine, scope: str, unit: PlanUnit) -> Json:
         elif earlier is not None:
             shown[step.key] = evaluate(machine, scope, earlier)
     return shown
+
+
+def answer_schema(machine: Machine, scope: str, unit: PlanUnit) -> Json:
+    """Return what an executor fills in, with the choices that are known by now."""
+    schema = unit.schema
+    alone = unit.kind == "user" and len(unit.steps) == 1
+    for step, among in unit.among:
+        choices = _choices(machine, scope, step, among.choices)
+        place = among.place if alone else (step.key, *among.place)
+        schema = replace_property(schema, place, lambda node, choices=choices: {**node, "enum": choices})  # type: ignore[misc]  # a default is not inferred
+    return schema

@@ -11,8 +11,6 @@ from instrc.runtime.interpreter.v1.values import evaluate, shown_of
 from instrc.schema.strip import split
 from instrc.text.jsonvalue import Json, JsonObject
 
-# What a run has to show: its record by the shape of the process, and its result by the keys of the steps.
-
 
 def output_of(machine: Machine) -> Done:
     """Return how a finished run has ended: all steps by their keys, and its `value`: what the process says, else the last."""
@@ -127,13 +125,13 @@ def fail(machine: Machine, scope: str, error: Failure) -> None:
         scope = parent
 
 
-def is_rescued(machine: Machine, scope: str) -> bool:
-    """Tell whether a failure in a body would be taken up by a `try` around it."""
-    while (parent := machine.scope(scope)["parent"]) is not None:
-        if blocks.can_rescue(machine, parent, machine.unit(parent, machine.region(scope).owner)):
-            return True
-        scope = parent
-    return False
+def _end(machine: Machine, outcome: Outcome) -> None:
+    """End the run; what is open is withdrawn, what is recorded stays."""
+    machine.withdrawn.extend(machine.state["open"])
+    machine.state["open"].clear()
+    machine.state["ready"].clear()
+    machine.state["queue"].clear()
+    machine.state["outcome"] = outcome
 
 
 def _complete(machine: Machine, inner: str, parent: str, owner: PlanUnit) -> None:
@@ -143,15 +141,15 @@ def _complete(machine: Machine, inner: str, parent: str, owner: PlanUnit) -> Non
         finish(machine, parent, owner, *given)
 
 
+def is_rescued(machine: Machine, scope: str) -> bool:
+    """Tell whether a failure in a body would be taken up by a `try` around it."""
+    while (parent := machine.scope(scope)["parent"]) is not None:
+        if blocks.can_rescue(machine, parent, machine.unit(parent, machine.region(scope).owner)):
+            return True
+        scope = parent
+    return False
+
+
 def stop(machine: Machine, step: str) -> None:
     """End the run because a person has refused."""
     _end(machine, {"status": "stopped", "step": step})
-
-
-def _end(machine: Machine, outcome: Outcome) -> None:
-    """End the run; what is open is withdrawn, what is recorded stays."""
-    machine.withdrawn.extend(machine.state["open"])
-    machine.state["open"].clear()
-    machine.state["ready"].clear()
-    machine.state["queue"].clear()
-    machine.state["outcome"] = outcome

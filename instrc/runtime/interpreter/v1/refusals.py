@@ -26,12 +26,6 @@ def unread_decisions(program: RunnablePlan) -> Iterator[tuple[int, str]]:
         )
 
 
-def decisions_of(program: RunnablePlan, region: PlanRegion, condition: Condition) -> set[tuple[int, str]]:
-    """Return the steps, by region and key, whose `decision` a condition reads."""
-    found = bases_of(program, [(region, read, ()) for read, _ in condition.tests])
-    return {(number, key) for number, key, tail in found if not tail or tail[0] == "decision"}
-
-
 def _conditions_read(program: RunnablePlan) -> Iterator[tuple[int, str, tuple[str, ...]]]:
     start: list[tuple[PlanRegion, Read, tuple[str, ...]]] = []
     for region in program.regions:
@@ -42,6 +36,12 @@ def _conditions_read(program: RunnablePlan) -> Iterator[tuple[int, str, tuple[st
                 tests = [test for branch in unit.block.branches if branch.condition for test in branch.condition.tests]
                 start += [(region, read, ()) for read, _ in tests]
     yield from bases_of(program, start)
+
+
+def decisions_of(program: RunnablePlan, region: PlanRegion, condition: Condition) -> set[tuple[int, str]]:
+    """Return the steps, by region and key, whose `decision` a condition reads."""
+    found = bases_of(program, [(region, read, ()) for read, _ in condition.tests])
+    return {(number, key) for number, key, tail in found if not tail or tail[0] == "decision"}
 
 
 def bases_of(

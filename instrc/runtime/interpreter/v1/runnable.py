@@ -16,9 +16,6 @@ from instrc.schema.walk import reached_definitions
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_object
 
-# What a plan is made of when it is interpreted: units, the bodies they stand in, and what they read.
-
-
 UnitKind: TypeAlias = Literal["model", "user", "activity", "fire", "fail", "plan", "block", "branch"]
 NameSource: TypeAlias = Literal["name", "key", "context", "input"]
 
@@ -125,9 +122,6 @@ def _bound(tool: Json) -> Iterator[flow.Read]:
         yield from flow.reads_of(flow.value_of(tool["bound"]))
 
 
-# What an executor is shown of a chunk: its schema without engine properties, with the definitions it refers to.
-
-
 _Change: TypeAlias = Callable[[dict[str, Json]], Json]
 
 
@@ -173,12 +167,6 @@ def with_definitions(schema: Json, definitions: dict[str, Json]) -> Json:
         return schema
     needed = reached_definitions(schema, definitions)
     return {**schema, "$defs": {**needed, **as_object(schema.get("$defs") or {})}} if needed else schema
-
-
-# A plan made ready to be interpreted: regions of units, and which unit waits for which.
-#
-# A region is a body of contexts.
-# A unit is what is begun and done as a whole: a chunk of a model or a person, one server step, a block.
 
 
 class RunnablePlan:
@@ -365,17 +353,17 @@ class RunnablePlan:
         return []
 
 
-def _of_block(unit: PlanUnit) -> tuple[flow.KeyedBlock, ...]:
-    """Return the block of a unit, where it may have a deadline."""
-    return () if unit.block is None or isinstance(unit.block, flow.Else) else (unit.block,)
-
-
 def _source(region: PlanRegion, name: str) -> NameSource | None:
     if name in region.names:
         return "name"
     if name in region.keys:
         return "key"
     return "context" if name in region.contexts else None
+
+
+def _of_block(unit: PlanUnit) -> tuple[flow.KeyedBlock, ...]:
+    """Return the block of a unit, where it may have a deadline."""
+    return () if unit.block is None or isinstance(unit.block, flow.Else) else (unit.block,)
 
 
 def _keys(unit: PlanUnit) -> tuple[str, ...]:

@@ -168,9 +168,6 @@ def unit_name(unit: PlanUnit) -> str:
     return unit.context if key is None else str(key)
 
 
-# What came of a command, read once: an engine, a worker or a person may have sent anything.
-
-
 _TOKENS = ("input_tokens", "output_tokens")
 
 

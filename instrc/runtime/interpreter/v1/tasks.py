@@ -18,12 +18,6 @@ from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object
 from instrc.tools.plan_check import check_tasks, tool_set
 from instrc.tools.tasks import PlanTask, Reference
 
-# What tasks of a plan are given: outputs of other tasks, and of lists an element each, which makes copies of a task.
-#
-# `{"day": {"each": "find.days"}, "city": {"each": "find.cities"}}` over three days and three cities makes three copies,
-# day by day; over three days and two cities it makes six, each day with each city.
-
-
 TASK_COPIES: Final = 1000
 """Copies of one task of a plan."""
 
@@ -40,6 +34,19 @@ def copy_counts(task: PlanTask, state: PlanState) -> list[int] | str:
     return counts
 
 
+def _resolve_reference(reference: Reference, state: PlanState) -> Json:
+    """Return what a reference leads to in the output of a task that is done; `null` where it leads nowhere."""
+    value = state["tasks"][reference.task].get("output")
+    for step in reference.steps:
+        if isinstance(value, dict):
+            value = value.get(step)
+        elif isinstance(value, list) and step.isdecimal() and len(step) < 10 and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return None
+    return value
+
+
 def number_of_copies(counts: list[int]) -> int:
     """Return how many copies lists of such lengths make; equally long ones are gone through together."""
     return counts[0] if _is_in_step(counts) else prod(counts)
@@ -48,17 +55,6 @@ def number_of_copies(counts: list[int]) -> int:
 def _is_in_step(counts: list[int]) -> bool:
     """Tell whether lists are gone through together, as they are equally long; others are combined, each element with each."""
     return len(set(counts)) == 1
-
-
-def _chosen(counts: list[int], copy: int) -> list[int]:
-    """Return which element of each list a copy of a task takes; the last list changes first."""
-    if _is_in_step(counts):
-        return [copy] * len(counts)
-    chosen: list[int] = []
-    for count in reversed(counts):
-        copy, index = divmod(copy, max(count, 1))
-        chosen.append(index)
-    return chosen[::-1]
 
 
 def arguments_of(task: PlanTask, state: PlanState, copy: int | None) -> dict[str, Json]:
@@ -77,20 +73,15 @@ def arguments_of(task: PlanTask, state: PlanState, copy: int | None) -> dict[str
     return given
 
 
-def _resolve_reference(reference: Reference, state: PlanState) -> Json:
-    """Return what a reference leads to in the output of a task that is done; `null` where it leads nowhere."""
-    value = state["tasks"][reference.task].get("output")
-    for step in reference.steps:
-        if isinstance(value, dict):
-            value = value.get(step)
-        elif isinstance(value, list) and step.isdecimal() and len(step) < 10 and int(step) < len(value):
-            value = value[int(step)]
-        else:
-            return None
-    return value
-
-
-# Carry out a plan: each task an effect of its own, concurrently as their dependencies allow.
+def _chosen(counts: list[int], copy: int) -> list[int]:
+    """Return which element of each list a copy of a task takes; the last list changes first."""
+    if _is_in_step(counts):
+        return [copy] * len(counts)
+    chosen: list[int] = []
+    for count in reversed(counts):
+        copy, index = divmod(copy, max(count, 1))
+        chosen.append(index)
+    return chosen[::-1]
 
 
 def begin(machine: Machine, scope: str, unit: PlanUnit) -> Json:
@@ -110,64 +101,6 @@ def begin(machine: Machine, scope: str, unit: PlanUnit) -> Json:
     return _result(machine, scope, unit, tasks)
 
 
-def conclude(machine: Machine, scope: str, unit: PlanUnit, result: Json) -> None:
-    """Give the records of all tasks as what the step has brought."""
-    machine.scope(scope)["blocks"].pop(unit.id, None)
-    faults = complaints(result, unit.schema)
-    if faults:
-        give_up("invalid", f"at `{faults[0]['pointer'] or '/'}`: {faults[0]['message']}", unit.steps[0].key)
-    finish(machine, scope, unit, {unit.steps[0].key: result})
-
-
-def apply(machine: Machine, entry: Entry, came: Came) -> None:
-    """Take in what one task, or one copy of it, has brought."""
-    scope, unit = entry["scope"], machine.unit(entry["scope"], entry["unit"])
-    state = machine.plan(scope, unit.id)
-    read = _read_plan(unit, state["plan"])
-    task, copy = read.tasks[entry["task"]], entry["copy"]
-    noted = state["tasks"][task.id]
-    error, output = came.error, came.value
-    if error is None:
-        faults = complaints(output, _output(unit, task))
-        if faults:
-            error = {"kind": "invalid", "code": None, "message": f"at `{faults[0]['pointer'] or '/'}`: {faults[0]['message']}"}
-    if error is not None:
-        noted.setdefault("error", error)
-    elif copy is None:
-        noted["output"] = output
-    else:
-        as_array(noted["output"])[copy] = output
-    noted["left"] -= 1
-    if not noted["left"]:
-        _end_task(machine, scope, unit, read, task.id, "failed" if "error" in noted else "ok")
-    listed = _result(machine, scope, unit, tuple(read.tasks.values()))
-    if listed is not None:
-        conclude(machine, scope, unit, listed)
-
-
-def task_command(machine: Machine, command: str, scope: str, unit: PlanUnit, entry: Entry) -> ActivityCommand:
-    """Return the command of one task, or of one copy of it."""
-    state = machine.plan(scope, unit.id)
-    task = _read_plan(unit, state["plan"]).tasks[entry["task"]]
-    tool = _tool(unit, task)
-    given = arguments_of(task, state, entry["copy"])
-    bound = tool.get("bound")
-    if bound is not None:
-        program = evaluate(machine, scope, value_of(bound))
-        given |= program if isinstance(program, dict) else {"prompt": program}
-    activity, process = tool.get("activity"), tool.get("process")
-    return {
-        "kind": "activity",
-        "id": command,
-        "step": unit.steps[0].key,
-        "activity": activity if isinstance(activity, str) else task.tool,
-        "process": process if isinstance(process, str) else None,
-        "called": task.tool,
-        "input": given,
-        "schema": _output(unit, task),
-    }
-
-
 @dataclass(frozen=True, slots=True)
 class _ReadPlan:
     """A plan that was read, and of which values."""
@@ -177,33 +110,6 @@ class _ReadPlan:
     tasks: dict[str, PlanTask]
     followers: dict[str, list[PlanTask]]
     """The tasks that wait for one, in the order of the plan."""
-
-
-_read: deque[_ReadPlan] = deque(maxlen=16)
-"""The last few plans, found by the values they were read from: a state never changes its plan."""
-
-
-def _read_plan(unit: PlanUnit, plan: Json) -> _ReadPlan:
-    """Return the tasks of a plan; it is read once, though each of its tasks asks for them."""
-    known = next((each for each in tuple(_read) if each.plan is plan and each.unit is unit), None)
-    if known is None:
-        tasks = {task.id: task for task in check_tasks(plan, tool_set(unit.steps[0].plan))[0]}
-        followers: dict[str, list[PlanTask]] = {id_: [] for id_ in tasks}
-        for task in tasks.values():
-            for other in task.needs:
-                followers[other].append(task)
-        known = _ReadPlan(unit, plan, tasks, followers)
-        _read.append(known)
-    return known
-
-
-def _output(unit: PlanUnit, task: PlanTask) -> Json:
-    return _tool(unit, task).get("output", True)
-
-
-def _tool(unit: PlanUnit, task: PlanTask) -> JsonObject:
-    """Return what the step says of the tool that a task calls."""
-    return as_object((unit.steps[0].plan or {}).get(task.tool) or {})
 
 
 def _start(machine: Machine, scope: str, unit: PlanUnit, read: _ReadPlan, ids: list[str]) -> None:
@@ -269,6 +175,24 @@ def _end_task(machine: Machine, scope: str, unit: PlanUnit, read: _ReadPlan, id_
     _start(machine, scope, unit, read, ready)
 
 
+_read: deque[_ReadPlan] = deque(maxlen=16)
+"""The last few plans, found by the values they were read from: a state never changes its plan."""
+
+
+def _read_plan(unit: PlanUnit, plan: Json) -> _ReadPlan:
+    """Return the tasks of a plan; it is read once, though each of its tasks asks for them."""
+    known = next((each for each in tuple(_read) if each.plan is plan and each.unit is unit), None)
+    if known is None:
+        tasks = {task.id: task for task in check_tasks(plan, tool_set(unit.steps[0].plan))[0]}
+        followers: dict[str, list[PlanTask]] = {id_: [] for id_ in tasks}
+        for task in tasks.values():
+            for other in task.needs:
+                followers[other].append(task)
+        known = _ReadPlan(unit, plan, tasks, followers)
+        _read.append(known)
+    return known
+
+
 def _result(machine: Machine, scope: str, unit: PlanUnit, tasks: tuple[PlanTask, ...]) -> list[Json] | None:
     """Return the records of all tasks, in the order of the plan; `None` while some are not done."""
     if unit.id not in machine.scope(scope)["blocks"]:
@@ -286,3 +210,70 @@ def _result(machine: Machine, scope: str, unit: PlanUnit, tasks: tuple[PlanTask,
             entry["error"] = error_value(noted["error"])
         listed.append(entry)
     return listed
+
+
+def conclude(machine: Machine, scope: str, unit: PlanUnit, result: Json) -> None:
+    """Give the records of all tasks as what the step has brought."""
+    machine.scope(scope)["blocks"].pop(unit.id, None)
+    faults = complaints(result, unit.schema)
+    if faults:
+        give_up("invalid", f"at `{faults[0]['pointer'] or '/'}`: {faults[0]['message']}", unit.steps[0].key)
+    finish(machine, scope, unit, {unit.steps[0].key: result})
+
+
+def apply(machine: Machine, entry: Entry, came: Came) -> None:
+    """Take in what one task, or one copy of it, has brought."""
+    scope, unit = entry["scope"], machine.unit(entry["scope"], entry["unit"])
+    state = machine.plan(scope, unit.id)
+    read = _read_plan(unit, state["plan"])
+    task, copy = read.tasks[entry["task"]], entry["copy"]
+    noted = state["tasks"][task.id]
+    error, output = came.error, came.value
+    if error is None:
+        faults = complaints(output, _output(unit, task))
+        if faults:
+            error = {"kind": "invalid", "code": None, "message": f"at `{faults[0]['pointer'] or '/'}`: {faults[0]['message']}"}
+    if error is not None:
+        noted.setdefault("error", error)
+    elif copy is None:
+        noted["output"] = output
+    else:
+        as_array(noted["output"])[copy] = output
+    noted["left"] -= 1
+    if not noted["left"]:
+        _end_task(machine, scope, unit, read, task.id, "failed" if "error" in noted else "ok")
+    listed = _result(machine, scope, unit, tuple(read.tasks.values()))
+    if listed is not None:
+        conclude(machine, scope, unit, listed)
+
+
+def _output(unit: PlanUnit, task: PlanTask) -> Json:
+    return _tool(unit, task).get("output", True)
+
+
+def _tool(unit: PlanUnit, task: PlanTask) -> JsonObject:
+    """Return what the step says of the tool that a task calls."""
+    return as_object((unit.steps[0].plan or {}).get(task.tool) or {})
+
+
+def task_command(machine: Machine, command: str, scope: str, unit: PlanUnit, entry: Entry) -> ActivityCommand:
+    """Return the command of one task, or of one copy of it."""
+    state = machine.plan(scope, unit.id)
+    task = _read_plan(unit, state["plan"]).tasks[entry["task"]]
+    tool = _tool(unit, task)
+    given = arguments_of(task, state, entry["copy"])
+    bound = tool.get("bound")
+    if bound is not None:
+        program = evaluate(machine, scope, value_of(bound))
+        given |= program if isinstance(program, dict) else {"prompt": program}
+    activity, process = tool.get("activity"), tool.get("process")
+    return {
+        "kind": "activity",
+        "id": command,
+        "step": unit.steps[0].key,
+        "activity": activity if isinstance(activity, str) else task.tool,
+        "process": process if isinstance(process, str) else None,
+        "called": task.tool,
+        "input": given,
+        "schema": _output(unit, task),
+    }

@@ -42,6 +42,84 @@ def _value_at(machine: Machine, scope: str, place: LocatedPath, *, shown: bool =
             return _step(machine, here, region.keys[place.name], region, place.name, place.rest, place.quoted)
 
 
+def _member(value: Json, names: tuple[str, ...], quoted: tuple[bool, ...]) -> Json:
+    """Go into objects; a key may be several names with dots between them, and the longest that there is counts."""
+    at = 0
+    while at < len(names):
+        if not isinstance(value, dict):
+            return None
+        end = at + 1
+        if not quoted[at]:
+            while end < len(names) and not quoted[end]:
+                end += 1
+        for stop in range(end, at, -1):
+            key = names[at] if stop == at + 1 else ".".join(names[at:stop])
+            if key in value:
+                value = value[key]
+                at = stop
+                break
+        else:
+            return None
+    return value
+
+
+def _name(machine: Machine, scope: str, region: PlanRegion, name: str) -> Json:
+    """Return what a name of a block stands for."""
+    names = machine.scope(scope)["names"]
+    if name in names:
+        return names[name]
+    parent = machine.around(scope)
+    block = machine.unit(parent, region.owner).block
+    if isinstance(block, Else):
+        return machine.repeat(parent, block.of)["shown"]
+    if not isinstance(block, Repeat):
+        return None
+    noted = machine.repeat(parent, block.name)
+    shown = noted["shown"]
+    about: JsonObject = {"round": noted["round"], "previous": shown[-1] if shown else noted.get("first"), "rounds": shown}
+    return about.get(name)
+
+
+def _context(machine: Machine, scope: BodyState, region: PlanRegion, place: LocatedPath) -> Json:
+    """Return what a chunk has given, or one step of it."""
+    units = region.contexts[place.name]
+    if place.rest:
+        inside = [index for index in units if any(step.key == place.rest[0] for step in region.units[index].steps)]
+        return _step(machine, scope, inside, region, place.rest[0], place.rest[1:], place.quoted[1:])
+    keys = [step.key for index in units for step in region.units[index].steps]
+    return {key: _step(machine, scope, units, region, key, (), ()) for key in keys}
+
+
+def _step(
+    machine: Machine,
+    scope: BodyState,
+    givers: list[int],
+    region: PlanRegion,
+    key: str,
+    rest: tuple[str, ...],
+    quoted: tuple[bool, ...],
+) -> Json:
+    """Return the value of a key, or a member of it; a step that stands in two chunks is both halves."""
+    if key in scope["values"]:
+        return _member(scope["values"][key], rest, quoted)
+    whole: Json = None
+    whole_shown: Json = None
+    for index in givers:
+        unit = region.units[index]
+        recorded = scope["record"].get(unit.context)
+        if unit.block is not None or not isinstance(recorded, dict) or key not in recorded:
+            continue
+        value = recorded[key]
+        shown = shown_of(machine, unit, key, value)
+        if isinstance(whole, dict) and isinstance(value, dict):
+            whole, whole_shown = {**whole, **value}, {**as_object(whole_shown), **as_object(shown)}
+        else:
+            whole, whole_shown = value, shown
+    if rest and any(name[:1] in _META for name in rest) and _member(whole_shown, rest, quoted) is None:
+        return _member(whole, rest, quoted)
+    return _member(whole_shown, rest, quoted)
+
+
 def evaluate(machine: Machine, scope: str, value: Value | None, *, shown: bool = False) -> Json:
     """Return a value, or what rounds show of it; an optional member that is `null` is left out."""
     match value:
@@ -106,26 +184,6 @@ def _view(machine: Machine, scope: str, unit: PlanUnit, reads: tuple[Read, ...])
         yield ShownPath(place, (place.name, *place.rest) if place.source != "context" else place.rest)
 
 
-def without_own(machine: Machine, scope: str, unit: PlanUnit, value: Value | None) -> Value | None:
-    """Return a value without the parts that the unit itself gives, which are not there yet; `None` if nothing is left."""
-    region = machine.region(scope)
-
-    def is_earlier(read: Read) -> bool:
-        return machine.program.locate(region, read).source == "input" or not _is_own(machine, region, read, unit)
-
-    match value:
-        case Read():
-            return value if is_earlier(value) else None
-        case Listed(items):
-            left = tuple(item for item in items if without_own(machine, scope, unit, item) is not None)
-            return Listed(left) if len(left) > 1 else left[0] if left else None
-        case Named(members):
-            kept = {name: part for name, each in members.items() if (part := without_own(machine, scope, unit, each)) is not None}
-            return Named(kept) if kept or not members else None
-        case _:
-            return value
-
-
 def _is_own(machine: Machine, region: PlanRegion, read: Read, unit: PlanUnit) -> bool:
     """Tell whether a path leads to what a unit gives itself, and to nothing that an earlier one gives."""
     place = machine.program.locate(region, read)
@@ -159,61 +217,24 @@ def _set_member(found: dict[str, Json], names: tuple[str, ...], value: Json) -> 
     found[names[-1]] = value
 
 
-def _name(machine: Machine, scope: str, region: PlanRegion, name: str) -> Json:
-    """Return what a name of a block stands for."""
-    names = machine.scope(scope)["names"]
-    if name in names:
-        return names[name]
-    parent = machine.around(scope)
-    block = machine.unit(parent, region.owner).block
-    if isinstance(block, Else):
-        return machine.repeat(parent, block.of)["shown"]
-    if not isinstance(block, Repeat):
-        return None
-    noted = machine.repeat(parent, block.name)
-    shown = noted["shown"]
-    about: JsonObject = {"round": noted["round"], "previous": shown[-1] if shown else noted.get("first"), "rounds": shown}
-    return about.get(name)
+def without_own(machine: Machine, scope: str, unit: PlanUnit, value: Value | None) -> Value | None:
+    """Return a value without the parts that the unit itself gives, which are not there yet; `None` if nothing is left."""
+    region = machine.region(scope)
 
+    def is_earlier(read: Read) -> bool:
+        return machine.program.locate(region, read).source == "input" or not _is_own(machine, region, read, unit)
 
-def _context(machine: Machine, scope: BodyState, region: PlanRegion, place: LocatedPath) -> Json:
-    """Return what a chunk has given, or one step of it."""
-    units = region.contexts[place.name]
-    if place.rest:
-        inside = [index for index in units if any(step.key == place.rest[0] for step in region.units[index].steps)]
-        return _step(machine, scope, inside, region, place.rest[0], place.rest[1:], place.quoted[1:])
-    keys = [step.key for index in units for step in region.units[index].steps]
-    return {key: _step(machine, scope, units, region, key, (), ()) for key in keys}
-
-
-def _step(
-    machine: Machine,
-    scope: BodyState,
-    givers: list[int],
-    region: PlanRegion,
-    key: str,
-    rest: tuple[str, ...],
-    quoted: tuple[bool, ...],
-) -> Json:
-    """Return the value of a key, or a member of it; a step that stands in two chunks is both halves."""
-    if key in scope["values"]:
-        return _member(scope["values"][key], rest, quoted)
-    whole: Json = None
-    whole_shown: Json = None
-    for index in givers:
-        unit = region.units[index]
-        recorded = scope["record"].get(unit.context)
-        if unit.block is not None or not isinstance(recorded, dict) or key not in recorded:
-            continue
-        value = recorded[key]
-        shown = shown_of(machine, unit, key, value)
-        if isinstance(whole, dict) and isinstance(value, dict):
-            whole, whole_shown = {**whole, **value}, {**as_object(whole_shown), **as_object(shown)}
-        else:
-            whole, whole_shown = value, shown
-    if rest and any(name[:1] in _META for name in rest) and _member(whole_shown, rest, quoted) is None:
-        return _member(whole, rest, quoted)
-    return _member(whole_shown, rest, quoted)
+    match value:
+        case Read():
+            return value if is_earlier(value) else None
+        case Listed(items):
+            left = tuple(item for item in items if without_own(machine, scope, unit, item) is not None)
+            return Listed(left) if len(left) > 1 else left[0] if left else None
+        case Named(members):
+            kept = {name: part for name, each in members.items() if (part := without_own(machine, scope, unit, each)) is not None}
+            return Named(kept) if kept or not members else None
+        case _:
+            return value
 
 
 def shown_of(machine: Machine, unit: PlanUnit, key: str, value: Json) -> Json:
@@ -222,24 +243,3 @@ def shown_of(machine: Machine, unit: PlanUnit, key: str, value: Json) -> Json:
         return value
     schema = next(step.schema for step in unit.steps if step.key == key)
     return split(value, with_definitions(schema, machine.program.definitions))["output"]
-
-
-def _member(value: Json, names: tuple[str, ...], quoted: tuple[bool, ...]) -> Json:
-    """Go into objects; a key may be several names with dots between them, and the longest that there is counts."""
-    at = 0
-    while at < len(names):
-        if not isinstance(value, dict):
-            return None
-        end = at + 1
-        if not quoted[at]:
-            while end < len(names) and not quoted[end]:
-                end += 1
-        for stop in range(end, at, -1):
-            key = names[at] if stop == at + 1 else ".".join(names[at:stop])
-            if key in value:
-                value = value[key]
-                at = stop
-                break
-        else:
-            return None
-    return value
