@@ -167,15 +167,6 @@ def test_links_work_on_the_package_index_and_lead_somewhere() -> None:
         assert (ROOT / path).exists(), link
 
 
-def test_the_files_that_folder_pages_name_exist() -> None:
-    files = [
-        path.relative_to(ROOT).as_posix() for folder in ("instrc", "tests", "examples") for path in (ROOT / folder).rglob("*.py")
-    ]
-    for page in sorted((ROOT / "instrc").rglob("README.md")):
-        named = set(re.findall(r"`([a-z][a-z0-9_/]*\.py)`", page.read_text(encoding="utf-8")))
-        assert {name for name in named if not any(f"/{path}".endswith(f"/{name}") for path in files)} == set(), page
-
-
 def test_pages_of_folders_link_to_what_is_there() -> None:
     folders = ("examples", "grammar", "instrc", "schemas", "tests")
     pages = [page for folder in folders for page in (ROOT / folder).rglob("README.md") if "node_modules" not in page.parts]

@@ -1,1 +1,1 @@
-"""Compiled tools and processes, served: the Model Context Protocol."""
+"""Serve programs: runs over HTTP, pages for people, and the protocols MCP, A2A and AG-UI."""
