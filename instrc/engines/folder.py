@@ -28,7 +28,6 @@ from instrc.runtime.engine import (
     TracedEngine,
     answer_copied,
     chosen,
-    holds,
     require_ended,
     status_of,
 )
@@ -36,6 +35,7 @@ from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import Author, Outcome
 from instrc.runtime.journal import Journal, begun
 from instrc.runtime.retry import ForkOptions, ForkOrigin, RetryOptions, was_cancelled
+from instrc.runtime.run_config import RunConfig
 from instrc.runtime.traces import Event
 from instrc.text.callers import warn_caller
 from instrc.text.files import read_whole
@@ -85,9 +85,9 @@ class FolderEngine(TracedEngine):
             "name": launch.name,
             "began": time(),
             "ended": None,
-            "how": launch.how,
+            "how": launch.config.to_json(),
             "plan": launch.plan,
-            "state": begun(launch.plan, launch.inputs, holds=holds(launch.how)),
+            "state": begun(launch.plan, launch.inputs, holds=launch.config.holds),
             "due": {},
             "later": [],
             "children": {},
@@ -140,8 +140,9 @@ class FolderEngine(TracedEngine):
     async def journal(self, run: str) -> tuple[Launch, Journal]:
         """Return what a run began with, and what is recorded of it."""
         saved = self._load(run)
-        launch = Launch(run, saved["name"], saved["plan"], saved["state"]["inputs"], saved["how"])
-        return launch, journal_of(run, saved, holds=holds(saved["how"]))
+        config = RunConfig.from_json(saved["how"])
+        launch = Launch(run, saved["name"], saved["plan"], saved["state"]["inputs"], config)
+        return launch, journal_of(run, saved, holds=config.holds)
 
     async def delete(self, run: str) -> None:
         """Forget a run that has ended."""
@@ -155,8 +156,9 @@ class FolderEngine(TracedEngine):
             raise was_cancelled(saved["run"])
         if versions.outcome(saved["plan"], saved["state"]) is not None and not again:
             return _report(saved)
-        effects = self.equip(saved["run"], saved["plan"], saved["how"], self.sink())
-        live = LiveRun(saved["plan"], saved["state"], effects, self.people, holds=holds(saved["how"]))
+        config = RunConfig.from_json(saved["how"])
+        effects = self.equip(saved["run"], saved["plan"], config, self.sink())
+        live = LiveRun(saved["plan"], saved["state"], effects, self.people, holds=config.holds)
         live.restore(saved)
         live.cancelled = saved["cancelled"]
         if first is not None:
@@ -218,9 +220,8 @@ def _report(saved: RunFile) -> RunReport:
     questions = () if outcome is not None or saved["cancelled"] else tuple(questions_of(saved))
     status: RunStatus = outcome["status"] if outcome is not None else "cancelled" if saved["cancelled"] else status_of(questions)
     record = versions.record(plan, state)
-    return RunReport(
-        saved["run"], saved["name"], status, outcome, questions, saved["began"], saved["ended"], saved["how"], record
-    )
+    config = RunConfig.from_json(saved["how"])
+    return RunReport(saved["run"], saved["name"], status, outcome, questions, saved["began"], saved["ended"], config, record)
 
 
 def _read(file: Path) -> RunFile | None:
@@ -273,8 +274,7 @@ class EngineRun(Run):
     @property
     def only_step(self) -> str | None:
         """The name of the only step of a program, which has no key in its record."""
-        step = self.report.how.get("step")
-        return step if isinstance(step, str) else None
+        return self.report.config.step
 
     @property
     def invented(self) -> tuple[Invention, ...]:

@@ -12,8 +12,10 @@ from functools import cache, lru_cache, partial
 from importlib import import_module
 from pathlib import Path
 from secrets import token_hex
-from typing import Literal, TypeAlias, TypedDict, TypeVar, Unpack, cast
+from typing import Literal, TypeAlias, TypeVar, Unpack, cast
 from weakref import WeakValueDictionary
+
+import msgspec
 
 from instrc import problems
 from instrc.compiler.workspace import OptionOverrides, Workspace
@@ -26,7 +28,7 @@ from instrc.process.flow import Chunk
 from instrc.process.process import Process
 from instrc.runtime.activities import Activities, complaints
 from instrc.runtime.boundary import NotJsonError, received
-from instrc.runtime.effects import INVENTIONS, Check, Effects
+from instrc.runtime.effects import Check, Effects, Invention
 from instrc.runtime.engine import (
     RECONNECT,
     Engine,
@@ -50,6 +52,7 @@ from instrc.runtime.models.partial import TellPart
 from instrc.runtime.models.settings import RequestTable
 from instrc.runtime.plan import plan_digest, plan_of
 from instrc.runtime.retry import ForkOptions, ProgramVersion, RetryOptions, fork_of, origin_of, wrong_id
+from instrc.runtime.run_config import CacheConfig, OnFailure, RunConfig
 from instrc.runtime.session import SessionTool
 from instrc.runtime.telemetry import Telemetry, listened, logged
 from instrc.runtime.traces import Event, Sink, join_sinks, told_apart
@@ -57,7 +60,7 @@ from instrc.text import arguments
 from instrc.text.arguments import as_plain, is_on
 from instrc.text.callers import warn_caller
 from instrc.text.jsontext import dumps, loads
-from instrc.text.jsonvalue import Json, JsonObject, as_array, as_integer, as_object, as_text, as_texts, tokens, without_type
+from instrc.text.jsonvalue import Json, JsonObject, as_object, tokens, without_type
 from instrc.tools.python_values import JsonLike, json_of
 from instrc.vibes.project import DEFAULT_PROJECT, Project
 from instrc.vibes.settings import REQUEST, RequestSettings, Settings, read_settings, request_settings
@@ -84,33 +87,32 @@ class Own:
 _settings_of = lru_cache(maxsize=16)(read_settings)
 
 
-def equip(run: str, plan: PinnedPlan, how: JsonObject, sink: Sink, own: Own | None = None) -> Effects:
+def equip(run: str, plan: PinnedPlan, config: RunConfig, sink: Sink, own: Own | None = None) -> Effects:
     """Return the effects of a run, whoever began it; `CompileError` if it uses what only the program that began it has."""
-    if own is None and (uses := how.get("own")):
-        raise CompileError([problems.runs.NeedsItsProgram(run=run.partition("/")[0], uses=tuple(as_texts(uses)))])
+    if own is None and config.local:
+        raise CompileError([problems.runs.NeedsItsProgram(run=run.partition("/")[0], uses=tuple(config.local))])
     own = own or Own()
-    folder = Path(as_text(how.get("folder", ".")))
-    processes, step = as_object(how.get("processes") or {}), plan["options"].get("step")
+    folder, processes = Path(config.folder), config.processes
     settings = _settings_of(folder)
-    prepared = Prepared(run, plan["process"], folder, settings, processes, step=step)
+    prepared = Prepared(run, plan["process"], folder, settings, processes, step=plan["options"].get("step"))
     given = own.activities or Activities()
-    activities = _rehearsed_for(plan, how)
+    activities = _rehearsed_for(plan, config)
     if activities is None:
         activities = activities_of(prepared, given) if given else _registered_in(folder)
-    model, words = own.model, how.get("model") or settings.run.get("model")  # earlier releases noted none: it was invented
-    if model is None and isinstance(words, str):
-        model = _shared_model(words, folder, as_integer(how.get("batch") or 1), dumps(how.get("set") or {}, indent=False))
+    model, words = own.model, config.model or settings.run.get("model")  # earlier releases noted none: it was invented
+    if model is None and words:
+        model = _shared_model(words, folder, config.batch, dumps(config.settings, indent=False))
     if model is None:
         _require_model(reach_of(plan, activities, processes), settings)
-    return equipped(prepared, plan, run, model, activities, sink, own.checks, how)
+    return equipped(prepared, plan, run, model, activities, sink, own.checks, config)
 
 
-def _rehearsed_for(plan: PinnedPlan, how: JsonObject) -> Activities | None:
+def _rehearsed_for(plan: PinnedPlan, config: RunConfig) -> Activities | None:
     """Return the activities of a rehearsal that makes their results, also where the plan calls none; `None` for any other run."""
-    if not how.get("rehearse"):
+    if not config.rehearse:
         return None
-    made = _rehearsed_once(plan, as_object(how.get("processes") or {}))
-    return made if not made or "results" in as_array(how.get("invented", ["results"])) else None
+    made = _rehearsed_once(plan, config.processes)
+    return made if not made or config.invented is None or config.invents("results") else None
 
 
 _rehearsals: dict[str, Activities] = {}
@@ -132,7 +134,7 @@ def _registered_in(folder: Path) -> Activities:
 @lru_cache(maxsize=16)
 def _shared_model(words: str, folder: Path, batch: int, given: str) -> Model:
     """Return a model that all runs of this process share, so that they can share calls."""
-    model = model_of(words, folder, request_table(_settings_of(folder), {"set": loads(given)}))
+    model = model_of(words, folder, request_table(_settings_of(folder), as_object(loads(given))))
     return Batching(model, batch) if batch > 1 else model
 
 
@@ -151,16 +153,15 @@ def equipped(
     activities: Activities,
     sink: Sink | None,
     checks: Mapping[str, Check],
-    how: JsonObject,
+    config: RunConfig,
 ) -> Effects:
     """Return the effects of a run; without a `model` no step of it may ask the model of the run."""
     made = {bare_name(name): check for name, check in checks.items()}
     for name, said in prepared.settings.checks.items():
         if bare_name(name) not in made:
             made[bare_name(name)] = cast("Check", imported("check", said, prepared.folder))
-    invented = tuple(each for each in INVENTIONS if each in as_array(how.get("invented") or []))
-    asks_others = not (how.get("rehearse") and "answers" in invented)
-    table = request_table(prepared.settings, how)
+    asks_others = not (config.rehearse and config.invents("answers"))
+    table = request_table(prepared.settings, config.settings)
     others = cache(lambda words: model_of(words, prepared.folder, table))
     for words in plan["options"].get("models", {}).values() if asks_others else ():
         others(words)  # one that cannot be had is told before anything is done
@@ -172,16 +173,16 @@ def equipped(
         made,
         _all_processes(prepared, activities),
         others=others if asks_others else None,
-        chosen=as_text(how["chosen"]) if "chosen" in how else None,
+        chosen=config.chosen,
         prices=prepared.settings.prices,
-        takes={} if "results" in invented else {**activities.takes(), **as_object(how.get("takes") or {})},
+        takes={} if config.invents("results") else {**activities.takes(), **config.takes},
         step=prepared.step,
-        invented=invented,
+        invented=tuple(config.invented or ()),
         table=table,
         sentences=prepared.settings.sentences,
-        words=as_text(how.get("model") or prepared.settings.run.get("model") or ""),
-        cache=AnswerCache(**cast("_CacheOptions", how["cache"])) if "cache" in how else None,
-        budget=budget_of(how),
+        words=config.model or prepared.settings.run.get("model") or "",
+        cache=None if config.cache is None else AnswerCache(config.cache.file, config.cache.sample),
+        budget=config.budget,
     )
 
 
@@ -195,17 +196,9 @@ def _all_processes(prepared: Prepared, activities: Activities) -> Mapping[str, J
     return found
 
 
-def budget_of(how: JsonObject) -> MoneyBudget | None:
-    """Return the budget of a run, by what was noted with it."""
-    if not isinstance(noted := how.get("budget"), dict):
-        return None
-    return MoneyBudget(tuple(as_texts(noted["limits"])), as_text(noted["file"]), as_text(noted["program"]))
-
-
-def request_table(settings: Settings, how: JsonObject) -> RequestTable:
+def request_table(settings: Settings, given: Mapping[str, object]) -> RequestTable:
     """Return all that is set for requests to models, by the project and for one run."""
     general = {key: value for key, value in settings.run.items() if key in REQUEST}
-    given = as_object(how.get("set") or {})
     store = str(settings.run.get("store", ""))
     server = store if scheme_of(store) == "postgresql" else ""
     return RequestTable(cast("RequestSettings", general), settings.requests, cast("RequestSettings", given), server)
@@ -262,13 +255,14 @@ class Launcher:
         wrong = [] if makes_results else list(unregistered(self.plan, self.activities))
         if wrong:
             raise CompileError(wrong)
-        self.how: JsonObject = self._how(model, batch, rehearse) | self._kept_answers(cache)
-        self.how |= {} if rehearse is True and self.how["model"] == "sample" else self._limited(budget)
+        self.config: RunConfig = self._config(model, batch, rehearse, self._cache_config(cache))
+        if rehearse is not True or self.config.model != "sample":
+            self.config = msgspec.structs.replace(self.config, budget=self._budget(budget))
 
-    def _how(self, model: str | None, batch: int, rehearse: RehearseMode) -> JsonObject:
-        """Return what another process needs to continue a run: plain JSON, without secrets.
+    def _config(self, model: str | None, batch: int, rehearse: RehearseMode, cache: CacheConfig | None) -> RunConfig:
+        """Return the configuration of the runs.
 
-        A model that is not chosen, or that nobody knows, is a problem now: a run that has begun with it could never go on.
+        A model that is not chosen or not known is a problem now: a run that starts with it could never continue.
         """
         prepared, own = self.prepared, self.own
         reach = reach_of(self.plan, self.activities, prepared.processes)
@@ -279,58 +273,56 @@ class Launcher:
         invents_all = rehearse and of_run == "sample"
         asked = {of_run if invents_all else each or of_run for each in reach.models}
         made = {each: model_of(each, prepared.folder) for each in sorted(each for each in {of_run, *asked} if each)}
-        invented: list[Json] = ["answers"] if any(invents(made.get(each or "", own.model)) for each in asked) else []
+        invented: list[Invention] = ["answers"] if any(invents(made.get(each or "", own.model)) for each in asked) else []
         if invented and reach.handlers and not rehearse:
             raise CompileError(problems.runs.RealActivity(activity=name) for name in reach.handlers)
         invented += ["results"] if rehearse is True and self.activities else []
-        how: JsonObject = {
-            "folder": prepared.folder.absolute().as_posix(),
-            "model": words,
-            "rehearse": bool(rehearse),
-            "batch": batch,
-            "processes": prepared.processes,
-        }
-        how |= {"takes": prepared.takes} if prepared.takes else {}
-        how |= {"invented": invented} if invented or rehearse else {}
-        if (failed := prepared.settings.run.get("failed")) is not None:
-            how["failed"] = failed
-        if self.set:
-            how["set"] = as_object(cast("Json", self.set))
-        how |= {"step": self.plan["options"]["step"]} if "step" in self.plan["options"] else {}
-        return {**how, "own": [*own.words]} if own.words else how
+        return RunConfig(
+            folder=prepared.folder.absolute().as_posix(),
+            model=words,
+            rehearse=bool(rehearse),
+            batch=batch,
+            processes=prepared.processes,
+            takes=prepared.takes,
+            invented=invented if invented or rehearse else None,
+            failed=cast("OnFailure | None", prepared.settings.run.get("failed")),
+            settings=as_object(cast("Json", self.set)),
+            step=self.plan["options"].get("step"),
+            local=own.words,
+            cache=cache,
+        )
 
-    def _kept_answers(self, cache: AnswerCache | Literal[False] | None) -> JsonObject:
-        """Return where answers are kept, for another process; a `CompileError` if the file cannot be used."""
+    def _cache_config(self, cache: AnswerCache | Literal[False] | None) -> CacheConfig | None:
+        """Return where answers are cached; raise `CompileError` if the file cannot be used."""
         named = self.prepared.settings.run.get("cache")
         if cache is None and named is not None:
             cache = AnswerCache(self.prepared.folder / named)
         if not cache:
-            return {}
+            return None
         cache.require()
-        return {"cache": {"file": Path(cache.file).absolute().as_posix(), "sample": cache.sample}}
+        return CacheConfig(Path(cache.file).absolute().as_posix(), cache.sample)
 
-    def _limited(self, budget: str | None) -> JsonObject:
-        """Return what models may cost, for another process; `CompileError` where a model that may be asked has no price."""
+    def _budget(self, budget: str | None) -> MoneyBudget | None:
+        """Return what models may cost; raise `CompileError` if a model that may be asked has no price."""
         said = self.prepared.settings.run.get("budget") if budget is None else budget
         if said is None:
-            return {}
-        limits: list[Json] = [each.strip() for each in said.split(",")]
-        for each in limits:
-            read_budget(as_text(each))
+            return None
+        limits = [limit.strip() for limit in said.split(",")]
+        for limit in limits:
+            read_budget(limit)
         reach = reach_of(self.plan, self.activities, self.prepared.processes)
-        of_run = None if self.own.model is not None else self.how["model"]
+        of_run = None if self.own.model is not None else self.config.model
         words = [str(each or of_run) for each in reach.models if each or of_run]
         require_prices((one.strip() for each in words for one in each.split(",")), self.prepared.settings.prices)
-        return {"budget": {"limits": limits, "file": file_of(self.prepared.folder), "program": self.prepared.name}}
+        return MoneyBudget(limits, file_of(self.prepared.folder), self.prepared.name)
 
     def effects(self, run: str, watch: Sink | None, parts: TellPart | None = None) -> Effects:
         """Return the effects of a run that only this process carries."""
-        words = self.how["model"]
-        model = self.own.model
-        if model is None and isinstance(words, str):
-            model = model_of(words, self.prepared.folder, request_table(self.prepared.settings, self.how))
+        config, model = self.config, self.own.model
+        if model is None and config.model is not None:
+            model = model_of(config.model, self.prepared.folder, request_table(self.prepared.settings, config.settings))
         sink = told_apart(watch)
-        made = equipped(self.prepared, self.plan, run, model, self.activities, sink, self.own.checks, self.how)
+        made = equipped(self.prepared, self.plan, run, model, self.activities, sink, self.own.checks, config)
         return replace(made, parts=parts)
 
     def launch(self, given: JsonLike, run: str | None = None, entry: Json = None) -> Launch:
@@ -351,7 +343,7 @@ class Launcher:
         if entry is not None:
             plan = {**plan, "options": {**plan["options"], "entry": entry}}
             plan["digest"] = plan_digest(plan)
-        return Launch(run or new_id(self.prepared.name), self.prepared.name, plan, inputs, self.how)
+        return Launch(run or new_id(self.prepared.name), self.prepared.name, plan, inputs, self.config)
 
 
 def given_settings(given: Mapping[str, object]) -> RequestSettings:
@@ -600,10 +592,12 @@ class Host:
             self._ended[report.run] = self._here.pop(report.run, here)
         return report
 
-    def _equip(self, run: str, plan: PinnedPlan, how: JsonObject, sink: Sink) -> Effects:
+    def _equip(self, run: str, plan: PinnedPlan, config: RunConfig, sink: Sink) -> Effects:
         root = run.partition("/")[0]
         here = self._here.get(root, self._ended.get(root))
-        return equip(run, plan, how, sink) if here is None else replace(equip(run, plan, how, sink, here.own), parts=here.parts)
+        if here is None:
+            return equip(run, plan, config, sink)
+        return replace(equip(run, plan, config, sink, here.own), parts=here.parts)
 
     def _watch(self, event: Event) -> None:
         here = self._here.get(event["run"].partition("/")[0])
@@ -613,42 +607,42 @@ class Host:
 
 async def check_retry(engine: Engine, run: str, options: RetryOptions) -> None:
     """Note what a run may spend from now on; `CompileError` if it has no budget, or cannot ask the model that is chosen."""
-    how = (await engine.show(run)).how if options.budget or options.model is not None else {}
+    if not options.budget and options.model is None:
+        return
+    config = (await engine.show(run)).config
     if options.model is not None:
-        require_model(how, run, options.model)
+        require_model(config, run, options.model)
     if options.budget:
-        budget = budget_of(how)
-        if budget is None:
+        if config.budget is None:
             advice = "begin another one with it: `instrc run … --budget`"
             raise CompileError([problems.runs.NothingToRetry(run=run, reason="it has no budget in money", advice=advice)])
-        budget.raise_for(run, options.budget)
+        config.budget.raise_for(run, options.budget)
 
 
-def require_model(how: JsonObject, run: str, words: str) -> None:
+def require_model(config: RunConfig, run: str, words: str) -> None:
     """Refuse another model for a run that cannot go on with it."""
-    folder = Path(as_text(how.get("folder", ".")))
+    folder = Path(config.folder)
     settings = _settings_of(folder)
-    invented = how.get("rehearse") or "answers" in as_array(how.get("invented") or [])
-    others = None if invented else partial(model_of, folder=folder, table=request_table(settings, how))
-    require_other(run, words, others, settings.prices if "budget" in how else None)
+    invented = config.rehearse or config.invents("answers")
+    others = None if invented else partial(model_of, folder=folder, table=request_table(settings, config.settings))
+    require_other(run, words, others, None if config.budget is None else settings.prices)
 
 
 def version_of(before: Launch, prepared: Prepared, own: Own | None = None) -> Launcher:
     """Return what begins runs of another version of a program as a run was begun: with its model, settings and limits."""
-    how, options = before.how, before.plan["options"]
-    calls = bool(how.get("rehearse")) and _rehearsed_for(before.plan, how) is None
-    budget = how.get("budget")
+    config, options = before.config, before.plan["options"]
+    calls = config.rehearse and _rehearsed_for(before.plan, config) is None
     return Launcher(
         prepared,
-        model=words_from(as_text(how["model"]), Path(as_text(how.get("folder", ".")))) if how.get("model") else None,
+        model=words_from(config.model, Path(config.folder)) if config.model else None,
         own=own,
-        batch=as_integer(how.get("batch") or 1),
+        batch=config.batch,
         requests=options.get("requests"),
         tokens=options.get("tokens"),
-        rehearse="with-activities" if calls else bool(how.get("rehearse")),
-        given=as_object(how.get("set") or {}),
-        cache=AnswerCache(**cast("_CacheOptions", how["cache"])) if "cache" in how else False,
-        budget=", ".join(as_texts(budget["limits"])) if isinstance(budget, dict) else None,
+        rehearse="with-activities" if calls else config.rehearse,
+        given=config.settings,
+        cache=False if config.cache is None else AnswerCache(config.cache.file, config.cache.sample),
+        budget=None if config.budget is None else ", ".join(config.budget.limits),
     )
 
 
@@ -661,15 +655,16 @@ async def forked(engine: Engine, run: str, options: ForkOptions, version: Callab
     if version is not None:
         launch = version(before).launch(before.inputs, entry=before.plan["options"].get("entry"))
     made = fork_of(run, journal, options, launch.plan, launch.inputs)
-    how: JsonObject = {**launch.how, "forked": cast("Json", origin_of(run, options, made))}
     if options.model is not None:
-        require_model(before.how, run, options.model)
-    if (chosen := options.model or journal.model or before.how.get("chosen")) is not None:
-        how["chosen"] = chosen
-    if options.step is not None:
-        how.pop("cache", None)  # another answer is wanted
-    how |= {"failed": before.how["failed"]} if "failed" in before.how else {}
-    return replace(launch, run=options.run or new_id(launch.name), how=how, entries=made.entries)
+        require_model(before.config, run, options.model)
+    config = msgspec.structs.replace(
+        launch.config,
+        forked=origin_of(run, options, made),
+        chosen=options.model or journal.model or before.config.chosen or launch.config.chosen,
+        cache=launch.config.cache if options.step is None else None,  # a fork at a step wants another answer
+        failed=before.config.failed or launch.config.failed,
+    )
+    return replace(launch, run=options.run or new_id(launch.name), config=config, entries=made.entries)
 
 
 async def _require_new(engine: Engine, run: str) -> None:
@@ -712,7 +707,7 @@ def asking(
 ) -> Effects:
     """Return what asks a model once for what a program sends it, as a run does; answers that are kept are not paid for twice."""
     folder = Path() if settings.file is None else settings.file.parent
-    table = request_table(settings, {"set": as_object(cast("Json", given_settings(given)))})
+    table = request_table(settings, given_settings(given))
     cache = AnswerCache(folder / settings.run.get("cache", ANSWERS_FILE)) if kept else None
     if cache is not None:
         cache.require()
@@ -775,10 +770,3 @@ def session_model(words: str | None, file: Path, *, rehearse: bool = False) -> M
     if chosen is None:
         _require_model(Reach({None: "chat"}), settings)
     return model_of(str(chosen), folder, request_table(settings, {}))
-
-
-class _CacheOptions(TypedDict):
-    """What is noted with a run of its cache."""
-
-    file: str
-    sample: int

@@ -10,12 +10,15 @@ from time import time
 from typing import TYPE_CHECKING, Final, Protocol, cast, runtime_checkable
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from msgspec.structs import replace as with_changes
+
 from instrc import problems
 from instrc.engines.launch import Launcher
 from instrc.engines.prepare import prepare
 from instrc.problems.problem import CompileError
+from instrc.runtime.run_config import LatestProgram, RunConfig
 from instrc.runtime.secrets import redacted
-from instrc.text.jsonvalue import Json, JsonObject, as_object, as_texts
+from instrc.text.jsonvalue import Json
 from instrc.vibes.project import Project
 
 if TYPE_CHECKING:
@@ -101,25 +104,24 @@ def compiled_at_each_tick(
     launch: Launch, file: str, given: Json, *, model: str | None, export: str | None, project: Project
 ) -> Launch:
     """Note in a launch how it was made, so that each tick makes it anew."""
-    noted: JsonObject = {
-        "file": Path(file).absolute().as_posix(),
-        "given": redacted(given),
-        "model": None if model is None else launch.how["model"],
-        "export": export,
-        "roots": [Path(each).absolute().as_posix() for each in project.roots],
-        "shared": [Path(each).absolute().as_posix() for each in project.shared],
-    }
-    return replace(launch, how={**launch.how, "latest": noted})
+    latest = LatestProgram(
+        file=Path(file).absolute().as_posix(),
+        given=redacted(given),
+        model=None if model is None else launch.config.model,
+        export=export,
+        roots=[Path(root).absolute().as_posix() for root in project.roots],
+        shared=[Path(root).absolute().as_posix() for root in project.shared],
+    )
+    return replace(launch, config=with_changes(launch.config, latest=latest))
 
 
-def renewed(how: JsonObject, run: str) -> Launch | None:
-    """Return a run of the program as it is now, if each tick is to compile it; `CompileError` if it cannot be run."""
-    if "latest" not in how:
+def renewed(config: Json, run: str) -> Launch | None:
+    """Return a launch of the program as it is now, if each tick compiles it; raise `CompileError` if it cannot be run."""
+    latest = RunConfig.from_json(config).latest
+    if latest is None:
         return None
-    noted = as_object(how["latest"])
-    project = Project(tuple(as_texts(noted["roots"])), tuple(as_texts(noted["shared"])))
-    export, model = (cast("str | None", noted[key]) for key in ("export", "model"))
-    return Launcher(prepare(cast("str", noted["file"]), export=export, project=project), model=model).launch(noted["given"], run)
+    prepared = prepare(latest.file, export=latest.export, project=Project(tuple(latest.roots), tuple(latest.shared)))
+    return Launcher(prepared, model=latest.model).launch(latest.given, run)
 
 
 def require_name(name: str) -> None:

@@ -32,7 +32,7 @@ from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest
 from instrc.runtime.activities import complaints
 from instrc.runtime.boundary import ForeignError, NotJsonError, copy_of, guarded, received, said_by
-from instrc.runtime.effects import INVENTIONS, Effects, Invention
+from instrc.runtime.effects import Effects, Invention
 from instrc.runtime.interpreter import documents, versions
 from instrc.runtime.interpreter.documents import bare_instruction
 from instrc.runtime.journal import Again, Journal, JournalEntry
@@ -40,6 +40,7 @@ from instrc.runtime.models.catalogue import words_from
 from instrc.runtime.models.closing import closing_all
 from instrc.runtime.models.partial import AnswerPart
 from instrc.runtime.retry import ForkOptions, ForkOrigin, RetryOptions
+from instrc.runtime.run_config import RunConfig
 from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import Event, EventFacts, Sink, join_sinks, read_events, told_apart, trace_file, usage_in, written_to
 from instrc.schema.strip import holds_meta, split
@@ -47,7 +48,7 @@ from instrc.text import arguments
 from instrc.text.arguments import ProgramInput, source_or_path
 from instrc.text.callers import warn_caller
 from instrc.text.durations import is_span, seconds
-from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, as_texts
+from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object
 from instrc.tools.python_types import Adapter
 from instrc.tools.python_values import JsonLike, as_instance
 
@@ -254,7 +255,7 @@ class RunReport:
     began: float | None = None
     """Seconds since 1970."""
     ended: float | None = None
-    how: JsonObject = field(default_factory=dict)
+    config: RunConfig = field(default_factory=RunConfig)
     record: JsonObject | None = None
 
     @property
@@ -265,8 +266,7 @@ class RunReport:
     @property
     def forked(self) -> ForkOrigin | None:
         """What it was forked from."""
-        origin = self.how.get("forked")
-        return cast("ForkOrigin", origin) if isinstance(origin, dict) else None
+        return self.config.forked
 
     @property
     def origin(self) -> str:
@@ -287,8 +287,7 @@ class RunReport:
     @property
     def invented(self) -> tuple[Invention, ...]:
         """What was made from its schema, instead of being asked for or done."""
-        named = as_texts(self.how.get("invented") or [])
-        return tuple(each for each in INVENTIONS if each in named)
+        return tuple(self.config.invented or ())
 
 
 def chosen(questions: list[Question], step: str, run: str, report: RunReport | None = None) -> Question:
@@ -319,7 +318,7 @@ def chosen(questions: list[Question], step: str, run: str, report: RunReport | N
 def _end_of_question(report: RunReport, step: str) -> problems.runs.QuestionEnd:
     """Tell what has become of a question that is not open."""
     name = step.rpartition(".")[2]
-    brought = [*values_of_steps(report.record), *(_named(report.how.get("step")) if report.record else ())]
+    brought = [*values_of_steps(report.record), *(_named(report.config.step) if report.record else ())]
     if name in brought or (not documents.is_numbered(name) and bare_instruction(name) in map(bare_instruction, brought)):
         return "answered"
     error = report.outcome["error"] if report.outcome is not None and report.outcome["status"] == "failed" else None
@@ -353,22 +352,12 @@ class Launch:
     """What the program is called."""
     plan: documents.PinnedPlan
     inputs: JsonObject
-    how: JsonObject = field(default_factory=dict)
-    """How to make the effects anew in another process: plain JSON that `engines/launch.py` writes and reads."""
+    config: RunConfig = field(default_factory=RunConfig)
     entries: Sequence[JournalEntry] = ()
     """What is recorded of it from the beginning: that of the run from which it was forked."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "inputs", redacted(self.inputs))  # as all that comes from outside
-
-    def held_by(self, default: Literal["hold", "fail"]) -> JsonObject:
-        """Return `how` with what happens to the run where nothing in it is wrong, if that was not said."""
-        return {"failed": default, **self.how}
-
-
-def holds(how: JsonObject) -> bool:
-    """Tell whether a run is held instead of failing for a reason that passes; one of an earlier release fails."""
-    return how.get("failed") == "hold"
 
 
 class LaunchDocument(TypedDict):
@@ -379,7 +368,19 @@ class LaunchDocument(TypedDict):
     plan: documents.PinnedPlan
     inputs: JsonObject
     how: JsonObject
+    """The `RunConfig`."""
     entries: NotRequired[list[JournalEntry]]
+
+
+def holds(document: LaunchDocument) -> bool:
+    """Return whether the run is held instead of failing for a reason that may pass."""
+    return RunConfig.from_json(document["how"]).holds
+
+
+def read_launch(document: LaunchDocument, run: str) -> Launch:
+    """Return the launch that a store has kept, under the id of the run."""
+    config = RunConfig.from_json(document["how"])
+    return Launch(run, document["name"], document["plan"], document["inputs"], config)
 
 
 @dataclass(frozen=True, slots=True)
@@ -417,8 +418,8 @@ class RunFilter:
         )
 
 
-Equip: TypeAlias = "Callable[[str, documents.PinnedPlan, JsonObject, Sink], Effects]"
-"""Makes the effects of a run from its id, its plan, what was noted of how, and where to tell events."""
+Equip: TypeAlias = "Callable[[str, documents.PinnedPlan, RunConfig, Sink], Effects]"
+"""Creates the effects of a run from its id, plan and configuration; the sink receives its events."""
 Keep: TypeAlias = Literal["all", "open"]
 """Which runs are kept: of a stream of many, only those that wait for somebody, and no traces."""
 

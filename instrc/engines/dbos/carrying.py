@@ -24,9 +24,10 @@ from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import ActivityCommand, Author, Command, FireCommand, Outcome, PinnedPlan, Result
 from instrc.runtime.journal import Again, Hold, Journal, JournalEntry, rebuild_journal
 from instrc.runtime.plan import Cancellable, child_inputs, child_result, drive, has_pauses, plan_of
+from instrc.runtime.run_config import RunConfig
 from instrc.runtime.traces import begun_before, told_before
 from instrc.text.durations import seconds
-from instrc.text.jsonvalue import Json, JsonObject, as_object
+from instrc.text.jsonvalue import Json, as_object
 
 STEP = "instrc"
 """The name of the steps."""
@@ -47,7 +48,7 @@ def entries_of(launch: LaunchDocument, steps: Iterable[StepInfo]) -> list[Journa
 
 def journal_of(launch: LaunchDocument, steps: Iterable[StepInfo]) -> Journal:
     """Return how far a run has come."""
-    return rebuild_journal(launch["plan"], launch["inputs"], entries_of(launch, steps), holds=holds(launch["how"]))
+    return rebuild_journal(launch["plan"], launch["inputs"], entries_of(launch, steps), holds=holds(launch))
 
 
 Record: TypeAlias = Callable[[JournalEntry], Awaitable[None]]
@@ -246,7 +247,7 @@ class Live:
         return None if self.port is None else self.port.next_due
 
 
-MakeEffects: TypeAlias = "Callable[[str, PinnedPlan, JsonObject], Effects]"
+MakeEffects: TypeAlias = "Callable[[str, PinnedPlan, RunConfig], Effects]"
 """Makes what a run does outside, from its id, its plan, and how it was launched."""
 _PATIENCE = 5.0
 """Seconds for DBOS to begin a run that it has taken."""
@@ -381,10 +382,8 @@ def child_of(carrier: RunCarrier, launch: LaunchDocument, journal: Journal, pare
                 "name": command["called"],
                 "plan": plan,
                 "inputs": inputs,
-                "how": {**launch["how"], "failed": "fail"},
+                "how": RunConfig.from_json(launch["how"]).for_child(journal.model).to_json(),
             }
-            if journal.model is not None:
-                begun["how"]["chosen"] = journal.model
             starting = asyncio.create_task(carrier.begin(begun), context=Context())
         try:
             live = await asyncio.shield(starting)
@@ -465,8 +464,9 @@ async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) ->
         DBOS.reserve_step()
     entries = entries_of(launch, steps)
     entries += await _retried(carrier, run, entries)
-    journal = rebuild_journal(plan, launch["inputs"], entries, holds=holds(launch["how"]))
-    effects = carrier.make_effects(run, plan, launch["how"])
+    config = RunConfig.from_json(launch["how"])
+    journal = rebuild_journal(plan, launch["inputs"], entries, holds=config.holds)
+    effects = carrier.make_effects(run, plan, config)
     effects = replace(effects, child=child_of(carrier, launch, journal, live, effects.activities))
     port = live.port = DurablePort(effects, carrier.people, journal, _record, live.resting)
     if steps:

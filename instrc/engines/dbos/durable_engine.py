@@ -37,6 +37,7 @@ from instrc.runtime.engine import (
     chosen,
     faults_of_operator,
     questions_in,
+    read_launch,
     require_ended,
     require_fit,
     status_of,
@@ -46,6 +47,7 @@ from instrc.runtime.interpreter.documents import Author, Outcome, PinnedPlan, St
 from instrc.runtime.journal import Journal
 from instrc.runtime.models.partial import AnswerPart
 from instrc.runtime.retry import RetryOptions, retry_of, was_cancelled
+from instrc.runtime.run_config import RunConfig
 from instrc.runtime.traces import Event, Sink, join_sinks
 from instrc.text.jsonvalue import Json, JsonObject
 
@@ -200,14 +202,14 @@ class DurableEngine(TracedEngine):
         row = await self.asker.row(run)
         launch = launch_of(row)
         steps = await self.asker.ask(lambda client: client.list_workflow_steps(run))
-        return Launch(run, launch["name"], launch["plan"], launch["inputs"], launch["how"]), journal_of(launch, steps)
+        return read_launch(launch, run), journal_of(launch, steps)
 
     async def retry(self, run: str, options: RetryOptions) -> RunReport:
         """Go on with a run that has failed, or that is held; a process that serves an activity of it goes on first."""
         async with self._carrier_with_tables(run) as runner:
             if runner is not None:  # a run that this process cannot carry stays as it is
                 launch, _ = await self.journal(run)
-                self._make_effects(run, launch.plan, launch.how)
+                self._make_effects(run, launch.plan, launch.config)
             letter = await self._send_retry(run, options)
             if runner is not None:
                 await runner.away(_deliver_answer(runner, letter, run.partition("/")[0]))
@@ -406,8 +408,8 @@ class DurableEngine(TracedEngine):
             raise
         return runner
 
-    def _make_effects(self, run: str, plan: PinnedPlan, how: JsonObject) -> Effects:
-        return self.equip(run, plan, how, self.sink())
+    def _make_effects(self, run: str, plan: PinnedPlan, config: RunConfig) -> Effects:
+        return self.equip(run, plan, config, self.sink())
 
     async def _attend(self, run: str) -> RunReport:
         """Wait until a run that another process carries ends or waits; take it over when that process ends."""
@@ -492,7 +494,8 @@ def report_of(client: DBOSClient, row: WorkflowStatus, *, children: list[Workflo
     status: RunStatus = "cancelled" if broken_off else outcome["status"] if outcome is not None else status_of(questions)
     ended = row.completed_at / 1000 if row.completed_at else None
     began = row.created_at / 1000 if row.created_at else None
-    return RunReport(launch["run"], launch["name"], status, outcome, tuple(questions), began, ended, launch["how"], record)
+    config = RunConfig.from_json(launch["how"])
+    return RunReport(launch["run"], launch["name"], status, outcome, tuple(questions), began, ended, config, record)
 
 
 class StoreClient:

@@ -97,7 +97,7 @@ def _begin(engine: sa.Engine, client: DBOSClient, schedule: Schedule, moment: fl
     launch.pop("trouble", None)
     noted = sa.update(_TABLE).where(_TABLE.c.name == schedule.name)
     try:
-        anew = renewed(as_object(launch["how"]), run)
+        anew = renewed(launch["how"], run)
     except CompileError as error:
         with engine.begin() as connection:
             connection.execute(noted.values(launch=dumps({**launch, "trouble": str(error)}, indent=False)))

@@ -56,7 +56,7 @@ def launch_json(launch: Launch) -> LaunchDocument:
         "name": launch.name,
         "plan": launch.plan,
         "inputs": launch.inputs,
-        "how": launch.held_by("hold"),
+        "how": launch.config.with_default_failure("hold").to_json(),
     }
     return {**made, "entries": [*launch.entries]} if launch.entries else made
 

@@ -16,6 +16,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from instrc.engines.schedules import Clock, Schedule, misread, missing, renewed, taken
 from instrc.engines.temporal import documents
 from instrc.engines.temporal.connection import trouble
+from instrc.runtime.run_config import RunConfig
 
 
 async def schedules_of(client: sdk.Client, prefix: str) -> list[Schedule]:
@@ -69,7 +70,7 @@ async def add(client: sdk.Client, queue: str, name: str, clock: Clock, tick: doc
         "cron": clock.cron,
         "zone": clock.zone,
         "program": tick["launch"]["name"],
-        "latest": "latest" in tick["launch"]["how"],
+        "latest": RunConfig.from_json(tick["launch"]["how"]).latest is not None,
     }
     with trouble():
         try:
@@ -115,7 +116,7 @@ def begun_at(begun: documents.Launched, run: str) -> documents.Launched:
     anew = renewed(begun["how"], run)
     if anew is None:
         return {**begun, "run": run}
-    how = anew.held_by("hold")
+    how = anew.config.with_default_failure("hold").to_json()
     digest = documents.digest_of(anew.plan["digest"], how)
     return {**begun, "run": run, "plan": anew.plan, "inputs": anew.inputs, "how": how, "digest": digest}
 

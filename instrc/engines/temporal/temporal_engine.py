@@ -48,6 +48,7 @@ from instrc.runtime.engine import (
     ask_people,
     chosen,
     holds,
+    read_launch,
     require_ended,
     status_of,
 )
@@ -55,6 +56,7 @@ from instrc.runtime.interpreter.documents import Author, Outcome
 from instrc.runtime.journal import Again, Journal, JournalEntry, rebuild_journal
 from instrc.runtime.models.partial import AnswerPart
 from instrc.runtime.retry import RetryOptions, retry_of
+from instrc.runtime.run_config import RunConfig
 from instrc.runtime.traces import Event, Sink, join_sinks
 from instrc.text.jsonvalue import Json, JsonObject
 
@@ -112,7 +114,7 @@ class TemporalEngine(TracedEngine):
 
     async def _launched(self, launch: Launch) -> documents.Launched:
         """Return what the workflow of a run begins with."""
-        client, how = await self._client(), launch.held_by("hold")
+        client, how = await self._client(), launch.config.with_default_failure("hold").to_json()
         begun: documents.Launched = {
             "run": launch.run,
             "name": launch.name,
@@ -204,7 +206,7 @@ class TemporalEngine(TracedEngine):
     async def journal(self, run: str) -> tuple[Launch, Journal]:
         """Return what a run began with, and what is recorded of it."""
         launch, journal, _ = await self._recorded(run)
-        return Launch(run, launch["name"], launch["plan"], launch["inputs"], launch["how"]), journal
+        return read_launch(launch, run), journal
 
     async def _recorded(self, run: str) -> tuple[documents.Launched, Journal, list[JournalEntry]]:
         """Return what a run began with, and its journal: its workflow says it, also when it has ended."""
@@ -217,7 +219,7 @@ class TemporalEngine(TracedEngine):
         if found is None:
             raise CompileError([problems.runs.NoJournal(run=run)])
         launch, entries = found["launch"], found["entries"]
-        return launch, rebuild_journal(launch["plan"], launch["inputs"], entries, holds=holds(launch["how"])), entries
+        return launch, rebuild_journal(launch["plan"], launch["inputs"], entries, holds=holds(launch)), entries
 
     async def retry(self, run: str, options: RetryOptions) -> RunReport:
         """Go on with a run that has failed, in a new history, or that is held."""
@@ -245,7 +247,7 @@ class TemporalEngine(TracedEngine):
         failed: dict[str, list[JournalEntry]],
     ) -> None:
         """Begin a new history of a run with what is recorded; of two at the same time the first counts."""
-        journal = rebuild_journal(launch["plan"], launch["inputs"], entries, holds=holds(launch["how"]))
+        journal = rebuild_journal(launch["plan"], launch["inputs"], entries, holds=holds(launch))
         launch["carried"] = {**documents.continued(journal, entries), "failed": failed}
         with suppress(WorkflowAlreadyStartedError):
             await (await self._client()).start_workflow(
@@ -471,7 +473,8 @@ class ServerClient:
             status = status_of(questions)
         ended_at = described.close_time.timestamp() if described.close_time else None
         began = described.start_time.timestamp()
-        return RunReport(run, memo["name"], status, outcome, tuple(questions), began, ended_at, memo["how"], record), idle
+        config = RunConfig.from_json(memo["how"])
+        return RunReport(run, memo["name"], status, outcome, tuple(questions), began, ended_at, config, record), idle
 
     async def _asked(self, workflow: str) -> documents.Standing:
         handle = self.client.get_workflow_handle(workflow)

@@ -25,6 +25,7 @@ from instrc.runtime.engine import Equip
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import ActivityCommand, Result
 from instrc.runtime.plan import child_inputs, has_pauses, plan_of
+from instrc.runtime.run_config import RunConfig
 from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import Sink
 from instrc.text.jsonvalue import Json
@@ -95,7 +96,7 @@ class Carrying:
     async def _attempt(self, given: documents.Effect) -> documents.ActivityOutcome:
         launch = await self._launch(given["digest"])
         command = given["command"]
-        equipped = self.equip(given["run"], launch["plan"], launch["how"], self.sink)
+        equipped = self.equip(given["run"], launch["plan"], RunConfig.from_json(launch["how"]), self.sink)
         keys = {command["id"]: given["number"]} if "number" in given else {}
         chosen = given.get("chosen", equipped.chosen)
         effects = replace(equipped, keys=keys, chosen=chosen, first=temporal.info().attempt, pause=_again, child=_launched)

@@ -28,8 +28,9 @@ from instrc.runtime.interpreter.documents import ActivityCommand, Command, Compl
 from instrc.runtime.journal import Again, Hold, Journal, JournalEntry, rebuild_journal
 from instrc.runtime.plan import Cancellable, child_result, drive
 from instrc.runtime.retry import RetryOptions, retry_of
+from instrc.runtime.run_config import RunConfig
 from instrc.text.durations import seconds
-from instrc.text.jsonvalue import Json, JsonObject, as_object
+from instrc.text.jsonvalue import Json, as_object
 
 COMMANDS_IN_FLIGHT: Final = 500
 """Temporal allows 2,000 activities of a run at the same time, and is slow long before."""
@@ -96,7 +97,7 @@ class TemporalPort:
         """The journal; `None` if its beginning is not known."""
         self.failed: dict[str, list[JournalEntry]] = carried.get("failed", {})
         """The journals of children that have failed: a retry goes on with them."""
-        self._hold = Hold(launch["plan"], self.state) if holds(launch["how"]) else None
+        self._hold = Hold(launch["plan"], self.state) if holds(launch) else None
         self._final: set[str] = set()
         """Commands that may fail the run: its operator has said so."""
         self._waiting: dict[str, _TemporalWork] = {}
@@ -290,7 +291,7 @@ class TemporalPort:
         key = self.key(command["id"])
         name = f"{workflow.info().workflow_id}/{key}"
         self.children[command["id"]] = name
-        how: JsonObject = {**self.launch["how"], "failed": "fail"} | ({"chosen": self.model} if self.model is not None else {})
+        how = RunConfig.from_json(self.launch["how"]).for_child(self.model).to_json()
         launch: documents.Launched = {**self.launch, **begun, "run": f"{self.launch['run']}/{key}", "how": how}
         launch.pop("carried", None)
         launch.pop("entries", None)
@@ -351,7 +352,7 @@ class RunWorkflow:
         self.unfired: list[FireCommand] = []
         if carried is None:
             entries = launch.get("entries", [])
-            journal = rebuild_journal(launch["plan"], launch["inputs"], entries, holds=holds(launch["how"]))
+            journal = rebuild_journal(launch["plan"], launch["inputs"], entries, holds=holds(launch))
             self.unfired += journal.unfired.values()
             carried = documents.continued(journal, entries)
         self.state: State = carried["state"]
@@ -421,7 +422,7 @@ class RunWorkflow:
     def journal(self) -> Journal:
         """Return how far the run has come, by its journal."""
         entries = [*(self.port.entries or ()), self.port.waiting()]
-        return rebuild_journal(self.launch["plan"], self.state["inputs"], entries, holds=holds(self.launch["how"]))
+        return rebuild_journal(self.launch["plan"], self.state["inputs"], entries, holds=holds(self.launch))
 
     def questions(self) -> list[Question]:
         """Return what the run waits for."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -79,7 +79,7 @@ _SCOPES: Final = {
 class MoneyBudget:
     """What the requests of a run may cost; all runs of a project write what they cost into one file."""
 
-    limits: tuple[str, ...]
+    limits: Sequence[str]
     """As they are written: `2 USD`, `5 USD/day`. A day is one of UTC."""
     file: str
     program: str

@@ -19,6 +19,7 @@ from instrc.runtime.effects import Check, Effects
 from instrc.runtime.engine import Engine, Equip, Launch, RunReport
 from instrc.runtime.plan import plan_of
 from instrc.runtime.retry import RetryOptions
+from instrc.runtime.run_config import OnFailure, RunConfig
 from instrc.runtime.traces import Event
 from instrc.text.jsonvalue import Json
 
@@ -67,13 +68,12 @@ class Stage:
         self.watch: Callable[[Event], object] = self.events.append
         self.engine = ENGINES[name](folder, self.equip, watch=self._tell)
 
-    def equip(self, run: str, _plan: Json, how: Any, sink: Any) -> Effects:
+    def equip(self, run: str, _plan: Json, config: RunConfig, sink: Any) -> Effects:
         activities = Activities()
         for name, value in self.handlers.items():
             activities.add(name, value if isinstance(value, dict | Activity) else self._noted(name, value), retry=QUICK)
         model = Written(self.model)
-        chosen = how.get("chosen")
-        return Effects(run, model, activities, sink, self.checks, model_retry=QUICK, others=lambda _: model, chosen=chosen)
+        return Effects(run, model, activities, sink, self.checks, model_retry=QUICK, others=lambda _: model, chosen=config.chosen)
 
     def _tell(self, event: Event) -> None:
         self.watch(event)
@@ -89,12 +89,11 @@ class Stage:
         return call
 
     async def start(
-        self, document: Json, inputs: Json = None, run: str = "r1", failed: str | None = None, **options: Any
+        self, document: Json, inputs: Json = None, run: str = "r1", failed: OnFailure | None = None, **options: Any
     ) -> RunReport:
         """Begin a run, and wait until it ends or waits."""
         plan = plan_of(document, activities=list(self.handlers), **options)
-        how: dict[str, Json] = {} if failed is None else {"failed": failed}
-        await self.engine.start(Launch(run, "test", plan, inputs or {"prompt": "go"}, how))
+        await self.engine.start(Launch(run, "test", plan, inputs or {"prompt": "go"}, RunConfig(failed=failed)))
         return await self.settled(run)
 
     async def retry(self, step: str | None = None, run: str = "r1", **more: Any) -> RunReport:

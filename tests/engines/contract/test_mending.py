@@ -15,6 +15,7 @@ from instrc.runtime.engine import Launch
 from instrc.runtime.journal import rebuild_journal
 from instrc.runtime.plan import plan_of
 from instrc.runtime.retry import ForkOptions, fork_of
+from instrc.runtime.run_config import RunConfig
 
 CHAIN = process(
     serverContext1=chunk(step1_a=call("A", "prompt"), step2_b=call("B", "step1_a.text")),
@@ -352,7 +353,7 @@ def test_a_fork_of_another_version_takes_what_still_fits(stage: Any) -> None:
         plan = plan_of(shifted)
         found = fork_of("r1", journal, ForkOptions(), plan, launch.inputs)
         stage.model = lambda _request: {"step1_new": {"text": "n"}}
-        await stage.engine.start(Launch("f1", "test", plan, launch.inputs, {}, found.entries))
+        await stage.engine.start(Launch("f1", "test", plan, launch.inputs, RunConfig(), found.entries))
         assert (await stage.settled("f1")).outcome["value"] == {"text": "C(n)"}
         assert made.calls == ["C"]
         with pytest.raises(CompileError) as raised:

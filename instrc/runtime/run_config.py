@@ -1,0 +1,107 @@
+"""The configuration of a run: what another process needs in order to continue it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Literal, cast
+
+import msgspec
+from msgspec.structs import replace
+
+from instrc import problems
+from instrc.problems.problem import CompileError
+from instrc.runtime.effects import Invention
+from instrc.runtime.models.budget import MoneyBudget
+from instrc.runtime.retry import ForkOrigin
+from instrc.text.jsonvalue import Json, JsonObject
+
+OnFailure = Literal["hold", "fail"]
+"""What happens to a run that fails for a reason that may pass, such as a provider that is down."""
+
+
+class CacheConfig(msgspec.Struct, frozen=True):
+    """The file of an answer cache, and the number of the sample that the run takes from it."""
+
+    file: str
+    sample: int = 0
+
+
+class LatestProgram(msgspec.Struct, frozen=True, kw_only=True):
+    """The program and options that each tick of a schedule compiles again."""
+
+    file: str
+    given: Json
+    model: str | None
+    export: str | None
+    roots: list[str]
+    shared: list[str]
+
+
+class RunConfig(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """Everything but the plan and the inputs that a process needs to continue a run; it contains no secrets.
+
+    Stores keep `to_json()`. Every member has a default, so that the documents of earlier releases can be read.
+    """
+
+    folder: str = "."
+    """The project folder, where settings are looked up."""
+    model: str | None = None
+    """The spec of the run's model; `None` for the one of the settings."""
+    rehearse: bool = False
+    batch: int = 1
+    """How many chunks of one kind share a model call."""
+    processes: dict[str, Json] = {}
+    """The processes that plans name, by address."""
+    takes: dict[str, Json] = {}
+    """The input schemas of activities, by bare name."""
+    invented: list[Invention] | None = None
+    """What is generated from schemas; `None` where nothing is, and in rehearsals of earlier releases."""
+    failed: OnFailure | None = None
+    """`None` leaves it to the engine."""
+    settings: JsonObject = msgspec.field(name="set", default_factory=dict)
+    """Request settings of this run, which override those of the project."""
+    step: str | None = None
+    """The name of the only step of a program whose record has no step keys."""
+    local: list[str] = msgspec.field(name="own", default_factory=list)
+    """The kinds of Python objects that only the starting process has: `model`, `activities`, `checks`."""
+    cache: CacheConfig | None = None
+    budget: MoneyBudget | None = None
+    chosen: str | None = None
+    """The spec of the model that a retry or a fork has chosen for every chunk."""
+    forked: ForkOrigin | None = None
+    latest: LatestProgram | None = None
+
+    @classmethod
+    def from_json(cls, document: Json) -> RunConfig:
+        """Read a stored configuration; raise `CompileError` if it is malformed."""
+        try:
+            return msgspec.convert(document, cls)
+        except msgspec.ValidationError as error:
+            raise CompileError(
+                [problems.runs.UnusableSetting(what="stored configuration", word="how", reason=str(error))]
+            ) from None
+
+    def to_json(self) -> JsonObject:
+        """Return the document that stores keep; members that have their default are left out, except the first five."""
+        first: JsonObject = {name: getattr(self, name) for name in _ALWAYS_STORED}
+        return first | cast("JsonObject", msgspec.to_builtins(self))
+
+    @property
+    def holds(self) -> bool:
+        """Whether the run is held instead of failing for a reason that may pass; runs of earlier releases fail."""
+        return self.failed == "hold"
+
+    def with_default_failure(self, default: OnFailure) -> RunConfig:
+        """Return the configuration with a default for `failed`."""
+        return self if self.failed is not None else replace(self, failed=default)
+
+    def for_child(self, model: str | None) -> RunConfig:
+        """Return the configuration of a process that serves an activity: the run above is held in its place."""
+        return replace(self, failed="fail", chosen=model if model is not None else self.chosen)
+
+    def invents(self, kind: Invention) -> bool:
+        """Return whether answers or results are generated from their schemas."""
+        return kind in (self.invented or ())
+
+
+_ALWAYS_STORED: Final[Sequence[str]] = ("folder", "model", "rehearse", "batch", "processes")
