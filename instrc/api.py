@@ -33,7 +33,7 @@ from instrc.runtime.traces import Sink
 from instrc.schema import inclusion as comparing
 from instrc.schema import strip as stripping
 from instrc.schema.flattening import flatten as flattening
-from instrc.schema.flattening.contradictions import FlattenKeywords
+from instrc.schema.flattening.run import FlattenKeywords
 from instrc.schema.inclusion import Subsumption
 from instrc.schema.plain_checks import is_sound
 from instrc.schema.references import Locate, kind_in_words

@@ -21,7 +21,6 @@ from instrc.language.habits import name_habits
 from instrc.language.parser import parse
 from instrc.language.surface import Program
 from instrc.problems.report import Report
-from instrc.text.collector import paused_collector
 from instrc.text.jsonvalue import JsonObject
 from instrc.text.source import Source
 from instrc.vibes.registry import ProgramFile, Registry
@@ -41,9 +40,8 @@ def compile_source(
 
     `launching` are the programs that are being compiled because they are launched, by path.
     """
-    with paused_collector():
-        graphs = _flat_graphs(source, registry, options, report, stem=stem, launching=launching)
-        return tuple(_emitted(plan, options) for plan in _plans(graphs, options, report))
+    graphs = _flat_graphs(source, registry, options, report, stem=stem, launching=launching)
+    return tuple(_emitted(plan, options) for plan in _plans(graphs, options, report))
 
 
 def _flat_graphs(
@@ -136,13 +134,12 @@ def check_source(
     `settled` is what earlier checks of this program have learned, with this registry and these options; this one adds to it.
     `program` is what the source says, where it has been read already without a word of complaint.
     """
-    with paused_collector():
-        graphs = _flat_graphs(source, registry, options, report, stem=stem, settled=settled, program=program)
-        for plan in _plans([graph for graph in graphs if may_cut_wrongly(graph)], options, report):
-            if plan.intersects:
-                _emitted(plan, options)
-        if settled is not None:
-            settled.settle(report.problems)
+    graphs = _flat_graphs(source, registry, options, report, stem=stem, settled=settled, program=program)
+    for plan in _plans([graph for graph in graphs if may_cut_wrongly(graph)], options, report):
+        if plan.intersects:
+            _emitted(plan, options)
+    if settled is not None:
+        settled.settle(report.problems)
 
 
 def compile_vibe(vibe: Vibe, registry: Registry, options: CompileOptions, report: Report, *, stem: str) -> tuple[Artefact, ...]:

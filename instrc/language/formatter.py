@@ -38,7 +38,6 @@ from instrc.language.list_layout import (
 from instrc.language.parser import parse
 from instrc.language.tables import CONTEXTUAL
 from instrc.problems.report import Report
-from instrc.text.collector import paused_collector
 from instrc.text.jsontext import INDENTED, read_value
 from instrc.text.jsonvalue import JsonSyntaxError
 from instrc.text.source import Source
@@ -230,8 +229,7 @@ _WHOLE = frozenset({"binding", "argument", "field", "array", "group", "anonymous
 
 def format_program(source: Source) -> str:
     """Return the canonical text of a source; it must be a program."""
-    with paused_collector():
-        return in_lines(file_lines(*statements_of_tree(read_tree(source))))
+    return in_lines(file_lines(*statements_of_tree(read_tree(source))))
 
 
 def statements_of_tree(tree: Tree) -> tuple[tuple[Item, ...], tuple[Comment, ...]]:

@@ -16,7 +16,6 @@ from instrc.language.concrete_tree import Node, read_tree
 from instrc.language.formatter import format_program, statements_of_tree
 from instrc.language.line_breaking import in_lines
 from instrc.language.list_layout import GOES_ON, Comment, Item, statement_rows
-from instrc.text.collector import paused_collector
 from instrc.text.source import Source
 
 _LINE_END = re.compile(r"[ \t]*(?://[^\r\n]*)?(?=[\r\n])")
@@ -48,8 +47,7 @@ def format_pieces(source: Source, cuts: Sequence[int], known: Mapping[str, Piece
     `cuts` are offsets behind a `;` of the outermost statements.
     """
     texts = list(_texts(source.text, cuts))
-    with paused_collector():
-        pieces = _laid_out(source.name, texts, known)
+    pieces = _laid_out(source.name, texts, known)
     row = [pieces[text] for text in texts if pieces[text].text] if pieces else []
     if not pieces or any(before.closed and after.first in GOES_ON for before, after in pairwise(row)):
         return PiecewiseLayout(format_program(source), {})

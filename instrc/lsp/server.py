@@ -22,7 +22,6 @@ from instrc.lsp import completion, hints, navigation
 from instrc.lsp.hints import hover, signature
 from instrc.lsp.session import EditorSession, LastDiagnostics, TextDocument, actions, applied, diagnostics, fix_all
 from instrc.problems.problem import Problem
-from instrc.text.collector import paused_collector
 from instrc.text.streams import read_chunks
 from instrc.version import __version__
 
@@ -74,8 +73,7 @@ class Server(LanguageServer):
     def safely(self, do: Callable[[], T], otherwise: T) -> T:
         """Return what a verb says; a mistake of ours is logged and answered with nothing."""
         try:
-            with paused_collector():
-                return do()
+            return do()
         except Exception as error:  # noqa: BLE001  -- the server must outlive any text
             message = f"instrc: internal error: {type(error).__name__}: {str(error)[:300]}"
             self.window_log_message(types.LogMessageParams(types.MessageType.Error, message))

@@ -46,8 +46,6 @@ STRING_PREFIX: Final = 3
 """Letters right before a text that may be a prefix of another language, as `f` in `f"…"`."""
 FLAT_SCHEMAS: Final = 1_000_000
 """Schemas of a flat schema, and terms of all its conjunctions: beyond it `too-large`; callers may choose another."""
-MANY_TERMS: Final = 12
-"""Schemas of one conjunction from which on it is asked whether all can be taken in at once."""
 MANY_AT_ONCE: Final = 40
 """Schemas of one list or map from which on all are read at once, with what is below them."""
 MATCHED_AT_ONCE: Final = 20_000

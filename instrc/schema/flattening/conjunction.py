@@ -125,8 +125,6 @@ class PendingPart(Struct, frozen=True, eq=False, gc=False):
     terms: list[Term]
     mixes: bool = False
     """Whether its one term is a schema that applies mixins, to be done as such."""
-    schemas: list[Json] | None = None
-    """In place of very many terms: their schemas, all of which are read in the scope that the run begins in."""
 
 
 def carry(

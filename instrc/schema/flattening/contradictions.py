@@ -3,79 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
-from typing import Final, TypedDict
-
-from msgspec import Struct
+from typing import Final
 
 from instrc import problems
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.schema.drafts import FLAT
 from instrc.schema.flattening.conjunction import Conjunct, Mark, OuterSchema
-from instrc.schema.flattening.unevaluated import Watched
+from instrc.schema.flattening.run import Flattening
 from instrc.schema.laws.properties import ForbiddenProperty
-from instrc.schema.references import DynamicScope, Locate, Resource, SchemaDocument, SchemaStore, kind_in_words
+from instrc.schema.references import SchemaStore, kind_in_words
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, as_object, listing, pointer
-from instrc.text.limits import FLAT_SCHEMAS
 
 SHOWN_ORIGIN: Final = 60
 """Characters of what was written that a contradiction shows."""
-
-
-class FlattenKeywords(TypedDict, total=False):
-    """The keywords of `flatten` whatever it returns, as type checkers read them."""
-
-    base: str
-    distribute: int
-    limit: int
-    report: Report | None
-    locate: Locate | None
-    nullable: bool
-    share: bool
-
-
-class FlattenOptions(Struct, frozen=True):
-    """What a caller may choose."""
-
-    distribute: int = 0
-    limit: int = FLAT_SCHEMAS
-    report: Report | None = None
-    trace: bool = False
-    share: bool = True
-    """Whether a result that grows far beyond its input keeps repeated parts under `$defs`."""
-
-
-class Flattening:
-    """One flattening of a document."""
-
-    home: DynamicScope
-    """The scope that the run begins in, which most schemas are read in."""
-
-    def __init__(self, store: SchemaStore, options: FlattenOptions) -> None:
-        self.store = store
-        self.needs_flattening = store.needs_flattening
-        self.options = options
-        self.mixed: dict[tuple[int, int], Json] = {}
-        """What schemas that apply mixins have become; the flattener fills it."""
-
-    @cached_property
-    def flat(self) -> DynamicScope:
-        """The scope of results that are merged once more."""
-        nowhere: Json = {}
-        return DynamicScope(Resource("", nowhere, SchemaDocument("", nowhere), FLAT), {})
-
-    @cached_property
-    def watched(self) -> Watched:
-        """Which schemas are watched by `unevaluated…` around them."""
-        return Watched(self.store)
-
-
-def too_large(limit: int, unit: str = "schemas") -> CompileError:
-    """Return the error for a result over the limit."""
-    setting = "schema" if unit == "schemas" else None
-    return CompileError([problems.files.TooLarge(what="the flat schema", limit=limit, unit=unit, setting=setting)])
 
 
 _RULING_OUT = ("const", "enum", "type", "properties")

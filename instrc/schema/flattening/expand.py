@@ -9,12 +9,12 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from instrc.schema.flattening.conjunction import STRIPPED, Conjunct, Expansion, Mark, OuterSchema
-from instrc.schema.flattening.contradictions import Flattening, not_a_schema, report_cycle
+from instrc.schema.flattening.contradictions import not_a_schema, report_cycle
 from instrc.schema.flattening.mixing import applies_mixins
+from instrc.schema.flattening.run import Flattening
 from instrc.schema.flattening.unevaluated import evaluated
 from instrc.schema.references import DynamicScope, SchemaStore, Term
 from instrc.text.jsonvalue import Json, JsonObject
-from instrc.text.limits import MANY_TERMS
 
 _NONE: frozenset[str] = frozenset()
 _UNOPENED: frozenset[int] = frozenset()
@@ -30,8 +30,6 @@ def expand(
     """
     found = Expansion()
     way = _Way(run, found, fold, opened, alone=len(terms) == 1)
-    if len(terms) >= MANY_TERMS and all(scope is run.home for _, scope in terms) and way.take([node for node, _ in terms], 0):
-        return found
     seen, home, groups, conjuncts = way.seen, run.home, found.groups, found.conjuncts
     indexed, needs_flattening, tells = run.store.indexed, run.store.needs_flattening, STRIPPED.isdisjoint
     stack = way.stack
@@ -76,15 +74,6 @@ class _Schemas(Struct, frozen=True, eq=False, gc=False):
     holder: OuterSchema | None
 
 
-class _Branches(Struct, frozen=True, eq=False, gc=False):
-    """Very many schemas in one scope, which may be taken in at once."""
-
-    nodes: list[Json]
-    scope: DynamicScope
-    depth: int
-    holder: OuterSchema | None
-
-
 class _Keywords(Struct, frozen=True, eq=False, gc=False):
     """Keywords of one conjunct that stand together: the place of the conjunct, and the keywords in written order."""
 
@@ -98,9 +87,7 @@ class _Followed(Struct, frozen=True, eq=False, gc=False):
     mark: Mark
 
 
-_Entry: TypeAlias = _Schemas | _Branches | _Keywords | _Followed
-_FOLLOWED = STRIPPED | {"allOf"}
-"""Keywords that are not there in schemas which are taken as they are."""
+_Entry: TypeAlias = _Schemas | _Keywords | _Followed
 
 
 class _Way:
@@ -123,44 +110,10 @@ class _Way:
         """Schemas whose parts are being followed, where circles are told: one of these that is met again leads in one."""
         self.stack: list[_Entry] = []
 
-    def take(self, nodes: list[Json], depth: int) -> bool:
-        """Take in many schemas at once that have nothing to follow; false, with nothing done, if one has or is no such thing.
-
-        They are read in the scope that the run begins in.
-        """
-        objects = [node for node in nodes if node.__class__ is dict]
-        marks = list(map(id, objects))
-        fresh = set(marks)
-        if (
-            not self.calm
-            or len(objects) < len(nodes)
-            or len(fresh) < len(marks)
-            or not fresh <= self.store.indexed
-            or not fresh.isdisjoint(self.store.needs_flattening)
-            or not fresh.isdisjoint(self.seen)
-        ):
-            return False
-        if not all(objects) or not _FOLLOWED.isdisjoint(set().union(*objects)):
-            return False
-        self.seen |= fresh
-        first = len(self.found.conjuncts)
-        self.found.conjuncts += map(Conjunct, objects, objects, repeat(self.run.home), repeat(depth), marks)
-        groups = self.found.groups
-        for place, node in enumerate(objects, first):
-            for keyword in node:
-                if keyword in groups:
-                    groups[keyword].append(place)
-                else:
-                    groups[keyword] = [place]
-        return True
-
     def leave(self, entry: _Entry) -> None:
         """Do what stands on the stack before, between or after the parts of a schema."""
         self.stack.pop()
-        if entry.__class__ is _Branches:
-            if not self.take(entry.nodes, entry.depth):
-                self.stack.append(_Schemas(zip(entry.nodes, repeat(entry.scope), strict=False), entry.depth, entry.holder))
-        elif entry.__class__ is _Keywords:
+        if entry.__class__ is _Keywords:
             self.found.note(entry.place, entry.keywords)
         elif entry.__class__ is _Followed:
             self.entered.discard(entry.mark)
@@ -240,12 +193,7 @@ class _Way:
                     self.found.note(place, keywords)
                 speaks, keywords = True, []
             if value.__class__ is list:
-                many = len(value) >= MANY_TERMS and scope is self.run.home
-                parts.append(
-                    _Branches(value, scope, below, further)
-                    if many
-                    else _Schemas(zip(value, repeat(scope), strict=False), below, further)
-                )
+                parts.append(_Schemas(zip(value, repeat(scope), strict=False), below, further))
             else:
                 self.found.shares = True
                 target = self.store.target(keyword, view, scope)

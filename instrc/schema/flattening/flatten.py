@@ -11,10 +11,10 @@ from instrc import problems
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.schema.drafts import dialect_of_uri
-from instrc.schema.flattening.contradictions import FlattenKeywords, FlattenOptions, too_large
 from instrc.schema.flattening.definitions import ascii_name
 from instrc.schema.flattening.flattener import Flattener
 from instrc.schema.flattening.provenance import Flat, origins
+from instrc.schema.flattening.run import FlattenKeywords, FlattenOptions, too_large
 from instrc.schema.references import DynamicScope, Locate, SchemaStore, kind_in_words
 from instrc.schema.vocabulary import ANNOTATIONS, HOLDERS
 from instrc.schema.walk import objects_below, schemas_under, subschemas, with_parts

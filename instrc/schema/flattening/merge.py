@@ -4,39 +4,32 @@ from __future__ import annotations
 
 from itertools import product
 from math import prod
-from typing import Final, cast
+from typing import cast
 
-from msgspec import Struct, field
-
-from instrc.schema.flattening import unevaluated
 from instrc.schema.flattening.conjunction import (
     NO_REMAINDER,
     NOTHING,
     SHARED,
-    UNWATCHED,
-    Conjunct,
     Expansion,
     Finalization,
-    MarksThatStay,
     Merging,
     PendingPart,
     Remainder,
-    carry,
 )
-from instrc.schema.flattening.contradictions import Flattening, report_contradiction, report_lost, too_large
+from instrc.schema.flattening.contradictions import report_contradiction
 from instrc.schema.flattening.expand import expand, is_single
-from instrc.schema.flattening.unevaluated import evaluated, items_void, marks_nothing, matters, properties_void, to_open
+from instrc.schema.flattening.members import merged_items, merged_properties
+from instrc.schema.flattening.run import Flattening, MergeState
+from instrc.schema.flattening.unevaluated import marks_nothing, to_open
 from instrc.schema.kinds import has_type, types_of, unique
-from instrc.schema.laws.arrays import ItemRules, join_items
 from instrc.schema.laws.law import NO_LAW, UNSATISFIABLE, Intersect, Verdict, same
 from instrc.schema.laws.numbers import BOUNDS, empty_range, redundant_bound
-from instrc.schema.laws.properties import ForbiddenProperty, PropertyRules, join_properties, names_to_match, without_idle_patterns
 from instrc.schema.laws.table import LAWS
 from instrc.schema.references import Term
 from instrc.schema.vocabulary import FOLLOWERS, of_group
 from instrc.schema.walk import TRIVIAL
-from instrc.text.jsonvalue import Json, JsonArray, JsonObject, equal, mapping
-from instrc.text.limits import MATCHED_AT_ONCE, REMEMBERED_LISTS
+from instrc.text.jsonvalue import Json, JsonArray, JsonObject, equal
+from instrc.text.limits import REMEMBERED_LISTS
 
 
 def merge(run: Flattening, terms: list[Term], expansion: Expansion) -> Merging | None:
@@ -83,308 +76,6 @@ def _some_single(keyword: str, expansion: Expansion) -> bool:
     """Tell whether one of several `anyOf` or `oneOf` has a single branch, which may as well be merged."""
     places = expansion.groups.get(keyword, ())
     return len(places) > 1 and any(is_single(expansion.conjuncts[place].view, keyword) for place in places)
-
-
-TERMS_AT_ONCE: Final = 4000
-"""Terms that branches give to the names of each other by `additionalProperties` in one pass; twice the names if that is more."""
-COMPARED_GROUPS: Final = 50
-"""Groups of property keywords that stay apart with which a further one is tried to be joined."""
-
-
-class MergeState(Merging):
-    """The merging of one conjunction under way: a frame, and what its keywords are merged from."""
-
-    watched = UNWATCHED
-
-    def __init__(self, run: Flattening, expansion: Expansion) -> None:
-        self.pending: list[PendingPart] = []
-        self.out: JsonObject = {}
-        self.run = run
-        self.needs_flattening = run.store.needs_flattening
-        self.conjuncts: list[Conjunct] = expansion.conjuncts
-        self.groups = expansion.groups
-
-    def place_child(self, container: JsonObject, keyword: str, terms: list[Term]) -> None:
-        """Put the schema of a conjunction into its place, now if it is known, else later."""
-        if len(terms) == 1:
-            node = terms[0][0]
-            if node.__class__ is not dict or id(node) not in self.needs_flattening:
-                container[keyword] = node
-                return
-        container[keyword] = None
-        self.pending.append(PendingPart(container, keyword, terms))
-
-    def place_branch(self, branches: JsonArray, terms: list[Term]) -> None:
-        """Add the schema of a conjunction to a list, now if it is known, else later."""
-        node = terms[0][0] if len(terms) == 1 else None
-        if len(terms) == 1 and (node.__class__ is not dict or id(node) not in self.needs_flattening):
-            branches.append(node)
-            return
-        self.pending.append(PendingPart(branches, len(branches), terms))
-        branches.append(None)
-
-    def carry(self, container: JsonObject, keyword: str, conjunct: Conjunct) -> None:
-        """Take over a keyword of one conjunct with the schemas it holds."""
-        container[keyword] = conjunct.view[keyword]
-        if id(conjunct.node) in self.needs_flattening:
-            self.pending += carry(container, keyword, conjunct.view[keyword], conjunct.scope, self.needs_flattening)
-
-    def watch(self) -> MarksThatStay:
-        """Return which `unevaluated…` stay, since what they are about depends on the instance, here or around us."""
-        views = [conjunct.view for conjunct in self.conjuncts]
-        store = self.run.store
-        properties = items = False
-        for keyword in ("unevaluatedProperties", "unevaluatedItems"):
-            for conjunct in [self.conjuncts[place] for place in self.groups.get(keyword, ())]:
-                if not matters(conjunct.view, keyword):
-                    continue
-                value = conjunct.view[keyword]
-                certain, possible = evaluated(store, conjunct.node, conjunct.scope)
-                if keyword == "unevaluatedItems":
-                    items |= not (certain.covers_items(possible) or items_void(store, views, certain, value))
-                else:
-                    properties |= not (certain.covers_properties(possible) or properties_void(views, certain, possible, value))
-        watched, indexed = self.run.watched, store.indexed
-        for conjunct in self.conjuncts:
-            unknown = watched.everything or id(conjunct.node) not in indexed
-            properties |= unknown or id(conjunct.node) in watched.properties
-            items |= unknown or id(conjunct.node) in watched.items
-        return MarksThatStay(properties, items)
-
-
-_BY_NAME_FIRST = ("properties", "patternProperties", "additionalProperties", "unevaluatedProperties")
-"""Pieces that list properties come first, in the order in which they list them."""
-_LISTED_FIRST = ("prefixItems", "items", "unevaluatedItems")
-"""Sets have no order that is the same in every run."""
-
-
-def merged_properties(state: MergeState) -> Remainder:
-    """Join what is said about properties."""
-    said = _Said()
-    for place in dict.fromkeys(place for keyword in _BY_NAME_FIRST for place in state.groups.get(keyword, ())):
-        _read(state, place, said)
-        if "unevaluatedProperties" in state.conjuncts[place].view:
-            _read_unevaluated(state, place, said)
-    if said.unevaluated:
-        said.open_extra = None  # it would have them see everything
-    main, apart = _join_groups(said, state.run.options.limit)
-    for item in said.lost:
-        report_lost(state.run, state.conjuncts, item)
-    write_properties(state, state.out, main, said.open_extra)
-    for other in apart:
-        container: JsonObject = {}
-        said.apart.setdefault("properties", []).append(container)
-        write_properties(state, container, other, None)
-    if said.unevaluated:
-        state.place_child(state.out, "unevaluatedProperties", said.unevaluated)
-    else:
-        state.out.pop("unevaluatedProperties", None)
-    return Remainder(
-        said.apart,
-        shares=True,  # one schema for further properties may then stand at many names
-        may_simplify=bool(said.unevaluated),
-        may_close=bool(apart) and not main.closed,
-    )
-
-
-class _Said(Struct):
-    """What the conjuncts say about properties, in the order in which they are read."""
-
-    groups: list[PropertyRules] = field(default_factory=list)
-    unevaluated: list[Term] = field(default_factory=list)
-    """Values of `unevaluatedProperties` that have to stay as they are."""
-    open_extra: Json = None
-    lost: list[ForbiddenProperty] = field(default_factory=list)
-    apart: dict[str, list[JsonObject]] = field(default_factory=dict)
-    """Keywords that stay in branches of their own."""
-
-
-def _read(state: MergeState, place: int, said: _Said) -> None:
-    """Read what one conjunct says about properties by name, by pattern and about further ones."""
-    conjunct = state.conjuncts[place]
-    view, scope = conjunct.view, conjunct.scope
-    found = PropertyRules(origin=place)
-    for keyword, into in (("properties", found.properties), ("patternProperties", found.patterns)):
-        value = view.get(keyword)
-        if value.__class__ is dict:
-            for name, schema in value.items():
-                into[name] = [(schema, scope)]
-        elif keyword in view:
-            said.apart.setdefault(keyword, []).append({keyword: value})  # whatever it is meant to say
-    if "additionalProperties" in view:
-        extra = view["additionalProperties"]
-        if extra in TRIVIAL:
-            said.open_extra = extra
-        else:
-            found.extra = [(extra, scope)]
-            found.closed = extra is False
-    without_idle_patterns(found)
-    said.groups.append(found)
-
-
-def _read_unevaluated(state: MergeState, place: int, said: _Said) -> None:
-    """Read an `unevaluatedProperties` as properties where what it sees is certain; else it stays."""
-    conjuncts = state.conjuncts
-    value, scope = conjuncts[place].view["unevaluatedProperties"], conjuncts[place].scope
-    views = [conjunct.view for conjunct in conjuncts]
-    certain, possible = evaluated(state.run.store, conjuncts[place].node, scope)
-    if value in TRIVIAL:
-        if said.open_extra is None:
-            said.open_extra = value
-    elif certain.all_properties or unevaluated.excluded("object", views):
-        pass
-    elif certain.covers_properties(possible) or properties_void(views, certain, possible, value):
-        said.groups.append(
-            PropertyRules(
-                {name: [] for name in (*certain.names, *possible.names)},
-                {regex: [] for regex in (*certain.patterns, *possible.patterns)},
-                [(value, scope)],
-                value is False,
-                place,
-            )
-        )
-    else:
-        said.unevaluated.append((value, scope))
-        names = unevaluated.never_evaluated(conjuncts, certain, possible)
-        said.groups.append(PropertyRules({name: [(value, scope)] for name in names}))
-        if value is False:
-            said.lost += [
-                ForbiddenProperty(name, place, [(listed[name], by.scope)])
-                for name in names
-                for by in conjuncts
-                if name in (listed := mapping(by.view.get("properties")))
-            ]
-
-
-def _join_groups(said: _Said, limit: int) -> tuple[PropertyRules, list[PropertyRules]]:
-    """Join groups to one as far as that goes; return it, and those that stay beside it.
-
-    Every name gets what all others say about further ones: where that alone goes beyond the limit, it is not written out.
-    Very many groups are joined in runs: what a run says about further names becomes one schema, and a further pass joins runs.
-    """
-    at_once = max(TERMS_AT_ONCE, 2 * sum(len(group.properties) for group in said.groups))
-    main = said.groups[0]
-    apart: list[PropertyRules] = []
-    joined: list[PropertyRules] = []
-    terms = here = matched = 0
-    for further in said.groups[1:]:
-        more = _terms_for_others(main, further) + _terms_for_others(further, main)
-        matched += names_to_match(main, further)
-        if here + more > at_once or matched > MATCHED_AT_ONCE:
-            joined += _joined_again(main, apart, said.lost)
-            main, apart, here, matched = further, [], 0, 0
-            continue
-        here += more
-        terms += more
-        if terms > limit:
-            raise too_large(limit)
-        if join_properties(main, further, said.lost):
-            continue
-        if not any(join_properties(other, further, said.lost) for other in apart[:COMPARED_GROUPS]):
-            apart.append(further)
-    joined += _joined_again(main, apart, said.lost)
-    return joined[0], joined[1:]
-
-
-def _terms_for_others(one: PropertyRules, other: PropertyRules) -> int:
-    """Return how many terms one group adds to names that only the other lists; patterns and closed groups may add fewer: none."""
-    if not one.extra or one.closed or other.closed or one.patterns or other.patterns:
-        return 0
-    return len(one.extra) * len(other.properties.keys() - one.properties.keys())
-
-
-def _joined_again(main: PropertyRules, apart: list[PropertyRules], lost: list[ForbiddenProperty]) -> list[PropertyRules]:
-    """Return a group and those beside it, joined where what has been joined since has made room for it."""
-    while made_room := next((other for other in apart[:COMPARED_GROUPS] if join_properties(main, other, lost)), None):
-        apart.remove(made_room)
-    return [main, *apart]
-
-
-def write_properties(state: MergeState, container: JsonObject, found: PropertyRules, open_extra: Json) -> None:
-    """Write a group of property keywords."""
-    for keyword, by_name in (("properties", found.properties), ("patternProperties", found.patterns)):
-        if by_name or (
-            keyword in container and all(state.conjuncts[place].view[keyword] == {} for place in state.groups[keyword])
-        ):
-            schemas: JsonObject = {}
-            container[keyword] = schemas
-            for name, terms in by_name.items():
-                state.place_child(schemas, name, terms)
-        else:
-            container.pop(keyword, None)
-    if found.extra is not None:
-        rename_keyword(container, "unevaluatedProperties", "additionalProperties")
-        state.place_child(container, "additionalProperties", found.extra)
-    elif open_extra is not None:
-        rename_keyword(container, "unevaluatedProperties", "additionalProperties")
-        container["additionalProperties"] = open_extra
-    else:
-        container.pop("additionalProperties", None)
-
-
-def rename_keyword(container: JsonObject, old: str, new: str) -> None:
-    """Give a place in the order of keywords to another keyword, if that has none."""
-    if old in container and new not in container:
-        items = [(new if key == old else key, value) for key, value in container.items()]
-        container.clear()
-        container.update(items)
-
-
-def merged_items(state: MergeState) -> Remainder:
-    """Join what is said about items."""
-    parts: list[ItemRules] = []
-    kept: list[Term] = []
-    apart: dict[str, list[JsonObject]] = {}
-    trivial: Json = None
-    views = [conjunct.view for conjunct in state.conjuncts]
-    for place in dict.fromkeys(place for keyword in _LISTED_FIRST for place in state.groups.get(keyword, ())):
-        conjunct = state.conjuncts[place]
-        view, scope = conjunct.view, conjunct.scope
-        prefix = view.get("prefixItems")
-        if "prefixItems" in view and prefix.__class__ is not list:
-            apart.setdefault("prefixItems", []).append({"prefixItems": prefix})
-        parts.append(
-            ItemRules(
-                [(schema, scope) for schema in prefix] if prefix.__class__ is list else [],
-                (view["items"], scope) if "items" in view else None,
-            )
-        )
-        if "unevaluatedItems" in view:
-            value = view["unevaluatedItems"]
-            certain, possible = evaluated(state.run.store, conjunct.node, scope)
-            if value in TRIVIAL:
-                trivial = value
-            elif certain.all_items or items_void(state.run.store, views, certain, value):
-                pass
-            elif certain.covers_items(possible):
-                parts.append(ItemRules([(True, scope)] * certain.items, (value, scope)))
-            else:
-                kept.append((value, scope))
-    prefix_terms, items_terms = join_items(parts)
-    if kept:
-        items_terms = [term for term in items_terms if term[0] not in TRIVIAL]  # they would have them see everything
-    out = state.out
-    if prefix_terms or "prefixItems" in state.groups:
-        if "prefixItems" not in out:
-            rename_keyword(out, "items", "prefixItems")
-        schemas: JsonArray = []
-        out["prefixItems"] = schemas
-        for terms in prefix_terms:
-            state.place_branch(schemas, terms)
-        if not schemas:
-            del out["prefixItems"]
-    if items_terms:
-        rename_keyword(out, "unevaluatedItems", "items")
-        state.place_child(out, "items", items_terms)
-    else:
-        out.pop("items", None)
-    if kept:
-        state.place_child(out, "unevaluatedItems", kept)
-    elif trivial is not None and "items" not in out:
-        out["unevaluatedItems"] = trivial
-    else:
-        out.pop("unevaluatedItems", None)
-    return Remainder(apart, shares=True, may_simplify=bool(kept))
 
 
 _TEXTS = frozenset({str})

@@ -12,7 +12,8 @@ from instrc import problems
 from instrc.problems.report import Report
 from instrc.schema.drafts import is_mixin
 from instrc.schema.flattening.conjunction import STRIPPED, Collecting, DerivedSchema, GoOn, PendingPart
-from instrc.schema.flattening.contradictions import Flattening, one_line
+from instrc.schema.flattening.contradictions import one_line
+from instrc.schema.flattening.run import Flattening
 from instrc.schema.kinds import is_number, unique
 from instrc.schema.references import DynamicScope, Term
 from instrc.schema.vocabulary import IN_PLACE

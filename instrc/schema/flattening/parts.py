@@ -9,10 +9,10 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 
 from instrc.problems.report import Report
-from instrc.schema.flattening.contradictions import FlattenOptions
 from instrc.schema.flattening.definitions import Gathering
 from instrc.schema.flattening.flattener import Flattener, intersect
 from instrc.schema.flattening.mixing import splice_parts
+from instrc.schema.flattening.run import FlattenOptions
 from instrc.schema.kinds import types_of
 from instrc.schema.references import SchemaStore
 from instrc.schema.walk import definition_named_by, refers, walk

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, TypeAlias
 from instrc import problems
 from instrc.problems.problem import CompileError
 from instrc.schema.flattening.conjunction import Conjunct, Merging
-from instrc.schema.flattening.contradictions import Flattening, FlattenOptions
+from instrc.schema.flattening.run import Flattening, FlattenOptions
 from instrc.schema.references import SchemaStore
 from instrc.schema.walk import subschemas
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, as_object, listing, pointer

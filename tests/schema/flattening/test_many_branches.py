@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from json import dumps
-from random import Random
 from typing import Any
 
 import jsonschema_rs
@@ -11,18 +9,18 @@ import pytest
 
 from instrc import CompileError
 from instrc.schema.flattening.flatten import flatten
-from instrc.schema.flattening.flattener import PlainMerging  # compared with the thorough way, which users do not choose
-from instrc.text.limits import MANY_TERMS
+
+MANY = 12
 
 
 def branches() -> list[Any]:
-    """Return as many branches as are taken in at once."""
-    return [{"type": "object", "properties": {f"p{n % 3}": {"minimum": n}}, "required": [f"p{n % 3}"]} for n in range(MANY_TERMS)]
+    """Return many branches."""
+    return [{"type": "object", "properties": {f"p{n % 3}": {"minimum": n}}, "required": [f"p{n % 3}"]} for n in range(MANY)]
 
 
 def in_groups(schemas: list[Any]) -> dict[str, Any]:
-    """Return a conjunction of schemas in groups that are too small to be taken in at once."""
-    few = MANY_TERMS - 1
+    """Return a conjunction of schemas in small groups."""
+    few = MANY - 1
     return {"allOf": [{"allOf": schemas[at : at + few]} for at in range(0, len(schemas), few)]}
 
 
@@ -71,38 +69,6 @@ def test_many_branches_in_a_resource_of_their_own_say_what_they_say_in_groups() 
 def test_a_branch_that_is_no_schema_is_refused_among_many() -> None:
     with pytest.raises(CompileError, match="holds a number"):
         flatten({"allOf": [*branches(), 5]})
-
-
-ODD_VALUES: list[Any] = [
-    "integer",
-    ["integer", "string"],
-    ["string", "integer"],
-    "number",
-    "",
-    0,
-    5.0,
-    -1,
-    True,
-    None,
-    [],
-    ["a"],
-    [["a"]],
-]
-
-
-@pytest.mark.parametrize(
-    "keyword", ["type", "title", "description", "minimum", "required", "pattern", "format", "const", "x-own"]
-)
-@pytest.mark.parametrize("seed", range(20))
-def test_many_values_of_a_keyword_say_what_they_say_one_by_one(keyword: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    random = Random(seed)  # noqa: S311  -- repeatable
-    values = random.sample(ODD_VALUES, random.choice((1, 2, 3)))
-    schemas = [*branches(), *({keyword: random.choice(values)} for _ in range(MANY_TERMS))]
-    random.shuffle(schemas)
-    schema = {"title": "T", "allOf": schemas, "properties": {"x": {"allOf": schemas}}}
-    at_once = dumps(flatten(schema))
-    monkeypatch.setattr(PlainMerging, "pieces", lambda *_: None)
-    assert at_once == dumps(flatten(schema))
 
 
 def test_many_places_of_the_same_parts_on_each_level_are_read_once() -> None:

@@ -1,0 +1,133 @@
+"""One flattening: its options, its documents, and the state of one conjunction that is being merged."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TypedDict
+
+from msgspec import Struct
+
+from instrc import problems
+from instrc.problems.problem import CompileError
+from instrc.problems.report import Report
+from instrc.schema.drafts import FLAT
+from instrc.schema.flattening.conjunction import UNWATCHED, Conjunct, Expansion, MarksThatStay, Merging, PendingPart, carry
+from instrc.schema.flattening.unevaluated import Watched, evaluated, items_void, matters, properties_void
+from instrc.schema.references import DynamicScope, Locate, Resource, SchemaDocument, SchemaStore, Term
+from instrc.text.jsonvalue import Json, JsonArray, JsonObject
+from instrc.text.limits import FLAT_SCHEMAS
+
+
+class FlattenKeywords(TypedDict, total=False):
+    """The keywords of `flatten` whatever it returns, as type checkers read them."""
+
+    base: str
+    distribute: int
+    limit: int
+    report: Report | None
+    locate: Locate | None
+    nullable: bool
+    share: bool
+
+
+class FlattenOptions(Struct, frozen=True):
+    """What a caller may choose."""
+
+    distribute: int = 0
+    limit: int = FLAT_SCHEMAS
+    report: Report | None = None
+    trace: bool = False
+    share: bool = True
+    """Whether a result that grows far beyond its input keeps repeated parts under `$defs`."""
+
+
+class Flattening:
+    """One flattening of a document."""
+
+    home: DynamicScope
+    """The scope that the run begins in, which most schemas are read in."""
+
+    def __init__(self, store: SchemaStore, options: FlattenOptions) -> None:
+        self.store = store
+        self.needs_flattening = store.needs_flattening
+        self.options = options
+        self.mixed: dict[tuple[int, int], Json] = {}
+        """What schemas that apply mixins have become; the flattener fills it."""
+
+    @cached_property
+    def flat(self) -> DynamicScope:
+        """The scope of results that are merged once more."""
+        nowhere: Json = {}
+        return DynamicScope(Resource("", nowhere, SchemaDocument("", nowhere), FLAT), {})
+
+    @cached_property
+    def watched(self) -> Watched:
+        """Which schemas are watched by `unevaluated…` around them."""
+        return Watched(self.store)
+
+
+def too_large(limit: int, unit: str = "schemas") -> CompileError:
+    """Return the error for a result over the limit."""
+    setting = "schema" if unit == "schemas" else None
+    return CompileError([problems.files.TooLarge(what="the flat schema", limit=limit, unit=unit, setting=setting)])
+
+
+class MergeState(Merging):
+    """The merging of one conjunction under way: a frame, and what its keywords are merged from."""
+
+    watched = UNWATCHED
+
+    def __init__(self, run: Flattening, expansion: Expansion) -> None:
+        self.pending: list[PendingPart] = []
+        self.out: JsonObject = {}
+        self.run = run
+        self.needs_flattening = run.store.needs_flattening
+        self.conjuncts: list[Conjunct] = expansion.conjuncts
+        self.groups = expansion.groups
+
+    def place_child(self, container: JsonObject, keyword: str, terms: list[Term]) -> None:
+        """Put the schema of a conjunction into its place, now if it is known, else later."""
+        if len(terms) == 1:
+            node = terms[0][0]
+            if node.__class__ is not dict or id(node) not in self.needs_flattening:
+                container[keyword] = node
+                return
+        container[keyword] = None
+        self.pending.append(PendingPart(container, keyword, terms))
+
+    def place_branch(self, branches: JsonArray, terms: list[Term]) -> None:
+        """Add the schema of a conjunction to a list, now if it is known, else later."""
+        node = terms[0][0] if len(terms) == 1 else None
+        if len(terms) == 1 and (node.__class__ is not dict or id(node) not in self.needs_flattening):
+            branches.append(node)
+            return
+        self.pending.append(PendingPart(branches, len(branches), terms))
+        branches.append(None)
+
+    def carry(self, container: JsonObject, keyword: str, conjunct: Conjunct) -> None:
+        """Take over a keyword of one conjunct with the schemas it holds."""
+        container[keyword] = conjunct.view[keyword]
+        if id(conjunct.node) in self.needs_flattening:
+            self.pending += carry(container, keyword, conjunct.view[keyword], conjunct.scope, self.needs_flattening)
+
+    def watch(self) -> MarksThatStay:
+        """Return which `unevaluated…` stay, since what they are about depends on the instance, here or around us."""
+        views = [conjunct.view for conjunct in self.conjuncts]
+        store = self.run.store
+        properties = items = False
+        for keyword in ("unevaluatedProperties", "unevaluatedItems"):
+            for conjunct in [self.conjuncts[place] for place in self.groups.get(keyword, ())]:
+                if not matters(conjunct.view, keyword):
+                    continue
+                value = conjunct.view[keyword]
+                certain, possible = evaluated(store, conjunct.node, conjunct.scope)
+                if keyword == "unevaluatedItems":
+                    items |= not (certain.covers_items(possible) or items_void(store, views, certain, value))
+                else:
+                    properties |= not (certain.covers_properties(possible) or properties_void(views, certain, possible, value))
+        watched, indexed = self.run.watched, store.indexed
+        for conjunct in self.conjuncts:
+            unknown = watched.everything or id(conjunct.node) not in indexed
+            properties |= unknown or id(conjunct.node) in watched.properties
+            items |= unknown or id(conjunct.node) in watched.items
+        return MarksThatStay(properties, items)
