@@ -55,8 +55,6 @@ DEPTH: Final = 20
 """Schemas inside one another that a question follows."""
 BRANCHES_OF_A_PLACE: Final = 20
 """Schemas about one place whose branches are looked into, and branches of each."""
-REMEMBERED_LISTS: Final = 8
-"""Lists that a further one is compared with."""
 COMPARED_LEVELS: Final = 60
 """Levels of two vibes that are compared for `instrc diff`."""
 SHALLOW: Final = 4

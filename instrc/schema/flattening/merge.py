@@ -29,7 +29,6 @@ from instrc.schema.references import Term
 from instrc.schema.vocabulary import FOLLOWERS, of_group
 from instrc.schema.walk import TRIVIAL
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, equal
-from instrc.text.limits import REMEMBERED_LISTS
 
 
 def merge(run: Flattening, terms: list[Term], expansion: Expansion) -> Merging | None:
@@ -352,19 +351,8 @@ def _by_law(state: MergeState, keyword: str, places: list[int], law: Intersect) 
         return _unlike(state, keyword, places)
     kept: list[Json] = []
     since: list[int] = []
-    seen: set[str] = set()
-    lists: list[Json] = []  # of names of types
     for place in places:
         value = state.conjuncts[place].view[keyword]
-        if value.__class__ is str:
-            if value in seen:
-                continue  # the hundredth branch seldom says what none before has said
-            seen.add(value)
-        elif keyword == "type" and value.__class__ is list:
-            if value in lists:
-                continue
-            if types_of(value) is not None and len(lists) < REMEMBERED_LISTS:
-                lists.append(value)
         for index, other in enumerate(kept):
             if other is value:
                 break
