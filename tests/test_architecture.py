@@ -65,6 +65,18 @@ def test_a_room_imports_only_rooms_before_it(file: Path) -> None:
         assert ROOMS.index(room(module)) <= ROOMS.index(here), f"{here} must not import {module}"
 
 
+STARTS_RUNS = {"instrc.engines.launch", "instrc.engines.prepare", "instrc.engines.schedules"}
+"""The modules of `engines/` that turn a program into a run; all others carry runs, for which a process is enough."""
+
+
+def test_what_carries_runs_knows_no_compiler() -> None:
+    names = {".".join(file.relative_to(ROOT).with_suffix("").parts): file for file in FILES}
+    assert names.keys() >= STARTS_RUNS
+    carriers = {name: file for name, file in names.items() if room(name) in {"runtime", "engines"} and name not in STARTS_RUNS}
+    above = {"language", "vibes", "compiler"}
+    assert {(name, module) for name, file in carriers.items() for module in imports(file) if room(module) in above} == set()
+
+
 def test_the_page_of_the_package_shows_the_rooms_in_their_order() -> None:
     table = (ROOT / "instrc" / "README.md").read_text(encoding="utf-8").split("<!-- rooms -->")[1]
     shown = re.findall(r"^\| `(\w+)(?:/|\.py)?` \|", table, re.MULTILINE)

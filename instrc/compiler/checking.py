@@ -16,9 +16,9 @@ import msgspec
 from instrc.compiler.workspace import Workspace
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
-from instrc.text.files import MOST_BYTES, read_regular
+from instrc.text.files import MOST_BYTES, make_unversioned, read_regular
 from instrc.version import __version__
-from instrc.vibes.find_files import STDIN, make_unversioned
+from instrc.vibes.find_files import STDIN
 from instrc.vibes.project import DEFAULT_PROJECT, Project
 from instrc.vibes.registry import Registry
 

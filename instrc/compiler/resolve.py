@@ -16,6 +16,7 @@ from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json
 from instrc.tools.importers import Imported, read_tools
 from instrc.tools.python_types import aliases_of, describes_values, schema_of_result
+from instrc.tools.python_values import INSTRUCTION_NAME, instruction_name
 from instrc.tools.sources import of_value
 from instrc.tools.vibe_documents import with_meaning
 
@@ -87,7 +88,6 @@ def _only_schema(imported: Imported, value: object, option: str) -> tuple[Json, 
 InMemory: TypeAlias = Mapping[str, object] | Iterable[object]
 """Vibes from memory: by name, or classes and functions that have a name themselves."""
 _T = TypeVar("_T")
-_NAME = "__instruction_name__"
 
 
 def instruction(*, name: str) -> Callable[[_T], _T]:
@@ -109,20 +109,13 @@ def instruction(*, name: str) -> Callable[[_T], _T]:
 
     def mark(value: _T) -> _T:
         try:
-            setattr(value, _NAME, name)
+            setattr(value, INSTRUCTION_NAME, name)
         except Exception as error:
             message = f"{arguments.excerpt(value)} cannot be given a name: give it by name, as `vibes={{…}}`"
             raise TypeError(message) from error
         return value
 
     return mark
-
-
-def instruction_name(value: object) -> str | None:
-    """Return the name that a class, a function or a tool has as an instruction; a subclass has not that of its base."""
-    own = vars(value) if isinstance(value, type) else {_NAME: arguments.attribute(value, _NAME)}
-    names = (own.get(_NAME), *(arguments.attribute(value, word) for word in ("activity_name", "__name__", "name")))
-    return next((name for name in names if isinstance(name, str)), None)
 
 
 def schemas_in_memory(vibes: InMemory | None, report: Report) -> dict[str, Json] | None:

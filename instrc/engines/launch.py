@@ -26,6 +26,7 @@ from instrc.problems.report import Report
 from instrc.problems.suggest import nearest
 from instrc.process.flow import Chunk
 from instrc.process.process import Process
+from instrc.process.request_settings import RequestSettings
 from instrc.runtime.activities import Activities, complaints
 from instrc.runtime.boundary import NotJsonError, received
 from instrc.runtime.effects import Check, Effects, Invention
@@ -63,7 +64,7 @@ from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, as_object, tokens, without_type
 from instrc.tools.python_values import JsonLike, json_of
 from instrc.vibes.project import DEFAULT_PROJECT, Project
-from instrc.vibes.settings import REQUEST, RequestSettings, Settings, read_settings, request_settings
+from instrc.vibes.settings import REQUEST, Settings, read_settings, request_settings
 
 TELEMETRY = "INSTRC_TELEMETRY"
 """The variable of the environment that turns OpenTelemetry on."""

@@ -12,18 +12,14 @@ import unicodedata
 from functools import cache
 from itertools import accumulate
 from operator import sub
-from typing import Final
 
 import msgspec
 
 from instrc.language.tables import END, FOLLOWED, Tables, is_followed, tables
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
-from instrc.text.limits import PROGRAM_BYTES, REPORTED_MISTAKES
+from instrc.text.limits import INTEGER_DIGITS, PROGRAM_BYTES, REPORTED_MISTAKES
 from instrc.text.source import Source
-
-INTEGER_DIGITS: Final = 4300
-"""Python reads and writes no longer integer in one piece, and nobody counts that far."""
 
 
 class Token(msgspec.Struct, frozen=True, gc=False):

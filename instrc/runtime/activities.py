@@ -7,7 +7,6 @@ from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias, TypeVar, cast
 
-from instrc.compiler.resolve import instruction_name
 from instrc.runtime.interpreter.documents import Complaint, bare_name
 from instrc.schema.validation import SchemaValidator, Violation, is_valid, validate
 from instrc.text.arguments import attribute, excerpt, several, text
@@ -15,7 +14,7 @@ from instrc.text.jsonvalue import Json
 from instrc.text.sentences import translated
 from instrc.text.streams import SPEAKER
 from instrc.tools.python_types import schema_of_type
-from instrc.tools.python_values import called_with_json
+from instrc.tools.python_values import called_with_json, instruction_name
 
 
 @dataclass(frozen=True, slots=True)

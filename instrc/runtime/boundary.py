@@ -12,11 +12,11 @@ from typing import Final, TypeVar, cast
 
 import orjson
 
-from instrc.language.lexer import INTEGER_DIGITS
 from instrc.schema.validation import json_fault
 from instrc.text.arguments import WRITTEN_VALUES, holds_over
 from instrc.text.jsontext import dumps, exact_copy, loads
 from instrc.text.jsonvalue import Json, is_deeper
+from instrc.text.limits import INTEGER_DIGITS
 from instrc.tools.python_values import json_of
 
 _T = TypeVar("_T")

@@ -17,6 +17,7 @@ from time import monotonic
 from typing import Final, Literal, NamedTuple, TypeAlias, TypeVar, Unpack, cast
 
 from instrc.problems.problem import CompileError
+from instrc.process.request_settings import RequestSettings
 from instrc.runtime.activities import (
     INVALID_OUTPUT,
     PROGRAMMING_ERRORS,
@@ -57,7 +58,6 @@ from instrc.text.jsonvalue import Json, JsonObject
 from instrc.text.sentences import EN, Sentences
 from instrc.tools.plan_check import with_unique_ids
 from instrc.tools.python_values import WrongArgumentsError, WrongParametersError
-from instrc.vibes.settings import RequestSettings
 
 Check: TypeAlias = Callable[[Json], str | None]
 """Looks at what a step has filled in; a text says what is wrong with it, and the model is asked again."""

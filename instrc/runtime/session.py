@@ -7,12 +7,12 @@ from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias, TypeVar
 
-from instrc.compiler.emit.definitions import DocumentDefinitions
 from instrc.runtime.activities import Activities, Retry, complaints
 from instrc.runtime.effects import Effects
 from instrc.runtime.interpreter.documents import Complaint, ModelCommand
 from instrc.runtime.models.model import Model, ModelError, Reply, Request
 from instrc.runtime.traces import Sink
+from instrc.schema.document_definitions import DocumentDefinitions
 from instrc.schema.strip import split
 from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text
 from instrc.text.sentences import EN, Sentences, filled, translated

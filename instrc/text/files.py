@@ -143,3 +143,14 @@ def _placed(text: str, message: str) -> TomlError:
         return TomlError(reason, int(place[1]), int(place[2]))
     lines = text.split("\n")
     return TomlError(reason, len(lines), len(lines[-1]) + 1)
+
+
+def make_unversioned(folder: Path) -> None:
+    """Create a folder for files of one machine, such as runs, with a `.gitignore` that excludes it.
+
+    An existing folder that is not hidden belongs to somebody else and gets no `.gitignore`.
+    """
+    ours = folder.name.startswith(".") or not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    if ours and not (folder / ".gitignore").exists():
+        (folder / ".gitignore").write_text("*\n", encoding="utf-8")

@@ -8,6 +8,8 @@ VIBE_BYTES: Final = 1024 * 1024
 """Bytes of a vibe, unless a setting says otherwise."""
 PROGRAM_BYTES: Final = 1 << 20
 """Bytes of a program, unless a setting says otherwise."""
+INTEGER_DIGITS: Final = 4300
+"""Digits of an integer: Python reads and writes no longer one in one piece."""
 REBUILT_LEVELS: Final = 90
 """Schemas inside one another, combinators included: far below what Python's own stack bears."""
 UNROLL: Final = 3

@@ -133,6 +133,17 @@ _BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_O
 _ANY_NUMBER = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
+INSTRUCTION_NAME = "__instruction_name__"
+"""The attribute that names a class or a function as an instruction."""
+
+
+def instruction_name(value: object) -> str | None:
+    """Return the name of a class, a function or a tool as an instruction; a subclass does not inherit the name of its base."""
+    declared = vars(value).get(INSTRUCTION_NAME) if isinstance(value, type) else arguments.attribute(value, INSTRUCTION_NAME)
+    names = (declared, *(arguments.attribute(value, word) for word in ("activity_name", "__name__", "name")))
+    return next((name for name in names if isinstance(name, str)), None)
+
+
 class WrongArgumentsError(ValueError):
     """A function cannot be called with what it is given; the text says why, and begins with a verb."""
 

@@ -7,7 +7,6 @@ import stat
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from pathlib import Path
 from typing import IO, Final
 
 from instrc import problems
@@ -146,17 +145,6 @@ def reason(error: OSError | ValueError) -> str:
     """Say in a clause what the operating system says."""
     said = getattr(error, "strerror", None) or str(error)
     return said[:1].lower() + said[1:]
-
-
-def make_unversioned(folder: Path) -> None:
-    """Make a folder for what belongs to one machine, such as runs and what they hold: version control leaves it out.
-
-    A folder that was there and is not hidden is somebody else's, and gets no file.
-    """
-    ours = folder.name.startswith(".") or not folder.exists()
-    folder.mkdir(parents=True, exist_ok=True)
-    if ours and not (folder / ".gitignore").exists():
-        (folder / ".gitignore").write_text("*\n", encoding="utf-8")
 
 
 def is_folder(path: str) -> bool:

@@ -7,12 +7,13 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypedDict, TypeVar, cast
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar, cast
 
 from msgspec import Struct, field
 
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest
+from instrc.process.request_settings import RequestSettings, is_model_pattern
 from instrc.text.durations import is_span
 from instrc.text.files import TomlError, read_regular, read_toml
 from instrc.text.jsontext import dumps
@@ -23,35 +24,6 @@ from instrc.text.source import Source, Span
 
 if TYPE_CHECKING:
     from instrc.vibes.service_settings import ServiceSettings
-
-
-class RequestSettings(TypedDict, total=False):
-    """How a model is asked, under one set of names for every provider."""
-
-    max_tokens: int
-    context: int
-    """Tokens that a model has for message and answer together."""
-    temperature: float
-    seed: int
-    timeout: float
-    """Seconds of one request."""
-    total_timeout: float
-    """Seconds of all attempts at a request, pauses included."""
-    attempts: int
-    reasoning: str
-    """How much a model thinks before it answers: `none`, `low`, `medium` or `high`."""
-    words: bool
-    """Whether the message says the schema in words, where the model does not see it otherwise."""
-    extra: Mapping[str, Json]
-    """Parameters under the provider's own names."""
-    rpm: int
-    """Requests a minute."""
-    tpm: int
-    """Tokens a minute."""
-    parallel: int
-    """Requests at the same time."""
-    cooldown: float
-    """Seconds that a model is left alone after three failures in a row, where another one can be asked."""
 
 
 class RunSettings(RequestSettings, total=False):
@@ -609,11 +581,6 @@ def _span(value: object) -> float | None:
         text = value if is_duration(value) else from_words(value)
         value = None if text is None else seconds(text)
     return float(value) if is_amount(value) and value > 0 else None
-
-
-def is_model_pattern(pattern: str) -> bool:
-    """Tell whether a pattern of `[tool.instrc.models]` is that of models, as `openai:*`, and not of vibes."""
-    return ":" in pattern and not pattern.startswith("aug:")
 
 
 def model_words(value: object) -> str | None:

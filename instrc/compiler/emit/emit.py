@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from instrc.compiler import ir
-from instrc.compiler.emit.definitions import DocumentDefinitions
 from instrc.compiler.emit.paths import Paths, suffixed
 from instrc.compiler.emit.step_schemas import Purpose, StepSchemas, context
 from instrc.process import flow
 from instrc.process.flow import Chunk as ProcessChunk
 from instrc.process.flow import Constant, Executor, written_value
 from instrc.process.process import CHUNK, CONTEXT, NOTHING, Process, references_to, write_block
+from instrc.schema.document_definitions import DocumentDefinitions
 from instrc.schema.strip import is_meta, strip
 from instrc.text.jsonvalue import LATEST_DRAFT, Json, JsonObject, as_object
 from instrc.text.sentences import Sentences

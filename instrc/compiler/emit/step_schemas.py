@@ -10,12 +10,12 @@ from msgspec import Struct
 
 from instrc.compiler import ir
 from instrc.compiler.compose.outcomes import RUN_PLAN, choices_of, plannable_tools
-from instrc.compiler.emit.definitions import DocumentDefinitions
 from instrc.compiler.emit.paths import Paths, suffixed
 from instrc.problems.problem import CompileError
 from instrc.process.chunk_json import add_words, beside
 from instrc.process.flow import NO_ENGINE, Constant, EngineProperties, Listed, Named, Read, written_value
 from instrc.schema.annotate import closes, nullable, write_beside
+from instrc.schema.document_definitions import DocumentDefinitions
 from instrc.schema.strip import is_meta
 from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, as_texts
 from instrc.text.sentences import Sentences

@@ -8,7 +8,6 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from instrc import problems
-from instrc.compiler.emit.definitions import DocumentDefinitions
 from instrc.compiler.emit.emit import document
 from instrc.compiler.emit.paths import suffixed
 from instrc.compiler.ir import Artefact, Emit
@@ -16,6 +15,7 @@ from instrc.problems.problem import CompileError
 from instrc.process import flow
 from instrc.process.process import Process
 from instrc.schema.annotate import nullable
+from instrc.schema.document_definitions import DocumentDefinitions
 from instrc.schema.strip import strip
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, as_object, as_texts

@@ -12,7 +12,7 @@ from filelock import BaseFileLock, FileLock, Timeout
 
 from instrc.engines.dbos.store import trouble
 from instrc.engines.stores import StoreLock
-from instrc.vibes.find_files import make_unversioned
+from instrc.text.files import make_unversioned
 
 FILE = "runs.sqlite"
 LOCK_FILE = "runner.lock"

@@ -14,9 +14,9 @@ from typing import Final
 from weakref import WeakKeyDictionary
 
 from instrc.problems.problem import CompileError
+from instrc.process.request_settings import RequestSettings
 from instrc.runtime.models.database import WAIT, require_file, transaction
 from instrc.runtime.models.model import Model, ModelError, Reply, Request
-from instrc.vibes.settings import RequestSettings
 
 _ELSEWHERE = frozenset({"refused", "quota", "context", "loading", "unreadable", "provider"})
 """Codes of failures that another model may not have, though this one always will."""

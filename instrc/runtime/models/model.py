@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn, Protocol, cast
 
+from instrc.process.request_settings import RequestSettings
 from instrc.runtime.activities import in_language
 from instrc.runtime.interpreter.documents import Complaint, ModelCommand, bare_name
 from instrc.runtime.models.cache import AnswerCache
@@ -14,7 +15,6 @@ from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject
 from instrc.text.sentences import EN, Sentences, filled, translated
 from instrc.tools.python_values import JsonLike, json_of
-from instrc.vibes.settings import RequestSettings
 
 
 class Model(Protocol):

@@ -23,6 +23,7 @@ from weakref import WeakKeyDictionary
 
 from instrc import problems
 from instrc.problems.problem import CompileError
+from instrc.process.request_settings import RequestSettings
 from instrc.providers.lifting.lift import Lifted, LiftedCall, lift
 from instrc.providers.lowering.lower import Lowering, lower
 from instrc.providers.targets import dialect
@@ -39,7 +40,6 @@ from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_object
 from instrc.text.sentences import EN, Sentences
 from instrc.tools.tool import Tool
-from instrc.vibes.settings import RequestSettings
 
 TokenNames: TypeAlias = tuple[str | None, str, str]
 """The member of an answer that has the counts (`None` for the answer itself), and in it those of what was given and written."""

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Final, cast
 
+from instrc.process.request_settings import RequestSettings, is_model_pattern
 from instrc.runtime.interpreter.documents import bare_name
 from instrc.schema.vocabulary import TEMPERATURE
 from instrc.schema.walk import map_schemas
 from instrc.text.jsonvalue import Json, JsonObject, as_object, is_amount, mapping
-from instrc.vibes.settings import RequestSettings, is_model_pattern
 
 TIMEOUT: Final = 600.0
 """Seconds that one request may take where nothing is set: several libraries wait for ever."""

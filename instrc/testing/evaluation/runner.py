@@ -41,11 +41,10 @@ from instrc.testing.evaluation.checks import KINDS, Ask, CheckFunction, CheckKin
 from instrc.testing.evaluation.dataset import DataSet, EvalCase
 from instrc.testing.evaluation.results import CaseResult, CheckResult, EvaluationResult, RunFacts, StepUse
 from instrc.text.arguments import is_on
-from instrc.text.files import read_whole
+from instrc.text.files import make_unversioned, read_whole
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, as_object
 from instrc.text.names import file_name
-from instrc.vibes.find_files import make_unversioned
 
 CONCURRENCY: Final = 4
 """Cases at the same time, unless more are allowed."""

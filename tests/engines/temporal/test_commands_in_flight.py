@@ -15,6 +15,7 @@ from temporalio.exceptions import ActivityError, ApplicationError, CancelledErro
 
 from instrc.engines.temporal import workflow as carrier  # the wire, and a workflow without a server
 from instrc.engines.temporal.workflow import TemporalPort  # a workflow without a server
+from instrc.runtime.run_config import RunConfig
 
 LAUNCH: Any = {"run": "r1", "digest": "d", "heartbeat": 5, "events": 10, "how": {}, "carried": "what the parent took along"}
 NOTHING: Any = {"state": {}, "due": {}, "later": [], "unread": {}}
@@ -162,7 +163,7 @@ def test_a_process_that_serves_an_activity_is_a_workflow_below_with_its_own_begi
         assert await asked == {"ok": {"text": "served"}}
         [(name, launch)] = workflow.children
         assert name == "w1/a"
-        its_own = {"run": "r1/a", "digest": "e", "name": "served", "plan": {}, "inputs": {}, "how": {"failed": "fail"}}
+        its_own = {"run": "r1/a", "digest": "e", "name": "served", "plan": {}, "inputs": {}, "how": RunConfig(failed="fail").to_json()}
         assert launch == {"heartbeat": 5, "events": 10, **its_own}
         assert made.children == {}, "it has ended"
 
