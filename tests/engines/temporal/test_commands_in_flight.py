@@ -163,7 +163,14 @@ def test_a_process_that_serves_an_activity_is_a_workflow_below_with_its_own_begi
         assert await asked == {"ok": {"text": "served"}}
         [(name, launch)] = workflow.children
         assert name == "w1/a"
-        its_own = {"run": "r1/a", "digest": "e", "name": "served", "plan": {}, "inputs": {}, "how": RunConfig(failed="fail").to_json()}
+        its_own = {
+            "run": "r1/a",
+            "digest": "e",
+            "name": "served",
+            "plan": {},
+            "inputs": {},
+            "how": RunConfig(failed="fail").to_json(),
+        }
         assert launch == {"heartbeat": 5, "events": 10, **its_own}
         assert made.children == {}, "it has ended"
 
