@@ -1,49 +1,58 @@
-"""How much chance the laws are given; the presence of this file also makes its neighbours importable from all parts."""
+"""How much of the tests a run takes, and in how many processes; here also so that all folders import its neighbours."""
 
 from __future__ import annotations
 
+import compileall
+import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("gate", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("full", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 """The same examples in every run: a change fails by what it changes, never by chance or by the load of a machine."""
-settings.register_profile("hunt", settings.get_profile("gate"), derandomize=False, max_examples=1000, print_blob=True)
+settings.register_profile("quick", settings.get_profile("full"), max_examples=10)
+"""A tenth of the examples: the default."""
+settings.register_profile("hunt", settings.get_profile("full"), derandomize=False, max_examples=1000, print_blob=True)
 """Other examples in every run, ten times as many, and with a failure the line that brings it back."""
-settings.register_profile("quick", settings.get_profile("gate"), max_examples=10)
-"""A tenth of the examples, for the quick loop of a room."""
-settings.load_profile("gate")  # `--hypothesis-profile` is read after this
+settings.load_profile("quick")  # `--hypothesis-profile` is read after this
 
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--quick", action="store_true", help="leave out `long` tests, and try laws on a tenth of their examples")
-
+sys.dont_write_bytecode = False  # else every process compiles anew what it imports, and pytest every file of tests
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 _SERVERS = {"temporal", "temporal_server", "postgres", "postgres_server"}
 """Fixtures and parameters of tests that start a server."""
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--quick"):
-        left_out = [item for item in items if _is_long(item)]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if not _is_long(item)]
-
-
-def _is_long(item: pytest.Item) -> bool:
-    values = item.callspec.params.values() if isinstance(item, pytest.Function) and hasattr(item, "callspec") else ()
-    starts = any(isinstance(value, str) and value in _SERVERS for value in [*values, *getattr(item, "fixturenames", ())])
-    return starts or item.get_closest_marker("long") is not None
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Start no workers for files that are given by name, and else one more than there are cores, as some tests wait."""
+    if all((config.invocation_params.dir / argument.partition("::")[0]).is_file() for argument in config.args):
+        return 0
+    return 1 + (len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let a hunt take as long as it takes: the limit of a test is for the gate."""
-    if config.getoption("--quick"):
-        settings.load_profile("quick")
     if config.getoption("--hypothesis-profile") == "hunt" and config.getoption("--timeout") is None:
         config.option.timeout = 0
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Compile the package once, before workers and the commands that tests start would each do so."""
+    if not hasattr(session.config, "workerinput"):
+        compileall.compile_dir(Path(__file__).parent.parent / "instrc", quiet=1, workers=0)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what starts a server of PostgreSQL or Temporal as `long`."""
+    for item in items:
+        values = item.callspec.params.values() if isinstance(item, pytest.Function) and hasattr(item, "callspec") else ()
+        if any(isinstance(value, str) and value in _SERVERS for value in [*values, *getattr(item, "fixturenames", ())]):
+            item.add_marker("long")
 
 
 @pytest.fixture(autouse=True, scope="module")

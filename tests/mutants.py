@@ -54,7 +54,7 @@ Places = dict[str, dict[str, float]]
 
 def pytest_configure(config: pytest.Config) -> None:
     """Be a plugin of the tests' own process; an example that fails is enough there, it need not be the smallest."""
-    settings.register_profile("mutants", settings.get_profile("gate"), phases=[Phase.explicit, Phase.generate])
+    settings.register_profile("mutants", settings.get_profile("quick"), phases=[Phase.explicit, Phase.generate])
     settings.load_profile("mutants")
     if _MAP in os.environ:
         config.pluginmanager.register(Recorder(Path(os.environ[_MAP])))

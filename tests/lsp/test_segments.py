@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given, settings
+from hunting import examples
+from hypothesis import example, given
 from hypothesis import strategies as st
 from printing import print_program
 from programs import programs
@@ -60,7 +61,7 @@ Edits = list[tuple[int, int, str]]
 """Where each edit begins, in thousandths of the text, how much it takes away, and what it puts there."""
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     programs(most=3),
     st.lists(st.tuples(st.integers(0, 1000), st.sampled_from([0, 0, 1, 2, 40]), st.sampled_from([*TYPED, ""])), max_size=4),
@@ -81,7 +82,7 @@ def test_edit_by_edit_the_slips_are_those_of_the_whole(program: Program, edits: 
         assert inside or not read_segments(Source("a.aug", text[start:end])).slips, (text, start, end)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(programs(most=3), st.lists(st.tuples(st.integers(0, 9), st.booleans()), max_size=8), st.sampled_from([0, 1, KEPT_RUNS]))
 def test_statements_that_are_asked_for_late_stand_where_they_stand(
     program: Program, edits: list[tuple[int, bool]], kept: int
@@ -119,7 +120,7 @@ def test_a_statement_that_nests_deep_is_moved_as_well(deep: str) -> None:
     assert moved_by_one.outside.statements[1].span.source is moved_by_one.source
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     programs(most=3),
     st.lists(st.tuples(st.integers(0, 1000), st.sampled_from([0, 0, 1, 2, 40]), st.sampled_from([*TYPED, ""])), max_size=4),
@@ -139,7 +140,7 @@ def test_edit_by_edit_the_same_words_can_stand_at_a_place(program: Program, edit
         assert [typed.word(word) for word in WORDS] == [opened.word(word) for word in WORDS], (text, here)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     programs(most=3),
     st.lists(st.tuples(st.integers(0, 1000), st.sampled_from([0, 0, 1, 2, 40]), st.sampled_from([*TYPED, ""])), max_size=4),

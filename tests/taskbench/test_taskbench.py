@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hunting import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import instrc
@@ -503,7 +504,7 @@ ANYTHING = st.recursive(
 RECORDS = ANYTHING | st.fixed_dictionaries({"task_nodes": st.lists(ANYTHING, max_size=4), "task_links": ANYTHING})
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(record=RECORDS, bench=st.sampled_from([SMALL, DAILY]), repair=st.booleans())
 def test_nothing_is_raised_by_any_record(record: Any, bench: Any, *, repair: bool) -> None:
     found = instrc.import_plan(record, bench, repair=repair)
@@ -518,8 +519,7 @@ def test_nothing_is_raised_by_any_tools(bench: Any) -> None:
     instrc.import_tools("taskbench", bench)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("count", [3_400, pytest.param(17_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [pytest.param(3_400, marks=pytest.mark.long), pytest.param(17_000, marks=pytest.mark.slow)])
 def test_a_thousand_plans_are_planned_checked_and_scored_in_a_second(count: int) -> None:
     start = time.process_time()
     records = [{**PLANS[number % len(PLANS)], "id": str(number)} for number in range(count)]

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hunting import examples
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import instrc
@@ -168,7 +169,7 @@ def test_an_input_that_does_not_fit_is_a_problem() -> None:
     assert raised.value.problems[0].name == "invalid-input"
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(15, without=list(HealthCheck))
 @given(st.recursive(st.just(f"d | {STEP}"), lambda inner: st.builds(_nested, inner, inner, st.integers(0, 2)), max_leaves=4))
 def test_blocks_in_blocks_are_taken_whole(body: str) -> None:
     found = instrc.rehearse(f"const d = prompt | {STEP};\n{body}\n")

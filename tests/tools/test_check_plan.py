@@ -6,7 +6,8 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hunting import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import instrc
@@ -298,7 +299,7 @@ ANYTHING = st.recursive(
 )
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.lists(ANYTHING, max_size=4) | ANYTHING, ANYTHING | st.dictionaries(st.just("Open"), ANYTHING, min_size=1))
 def test_nothing_is_raised_whatever_is_given(plan: Any, tools: Any) -> None:
     for problem in instrc.check_plan(plan, tools):

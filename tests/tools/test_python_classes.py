@@ -11,7 +11,8 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hunting import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
@@ -177,7 +178,7 @@ VALUES = st.one_of(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(25)
 @given(
     st.dictionaries(st.one_of(st.sampled_from(HOSTILE), st.text(st.characters(codec="utf-8"), max_size=6)), VALUES, max_size=5)
 )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hunting import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from test_format_of_programs import UNTIDY, commented
 
@@ -23,7 +24,7 @@ def whole(text: str) -> str:
     return format_program(Source("formatted.aug", text))
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(commented(), min_size=1, max_size=3), st.sampled_from(["\n", "\n\n", ";\n", " // d\n", "\n/* e */ ", "\r\n"]))
 def test_pieces_give_the_layout_of_the_whole(texts: list[str], between: str) -> None:
     known: dict[str, Piece] = {}

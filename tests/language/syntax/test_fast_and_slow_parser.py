@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hunting import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from instrc import Report, Source
@@ -31,7 +32,7 @@ def read(text: str) -> tuple[list[str], list[str], list[tuple[str, str, int]]]:
     return [repr(each) for each in program.statements], [repr(each) for each in program.comments], told
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     st.lists(st.sampled_from(LINES), min_size=1, max_size=12),
     st.lists(st.tuples(st.integers(0, 400), st.sampled_from(SLIPS)), max_size=4),

@@ -6,7 +6,8 @@ import copy
 from typing import Any, get_args
 
 import pytest
-from hypothesis import given, settings
+from hunting import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from instrc import lift, lower, lower_all
@@ -149,7 +150,7 @@ values = st.recursive(
 texts = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=12).map("".join)
 
 
-@settings(deadline=None, max_examples=300)
+@examples(300)
 @given(answer=values | texts | values.map(dumps) | st.lists(values, max_size=3))
 def test_any_answer_is_told_what_came_of_it(answer: Any) -> None:
     before = copy.deepcopy(answer)
@@ -160,7 +161,7 @@ def test_any_answer_is_told_what_came_of_it(answer: Any) -> None:
     assert answer == before
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(arguments=st.dictionaries(st.sampled_from(["a", "$b", "b", "c", "m"]), values, max_size=4))
 def test_what_is_mended_is_less_wrong_and_told(arguments: Any) -> None:
     for record in MAPS[:-1]:
