@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from enum import Enum
 from importlib import import_module
 from io import StringIO
-from pathlib import Path
 from types import NoneType, UnionType
 from typing import IO, Annotated, Any, Final, TypeAlias, Union, get_args, get_origin
 
 import typer
-from typer.core import TyperArgument, TyperGroup, TyperOption
+from typer.core import TyperCommand, TyperOption
 
 from instrc.cli.terminal import claimed_results, write, write_error
 from instrc.version import __version__
@@ -79,9 +78,11 @@ def _app(arguments: list[str]) -> typer.Typer:
     for name in chosen or COMMANDS:
         module = import_module(f"instrc.cli.{COMMANDS[name]}")
         if group := getattr(module, f"{name}_group", None):
+            for command in group.registered_commands:
+                command.cls = CheckedCommand
             app.add_typer(group, name=name)
         else:
-            app.command(name)(getattr(module, f"{_FUNCTIONS.get(name, name)}_command"))
+            app.command(name, cls=CheckedCommand)(getattr(module, f"{_FUNCTIONS.get(name, name)}_command"))
     return app
 
 
@@ -93,130 +94,61 @@ def _options(
     pass
 
 
-SHOWN_WORD: Final = 60
-"""Letters of a word of the command line that a refusal shows."""
-_Private: TypeAlias = Any  # the classes of commands, contexts and parsers are private to typer
+_Context: TypeAlias = Any  # private to typer
 
 
-def spare_pydantic(command: _Private) -> None:
-    """Give the parameters of a command, and of the commands below it, a quick way to their values."""
-    context = typer.Context(command, help_option_names=HELP)  # the first context that is asked decides what the help is called
-    for parameter in command.get_params(context):  # with `--help`, which is no parameter of ours
-        if type(parameter) is TyperOption:
-            parameter.__class__ = _QuickOption  # typer has no word for the class of a parameter
-        elif type(parameter) is TyperArgument:
-            parameter.__class__ = _QuickArgument
-    for below in command.commands.values() if isinstance(command, TyperGroup) else ():
-        spare_pydantic(below)
+class CheckedCommand(TyperCommand):
+    """A command that explains wrong values and refuses an option whose earlier value would be lost."""
 
-
-class _QuickOption(TyperOption):
-    def add_to_parser(self, parser: _Private, ctx: _Private) -> None:
-        """Have every value of the option noted, not the last one only."""
-        if self.is_flag or self.multiple or self.nargs != 1:
-            super().add_to_parser(parser, ctx)
-            return
-        self.multiple = True
-        try:
-            super().add_to_parser(parser, ctx)
-        finally:
-            self.multiple = False
-
-    def handle_parse_result(self, ctx: _Private, opts: Mapping[str, object], args: list[str]) -> tuple[object, list[str]]:
-        """Refuse a second value of an option that has one: it would replace the first in silence."""
-        values = opts.get(self.name)
-        if isinstance(values, list) and not (self.is_flag or self.multiple or self.nargs != 1):
-            if len(values) > 1 and not ctx.resilient_parsing:
-                message = f"{self.opts[0]} is given {_times(len(values))}, and takes one value: the others would be lost"
+    def parse_args(self, ctx: _Context, args: list[str]) -> list[str]:
+        """Check the values of a command line, then parse it."""
+        values, _, order = self.make_parser(ctx).parse_args([*args])
+        for option in () if ctx.resilient_parsing or "help" in values else dict.fromkeys(order):
+            if not isinstance(option, TyperOption) or option.is_flag:
+                continue
+            count = 1 if option.multiple or option.nargs != 1 else order.count(option)
+            if count > 1:
+                times = "twice" if count == 2 else f"{count} times"
+                message = f"{option.opts[0]} is given {times}, and takes one value: the others would be lost"
                 raise typer.BadParameter(message, ctx=ctx)
-            opts = {**opts, self.name: values[-1]}
-        return super().handle_parse_result(ctx, opts, args)
-
-    def process_value(self, ctx: _Private, value: object) -> object:
-        """Return the value, or what typer makes of it."""
-        return _process(self, ctx, value, super().process_value)
-
-
-def _times(count: int) -> str:
-    return "twice" if count == 2 else f"{count} times"
+            given = values[option.name]
+            for value in given if isinstance(given, list | tuple) else (given,):
+                if isinstance(value, str) and (fault := _fault_of(option, value)) is not None:
+                    raise typer.BadParameter(fault, ctx=ctx, param=option)
+        return super().parse_args(ctx, args)
 
 
-def _process(
-    parameter: TyperOption | TyperArgument, ctx: _Private, value: object, slowly: Callable[[_Private, object], object]
-) -> object:
-    try:
-        made = _quickly(parameter, value)
-    except ValueError:
-        return slowly(ctx, value)
-    return made if parameter.callback is None else parameter.callback(ctx, parameter, made)
+SHOWN_LENGTH: Final = 60
+"""Characters of a value that a message shows."""
 
 
-def _quickly(parameter: TyperOption | TyperArgument, value: object) -> object:
-    """Return the value of a parameter; `ValueError` if that is not simple, or if it is missing."""
-    descriptor = getattr(parameter, "type_descriptor", None)  # an older typer has none: then its own, slower way is taken
-    kind = None if descriptor is None else _plain(descriptor.annotation)
-    if kind is None or (parameter.required and parameter.value_is_missing(value)):
-        raise ValueError
-    several = parameter.multiple or parameter.nargs == -1
-    if value is None:
-        return () if several else None
-    if not several:
-        return _coerce_item(parameter, kind, value)
-    if not isinstance(value, list | tuple):
-        raise ValueError  # noqa: TRY004  -- typer's own way is taken
-    return [_coerce_item(parameter, kind, item) for item in value]
-
-
-def _plain(annotation: object) -> type | None:
-    """Return the type of a parameter, of its items, or of what it is if it is given; `None` if it is not that simple."""
-    if get_origin(annotation) in {Union, UnionType}:
-        kinds = [kind for kind in get_args(annotation) if kind is not NoneType]
-        return _plain(kinds[0]) if len(kinds) == 1 else None
-    if get_origin(annotation) is list:
-        return _plain(get_args(annotation)[0])
-    if not isinstance(annotation, type):
+def _fault_of(option: TyperOption, value: str) -> str | None:
+    """Return what is wrong with a value that must be one of several words or a number; `None` if nothing is."""
+    kind = _plain(getattr(getattr(option, "type_descriptor", None), "annotation", None))  # an older typer has no descriptor
+    if kind is int:
+        least, most = getattr(option, "min", None), getattr(option, "max", None)
+        number = int(value) if re.fullmatch(r"[+-]?[0-9]{1,18}", value) else None
+        if number is not None and (least is None or number >= least) and (most is None or number <= most):
+            return None
+        low, high = "" if least is None else f" from {least:,}", "" if most is None else f" to {most:,}"
+        return f"`{value[:SHOWN_LENGTH]}` is not a whole number{low}{high}"
+    if not (isinstance(kind, type) and issubclass(kind, Enum)):
         return None
-    return annotation if annotation in {bool, str, int, Path} or issubclass(annotation, Enum) else None
+    choices = tuple(str(choice.value) for choice in kind)
+    if value in choices:
+        return None
+    from instrc.problems.suggest import did_you_mean, nearest  # only for a message
 
-
-def _coerce_item(parameter: TyperOption | TyperArgument, kind: type, item: object) -> object:
-    """Return one value; a word that is none of the choices, and a number out of bounds, are refused in our own words."""
-    if isinstance(item, kind):
-        return item
-    if not isinstance(item, str) or kind is bool:
-        raise ValueError
-    make: Callable[[str], object] = kind
-    if issubclass(kind, Enum):
-        return _choice(kind, item)
-    return _number(item, getattr(parameter, "min", None), getattr(parameter, "max", None)) if kind is int else make(item)
-
-
-def _choice(kind: type[Enum], word: str) -> Enum:
-    choices = tuple(str(each.value) for each in kind)
-    if word in choices:
-        return kind(word)
-    from instrc.problems.suggest import did_you_mean, nearest  # only where something is wrong
-
-    close = did_you_mean(nearest(word, choices))
+    close = did_you_mean(nearest(value, choices))
     shown = ", ".join(f"`{choice}`" for choice in choices)
-    message = f"`{word[:SHOWN_WORD]}` is none of {shown}" + (f": {close}" if close else "")
-    raise typer.BadParameter(message)
+    return f"`{value[:SHOWN_LENGTH]}` is none of {shown}" + (f": {close}" if close else "")
 
 
-def _number(word: str, least: float | None, most: float | None) -> int:
-    number = int(word) if re.fullmatch(r"[+-]?[0-9]{1,18}", word) else None
-    if number is None or (least is not None and number < least) or (most is not None and number > most):
-        low = "" if least is None else f" from {least:,}"
-        high = "" if most is None else f" to {most:,}"
-        message = f"`{word[:SHOWN_WORD]}` is not a whole number{low}{high}"
-        raise typer.BadParameter(message)
-    return number
-
-
-class _QuickArgument(TyperArgument):
-    def process_value(self, ctx: _Private, value: object) -> object:
-        """Return the value, or what typer makes of it."""
-        return _process(self, ctx, value, super().process_value)
+def _plain(annotation: object) -> object:
+    """Return the type of an option without `| None`, or that of its items."""
+    if get_origin(annotation) in {Union, UnionType, list}:
+        return next((_plain(kind) for kind in get_args(annotation) if kind is not NoneType), None)
+    return annotation
 
 
 _OF_RUNS = frozenset({"run", "runs", "mend", "serve", "test", "eval"})
@@ -230,7 +162,6 @@ def run(arguments: list[str]) -> int:
         return 2
     arguments = _as_options(arguments)
     program = typer.main.get_command(_app(arguments))
-    spare_pydantic(program)
     runs_code = COMMANDS.get((arguments or [""])[0]) in _OF_RUNS or arguments[:1] == ["mcp"]
     with claimed_results() if runs_code else nullcontext(), _own_output(arguments):
         try:
