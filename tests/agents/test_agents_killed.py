@@ -15,6 +15,7 @@ PROGRAM = Path(__file__).with_name("dying_agents.py")
 SLOW = (pytest.mark.slow, pytest.mark.timeout(3600))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("agent", "kills"),
     [

@@ -86,6 +86,7 @@ def play(terminal: Terminal, session: Session, folder: Path) -> tuple[str, str]:
     return shown, (folder / "log").read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 def test_all_rows_are_played_in_a_terminal(terminal: Terminal, tmp_path: Path) -> None:
     screens, logs = "", ""
     for title, session in SESSIONS.items():

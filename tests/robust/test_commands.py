@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from hunting import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from values import LIKE_SCHEMAS
@@ -143,7 +144,7 @@ def _nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("line", lines())
-@settings(suppress_health_check=[*HealthCheck], deadline=None, max_examples=6)
+@settings(suppress_health_check=[*HealthCheck], deadline=None, max_examples=examples(20).max_examples)
 @given(data=TEXTS, name=NAMES)
 def test_a_command_ends_with_one_of_its_codes(
     line: str, data: bytes, name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

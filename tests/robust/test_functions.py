@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from functions import RECORD, SOUND, call, ends_well, parameters, public, required
+from hunting import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from values import ANYTHING
@@ -45,14 +46,14 @@ def arguments(draw: st.DrawFn, name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-@settings(OPTIONS, max_examples=25)
+@settings(OPTIONS, max_examples=examples(25).max_examples)
 @given(data=st.data())
 def test_a_public_function_ends_well_or_in_an_error_of_ours(name: str, data: st.DataObject) -> None:
     chosen = data.draw(arguments(name))
     ends_well(lambda: call(FUNCTIONS[name], chosen))
 
 
-@settings(OPTIONS, max_examples=60)
+@settings(OPTIONS, max_examples=examples(60).max_examples)
 @given(name=st.sampled_from(["lift", "encode", "split", "flatten", "lower", "lower_all"]), one=ANYTHING, other=ANYTHING)
 def test_two_odd_values_are_as_good_as_one(name: str, one: Any, other: Any) -> None:
     ways = {"lower_all": lambda: instrc.lower_all([one, ("x", other)]), "lift": lambda: instrc.lift(one, RECORD)}

@@ -12,6 +12,7 @@ from functions import SOUND, call, ends_well, parameters, public, required
 from values import Proxy, Refusing, Unreadable, Wordless
 
 import instrc
+from instrc.text.arguments import WRITTEN_VALUES  # a limit that takes long to reach
 from instrc.text.jsontext import dumps
 
 
@@ -68,8 +69,14 @@ HARD: dict[str, Callable[[], Any]] = {
 PLACES = [(name, each.name, each.default) for name, function in public().items() for each in parameters(function)]
 
 
+@pytest.mark.parametrize("limit", [50_000, pytest.param(WRITTEN_VALUES, marks=pytest.mark.long)], ids=["low", "real"])
 @pytest.mark.parametrize("hard", HARD)
-def test_hard_values_end_well_wherever_they_are_given(hard: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hard_values_end_well_wherever_they_are_given(
+    hard: str, limit: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Shared parts are counted up to a limit, which takes a tenth of a second each time: a low one does as well."""
+    for module in ("text.arguments", "runtime.boundary"):
+        monkeypatch.setattr(f"instrc.{module}.WRITTEN_VALUES", limit)
     monkeypatch.chdir(tmp_path)  # a text may be taken for a store
     for name, place, default in PLACES:
         if hard == "no comparing" and isinstance(default, bool):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Iterator
+from functools import cache
 from importlib.util import find_spec
 
 import pytest
@@ -10,6 +12,14 @@ from http_server import serving
 from standins import KEY, LIBRARIES, VARIABLES, Standin
 
 from instrc.runtime.models.catalogue import ADAPTERS  # the list of all adapters
+
+_tls = cache(ssl.create_default_context)
+
+
+@pytest.fixture(autouse=True)
+def _certificates_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Share what all clients read at their start, which takes longer than most of the tests: no test speaks TLS."""
+    monkeypatch.setattr(ssl, "create_default_context", _tls)
 
 
 @pytest.fixture

@@ -56,7 +56,14 @@ MEASURE = (
 SLOW = (pytest.mark.slow, pytest.mark.timeout(1800))
 
 
-@pytest.mark.parametrize(("few", "many"), [(1_000, 6_000), pytest.param(10_000, 100_000, marks=SLOW)])
+@pytest.mark.parametrize(
+    ("few", "many"),
+    [
+        (200, 800),
+        pytest.param(1_000, 6_000, marks=pytest.mark.long),
+        pytest.param(10_000, 100_000, marks=SLOW),
+    ],
+)
 def test_memory_does_not_grow_with_the_file(few: int, many: int, tmp_path: Path) -> None:
     """Until about a thousand items the process itself grows: 45.6 MB at 200 items, 49 at 1,000, 50 to 51 at 12,000."""
     (tmp_path / "sum.aug").write_text(PROGRAM)

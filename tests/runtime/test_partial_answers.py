@@ -50,7 +50,7 @@ def test_the_beginning_of_a_text_never_contradicts_the_whole(whole: Any, ascii_:
     assert prefix_value(f"{text} and so on") == prefix_value(text)
 
 
-@pytest.mark.parametrize("text", ["", "Sure", "}", "{1", '{"a" "b"}', "[" * 100_000 + "}", '{"a": "\n', '{"a": tru,'])
+@pytest.mark.parametrize("text", ["", "Sure", "}", "{1", '{"a" "b"}', "[" * 10_000 + "}", '{"a": "\n', '{"a": tru,'])
 def test_what_is_no_json_says_nothing_or_what_came_before(text: str) -> None:
     value, complete = prefix_value(text)
     assert value in (None, {}, {"a": ""}), value

@@ -17,6 +17,7 @@ import instrc
 from instrc.runtime.trace_page import page_of
 from instrc.runtime.traces import TimelineSpan, spans_of  # rows of a page, before they are text
 
+IN_A_BROWSER = pytest.mark.skipif(shutil.which("chromium") is None, reason="no Chromium is installed: `apt-get install chromium`")
 WICKED = '<script>alert("x")</script>'
 
 
@@ -108,7 +109,6 @@ def test_a_row_says_how_often_it_was_tried() -> None:
     assert f"{len(retried.retries) + 1} tries" in page_of("r", "done", spans)
 
 
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="no Chromium is installed: `apt-get install chromium`")
 def test_a_row_says_once_that_it_is_open() -> None:
     page = page_of(
         "r", "waiting", [TimelineSpan("userContext1", "person", 0.0, None, "open", facts={"steps": ["step1_approve"]})]
@@ -116,6 +116,7 @@ def test_a_row_says_once_that_it_is_open() -> None:
     assert re.findall(r'<span class="facts">(.*?)</span>', page) == ["open"]
 
 
+@IN_A_BROWSER
 def test_a_bar_leads_to_its_row_and_opens_it(tmp_path: Path) -> None:
     (tmp_path / "it.html").write_text(page_of("r", "done", spans_of(_run().trace)), encoding="utf-8")
     options = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom"]
@@ -153,8 +154,8 @@ addEventListener("load", () => {
 """
 
 
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="no Chromium is installed: `apt-get install chromium`")
-@pytest.mark.parametrize("width", [360, 768, 1440])
+@IN_A_BROWSER
+@pytest.mark.parametrize("width", [360, *(pytest.param(width, marks=pytest.mark.long) for width in (768, 1440))])
 def test_no_name_runs_out_of_its_frame_or_over_another(width: int, tmp_path: Path) -> None:
     spans = [
         TimelineSpan(f"llmContext{number}", "model" if number % 3 else "server", 2.0 * number, 2.0 * number + number % 5)
@@ -171,7 +172,8 @@ def test_no_name_runs_out_of_its_frame_or_over_another(width: int, tmp_path: Pat
     assert said == {"scrolls": False, "outside": [], "over": []}
 
 
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="no Chromium is installed: `apt-get install chromium`")
+@IN_A_BROWSER
+@pytest.mark.long
 def test_a_printed_page_shows_what_its_rows_hide(tmp_path: Path) -> None:
     page, printed = tmp_path / "it.html", tmp_path / "it.pdf"
     page.write_text(page_of("r", "done", spans_of(_run().trace)), encoding="utf-8")

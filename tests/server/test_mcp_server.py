@@ -20,6 +20,7 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 
 from instrc import CompileError
+from instrc.cli import main
 from instrc.server.exchange import answer_of  # how an answer that comes as text is read
 
 LETTER = {
@@ -155,24 +156,13 @@ def test_an_activity_may_print(folder: Path) -> None:
     assert found["value"] == {"sent": True}
 
 
+@pytest.mark.long
 def test_a_client_over_http_goes_the_whole_way(folder: Path) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    words = [
-        sys.executable,
-        "-m",
-        "instrc",
-        "mcp",
-        "count-days.aug",
-        "mail.aug",
-        "--model",
-        "sample",
-        "--rehearse",
-        "--engine",
-        "memory",
-    ]
-    with subprocess.Popen([*words, "--http", str(port)], cwd=folder, stderr=subprocess.PIPE, text=True) as process:
+    words = [sys.executable, *server(folder, "--http", str(port)).args]
+    with subprocess.Popen(words, cwd=folder, stderr=subprocess.PIPE, text=True) as process:
         try:
             until = time.monotonic() + 30
             while time.monotonic() < until:
@@ -207,19 +197,15 @@ def runs_of(folder: Path, *files: str, name: str = "memory") -> Any:
     return service_at(launchers_of([prepare(str(folder / file)) for file in files], "sample", rehearse=True), engine, None, hub)
 
 
-def test_a_program_with_problems_is_told_and_not_served(folder: Path) -> None:
+def test_a_program_with_problems_is_told_and_not_served(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
     (folder / "broken.aug").write_text("Nobody", encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "instrc", "mcp", "broken.aug"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
-    assert done.returncode == 1
-    assert "[unknown-name]" in done.stderr
-    assert done.stdout == ""
+    assert main(["mcp", "broken.aug"]) == 1
+    said = capfd.readouterr()
+    assert "[unknown-name]" in said.err
+    assert said.out == ""
 
 
 def test_the_id_of_a_run_is_given_when_the_run_is_recorded(folder: Path) -> None:
