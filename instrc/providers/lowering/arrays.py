@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from instrc.providers.codec import Codec, TupleCodec, array_codec
 from instrc.providers.dialect import Dialect
 from instrc.providers.lowering import unions
-from instrc.providers.lowering.context import Progress, RewriteContext, Variant
+from instrc.providers.lowering.context import Ledger, RewriteContext, Variant
 from instrc.providers.lowering.unions import fit
 from instrc.schema.laws.numbers import bound
 from instrc.text.jsonvalue import Json, JsonObject, listing
@@ -25,25 +25,26 @@ from instrc.text.jsonvalue import Json, JsonObject, listing
 _COUNTING = frozenset({"minItems", "maxItems", "uniqueItems", "contains"})
 
 
-def arrays(node: JsonObject, context: RewriteContext, progress: Progress) -> tuple[Variant | None, Progress]:
+def arrays(node: JsonObject, context: RewriteContext) -> Variant | None:
     """Return the variant of an array; `None` if there is none that long."""
     counted = not _COUNTING.isdisjoint(node)
     if counted and int(bound(node, "minItems") or 0) > _most(node):
-        return None, progress.lose(node, "minItems", "annotation", "contradicts maxItems, so there is no such array")
+        context.ledger.lose(node, "minItems", "annotation", "contradicts maxItems, so there is no such array")
+        return None
     if (reason := context.too_deep) is not None:
-        return _written(node, reason, context, progress)
+        return _written(node, reason, context)
     lost: tuple[str, ...] = ()
     if counted:
-        lost, progress = _uncounted(node, context.dialect, progress)
+        lost = _uncounted(node, context.dialect, context.ledger)
     prefix = listing(node.get("prefixItems"))
     rest = node.get("items", node.get("unevaluatedItems", True))
     if prefix and (context.dialect.tuples == "object" or "prefixItems" not in context.dialect.keywords):
-        variant, progress = _tuple(node, context, progress)
+        variant = _tuple(node, context)
     elif prefix:
-        variant, progress = _keep_tuple(node, rest, context, progress)
+        variant = _keep_tuple(node, rest, context)
     else:
-        variant, progress = _list(node, rest, context, progress)
-    return (variant.after(context.sentences_for(node, lost)) if variant is not None and lost else variant), progress
+        variant = _list(node, rest, context)
+    return variant.after(context.sentences_for(node, lost)) if variant is not None and lost else variant
 
 
 def _most(node: JsonObject) -> int | float:
@@ -51,42 +52,43 @@ def _most(node: JsonObject) -> int | float:
     return inf if most is None else most
 
 
-def _written(node: JsonObject, reason: str, context: RewriteContext, progress: Progress) -> tuple[Variant | None, Progress]:
+def _written(node: JsonObject, reason: str, context: RewriteContext) -> Variant | None:
     """Write an array as JSON text."""
     typed: JsonObject = {**node, "type": "array"}
-    return unions.anything_variant(context, typed, reason, progress.derive(typed, node))
+    return unions.anything_variant(context, context.ledger.derive(typed, node), reason)
 
 
-def _uncounted(node: JsonObject, dialect: Dialect, progress: Progress) -> tuple[tuple[str, ...], Progress]:
+def _uncounted(node: JsonObject, dialect: Dialect, ledger: Ledger) -> tuple[str, ...]:
     """Lose what no decoder enforces: how often something occurs among the items."""
     lost: list[str] = []
     keywords = dialect.keywords
     if node.get("uniqueItems") is True and "uniqueItems" not in keywords:
         if _most(node) > 1:
             lost.append("uniqueItems")
-            progress = progress.lose(node, "uniqueItems")
+            ledger.lose(node, "uniqueItems")
         elif "maxItems" not in keywords:
-            progress = progress.lose(node, "uniqueItems", "part", "says nothing beside maxItems, which is lost")
+            ledger.lose(node, "uniqueItems", "part", "says nothing beside maxItems, which is lost")
     if "contains" not in node:
-        return tuple(lost), progress
+        return tuple(lost)
     least = bound(node, "minContains")
     counted = ["contains"] if least is None or least > 0 else []
     if least is not None and least > 0 and least != 1:
         counted.append("minContains")
     if "maxContains" in node:
         counted.append("maxContains")
-    return (*lost, *counted), progress.lose_each(node, counted)
+    ledger.lose_each(node, counted)
+    return (*lost, *counted)
 
 
 TUPLE_PLACES: Final = 200
 """Places of a tuple beyond which it is an array of the union of them."""
 
 
-def _tuple(node: JsonObject, context: RewriteContext, progress: Progress) -> tuple[Variant | None, Progress]:
+def _tuple(node: JsonObject, context: RewriteContext) -> Variant | None:
     """Say a tuple as an object: `item_1`, `item_2`, and `more` for what may follow."""
     least, most, prefix = int(bound(node, "minItems") or 0), _most(node), listing(node["prefixItems"])
     if len(prefix) > TUPLE_PLACES:
-        return _written(node, "has more places than can be kept apart", context, progress)
+        return _written(node, "has more places than can be kept apart", context)
     places = prefix[: int(min(most, len(prefix)))]
     names = [f"item_{index}" for index in range(1, len(places) + 1)]
     properties: JsonObject = dict(zip(names, places, strict=True))
@@ -97,14 +99,15 @@ def _tuple(node: JsonObject, context: RewriteContext, progress: Progress) -> tup
         if least > len(prefix):
             more, rest = True, True
         else:
-            progress = progress.lose(node, "items", "convention", "is not given, so nothing follows the places that are")
+            context.ledger.lose(node, "items", "convention", "is not given, so nothing follows the places that are")
     if more:
-        properties["more"] = following = _following(rest, least - len(prefix), most - len(prefix))
+        following = _following(rest, least - len(prefix), most - len(prefix))
+        properties["more"] = context.ledger.derive(following, node)
         required = [*required, "more"] if least > len(prefix) else required
-        progress = progress.derive(following, node)
     elif least > len(names):
-        return None, progress.lose(node, "minItems", "annotation", "asks for more items than there can be")
-    return _as_object(node, names, properties, required, context, progress)
+        context.ledger.lose(node, "minItems", "annotation", "asks for more items than there can be")
+        return None
+    return _as_object(node, names, properties, required, context)
 
 
 def _following(rest: Json, least: int, most: float) -> JsonObject:
@@ -123,26 +126,25 @@ def _as_object(
     properties: JsonObject,
     required: Sequence[str],
     context: RewriteContext,
-    progress: Progress,
-) -> tuple[Variant | None, Progress]:
+) -> Variant | None:
     """Return the variant of a tuple of which the places have names."""
     shape: JsonObject = {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
-    found, progress = context.beside().variants(shape, progress.invent(shape, node))
+    found = context.beside().variants(context.ledger.invent(shape, node))
     if len(found) != 1:
-        return None, progress
+        return None
     variant = found[0]
     if variant.kind != "object":
-        return _written(node, "is nested too deeply", context, progress)
-    return replace(variant, codec=TupleCodec(tuple(names), variant.codec, "more" if "more" in properties else None)), progress
+        return _written(node, "is nested too deeply", context)
+    return replace(variant, codec=TupleCodec(tuple(names), variant.codec, "more" if "more" in properties else None))
 
 
-def _keep_tuple(node: JsonObject, rest: Json, context: RewriteContext, progress: Progress) -> tuple[Variant | None, Progress]:
+def _keep_tuple(node: JsonObject, rest: Json, context: RewriteContext) -> Variant | None:
     """Keep a tuple as it is: Gemini's JSON Schema form, llguidance and xgrammar take it."""
     bodies: list[Json] = []
     codecs: list[Codec] = []
     shut = False
     for place in listing(node["prefixItems"])[: int(min(_most(node), TUPLE_PLACES))]:
-        body, codec, progress = fit(place, context.deeper(), progress)
+        body, codec = fit(place, context.deeper())
         if body is None:
             shut = True
             break
@@ -151,12 +153,13 @@ def _keep_tuple(node: JsonObject, rest: Json, context: RewriteContext, progress:
     items: JsonObject | None = None
     codec = None
     if rest is not False and not shut:
-        items, codec, progress = fit(rest, context.deeper(), progress)
+        items, codec = fit(rest, context.deeper())
     most = min(_most(node), len(bodies)) if items is None else _most(node)
     if int(bound(node, "minItems") or 0) > most:
-        return None, progress.lose(node, "prefixItems", "annotation", "leaves no array that long")
+        context.ledger.lose(node, "prefixItems", "annotation", "leaves no array that long")
+        return None
     if not bodies:
-        return _list({**node, "items": rest}, not shut and rest, context, progress)
+        return _list({**node, "items": rest}, not shut and rest, context)
     shape: JsonObject = {"type": "array", "prefixItems": bodies}
     if items is None and context.dialect.false_items:
         shape["items"] = False
@@ -165,34 +168,33 @@ def _keep_tuple(node: JsonObject, rest: Json, context: RewriteContext, progress:
     variant = Variant("array", shape, array_codec(tuple(codecs), codec), node=node)
     if most != inf and (items is None or "maxItems" in node):
         bounded: JsonObject = {**node, "maxItems": most}
-        return _bounded(bounded, variant, context, progress.derive(bounded, node))
-    return _bounded(node, variant, context, progress)
+        return _bounded(context.ledger.derive(bounded, node), variant, context)
+    return _bounded(node, variant, context)
 
 
-def _list(node: JsonObject, rest: Json, context: RewriteContext, progress: Progress) -> tuple[Variant | None, Progress]:
+def _list(node: JsonObject, rest: Json, context: RewriteContext) -> Variant | None:
     """Say an array of one kind of items."""
     items: JsonObject | None = None
     codec: Codec = None
     if rest is not False:
-        items, codec, progress = fit(rest, context.deeper(), progress)
+        items, codec = fit(rest, context.deeper())
     if items is not None:
         variant = Variant("array", {"type": "array", "items": items}, array_codec((), codec), node=node)
-        return _bounded(node, variant, context, progress)
+        return _bounded(node, variant, context)
     if (bound(node, "minItems") or 0) >= 1:  # only the empty array is left
-        return None, progress.lose(node, "items", "annotation", "leaves no item, though some are asked for")
+        context.ledger.lose(node, "items", "annotation", "leaves no item, though some are asked for")
+        return None
     if "maxItems" in context.dialect.keywords:
-        return Variant("array", {"type": "array", "items": {"type": "string"}, "maxItems": 0}, node=node), progress
+        return Variant("array", {"type": "array", "items": {"type": "string"}, "maxItems": 0}, node=node)
     reason = "has no word in the target; any item is found when the answer is lifted"
-    progress = progress.lose_each(node, [word for word in ("items", "unevaluatedItems", "maxItems") if word in node], reason)
-    return Variant(
-        "array", {"type": "array", "items": {"type": "string"}}, notes=(context.sentences.always_empty,), node=node
-    ), progress
+    context.ledger.lose_each(node, [word for word in ("items", "unevaluatedItems", "maxItems") if word in node], reason)
+    return Variant("array", {"type": "array", "items": {"type": "string"}}, notes=(context.sentences.always_empty,), node=node)
 
 
-def _bounded(node: JsonObject, variant: Variant, context: RewriteContext, progress: Progress) -> tuple[Variant, Progress]:
+def _bounded(node: JsonObject, variant: Variant, context: RewriteContext) -> Variant:
     """Add the numbers of items, as far as the target takes them."""
     if _COUNTING.isdisjoint(node):
-        return variant, progress
+        return variant
     dialect = context.dialect
     keywords, least, items = dialect.keywords, int(bound(node, "minItems") or 0), bound(node, "maxItems")
     body: JsonObject = dict(variant.body)
@@ -212,5 +214,5 @@ def _bounded(node: JsonObject, variant: Variant, context: RewriteContext, progre
             lost.append("maxItems")
     if node.get("uniqueItems") is True and "uniqueItems" in keywords:
         body["uniqueItems"] = True
-    notes, progress = context.lose(node, lost, progress)
-    return replace(variant, body=body, notes=(*variant.notes, *notes)), progress
+    notes = context.lose(node, lost)
+    return replace(variant, body=body, notes=(*variant.notes, *notes))

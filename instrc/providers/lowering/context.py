@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from functools import lru_cache
 from string import ascii_letters
 from types import MappingProxyType
-from typing import Final, Literal, NamedTuple, TypeAlias, get_args
+from typing import Final, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, field
+from msgspec.structs import astuple, replace
 
 from instrc.problems.targets import BudgetExceeded
 from instrc.providers.codec import BoxCodec, Codec, ObjectCodec, RefCodec, Tag, TextCodec, TupleCodec, ValuesCodec
@@ -388,39 +389,44 @@ class Later(NamedTuple):
     label: str
 
 
-class PayloadDefinitions(Struct, frozen=True, eq=False, gc=False):
+class PayloadDefinitions(Struct, eq=False):
     """What the payload defines so far."""
 
-    names: Mapping[Hashable, str] = MappingProxyType({})
+    names: dict[Hashable, str] = {}
     """The definitions of references, by what is referred to."""
-    bodies: Mapping[str, JsonObject | None] = MappingProxyType({})
+    bodies: dict[str, JsonObject | None] = {}
     """Schemas by name; `None` for one that is not finished."""
-    codecs: Mapping[str, Codec] = MappingProxyType({})
-    options: Mapping[str, str] = MappingProxyType({})
-    """The definitions of copies, by what they say."""
+    codecs: dict[str, Codec] = {}
+    options: dict[str, str] = {}
+    """The definitions of copies, by the definition and the properties of the copy."""
     copied: int = 0
     """Schema objects that stand in copies of definitions."""
-    later: Mapping[Later, str] = MappingProxyType({})
-    labels: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType({})
+    later: dict[Later, str] = {}
+    labels: dict[tuple[str, str], tuple[str, ...]] = {}
     """The labels that the copies of a definition begin with, by its name and the key in front."""
 
     def under_way(self, variant: Variant) -> bool:
-        """Say whether a reference leads to a definition that is not finished."""
+        """Return whether a reference leads to a definition that is not finished."""
         return isinstance(variant.codec, RefCodec) and self.bodies.get(variant.codec.name) is None
 
-    def labelled(self, variant: Variant, tag: str, label: str) -> PayloadDefinitions:
-        """Return the definitions that know of a label, if the variant is a definition: its next copy can be the same one."""
+    def label(self, variant: Variant, tag: str, label: str) -> None:
+        """Remember the label of a definition or a copy of one: its next copy can be the same."""
         key = (definition_name(variant), tag)
-        known = self.labels.get(key, ())
-        return self if not key[0] or label in known else replace(self, labels={**self.labels, key: (*known, label)})
+        if key[0]:
+            self.labels[key] = tuple(dict.fromkeys([*self.labels.get(key, ()), label]))
 
-    def begun(self, key: Hashable, name: str) -> PayloadDefinitions:
-        """Return the definitions with one that is not finished."""
-        return replace(self.with_body(name, None, None), names={**self.names, key: name})
+    def begin(self, key: Hashable, name: str) -> None:
+        """Add a definition that is not finished."""
+        self.names[key] = name
+        self.define(name, None, None)
 
-    def with_body(self, name: str, body: JsonObject | None, codec: Codec) -> PayloadDefinitions:
-        """Return the definitions with the schema and the codec of one."""
-        return replace(self, bodies={**self.bodies, name: body}, codecs={**self.codecs, name: codec})
+    def define(self, name: str, body: JsonObject | None, codec: Codec) -> None:
+        """Set the schema and the codec of a definition."""
+        self.bodies[name], self.codecs[name] = body, codec
+
+    def copy(self) -> PayloadDefinitions:
+        """Return a copy that does not change with this one."""
+        return PayloadDefinitions(*map(copy, astuple(self)))
 
 
 def definition_name(variant: Variant) -> str:
@@ -433,23 +439,23 @@ def referring(name: str) -> JsonObject:
     return {"$ref": f"{_PREFIX}{name}"}
 
 
-def shared_copy(variant: Variant, definitions: PayloadDefinitions) -> tuple[Variant, PayloadDefinitions]:
-    """Refer to the copy of a definition from where it stands, once too much has been copied.
+def shared_copy(variant: Variant, definitions: PayloadDefinitions) -> Variant:
+    """Return a reference in place of the copy of a definition, once too much has been copied.
 
     Unions of objects that lead to each other are copies of copies: written out they double with each of them.
     """
     if variant.definition is None:
-        return variant, definitions
-    definitions = replace(definitions, copied=definitions.copied + _size(variant.body))
+        return variant
+    definitions.copied += _size(variant.body)
     if definitions.copied <= COPIED_SCHEMAS:
-        return variant, definitions
+        return variant
     key = f"{variant.definition} {dumps(variant.body.get('properties', {}), indent=False)}"
     name = definitions.options.get(key)
     if name is None:
         name = unique_name(f"{variant.definition}_option"[: DEFINITION_NAME.most], definitions.bodies, DEFINITION_NAME.most)
-        definitions = definitions.with_body(name, variant.body, variant.codec)
-        definitions = replace(definitions, options={**definitions.options, key: name})
-    return replace(variant, kind="ref", body=referring(name), codec=RefCodec(name)), definitions
+        definitions.define(name, variant.body, variant.codec)
+        definitions.options[key] = name
+    return replace(variant, kind="ref", body=referring(name), codec=RefCodec(name))
 
 
 def _size(body: Json) -> int:
@@ -466,32 +472,30 @@ def _size(body: Json) -> int:
     return size(body)
 
 
-def tagged_later(variant: Variant, tag: str, label: str, definitions: PayloadDefinitions) -> tuple[Variant, PayloadDefinitions]:
-    """Refer to a definition that is not finished as it will be with a key in front that names it."""
+def tagged_later(variant: Variant, tag: str, label: str, definitions: PayloadDefinitions) -> Variant:
+    """Return a reference to a definition that is not finished, as it will be with a key in front that names it."""
     if not isinstance(variant.codec, RefCodec):
-        return variant, definitions
+        return variant
     key = Later(variant.codec.name, tag, label)
     name = definitions.later.get(key)
     if name is None:
         name = unique_name(f"{key.name}_{label}"[: DEFINITION_NAME.most], definitions.bodies, DEFINITION_NAME.most)
-        definitions = replace(definitions.with_body(name, None, None), later={**definitions.later, key: name})
-    return replace(variant, body=referring(name), codec=RefCodec(name)), definitions
+        definitions.define(name, None, None)
+        definitions.later[key] = name
+    return replace(variant, body=referring(name), codec=RefCodec(name))
 
 
-def finished(definitions: PayloadDefinitions, *, constant: bool) -> PayloadDefinitions:
-    """Make the definitions that were referred to before what they are made of was there."""
+def finish(definitions: PayloadDefinitions, *, constant: bool) -> None:
+    """Build the definitions that were referred to before the ones that they extend were finished."""
     for key, name in definitions.later.items():
         body, codec = definitions.bodies[key.name], definitions.codecs[key.name]
         if body is not None and body.get("type") == "object" and isinstance(body.get("properties"), dict):
             body, codec = with_tag(body, codec, key.tag, key.label, constant=constant)
-        definitions = definitions.with_body(name, body, codec)
-    return definitions
+        definitions.define(name, body, codec)
 
 
 CHECKED = "is said in the description and checked when the answer is lifted"
 """What becomes of most keywords that a target has no word for."""
-Log: TypeAlias = "tuple[Log, LedgerEntry] | None"
-"""What was noted, the last of it first."""
 
 
 class Lost(Struct, frozen=True, eq=False, gc=False):
@@ -532,13 +536,15 @@ class Derived(Struct, frozen=True, eq=False, gc=False):
 
 
 LedgerEntry: TypeAlias = Lost | LostAll | Contradicted | Derived
+Mark: TypeAlias = "tuple[int, PayloadDefinitions, int, int, int]"
+SchemaT = TypeVar("SchemaT", bound=Json)
 
 
-class Progress(Struct, frozen=True, eq=False, gc=False):
-    """What one lowering has found out so far."""
+class Ledger(Struct, eq=False):
+    """What one lowering records while it rewrites a schema: losses, derived schemas, the payload's definitions."""
 
-    log: Log = None
-    definitions: PayloadDefinitions = PayloadDefinitions()
+    entries: list[LedgerEntry] = []
+    definitions: PayloadDefinitions = field(default_factory=PayloadDefinitions)
     enum_values: int = 0
     """Values in the enums of the payload."""
     unrolled: int = 0
@@ -546,59 +552,41 @@ class Progress(Struct, frozen=True, eq=False, gc=False):
     copied: int = 0
     """Schema objects that were rebuilt in a branch of a union, for one of its branches after another."""
 
-    def with_entry(self, entry: LedgerEntry) -> Progress:
-        """Note something."""
-        return Progress((self.log, entry), self.definitions, self.enum_values, self.unrolled, self.copied)
+    def lose(self, node: Json, keyword: str, kind: LossKind = "unenforced", reason: str = CHECKED, *, parts: bool = True) -> None:
+        """Record the loss of a keyword."""
+        self.entries.append(Lost(node, keyword, kind, reason, parts))
 
-    def with_definitions(self, definitions: PayloadDefinitions) -> Progress:
-        """Return the same with other definitions."""
-        if definitions is self.definitions:
-            return self
-        return Progress(self.log, definitions, self.enum_values, self.unrolled, self.copied)
+    def lose_each(self, node: Json, keywords: Iterable[str], reason: str = CHECKED) -> None:
+        """Record the loss of several keywords."""
+        self.entries += [Lost(node, keyword, "unenforced", reason) for keyword in keywords]
 
-    def with_values(self, enum_values: int) -> Progress:
-        """Return the same with another number of values in enums."""
-        return Progress(self.log, self.definitions, enum_values, self.unrolled, self.copied)
+    def lose_all(self, node: Json, reason: str, kind: LossKind = "unenforced", of: Json = None, below: Location = ()) -> None:
+        """Record the loss of every constraint of a schema; one that is `false` stands below the schema `of`."""
+        self.entries.append(LostAll(node, reason, kind, of, below))
 
-    def unrolling(self) -> Progress:
-        """Return the same with one more schema below a recursive reference."""
-        return Progress(self.log, self.definitions, self.enum_values, self.unrolled + 1, self.copied)
+    def contradict(self, node: Json, name: str, schema: Json) -> None:
+        """Record that a property is left out, because no value satisfies its schema."""
+        self.entries.append(Contradicted(node, name, schema))
 
-    def copying(self) -> Progress:
-        """Return the same with one more schema that each branch of a union has a copy of."""
-        return Progress(self.log, self.definitions, self.enum_values, self.unrolled, self.copied + 1)
+    def derive(self, new: SchemaT, *sources: Json) -> SchemaT:
+        """Record from which schemas one was derived, so that its losses are shown where they were written; return it."""
+        if isinstance(new, dict) and not any(new is source for source in sources):
+            self.entries.append(Derived(new, sources))
+        return new
 
-    def lose(
-        self, node: Json, keyword: str, kind: LossKind = "unenforced", reason: str = CHECKED, *, parts: bool = True
-    ) -> Progress:
-        """Note that a keyword is lost."""
-        log = self.log, Lost(node, keyword, kind, reason, parts)
-        return Progress(log, self.definitions, self.enum_values, self.unrolled, self.copied)
+    def invent(self, new: SchemaT, node: Json) -> SchemaT:
+        """Record that a rewrite invented a schema to express another one; return it."""
+        self.entries.append(Derived(new, (node,), invented=True))
+        return new
 
-    def lose_each(self, node: Json, keywords: Iterable[str], reason: str = CHECKED) -> Progress:
-        """Note of several keywords that they are lost."""
-        progress = self
-        for keyword in keywords:
-            progress = progress.lose(node, keyword, reason=reason)
-        return progress
+    def mark(self) -> Mark:
+        """Return the state of the ledger, for `reset`."""
+        return len(self.entries), self.definitions.copy(), self.enum_values, self.unrolled, self.copied
 
-    def lose_all(self, node: Json, reason: str, kind: LossKind = "unenforced", of: Json = None, below: Location = ()) -> Progress:
-        """Note every constraint of a schema as lost; one that is `false` stands below the schema `of`."""
-        return self.with_entry(LostAll(node, reason, kind, of, below))
-
-    def contradict(self, node: Json, name: str, schema: Json) -> Progress:
-        """Note that a property is left out, because no value satisfies its schema."""
-        return self.with_entry(Contradicted(node, name, schema))
-
-    def derive(self, new: Json, *sources: Json) -> Progress:
-        """Note what a schema was made of, so that its losses are shown where they were written."""
-        if not isinstance(new, dict) or any(new is each for each in sources):
-            return self
-        return self.with_entry(Derived(new, sources))
-
-    def invent(self, new: Json, node: Json) -> Progress:
-        """Note that a rewrite made a schema up to say another one by it."""
-        return self.with_entry(Derived(new, (node,), invented=True))
+    def reset(self, mark: Mark) -> None:
+        """Drop everything that was recorded after a mark."""
+        count, self.definitions, self.enum_values, self.unrolled, self.copied = mark
+        del self.entries[count:]
 
 
 class RewriteContext(Struct, frozen=True, eq=False, gc=False):
@@ -613,8 +601,9 @@ class RewriteContext(Struct, frozen=True, eq=False, gc=False):
     """The level of the innermost object or array."""
     unroll: int
     recursion: str
-    list_variants: Callable[[Json, RewriteContext, Progress], tuple[list[Variant], Progress]]
+    list_variants: Callable[[Json, RewriteContext], list[Variant]]
     """The walker, which rewrites call for the schemas inside of one."""
+    ledger: Ledger
     uniform: str = ""
     """Why plans are sent in their uniform spelling, empty if they are not."""
     sentences: Sentences = EN
@@ -628,9 +617,9 @@ class RewriteContext(Struct, frozen=True, eq=False, gc=False):
     active: tuple[Hashable, ...] = ()
     """The references that are being written out."""
 
-    def variants(self, node: Json, progress: Progress) -> tuple[list[Variant], Progress]:
+    def variants(self, node: Json) -> list[Variant]:
         """Return the ways in which a value of a schema can be written here; none if there is no such value."""
-        return self.list_variants(node, self, progress)
+        return self.list_variants(node, self)
 
     def deeper(self) -> RewriteContext:
         """Return the context of what stands in an object or array."""
@@ -659,9 +648,10 @@ class RewriteContext(Struct, frozen=True, eq=False, gc=False):
         """Return the sentences that tell a model of keywords which are lost."""
         return tuple([self.said(node, keyword) for keyword in keywords])
 
-    def lose(self, node: Json, keywords: Sequence[str], progress: Progress) -> tuple[tuple[str, ...], Progress]:
-        """Note of keywords that they are lost, and return the sentences that tell a model of them."""
-        return (self.sentences_for(node, keywords), progress.lose_each(node, keywords)) if keywords else ((), progress)
+    def lose(self, node: Json, keywords: Sequence[str]) -> tuple[str, ...]:
+        """Record the loss of keywords, and return the sentences that tell a model of them."""
+        self.ledger.lose_each(node, keywords)
+        return self.sentences_for(node, keywords)
 
     def target(self, reference: Json) -> Json:
         """Return what a reference stands for; a flat schema has local pointers only."""
@@ -674,12 +664,12 @@ def target_of(root: Json, reference: Json) -> Json:
     return True if target is None else target
 
 
-def intersected(schemas: list[Json], progress: Progress) -> tuple[Json, Progress]:
+def intersected(schemas: list[Json], ledger: Ledger) -> Json:
     """Return one schema for several that all hold; what no keyword can say stays in its `allOf`."""
-    found = intersection(schemas)
-    for new, sources in found.sources:
-        progress = progress.derive(new, *sources)
-    return found.schema, progress
+    result = intersection(schemas)
+    for new, sources in result.sources:
+        ledger.derive(new, *sources)
+    return result.schema
 
 
 SAYING_NOTHING = frozenset({"$schema", "$id", "$comment", "title", "description", "$defs", "definitions"})
@@ -692,8 +682,8 @@ class Built(Struct, frozen=True, eq=False, gc=False):
     schema: Json
     record: dict[str, Json]
     losses: Sequence[Loss] = ()
-    log: Log = None
-    """What was noted of further losses."""
+    entries: Sequence[LedgerEntry] = ()
+    """The ledger of further losses."""
     back: Mapping[str, str] = MappingProxyType({})
     """The names of properties by what is sent for them, where the two differ."""
     given_up: tuple[Loss, ...] = ()

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from instrc.providers.codec import ByPattern, Codec, ObjectCodec, PairsCodec
 from instrc.providers.dialect import Dialect
-from instrc.providers.lowering.context import Progress, RewriteContext, Variant, note
+from instrc.providers.lowering.context import Ledger, RewriteContext, Variant, note
 from instrc.providers.lowering.target_patterns import pattern_for
 from instrc.providers.lowering.unions import combine_variants, fit
 from instrc.providers.maps import to_json
@@ -27,13 +27,12 @@ class Counted(NamedTuple):
 
     body: JsonObject
     lost: tuple[str, ...]
-    progress: Progress
 
 
-def counted(node: JsonObject, body: JsonObject, context: RewriteContext, progress: Progress, *, more: bool) -> Counted:
+def counted(node: JsonObject, body: JsonObject, context: RewriteContext, *, more: bool) -> Counted:
     """Say how many properties there may be, where the number says more than the shape does."""
     if _COUNTING.isdisjoint(node):
-        return Counted(body, (), progress)
+        return Counted(body, ())
     dialect, properties = context.dialect, mapping(body.get("properties"))
     optional_as_null = bool(properties) and context.all_asked
     mixed = len(as_array(body.get("required", []))) < len(properties) and not dialect.counts_optional
@@ -52,13 +51,14 @@ def counted(node: JsonObject, body: JsonObject, context: RewriteContext, progres
             found["maxProperties"] = int(most)
         else:
             lost.append("maxProperties")
-    return Counted(found, tuple(lost), progress.lose_each(node, lost))
+    context.ledger.lose_each(node, lost)
+    return Counted(found, tuple(lost))
 
 
-def counted_entries(node: JsonObject, variant: Variant, context: RewriteContext, progress: Progress) -> tuple[Variant, Progress]:
+def counted_entries(node: JsonObject, variant: Variant, context: RewriteContext) -> Variant:
     """Say how many entries a map has: a list may hold one key twice, so that a least number is exact up to one only."""
     if _COUNTING.isdisjoint(node):
-        return variant, progress
+        return variant
     dialect = context.dialect
     keywords, limit = dialect.keywords, dialect.most_count if dialect.most_min_items is None else dialect.most_min_items
     least, most = int(bound(node, "minProperties") or 0), bound(node, "maxProperties")
@@ -75,8 +75,8 @@ def counted_entries(node: JsonObject, variant: Variant, context: RewriteContext,
             body["maxItems"] = int(most)
         else:
             lost.append("maxProperties")
-    notes, progress = context.lose(node, lost, progress)
-    return replace(variant, body=body, notes=(*variant.notes, *notes)), progress
+    notes = context.lose(node, lost)
+    return replace(variant, body=body, notes=(*variant.notes, *notes))
 
 
 DEPENDENT = ("dependentRequired", "dependentSchemas")
@@ -112,27 +112,28 @@ class KeywordMap(NamedTuple):
     notes: tuple[str, ...]
 
 
-def maps(node: JsonObject, others: Undeclared, context: RewriteContext, progress: Progress) -> tuple[Variant | None, Progress]:
+def maps(node: JsonObject, others: Undeclared, context: RewriteContext) -> Variant | None:
     """Write an object that declares no property."""
     if context.dialect.maps == "keep":
-        found, progress = keep_map(node, Undeclared(others.patterns, others.given), context, progress)
-        body, lost, progress = counted(node, {"type": "object", **found.body}, context, progress, more=False)
+        found = keep_map(node, Undeclared(others.patterns, others.given), context)
+        body, lost = counted(node, {"type": "object", **found.body}, context, more=False)
         variant = Variant("object", body, found.codec, (*found.notes, *context.sentences_for(node, lost)))
     else:
-        entries, progress = pairs(node, others, context, progress)
+        entries = pairs(node, others, context)
         if entries is None:
-            return _empty(node, context.dialect, progress)
-        variant, progress = counted_entries(node, entries, context, progress)
+            return _empty(node, context.dialect, context.ledger)
+        variant = counted_entries(node, entries, context)
         variant = variant.after([context.sentences.key_list])
     lost = tuple(keyword for keyword in DEPENDENT if node.get(keyword))
-    told, progress = context.lose(node, lost, progress)
-    return replace(variant, notes=tuple(text for text in (*variant.notes, *told) if text), node=node), progress
+    told = context.lose(node, lost)
+    return replace(variant, notes=tuple(text for text in (*variant.notes, *told) if text), node=node)
 
 
-def _empty(node: JsonObject, dialect: Dialect, progress: Progress) -> tuple[Variant | None, Progress]:
+def _empty(node: JsonObject, dialect: Dialect, ledger: Ledger) -> Variant | None:
     """Write a map that can only be empty."""
     if (bound(node, "minProperties") or 0) > 0:
-        return None, progress.lose(node, "minProperties", "annotation", "asks for more properties than there can be")
+        ledger.lose(node, "minProperties", "annotation", "asks for more properties than there can be")
+        return None
     body: JsonObject = {"type": "object", "properties": {}}
     if dialect.closed:
         body["additionalProperties"] = False
@@ -142,13 +143,11 @@ def _empty(node: JsonObject, dialect: Dialect, progress: Progress) -> tuple[Vari
         body["propertyOrdering"] = []
     if not dialect.closed:
         reason = "has no word in the target; what is not allowed is found when the answer is lifted"
-        progress = progress.lose_each(node, [keyword for keyword in _OF_UNDECLARED if keyword in node], reason)
-    return Variant("object", body, node=node), progress
+        ledger.lose_each(node, [keyword for keyword in _OF_UNDECLARED if keyword in node], reason)
+    return Variant("object", body, node=node)
 
 
-def keep_map(
-    node: JsonObject, others: Undeclared, context: RewriteContext, progress: Progress, *, renamed: bool = False
-) -> tuple[KeywordMap, Progress]:
+def keep_map(node: JsonObject, others: Undeclared, context: RewriteContext, *, renamed: bool = False) -> KeywordMap:
     """Write undeclared properties with the keywords of JSON Schema: Mistral, vLLM and smolagents take them."""
     keywords = context.dialect.keywords
     patterns, rest = others.patterns, others.rest
@@ -161,76 +160,79 @@ def keep_map(
     if sent and "patternProperties" in keywords and None not in sent.values():
         by_pattern: JsonObject = {}
         for pattern, schema in patterns.items():
-            value, codec, progress = fit(schema, context.deeper(), progress)
+            value, codec = fit(schema, context.deeper())
             by_pattern[sent[pattern] or pattern] = False if value is None else value
             by.append(ByPattern(pattern, codec))
         body["patternProperties"] = by_pattern  # declared properties that match the pattern have its demands among their own
     elif patterns:
         lost.append("patternProperties")
-        progress = _lose_rest(node, rest, progress.lose(node, "patternProperties"))
-        rest, progress = _any_of(node, others, progress)
+        context.ledger.lose(node, "patternProperties")
+        _lose_rest(node, rest, context.ledger)
+        rest = _any_of(node, others, context.ledger)
     if rest is None:
         body["additionalProperties"] = True
     elif rest is False:
         body["additionalProperties"] = False
     else:
-        value, other, progress = fit(rest, context.deeper(), progress)
+        value, other = fit(rest, context.deeper())
         body["additionalProperties"] = False if value is None else value or True
     if "propertyNames" in node and "propertyNames" in keywords:
         named: JsonObject = {"allOf": [{"type": "string"}, node["propertyNames"]]}
-        names, _, progress = fit(named, context.deeper(), progress.derive(named, node))
+        names, _ = fit(context.ledger.derive(named, node), context.deeper())
         if names is None:  # no name will do, so there is no property
-            return KeywordMap({"additionalProperties": False}, None, context.sentences_for(node, lost)), progress
+            return KeywordMap({"additionalProperties": False}, None, context.sentences_for(node, lost))
         body["propertyNames"] = names
     elif "propertyNames" in node:
         lost.append("propertyNames")
-        progress = progress.lose(node, "propertyNames")
+        context.ledger.lose(node, "propertyNames")
     if any(entry.codec is not None for entry in by):
-        return KeywordMap(body, ObjectCodec({}, other=other, by=tuple(by)), context.sentences_for(node, lost)), progress
-    return KeywordMap(body, None if other is None else ObjectCodec({}, other=other), context.sentences_for(node, lost)), progress
+        return KeywordMap(body, ObjectCodec({}, other=other, by=tuple(by)), context.sentences_for(node, lost))
+    return KeywordMap(body, None if other is None else ObjectCodec({}, other=other), context.sentences_for(node, lost))
 
 
-def _lose_rest(node: JsonObject, rest: Json, progress: Progress) -> Progress:
+def _lose_rest(node: JsonObject, rest: Json, ledger: Ledger) -> None:
     """Record the loss of what holds for keys that no pattern matches, where patterns are not written."""
-    return progress if rest is True else progress.lose_each(node, [keyword for keyword in _REST if keyword in node])
+    if rest is not True:
+        ledger.lose_each(node, [keyword for keyword in _REST if keyword in node])
 
 
-def _any_of(node: JsonObject, others: Undeclared, progress: Progress) -> tuple[Json, Progress]:
+def _any_of(node: JsonObject, others: Undeclared, ledger: Ledger) -> Json:
     """Return a schema of every undeclared property, where patterns are not told."""
     if others.given is True:
-        return True, progress
+        return True
     values = [schema for schema in others.patterns.values() if schema is not False]
     if others.rest is not False:
         values.append(others.rest)
     if not values:
-        return False, progress
+        return False
     union: JsonObject = {"anyOf": values}
-    return union, progress.derive(union, node)
+    return ledger.derive(union, node)
 
 
-def pairs(node: JsonObject, others: Undeclared, context: RewriteContext, progress: Progress) -> tuple[Variant | None, Progress]:
+def pairs(node: JsonObject, others: Undeclared, context: RewriteContext) -> Variant | None:
     """Write entries as a list of `{key, value}`, one alternative for each pattern of keys; `None` if there can be no entry."""
     patterns, rest = others.patterns, others.given
     wanted: list[tuple[str | None, Json]] = [(pattern, schema) for pattern, schema in patterns.items() if schema is not False]
     if rest is not False:
         wanted.append((None, rest))
     if patterns and (len(patterns) > 1 or rest is not False or node.get("properties")):
-        progress = progress.lose(node, "patternProperties")
+        context.ledger.lose(node, "patternProperties")
     for pattern in patterns:
         if _enforced(pattern, context.dialect) is None:
-            progress = _lose_rest(node, rest, progress.lose(node, "patternProperties"))
+            context.ledger.lose(node, "patternProperties")
+            _lose_rest(node, rest, context.ledger)
     if context.dialect.unions == "choice" and len(wanted) > 1:
         union: JsonObject = {"anyOf": [schema for _, schema in wanted]}
-        wanted, progress = [(None, union)], progress.derive(union, node)
+        wanted = [(None, context.ledger.derive(union, node))]
     entries: list[tuple[str | None, Variant]] = []
     for key_pattern, schema in wanted:
-        entry, progress = _entry(node, key_pattern, schema, context, progress)
-        found, progress = context.deeper().variants(entry, progress)
+        entry = _entry(node, key_pattern, schema, context)
+        found = context.deeper().variants(entry)
         if len(found) == 1:
             entries.append((key_pattern, found[0]))
     if not entries:
-        return None, progress
-    return _list_of(entries, context, progress)
+        return None
+    return _list_of(entries, context)
 
 
 def _enforced(pattern: str, dialect: Dialect) -> str | None:
@@ -238,9 +240,7 @@ def _enforced(pattern: str, dialect: Dialect) -> str | None:
     return pattern_for(pattern, dialect) if "pattern" in dialect.keywords else None
 
 
-def _entry(
-    node: JsonObject, pattern: str | None, value: Json, context: RewriteContext, progress: Progress
-) -> tuple[JsonObject, Progress]:
+def _entry(node: JsonObject, pattern: str | None, value: Json, context: RewriteContext) -> JsonObject:
     """Return the schema of one entry."""
     key: JsonObject = {"type": "string"}
     if pattern is not None and (enforced := _enforced(pattern, context.dialect)) is not None:
@@ -255,19 +255,17 @@ def _entry(
         "required": ["key", "value"],
         "additionalProperties": False,
     }
-    return pair, progress.derive(key, node).invent(pair, node)
+    context.ledger.derive(key, node)
+    return context.ledger.invent(pair, node)
 
 
-def _list_of(
-    entries: Sequence[tuple[str | None, Variant]], context: RewriteContext, progress: Progress
-) -> tuple[Variant, Progress]:
+def _list_of(entries: Sequence[tuple[str | None, Variant]], context: RewriteContext) -> Variant:
     """Return the list of entries, of which each is one of several kinds."""
     keys = [dumps([variant.body, to_json(variant.codec)], indent=False) for _, variant in entries]
     distinct: dict[str, Variant] = {}
     for key, (_, variant) in zip(keys, entries, strict=True):
         distinct.setdefault(key, variant)
-    (items, codec, progress), combined = combine_variants({}, list(distinct.values()), context, progress)
+    (items, codec), combined = combine_variants({}, list(distinct.values()), context)
     codecs = {key: variant.codec for key, variant in zip(distinct, combined, strict=False)}
     by = tuple(ByPattern(pattern, codecs.get(key)) for key, (pattern, _) in zip(keys, entries, strict=True))
-    list_of = Variant("array", {"type": "array", "items": items}, PairsCodec(codec, by if len(distinct) > 1 else ()))
-    return list_of, progress
+    return Variant("array", {"type": "array", "items": items}, PairsCodec(codec, by if len(distinct) > 1 else ()))

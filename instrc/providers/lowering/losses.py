@@ -14,7 +14,6 @@ from instrc.providers.lowering.context import (
     Contradicted,
     Derived,
     LedgerEntry,
-    Log,
     Loss,
     LossKind,
     Lost,
@@ -32,35 +31,25 @@ if TYPE_CHECKING:
     from instrc.schema.flattening.provenance import Flat
 
 
-def losses(root: Json, log: Log) -> list[Loss]:
-    """Return what was lost, in the order in which it was noted, each loss once."""
-    if log is None:
+def losses(root: Json, entries: Sequence[LedgerEntry]) -> list[Loss]:
+    """Return the losses in the order in which they were recorded, each once."""
+    if not entries:
         return []
-    entries = _in_order(log)
-    ledger = _Ledger(root, [entry for entry in entries if entry.__class__ is Derived])
+    table = _LossTable(root, [entry for entry in entries if entry.__class__ is Derived])
     for entry in entries:
         match entry:
             case Lost():
-                ledger.lose(entry.node, entry.keyword, entry.kind, entry.reason, parts=entry.parts)
+                table.lose(entry.node, entry.keyword, entry.kind, entry.reason, parts=entry.parts)
             case LostAll():
-                place = ledger.places.of(entry.of, str(entry.below[0])) + pointer(entry.below) if entry.below else ""
-                ledger.lose_all(entry.node, entry.reason, entry.kind, place)
+                place = table.places.of(entry.of, str(entry.below[0])) + pointer(entry.below) if entry.below else ""
+                table.lose_all(entry.node, entry.reason, entry.kind, place)
             case Contradicted():
-                ledger.contradict(entry.node, entry.name, entry.schema)
+                table.contradict(entry.node, entry.name, entry.schema)
             case Derived():
                 pass
             case _:
                 assert_never(entry)
-    return list(ledger.losses.values())
-
-
-def _in_order(log: Log) -> list[LedgerEntry]:
-    entries: list[LedgerEntry] = []
-    while log is not None:
-        log, entry = log
-        entries.append(entry)
-    entries.reverse()
-    return entries
+    return list(table.losses.values())
 
 
 _CLOSING = frozenset({"additionalProperties", "unevaluatedProperties", "items", "unevaluatedItems", "additionalItems"})
@@ -71,8 +60,8 @@ LOSSES_LOOKED_FOR: Final = 20_000
 """Schema objects that are looked at for all losses of one lowering; after that a schema that is lost is told as a whole."""
 
 
-class _Ledger:
-    """The losses of one lowering, made of what was noted."""
+class _LossTable:
+    """The losses of one lowering, computed from its ledger."""
 
     def __init__(self, root: Json, derived: Sequence[Derived]) -> None:
         self.root = root
@@ -224,9 +213,9 @@ def places(root: Json) -> dict[int, PathChain]:
     return found
 
 
-def place_of(root: Json, log: Log, node: Json, keyword: str) -> str:
+def place_of(root: Json, entries: Sequence[LedgerEntry], node: Json, keyword: str) -> str:
     """Return the pointer of the schema that a keyword of a node comes from."""
-    return _Places(root, [entry for entry in _in_order(log) if entry.__class__ is Derived]).of(node, keyword)
+    return _Places(root, [entry for entry in entries if entry.__class__ is Derived]).of(node, keyword)
 
 
 _FLAT_FOR = {"unevaluatedProperties": "additionalProperties", "unevaluatedItems": "items"}
@@ -371,7 +360,7 @@ class Account(NamedTuple):
     def losses(self) -> tuple[Loss, ...]:
         """Tell the losses."""
         built = self.built
-        of_keywords = (*built.losses, *losses(self.flat, built.log))
+        of_keywords = (*built.losses, *losses(self.flat, built.entries))
         told = (*self.unread, *of_keywords, *self.of_examples, *built.given_up)
         named = Loss.of_name(self.own, self.sent)
         return (*named, *losses_as_written(told, self.flat, self.written, self.documents))

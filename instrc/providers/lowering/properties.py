@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from instrc.providers.codec import NULL_WORD, Member, More, ObjectCodec, TextCodec, ValuesCodec, wrapped
 from instrc.providers.lowering import key_maps, unions
-from instrc.providers.lowering.context import Progress, RewriteContext, Variant, null_variant, unique_name
+from instrc.providers.lowering.context import Ledger, RewriteContext, Variant, null_variant, unique_name
 from instrc.providers.lowering.key_maps import DEPENDENT, Undeclared, counted
 from instrc.providers.lowering.unions import combine, described, scalar_type
 from instrc.schema.laws.numbers import bound
@@ -69,9 +69,7 @@ _BY_NULL_TOO = _Absence((), asked=False, absent="also")
 _NEVER_SENT = _Absence((), asked=False)
 
 
-def property_of(
-    holder: Holder, name: str, schema: Json, progress: Progress, *, required: bool
-) -> tuple[Property | None, Progress]:
+def property_of(holder: Holder, name: str, schema: Json, *, required: bool) -> Property | None:
     """Return a property as it is sent; `None` if it has no value."""
     context = holder.context
     dialect = context.dialect
@@ -79,13 +77,14 @@ def property_of(
     absence = None if kind is None else _ALWAYS if required else holder.optional
     if absence is not None:
         said: JsonObject = {"type": [kind, "null"] if absence is _BY_NULL else kind}
-        body, codec, progress = described(schema, said, None, (), context, progress)
+        body, codec = described(schema, said, None, (), context)
     else:
-        found, progress = holder.inside.variants(schema, progress)
+        found = holder.inside.variants(schema)
         if not found:
-            return None, _left_out(holder, name, schema, progress, required=required)
-        absence, progress = _absence(schema, found, holder, progress, required=required)
-        body, codec, progress = combine(schema, absence.variants, context, progress, absence.notes)
+            _left_out(holder, name, schema, required=required)
+            return None
+        absence = _absence(schema, found, holder, required=required)
+        body, codec = combine(schema, absence.variants, context, absence.notes)
     body = body or {}
     kept = name in context.keys.known or (dialect.keys_at_root_only and context.level > 1)
     sent = name if kept else context.keys.sent(name)
@@ -96,20 +95,21 @@ def property_of(
         # what ends with an underscore and is unknown stands for another key
         key = None if sent == name else name
         member = Member(key, absence.absent, absence.word, absence.missing, absence.unsaid, codec)
-    return Property(sent, body, absence.asked, member), progress
+    return Property(sent, body, absence.asked, member)
 
 
-def _left_out(holder: Holder, name: str, schema: Json, progress: Progress, *, required: bool) -> Progress:
+def _left_out(holder: Holder, name: str, schema: Json, *, required: bool) -> None:
     """Note that a property has no value."""
-    node = holder.node
+    node, ledger, quoted = holder.node, holder.context.ledger, dumps(name, indent=False)
     if required:
-        return progress.lose(node, "required", "annotation", f"asks for {dumps(name, indent=False)}, which has no value")
+        ledger.lose(node, "required", "annotation", f"asks for {quoted}, which has no value")
+        return
     if not holder.leaky:
-        return progress.contradict(node, name, schema)
-    progress = progress.lose(node, "properties", reason=f"forbids {dumps(name, indent=False)}, for which the target has no word")
+        ledger.contradict(node, name, schema)
+        return
+    ledger.lose(node, "properties", reason=f"forbids {quoted}, for which the target has no word")
     for demand in (schema, *_said_of(node, name)):
-        progress = progress.lose_all(demand, "cannot be satisfied", "part", node, ("properties", name))
-    return progress
+        ledger.lose_all(demand, "cannot be satisfied", "part", node, ("properties", name))
 
 
 def _said_of(node: JsonObject, name: str) -> list[Json]:
@@ -120,38 +120,34 @@ def _said_of(node: JsonObject, name: str) -> list[Json]:
     return said or [node[word] for word in ("additionalProperties", "unevaluatedProperties") if word in node]
 
 
-def _absence(
-    schema: Json, variants: Sequence[Variant], holder: Holder, progress: Progress, *, required: bool
-) -> tuple[_Absence, Progress]:
+def _absence(schema: Json, variants: Sequence[Variant], holder: Holder, *, required: bool) -> _Absence:
     """Return how it is said that a property is left out, if it may be, and that it is null."""
     context, dialect = holder.context, holder.context.dialect
     if required and dialect.null:
-        return _Absence(variants, asked=True), progress
+        return _Absence(variants, asked=True)
     nullable = any(admits_null(context, variant) for variant in variants)
     if not (required or nullable) and holder.optional is _BY_NULL:
-        return _Absence([*variants, null_variant()], asked=True, absent=True), progress
+        return _Absence([*variants, null_variant()], asked=True, absent=True)
     if not required and context.all_asked:
-        return _or_left_out(context, schema, variants, progress, nullable=nullable)
+        return _or_left_out(context, schema, variants, nullable=nullable)
     others = [variant for variant in variants if variant.kind != "null"]
     if not dialect.null and nullable and others and len(others) < len(variants):
         if not required:
-            progress = _lose_null(schema, progress)
-        return _Absence(others, asked=False, missing=required, unsaid=not required), progress
+            _lose_null(schema, context.ledger)
+        return _Absence(others, asked=False, missing=required, unsaid=not required)
     if dialect.null_leaves_out and context.level == 1 and not required and not nullable:
-        return _Absence(variants, asked=required, absent="also"), progress  # `nullable` there lets null through as well
-    return _Absence(variants, asked=required), progress
+        return _Absence(variants, asked=required, absent="also")  # `nullable` there lets null through as well
+    return _Absence(variants, asked=required)
 
 
-def _or_left_out(
-    context: RewriteContext, schema: Json, variants: Sequence[Variant], progress: Progress, *, nullable: bool
-) -> tuple[_Absence, Progress]:
+def _or_left_out(context: RewriteContext, schema: Json, variants: Sequence[Variant], *, nullable: bool) -> _Absence:
     """Let null say that a property is left out; where null is a value a word says it."""
     word: str | None = None
     written = any(isinstance(variant.codec, TextCodec) and "null" in (variant.codec.kinds or ("null",)) for variant in variants)
     if nullable and not written:
         if isinstance(schema, dict) and "default" in schema and schema["default"] is None:
             reason = "is null, so null and leaving out mean the same; null is taken for left out"
-            progress = progress.lose(schema, "default", "convention", reason)
+            context.ledger.lose(schema, "default", "convention", reason)
         else:
             word = _word_for_null(context, variants)
             if not any(variant.kind == "any" for variant in variants):
@@ -160,7 +156,7 @@ def _or_left_out(
     if not any(variant.kind == "null" for variant in variants):
         variants = [*variants, null_variant()]
     notes = () if word is None else (filled(context.sentences.null_word, word=word),)
-    return _Absence(variants, asked=True, absent=True, word=word, notes=notes), progress
+    return _Absence(variants, asked=True, absent=True, word=word, notes=notes)
 
 
 def _word_for_null(context: RewriteContext, variants: Sequence[Variant]) -> str:
@@ -196,12 +192,12 @@ def _listed_behind(context: RewriteContext, reference: Json) -> list[Json]:
     return found
 
 
-def _lose_null(schema: Json, progress: Progress) -> Progress:
+def _lose_null(schema: Json, ledger: Ledger) -> None:
     """Note that null cannot be said of a property that may be left out, for a target without null."""
     if not isinstance(schema, dict):
-        return progress
+        return
     same = "default" in schema and schema["default"] is None
-    return progress.lose(schema, "type", "convention" if same else "narrowed", "null cannot be told from leaving out")
+    ledger.lose(schema, "type", "convention" if same else "narrowed", "null cannot be told from leaving out")
 
 
 def holder_of(node: JsonObject, context: RewriteContext, *, leaky: bool) -> Holder:
@@ -256,29 +252,30 @@ _BESIDE = frozenset(BY_TYPE["object"]) - {"properties", "required", "additionalP
 """Keywords of objects that a plain one does not have."""
 
 
-def objects(node: JsonObject, context: RewriteContext, progress: Progress) -> tuple[Variant | None, Progress]:
+def objects(node: JsonObject, context: RewriteContext) -> Variant | None:
     """Return the variant of an object; `None` if there is no such object."""
     dialect = context.dialect
     required = dict.fromkeys(required_names(node))
     if "maxProperties" in node and max(len(required), bound(node, "minProperties") or 0) > _most(node):
-        return None, progress.lose(node, "maxProperties", "annotation", "is less than the properties there must be")
+        context.ledger.lose(node, "maxProperties", "annotation", "is less than the properties there must be")
+        return None
     if (reason := context.too_deep) is not None:
         typed: JsonObject = {**node, "type": "object"}
-        return unions.anything_variant(context, typed, reason, progress.derive(typed, node))
+        return unions.anything_variant(context, context.ledger.derive(typed, node), reason)
     rest = node.get("additionalProperties", node.get("unevaluatedProperties"))
     if rest is not None and "additionalProperties" not in node and not _MARKING.isdisjoint(node):
         reason = "is taken for all that is not declared, whatever marks it"
-        progress = progress.lose(node, "unevaluatedProperties", "narrowed", reason)
+        context.ledger.lose(node, "unevaluatedProperties", "narrowed", reason)
     declared = mapping(node.get("properties"))
     others = Undeclared(mapping(node.get("patternProperties")), rest)
     names = {**declared, **required}
     if not names and others.unsaid and _no_arguments(node, context):
         if dialect.closed:
             reason = "is not given at the root: a tool without parameters"
-            progress = progress.lose(node, "additionalProperties", "convention", reason)
-        return _whole(node, (), None, None, context, progress)
+            context.ledger.lose(node, "additionalProperties", "convention", reason)
+        return _whole(node, (), None, None, context)
     if not names and (others.patterns or rest is not False):
-        return key_maps.maps(node, others, context, progress)
+        return key_maps.maps(node, others, context)
     leaky = not dialect.closed or (dialect.maps == "keep" and bool(others.patterns or rest not in (None, False)))
     holder = holder_of(node, context, leaky=leaky)
     simple = _BESIDE.isdisjoint(node)
@@ -288,14 +285,14 @@ def objects(node: JsonObject, context: RewriteContext, progress: Progress) -> tu
         if simple and name in declared:
             schema = declared[name]
         else:
-            schema, progress = _schema_of(node, name, declared, others, progress) if accepts_name(name) else (False, progress)
-        found, progress = property_of(holder, name, schema, progress, required=name in required)
+            schema = accepts_name(name) and _schema_of(node, name, declared, others, context.ledger)
+        found = property_of(holder, name, schema, required=name in required)
         if found is None:
             if name in required:
-                return None, progress
+                return None
         else:
             properties.append(found)
-    return _closed(node, names, properties, others, context, progress)
+    return _closed(node, names, properties, others, context)
 
 
 def _most(node: JsonObject) -> float:
@@ -321,8 +318,7 @@ def _whole(
     keyword_map: key_maps.KeywordMap | None,
     more: _More | None,
     context: RewriteContext,
-    progress: Progress,
-) -> tuple[Variant, Progress]:
+) -> Variant:
     """Return the finished object."""
     dialect = context.dialect
     every = properties if more is None else [*properties, more.sent]
@@ -341,16 +337,16 @@ def _whole(
         body["propertyOrdering"] = list(declared)
     notes: tuple[str, ...] = () if keyword_map is None else keyword_map.notes
     if not _BESIDE.isdisjoint(node):
-        body, lost, progress = counted(node, body, context, progress, more=more is not None)
+        body, lost = counted(node, body, context, more=more is not None)
         notes += context.sentences_for(node, lost)
         told = [word for word in DEPENDENT if any(each not in (True, {}, []) for each in mapping(node.get(word)).values())]
         undeclared = None if keyword_map is None else keyword_map.codec
         if "propertyNames" in node and (undeclared is None or undeclared.other is None) and not dialect.closed:
             told.append("propertyNames")
-        dependent, progress = context.lose(node, told, progress)
+        dependent = context.lose(node, told)
         notes += dependent
     codec = _codec(properties, None if keyword_map is None else keyword_map.codec, None if more is None else more.codec)
-    return Variant("object", body, codec, tuple([text for text in notes if text]) if notes else (), node=node), progress
+    return Variant("object", body, codec, tuple([text for text in notes if text]) if notes else (), node=node)
 
 
 def _codec(properties: Sequence[Property], undeclared: ObjectCodec | None, more: More | None) -> ObjectCodec | None:
@@ -374,9 +370,7 @@ def _judge_of_names(node: JsonObject) -> Callable[[str], bool]:
     return SchemaValidator(node["propertyNames"], formats=False).is_valid
 
 
-def _schema_of(
-    node: JsonObject, name: str, declared: Mapping[str, Json], others: Undeclared, progress: Progress
-) -> tuple[Json, Progress]:
+def _schema_of(node: JsonObject, name: str, declared: Mapping[str, Json], others: Undeclared, ledger: Ledger) -> Json:
     """Return all that is demanded of one property."""
     demands = [declared[name]] if name in declared else []
     matched = [schema for pattern, schema in others.patterns.items() if may_match(pattern, name)]
@@ -384,11 +378,11 @@ def _schema_of(
     if name not in declared and not matched and others.rest is not None:
         demands.append(others.rest)
     if not demands:
-        return True, progress
+        return True
     if len(demands) == 1:
-        return demands[0], progress
+        return demands[0]
     together: JsonObject = {"allOf": demands}
-    return together, progress.derive(together, node)
+    return ledger.derive(together, node)
 
 
 def _closed(
@@ -397,8 +391,7 @@ def _closed(
     properties: Sequence[Property],
     others: Undeclared,
     context: RewriteContext,
-    progress: Progress,
-) -> tuple[Variant | None, Progress]:
+) -> Variant | None:
     """Add what is said of the properties that are not declared."""
     dialect, rest = context.dialect, others.rest
     keyword_map: key_maps.KeywordMap | None = None
@@ -406,20 +399,21 @@ def _closed(
     if others.unsaid:
         if dialect.closed:
             reason = "is not given, so there are no undeclared properties"
-            progress = progress.lose(node, "additionalProperties", "convention", reason)
+            context.ledger.lose(node, "additionalProperties", "convention", reason)
     elif others.patterns or rest is not False:
         if dialect.maps == "keep":
             renamed = any(found.member is not None and found.member.key is not None for found in properties)
-            keyword_map, progress = key_maps.keep_map(node, others, context, progress, renamed=renamed)
+            keyword_map = key_maps.keep_map(node, others, context, renamed=renamed)
         else:
-            more, progress = _list_of_more(node, names, properties, others, context, progress)
+            more = _list_of_more(node, names, properties, others, context)
     elif not dialect.closed:
         reason = "has no word in the target; undeclared keys are found when the answer is lifted"
-        progress = progress.lose_each(node, [keyword for keyword in _CLOSING if keyword in node], reason)
+        context.ledger.lose_each(node, [keyword for keyword in _CLOSING if keyword in node], reason)
     shut = not others.patterns and (rest is False or (rest is None and dialect.closed))
     if "minProperties" in node and shut and (bound(node, "minProperties") or 0) > len(properties):
-        return None, progress.lose(node, "minProperties", "annotation", "asks for more properties than there can be")
-    return _whole(node, properties, keyword_map, more, context, progress)
+        context.ledger.lose(node, "minProperties", "annotation", "asks for more properties than there can be")
+        return None
+    return _whole(node, properties, keyword_map, more, context)
 
 
 def _list_of_more(
@@ -428,19 +422,18 @@ def _list_of_more(
     properties: Sequence[Property],
     others: Undeclared,
     context: RewriteContext,
-    progress: Progress,
-) -> tuple[_More | None, Progress]:
+) -> _More | None:
     """Let properties in that are not declared, as a list of keys and values."""
     dialect = context.dialect
     if not dialect.closed:
         reason = "has no word in the target; what is not in the list is found when the answer is lifted"
         lost = [word for word in (*_CLOSING, "patternProperties", "propertyNames") if word in node]
-        progress = progress.lose_each(node, lost, reason)
-    variant, progress = key_maps.pairs(node, others, context.boxed(), progress)
+        context.ledger.lose_each(node, lost, reason)
+    variant = key_maps.pairs(node, others, context.boxed())
     if variant is None:
-        return None, progress
+        return None
     sent = unique_name(_MORE, {found.sent for found in properties}, 64)
     asked = context.all_asked
     text: JsonObject = {"description": context.sentences.more_keys}
-    body, _, progress = combine(text, [variant], context, progress)
-    return _More(Property(sent, body or {}, asked), More(sent, variant.codec, tuple(names), asked)), progress
+    body, _ = combine(text, [variant], context)
+    return _More(Property(sent, body or {}, asked), More(sent, variant.codec, tuple(names), asked))

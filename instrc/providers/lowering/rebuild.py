@@ -17,12 +17,12 @@ from instrc.providers.lowering import arrays, properties, scalars, uniform_plans
 from instrc.providers.lowering.context import (
     SAYING_NOTHING,
     Built,
+    Ledger,
     LoweringOptions,
     PayloadDefinitions,
-    Progress,
     RewriteContext,
     Variant,
-    finished,
+    finish,
     intersected,
     key_names,
     legal,
@@ -52,52 +52,73 @@ def rebuild(seen: Survey, dialect: Dialect, options: LoweringOptions) -> Built:
     flat, keys = seen.schema, key_names(dialect.key, seen.names)
     all_asked = dialect.every_required or (options.ordered and dialect.reorders)
     deepest, recursion = dialect.limits.depth or PAYLOAD_LEVELS, options.recursion or dialect.recursion
+    root = _rooted(flat, dialect)
+    ledger = _begun(flat, root)
     context = RewriteContext(
-        dialect, flat, keys, all_asked, deepest, options.unroll, recursion, list_variants, options.uniform, options.sentences
+        dialect,
+        flat,
+        keys,
+        all_asked,
+        deepest,
+        options.unroll,
+        recursion,
+        list_variants,
+        ledger,
+        options.uniform,
+        options.sentences,
     )
-    root, before = _rooted(flat, dialect)
-    schema, codec, progress = fit(root, context, before)
-    found, definitions = _as_object(schema, codec, progress.definitions, dialect)
+    schema, codec = fit(root, context)
+    found = _as_object(schema, codec, ledger.definitions, dialect)
     if schema is not None and found is None:  # the box is one level more
-        schema, codec, progress = fit(root, context.boxed(), before)
-        found, definitions = _as_object(schema, codec, progress.definitions, dialect)
+        ledger = _begun(flat, root)
+        schema, codec = fit(root, replace(context.boxed(), ledger=ledger))
+        found = _as_object(schema, codec, ledger.definitions, dialect)
     if schema is None:
         reason = "nothing satisfies the schema; the answer is found wrong when it is lifted"
-        progress = progress.lose(flat, "false", reason=reason).lose_all(flat, "cannot be satisfied", "part")
+        ledger.lose(flat, "false", reason=reason)
+        ledger.lose_all(flat, "cannot be satisfied", "part")
         found = _empty_object(dialect), None
     body, codec = found or (_boxed(schema or {}, context), BoxCodec("value", codec))
+    definitions = ledger.definitions
     if not definitions.bodies:
         record = shared_members(codec, {}, {})
     else:
         pruned, codecs = prune(codec, definitions.codecs)
         asked = {name: without_annotations(each) for name, each in definitions.bodies.items()}
         record = shared_members(pruned, codecs, asked)
-        body = {**body, "$defs": dict(definitions.bodies)}
-    return Built(body, record, log=progress.log, back=keys.renamed())
+        body = {**body, "$defs": {**definitions.bodies}}
+    return Built(body, record, entries=ledger.entries, back=keys.renamed())
 
 
-def _rooted(flat: Json, dialect: Dialect) -> tuple[Json, Progress]:
+def _rooted(flat: Json, dialect: Dialect) -> Json:
     """Read a tool's schema that says nothing as that of a tool without parameters."""
     if not dialect.tool or not (flat is True or (isinstance(flat, dict) and SAYING_NOTHING.issuperset(flat))):
-        return flat, Progress()
+        return flat
     empty: JsonObject = {"type": "object", "properties": {}, "additionalProperties": False}
-    whole: JsonObject = {**flat, **empty} if isinstance(flat, dict) else empty
-    return whole, Progress().lose(flat, "type", "convention", "is not given: a tool without parameters")
+    return {**flat, **empty} if isinstance(flat, dict) else empty
+
+
+def _begun(flat: Json, root: Json) -> Ledger:
+    """Return a new ledger, in which stands whether the root was read as that of a tool without parameters."""
+    ledger = Ledger()
+    if root is not flat:
+        ledger.lose(flat, "type", "convention", "is not given: a tool without parameters")
+    return ledger
 
 
 def _as_object(
-    schema: JsonObject | None, codec: Codec, begun: PayloadDefinitions, dialect: Dialect
-) -> tuple[tuple[JsonObject, Codec] | None, PayloadDefinitions]:
-    """Return a schema that is or refers to an object, with its codec, `None` if it is not one; and what the payload defines."""
-    definitions = finished(begun, constant="const" in dialect.keywords) if begun.later else begun
+    schema: JsonObject | None, codec: Codec, definitions: PayloadDefinitions, dialect: Dialect
+) -> tuple[JsonObject, Codec] | None:
+    """Finish the definitions; return a schema that is or refers to an object, with its codec, `None` if it is not one."""
+    finish(definitions, constant="const" in dialect.keywords)
     if schema is not None and schema.get("type") == "object":
-        return (schema, codec), definitions
+        return schema, codec
     if schema is not None and "$ref" in schema:
         name = str(schema["$ref"]).rsplit("/", 1)[-1]
         inner = definitions.bodies[name]
         if inner is not None and inner.get("type") == "object":
-            return (inner, definitions.codecs[name]), definitions
-    return None, definitions
+            return inner, definitions.codecs[name]
+    return None
 
 
 def _empty_object(dialect: Dialect) -> JsonObject:
@@ -137,7 +158,7 @@ PAYLOAD_DEFINITIONS: Final = 500
 """Definitions of a payload; what else is recursive is written as JSON text."""
 
 
-def references(node: JsonObject, context: RewriteContext, progress: Progress) -> tuple[list[Variant], Progress]:
+def references(node: JsonObject, context: RewriteContext) -> list[Variant]:
     """Return the variants of what a schema refers to, together with what stands beside the reference."""
     ref = as_text(node["$ref"])
     target = context.target(ref)
@@ -145,55 +166,52 @@ def references(node: JsonObject, context: RewriteContext, progress: Progress) ->
         keyword: value for keyword, value in node.items() if keyword != "$ref" and keyword not in NO_ASSERTIONS
     }
     if target is False or (not siblings and (not isinstance(target, dict) or not target)):
-        return list_variants(target, context, progress)
+        return list_variants(target, context)
     target = target if isinstance(target, dict) else {}
     key: Hashable = (ref, freeze(siblings)) if siblings else ref
     if siblings:
         asserted: JsonObject = {name: value for name, value in target.items() if name not in SILENT}
-        progress = progress.derive(siblings, node).derive(asserted, target)
-        intersection, progress = intersected([asserted, siblings], progress)
+        context.ledger.derive(siblings, node)
+        context.ledger.derive(asserted, target)
+        intersection = intersected([asserted, siblings], context.ledger)
         if not isinstance(intersection, dict):
-            return list_variants(intersection, context, progress)
+            return list_variants(intersection, context)
         target = intersection
     if context.recursion == "refuse":
-        place = place_of(context.root, progress.log, node, "$ref")
+        place = place_of(context.root, context.ledger.entries, node, "$ref")
         raise CompileError([RecursiveForTarget(target=context.dialect.name, pointer=place, reference=ref)])
     if context.recursion == "keep":
-        variant, progress = _definition(key, ref, target, context, progress)
-        return [variant], progress
-    return _unrolled(key, target, context, progress)
+        return [_definition(key, ref, target, context)]
+    return _unrolled(key, target, context)
 
 
-def _definition(
-    key: Hashable, ref: str, target: JsonObject, context: RewriteContext, progress: Progress
-) -> tuple[Variant, Progress]:
+def _definition(key: Hashable, ref: str, target: JsonObject, context: RewriteContext) -> Variant:
     """Return a reference to a definition of the payload, which is made on first sight."""
-    definitions = progress.definitions
+    definitions = context.ledger.definitions
     name = definitions.names.get(key)
     if name is None:
         if len(definitions.names) >= PAYLOAD_DEFINITIONS:
-            return unions.anything_variant(context, target, "needs more definitions than can be kept apart", progress)
+            return unions.anything_variant(context, target, "needs more definitions than can be kept apart")
         word = ref.rsplit("/", 1)[-1].replace("~1", "_").replace("~0", "_") if ref != "#" else "root"
         name = unique_name(legal(word, DEFINITION_NAME, "part"), set(definitions.names.values()), DEFINITION_NAME.most)
-        progress = progress.with_definitions(definitions.begun(key, name))
-        body, codec, progress = fit(target, replace(context, level=1), progress)
+        definitions.begin(key, name)
+        body, codec = fit(target, replace(context, level=1))
         if body is None:  # too late to say that there is no such value: the reference may be in use
-            variant, progress = unions.anything_variant(context, target, "cannot be satisfied", progress)
-            body, codec, progress = combine(target, [variant], context, progress)
-        progress = progress.with_definitions(progress.definitions.with_body(name, body, codec))
-    return Variant("ref", referring(name), RefCodec(name), node=target), progress
+            variant = unions.anything_variant(context, target, "cannot be satisfied")
+            body, codec = combine(target, [variant], context)
+        definitions.define(name, body, codec)
+    return Variant("ref", referring(name), RefCodec(name), node=target)
 
 
-def _unrolled(key: Hashable, target: JsonObject, context: RewriteContext, progress: Progress) -> tuple[list[Variant], Progress]:
+def _unrolled(key: Hashable, target: JsonObject, context: RewriteContext) -> list[Variant]:
     """Write out what a reference stands for, up to a number of times."""
     often = context.active.count(key) >= context.unroll
-    if often or progress.unrolled > UNROLLED_SCHEMAS or len(context.active) > ACTIVE_REFERENCES:
+    if often or context.ledger.unrolled > UNROLLED_SCHEMAS or len(context.active) > ACTIVE_REFERENCES:
         reason = f"is unrolled {context.unroll} times and written as JSON text below that"
-        variant, progress = unions.anything_variant(context, target, reason, progress)
-        return [variant], progress
-    found, progress = list_variants(target, replace(context, active=(*context.active, key)), progress)
+        return [unions.anything_variant(context, target, reason)]
+    found = list_variants(target, replace(context, active=(*context.active, key)))
     text = optional_text(target.get("description"))
-    return [replace(variant, text=variant.text or text) for variant in found], progress
+    return [replace(variant, text=variant.text or text) for variant in found]
 
 
 _APPLICATORS = ("not", "if", "then", "else")
@@ -201,50 +219,48 @@ _SPLIT = frozenset({"allOf", "$ref", *_APPLICATORS})
 """Keywords of a schema that is more than its types or its literals."""
 
 
-def list_variants(node: Json, context: RewriteContext, progress: Progress) -> tuple[list[Variant], Progress]:
+def list_variants(node: Json, context: RewriteContext) -> list[Variant]:
     """Return the ways in which a value of a schema can be written; none if there is no such value."""
     if not isinstance(node, dict) or not node:
-        return ([] if node is False else [unions.anything(context, node)]), progress
+        return [] if node is False else [unions.anything(context, node)]
     if "not" in node and forbids_everything(node):
-        return [], progress
+        return []
     if context.nested >= REBUILT_LEVELS:
-        variant, progress = unions.anything_variant(context, node, "is nested too deeply", progress)
-        return [variant], progress
+        return [unions.anything_variant(context, node, "is nested too deeply")]
     if context.active:
-        progress = progress.unrolling()
+        context.ledger.unrolled += 1
     if context.copying:
-        progress = progress.copying()
-        if progress.copied > BRANCH_COPIES:
-            variant, progress = unions.anything_variant(context, node, "stands in too many branches of unions", progress)
-            return [variant], progress
+        context.ledger.copied += 1
+        if context.ledger.copied > BRANCH_COPIES:
+            return [unions.anything_variant(context, node, "stands in too many branches of unions")]
     if _SPLIT.isdisjoint(node):
-        return _plain(node, context, progress)
+        return _plain(node, context)
     if "allOf" in node:
-        folded, progress = _conjoined(node, progress)
+        folded = _conjoined(node, context.ledger)
         if not isinstance(folded, dict) or not folded:
-            return list_variants(folded, context.beside(), progress)
+            return list_variants(folded, context.beside())
         node = folded
     if "$ref" in node:
-        return references(node, context.beside(), progress)
+        return references(node, context.beside())
     notes: list[str] = []
     for keyword in _APPLICATORS:
         if keyword in node and not is_vacuous(node, keyword):
             notes.append(context.said(node, keyword))
-            progress = progress.lose(node, keyword)
-    found, progress = _plain(node, context, progress)
+            context.ledger.lose(node, keyword)
+    found = _plain(node, context)
     for member in as_array(node.get("allOf", [])) if "anyOf" not in node and "oneOf" not in node else ():
-        progress = progress.lose_all(member, "cannot be folded with what stands beside it")
+        context.ledger.lose_all(member, "cannot be folded with what stands beside it")
         notes.append(note("allOf", [member], context.sentences))
-    return [variant.after(notes) for variant in found], progress
+    return [variant.after(notes) for variant in found]
 
 
-def _plain(node: JsonObject, context: RewriteContext, progress: Progress) -> tuple[list[Variant], Progress]:
+def _plain(node: JsonObject, context: RewriteContext) -> list[Variant]:
     """Return the variants of a schema by its union, its literals or its types."""
     if "anyOf" in node or "oneOf" in node:
-        found, progress = unions.branches(node, context.beside(), progress)
-        return [variant if variant.node is not None else variant.of(node) for variant in found], progress
+        found = unions.branches(node, context.beside())
+        return [variant if variant.node is not None else variant.of(node) for variant in found]
     if "enum" in node or "const" in node:
-        return scalars.literals(node, context, progress)
+        return scalars.literals(node, context)
     types = node.get("type")
     if isinstance(types, str):
         kinds = [types]
@@ -255,43 +271,43 @@ def _plain(node: JsonObject, context: RewriteContext, progress: Progress) -> tup
     else:
         kinds = [kind for kind, keywords in BY_TYPE.items() if not keywords.isdisjoint(node)]
         if not kinds:
-            return [unions.anything(context, node)], progress
+            return [unions.anything(context, node)]
         reason = f"is not given, so what speaks of {' and '.join(kinds)} is taken for it"
-        progress = progress.lose(node, "type", "narrowed", reason)
+        context.ledger.lose(node, "type", "narrowed", reason)
     found = []
     for kind in kinds:
-        variant, progress = _of_type(kind, node, context, progress)
+        variant = _of_type(kind, node, context)
         if variant is not None:
             found.append(variant if variant.node is node else variant.of(node))
-    return found, progress
+    return found
 
 
-def _of_type(kind: str, node: JsonObject, context: RewriteContext, progress: Progress) -> tuple[Variant | None, Progress]:
+def _of_type(kind: str, node: JsonObject, context: RewriteContext) -> Variant | None:
     """Return the variant of a schema for one of its types; `None` if it has no such value."""
     match kind:
         case "string":
-            return scalars.strings(node, context, progress)
+            return scalars.strings(node, context)
         case "object":
-            return properties.objects(node, context, progress)
+            return properties.objects(node, context)
         case "integer" | "number":
-            return scalars.numbers(node, kind, context, progress)
+            return scalars.numbers(node, kind, context)
         case "array":
             reason = uniform_plans.reason_for_uniform(node, context)
             if reason and (branches := uniform_plans.branches_of(node)) is not None:
-                return uniform_plans.uniform(node, branches, reason, context, progress)
-            return arrays.arrays(node, context, progress)
+                return uniform_plans.uniform(node, branches, reason, context)
+            return arrays.arrays(node, context)
         case "boolean":
-            return Variant("boolean", {"type": "boolean"}, node=node), progress
+            return Variant("boolean", {"type": "boolean"}, node=node)
         case "null":
-            return null_variant(node), progress
+            return null_variant(node)
         case _:
-            return unions.anything(context, node), progress
+            return unions.anything(context, node)
 
 
-def _conjoined(node: JsonObject, progress: Progress) -> tuple[Json, Progress]:
+def _conjoined(node: JsonObject, ledger: Ledger) -> Json:
     """Fold the members of `allOf` into the schema around them; members that clash stay in an `allOf`."""
     rest: JsonObject = {keyword: value for keyword, value in node.items() if keyword != "allOf"}
-    return intersected([rest, *as_array(node["allOf"])], progress.derive(rest, node))
+    return intersected([ledger.derive(rest, node), *as_array(node["allOf"])], ledger)
 
 
 def is_vacuous(node: JsonObject, keyword: str) -> bool:

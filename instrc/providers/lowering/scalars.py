@@ -10,7 +10,7 @@ from msgspec import Struct
 from instrc.providers.codec import Codec, TextCodec, ValuesCodec
 from instrc.providers.dialect import Dialect, Limits
 from instrc.providers.lowering.context import (
-    Progress,
+    Ledger,
     RewriteContext,
     Variant,
     join_notes,
@@ -31,7 +31,7 @@ _OTHERS = frozenset({"enum", "const", "type", "allOf", "not", "if", "then", "els
 _TEXTS = frozenset({str})
 
 
-def literals(node: JsonObject, context: RewriteContext, progress: Progress) -> tuple[list[Variant], Progress]:
+def literals(node: JsonObject, context: RewriteContext) -> list[Variant]:
     """Return the variants of a schema that lists its values, one for each JSON type among them."""
     dialect = context.dialect
     listed = _grouped(_values(node), dialect)
@@ -41,15 +41,15 @@ def literals(node: JsonObject, context: RewriteContext, progress: Progress) -> t
             variants.append(null_variant(node))
         elif kind == "boolean" and len(group) == 2:
             variants.append(Variant("boolean", {"type": "boolean"}, node=node))
-        elif (excess := _excess(dialect.limits, progress.enum_values, group)) is None:
-            progress = progress.with_values(progress.enum_values + len(group))
+        elif (excess := _excess(dialect.limits, context.ledger.enum_values, group)) is None:
+            context.ledger.enum_values += len(group)
             variants.append(Variant(kind, _enumeration(node, kind, group, dialect), _fold(group, dialect), node=node))
         else:
             keyword = "enum" if "enum" in node else "const"
             reason = f"{excess}: it is said in the description and checked when the answer is lifted"
             variants.append(Variant(kind, {"type": kind}, notes=(context.said(node, keyword),), node=node))
-            progress = progress.lose(node, keyword, reason=reason)
-    return (_with_strange(variants, listed.strange, node, dialect) if listed.strange else variants), progress
+            context.ledger.lose(node, keyword, reason=reason)
+    return _with_strange(variants, listed.strange, node, dialect) if listed.strange else variants
 
 
 class _Listed(Struct, frozen=True, gc=False):
@@ -233,13 +233,14 @@ _ROUNDED: dict[str, Callable[[float], int]] = {
 }
 
 
-def strings(node: JsonObject, context: RewriteContext, progress: Progress) -> tuple[Variant | None, Progress]:
+def strings(node: JsonObject, context: RewriteContext) -> Variant | None:
     """Return the variant of a string; `None` if its lengths contradict each other."""
     if OF_STRINGS.isdisjoint(node):
-        return Variant("string", {"type": "string"}, node=node), progress
+        return Variant("string", {"type": "string"}, node=node)
     lengths = {word: length for word in _LENGTHS if word in node and (length := bound(node, word)) is not None}
     if lengths.get("minLength", 0) > lengths.get("maxLength", inf):
-        return None, progress.lose(node, "minLength", "annotation", "contradicts maxLength, so there is no such string")
+        context.ledger.lose(node, "minLength", "annotation", "contradicts maxLength, so there is no such string")
+        return None
     dialect = context.dialect
     keywords = dialect.keywords
     body: JsonObject = {"type": "string"}
@@ -264,18 +265,19 @@ def strings(node: JsonObject, context: RewriteContext, progress: Progress) -> tu
         else:
             lost.append(keyword)
     if isinstance(pattern, str) and too_large(pattern) is not None:
-        progress = progress.lose(node, "pattern", reason="is too large to be read, so no answer can be checked by it")
-    notes, progress = context.lose(node, lost, progress)
-    return Variant("string", body, notes=notes, node=node), progress
+        context.ledger.lose(node, "pattern", reason="is too large to be read, so no answer can be checked by it")
+    notes = context.lose(node, lost)
+    return Variant("string", body, notes=notes, node=node)
 
 
-def numbers(node: JsonObject, kind: str, context: RewriteContext, progress: Progress) -> tuple[Variant | None, Progress]:
+def numbers(node: JsonObject, kind: str, context: RewriteContext) -> Variant | None:
     """Return the variant of a number; `None` if its bounds leave none."""
     if OF_NUMBERS.isdisjoint(node):
-        return Variant(kind, {"type": kind}, node=node), progress
+        return Variant(kind, {"type": kind}, node=node)
     bounds = {keyword: value for keyword in _BOUNDS if keyword in node and (value := bound(node, keyword)) is not None}
     if _empty(bounds, kind):
-        return None, progress.lose(node, "minimum", "annotation", "leaves no number")
+        context.ledger.lose(node, "minimum", "annotation", "leaves no number")
+        return None
     dialect = context.dialect
     body: JsonObject = {"type": kind}
     least, most = inf, -inf
@@ -300,9 +302,9 @@ def numbers(node: JsonObject, kind: str, context: RewriteContext, progress: Prog
         elif keyword != "multipleOf" or kind != "integer" or value != 1:
             lost.append(keyword)
     if kind == "integer" and dialect.single_bound is not None:
-        progress = _add_other_bound(node, body, dialect, progress)
-    notes, progress = context.lose(node, lost, progress)
-    return Variant(kind, body, notes=notes, node=node), progress
+        _add_other_bound(node, body, dialect, context.ledger)
+    notes = context.lose(node, lost)
+    return Variant(kind, body, notes=notes, node=node)
 
 
 def _empty(bounds: Mapping[str, int | float], kind: str) -> bool:
@@ -325,7 +327,7 @@ def _empty(bounds: Mapping[str, int | float], kind: str) -> bool:
     return False
 
 
-def _add_other_bound(node: JsonObject, body: JsonObject, dialect: Dialect, progress: Progress) -> Progress:
+def _add_other_bound(node: JsonObject, body: JsonObject, dialect: Dialect, ledger: Ledger) -> None:
     """Give a bound the other one beside it, where a target needs that: far away, so that nobody means the numbers beyond."""
     low, high = body.get("minimum"), body.get("maximum")
     if isinstance(low, int) and high is None and low > (dialect.single_bound or 0):
@@ -335,6 +337,6 @@ def _add_other_bound(node: JsonObject, body: JsonObject, dialect: Dialect, progr
         keyword, far = "maximum", -(dialect.other_bound if -high < dialect.other_bound else dialect.most_bound or -high)
         body["minimum"] = far
     else:
-        return progress
+        return
     written = next(each for each in (keyword, f"exclusive{keyword.capitalize()}") if each in node)
-    return progress.lose(node, written, "convention", f"is sent with {far} as the other bound, which it needs there")
+    ledger.lose(node, written, "convention", f"is sent with {far} as the other bound, which it needs there")

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from instrc.providers.codec import Codec, PlanCodec
 from instrc.providers.lowering import arrays
-from instrc.providers.lowering.context import Progress, RewriteContext, Variant
+from instrc.providers.lowering.context import RewriteContext, Variant
 from instrc.schema.kinds import own_kinds
 from instrc.schema.walk import required_names, walk
 from instrc.text.jsontext import dumps
@@ -59,18 +59,16 @@ def reason_for_uniform(node: JsonObject, context: RewriteContext) -> str:
     return f"{tools} alternatives, of which at most {UNION_VARIANTS} are kept apart" if tools > UNION_VARIANTS else ""
 
 
-def uniform(
-    node: JsonObject, branches: Sequence[JsonObject], reason: str, context: RewriteContext, progress: Progress
-) -> tuple[Variant | None, Progress]:
+def uniform(node: JsonObject, branches: Sequence[JsonObject], reason: str, context: RewriteContext) -> Variant | None:
     """Return the variant of a plan in its uniform spelling."""
-    progress = progress.lose(node, "items", reason=_REASON.format(reason), parts=False)
+    context.ledger.lose(node, "items", reason=_REASON.format(reason), parts=False)
     for branch in branches:
-        progress = progress.lose_all(_arguments(branch), "is part of the arguments of a task", "part")
+        context.ledger.lose_all(_arguments(branch), "is part of the arguments of a task", "part")
     spelled: JsonObject = {**node, "items": _task(branches, context.sentences)}
-    variant, progress = arrays.arrays(spelled, context, progress.invent(spelled, node))
+    variant = arrays.arrays(context.ledger.invent(spelled, node), context)
     if variant is None or variant.kind != "array":
-        return variant, progress
-    return replace(variant, codec=_codec(branches, variant.codec)), progress
+        return variant
+    return replace(variant, codec=_codec(branches, variant.codec))
 
 
 def _arguments(branch: JsonObject) -> JsonObject:

@@ -24,8 +24,8 @@ from instrc.providers.codec import (
 from instrc.providers.dialect import Dialect
 from instrc.providers.lowering.context import (
     WHOLE,
+    Ledger,
     PayloadDefinitions,
-    Progress,
     RewriteContext,
     Variant,
     definition_name,
@@ -72,20 +72,20 @@ def anything(context: RewriteContext, node: Json) -> Variant:
     return Variant("string", {"type": "string"}, TextCodec(), (context.sentences.any_json,), node=node)
 
 
-def anything_variant(context: RewriteContext, node: Json, reason: str, progress: Progress) -> tuple[Variant, Progress]:
+def anything_variant(context: RewriteContext, node: Json, reason: str) -> Variant:
     """Return the variant of a value whose schema cannot be said; it is one loss, of which all its constraints are parts."""
-    progress = progress.lose(node, WHOLE, reason=f"{reason}; it is checked when the answer is lifted", parts=False)
-    progress = progress.lose_all(node, "is part of what is checked when the answer is lifted", "part")
+    context.ledger.lose(node, WHOLE, reason=f"{reason}; it is checked when the answer is lifted", parts=False)
+    context.ledger.lose_all(node, "is part of what is checked when the answer is lifted", "part")
     variant = anything(context, node)
     schema: Json = {key: value for key, value in node.items() if key not in NO_ASSERTIONS} if isinstance(node, dict) else node
     text = dumps(schema, indent=False)
     if len(text) > DESCRIBED_SCHEMA:
         text = text[:DESCRIBED_SCHEMA] + "…"
     said = context.sentences.matching_value if variant.kind == "any" else context.sentences.matching_text
-    return replace(variant, notes=(filled(said, schema=text),)), progress
+    return replace(variant, notes=(filled(said, schema=text),))
 
 
-def as_json_text(variants: Sequence[Variant], context: RewriteContext, progress: Progress) -> tuple[Variant, Progress]:
+def as_json_text(variants: Sequence[Variant], context: RewriteContext) -> Variant:
     """Return one variant for several whose strings cannot be told apart: JSON text of the types they have."""
     kinds: dict[str, None] = {}
     notes: dict[str, None] = {}
@@ -97,45 +97,47 @@ def as_json_text(variants: Sequence[Variant], context: RewriteContext, progress:
             kinds.update({kind_of(value) if variant.kind == "string" else variant.kind: None for _, value in values})
             if isinstance(variant.node, dict):
                 reason = "shares a string with other values; it is checked when the answer is lifted"
-                progress = progress.lose_all(variant.node, reason)
+                context.ledger.lose_all(variant.node, reason)
         notes.update(dict.fromkeys(variant.notes))
     first = filled(context.sentences.json_texts, kinds=context.sentences.either.join(kinds))
-    return Variant("string", {"type": "string"}, TextCodec(tuple(kinds)), (first, *notes)), progress
+    return Variant("string", {"type": "string"}, TextCodec(tuple(kinds)), (first, *notes))
 
 
 _NOT_BESIDE = frozenset({"anyOf", "not", "if", "then", "else"}) | NO_ASSERTIONS
 """Keywords that do not go into the branches of the union beside them."""
 
 
-def branches(node: JsonObject, context: RewriteContext, progress: Progress) -> tuple[list[Variant], Progress]:
+def branches(node: JsonObject, context: RewriteContext) -> list[Variant]:
     """Return the variants of all branches of `anyOf` or `oneOf`, each with what stands beside it.
 
     Other unions in the `allOf` beside it multiply them: those by which they would become too many are told as lost.
     """
     if "allOf" not in node:
-        return _branches(node, context, progress)
+        return _branches(node, context)
     dropped: list[Json] = []
     if _multiplied(node) > MULTIPLIED_BRANCHES:
         fewer, dropped = _with_fewer(node)
     if not dropped:
-        found, after = _branches(node, context, progress)
+        mark = context.ledger.mark()
+        found = _branches(node, context)
         if not any(variant.too_many for variant in found):
-            return found, after
+            return found
         fewer, dropped = _with_fewer(node)
         if not dropped:
-            return found, after
+            return found
+        context.ledger.reset(mark)
     for member in dropped:
-        progress = progress.lose_all(member, "would make more alternatives than can be kept apart")
-    found, progress = _branches(fewer, context, progress.derive(fewer, node))
-    return [variant.after([note("allOf", dropped, context.sentences)]) for variant in found], progress
+        context.ledger.lose_all(member, "would make more alternatives than can be kept apart")
+    found = _branches(context.ledger.derive(fewer, node), context)
+    return [variant.after([note("allOf", dropped, context.sentences)]) for variant in found]
 
 
-def _branches(node: JsonObject, context: RewriteContext, progress: Progress) -> tuple[list[Variant], Progress]:
+def _branches(node: JsonObject, context: RewriteContext) -> list[Variant]:
     keyword = "anyOf" if "anyOf" in node else "oneOf"
     listed = as_array(node[keyword])
     beside: JsonObject = {name: node[name] for name in node if name != keyword and name not in _NOT_BESIDE}
     if beside:
-        progress = progress.derive(beside, node)
+        context.ledger.derive(beside, node)
         if len(listed) > 1 and not HOLDERS.isdisjoint(beside):
             context = replace(context, copying=True)
     found: list[Variant] = []
@@ -143,23 +145,23 @@ def _branches(node: JsonObject, context: RewriteContext, progress: Progress) -> 
     for branch in listed:
         schema = branch
         if beside:
-            schema, progress = intersected([beside, branch], progress)
+            schema = intersected([beside, branch], context.ledger)
         schemas.append(schema)
-        each, progress = context.variants(schema, progress)
+        each = context.variants(schema)
         found += [_named(variant, branch) for variant in each] if isinstance(branch, dict) else each
         if len(found) > UNION_VARIANTS or any(variant.too_many for variant in each):
-            variant, progress = anything_variant(context, node, "has more alternatives than can be kept apart", progress)
-            return [replace(variant, too_many=True)], progress
+            variant = anything_variant(context, node, "has more alternatives than can be kept apart")
+            return [replace(variant, too_many=True)]
     if keyword == "oneOf" and not _exclusive(schemas, context):
         reason = "is said as anyOf; that exactly one holds is checked when the answer is lifted"
-        progress = progress.lose(node, "oneOf", reason=reason)
+        context.ledger.lose(node, "oneOf", reason=reason)
     if (
         context.dialect.unions == "choice"
         and len(found) > 1
         and any(variant.kind in {"object", "array", "ref"} for variant in found)
     ):
-        progress = progress.lose(node, keyword, "part", "is a choice by name, and what it names may be missing")
-    return found, progress
+        context.ledger.lose(node, keyword, "part", "is a choice by name, and what it names may be missing")
+    return found
 
 
 def _named(variant: Variant, branch: JsonObject) -> Variant:
@@ -210,12 +212,11 @@ class Led(NamedTuple):
     variants: list[Variant]
     alike: list[int]
     """Those that have none to begin with."""
-    progress: Progress
 
 
-def with_distinct_first_keys(variants: Sequence[Variant], progress: Progress) -> Led:
+def with_distinct_first_keys(variants: Sequence[Variant], ledger: Ledger) -> Led:
     """Let objects of one union begin with keys that differ or discriminate."""
-    definitions = progress.definitions
+    definitions = ledger.definitions
     found = [_copied(variant, definitions) for variant in variants]
     objects = [number for number, variant in enumerate(found) if variant.kind == "object" and variant.body.get("properties")]
     for _ in objects:  # what is led by another key may meet objects that begin with it
@@ -225,11 +226,11 @@ def with_distinct_first_keys(variants: Sequence[Variant], progress: Progress) ->
             break
         for group, leader in leaders:
             for number in group:
-                found[number], progress = _led(found[number], leader or "", progress)
+                found[number] = _led(found[number], leader or "", ledger)
     under_way = [number for number, variant in enumerate(found) if variant.kind == "ref" and definitions.under_way(variant)]
     if under_way:  # nobody knows yet with which key they will begin
-        return Led(found, [*objects, *under_way] if len(under_way) > 1 else objects, progress)
-    return Led(found, [number for group in _alike(found, objects) for number in group], progress)
+        return Led(found, [*objects, *under_way] if len(under_way) > 1 else objects)
+    return Led(found, [number for group in _alike(found, objects) for number in group])
 
 
 def _copied(variant: Variant, definitions: PayloadDefinitions) -> Variant:
@@ -276,30 +277,28 @@ def _alike(variants: Sequence[Variant], objects: Sequence[int]) -> list[list[int
     ]
 
 
-def _led(variant: Variant, leader: str, progress: Progress) -> tuple[Variant, Progress]:
+def _led(variant: Variant, leader: str, ledger: Ledger) -> Variant:
     """Let an object begin with one of its keys."""
     body = leading(variant.body, leader, mapping(variant.body["properties"])[leader])
     if isinstance(variant.node, dict):
         reason = f"begins with {dumps(leader, indent=False)}, which tells the alternatives apart"
-        progress = progress.lose(variant.node, "properties", "annotation", reason)
-    return replace(variant, body=body), progress
+        ledger.lose(variant.node, "properties", "annotation", reason)
+    return replace(variant, body=body)
 
 
-def disambiguated(variants: Sequence[Variant], dialect: Dialect, progress: Progress) -> tuple[list[Variant], Progress]:
+def disambiguated(variants: Sequence[Variant], dialect: Dialect, ledger: Ledger) -> list[Variant]:
     """Return the variants of a union with lists and objects so that no answer can be meant in two ways."""
-    found = _boxed(variants, dialect, progress.definitions)
+    found = _boxed(variants, dialect, ledger.definitions)
     alike: list[int] = []
     if dialect.first_keys:
-        found, alike, progress = with_distinct_first_keys(found, progress)
+        found, alike = with_distinct_first_keys(found, ledger)
     objects = [number for number, variant in enumerate(found) if isinstance(variant.body.get("properties"), dict)]
     objects = [number for number in objects if found[number].kind == "object"]
     led = set(alike)
     rest = [number for number in objects if number not in led]
-    chosen = [*alike, *(rest[number] for number in _mistakable([found[each] for each in rest], dialect, progress.definitions))]
-    found, definitions = _tagged(found, chosen, objects, dialect, progress.definitions)
-    for number, variant in enumerate(found):
-        found[number], definitions = shared_copy(variant, definitions)
-    return found, progress.with_definitions(definitions)
+    chosen = [*alike, *(rest[number] for number in _mistakable([found[each] for each in rest], dialect, ledger.definitions))]
+    found = _tagged(found, chosen, objects, dialect, ledger.definitions)
+    return [shared_copy(variant, ledger.definitions) for variant in found]
 
 
 def _boxed(variants: Sequence[Variant], dialect: Dialect, definitions: PayloadDefinitions) -> list[Variant]:
@@ -389,11 +388,11 @@ def _box(variant: Variant, key: str, dialect: Dialect) -> Variant:
 
 def _tagged(
     variants: Sequence[Variant], chosen: Sequence[int], objects: Sequence[int], dialect: Dialect, definitions: PayloadDefinitions
-) -> tuple[list[Variant], PayloadDefinitions]:
+) -> list[Variant]:
     """Let each of the chosen objects begin with a key that none of the objects has and that names it."""
     found = list(variants)
     if not chosen:
-        return found, definitions
+        return found
     named = {name for number in objects for name in mapping(variants[number].body["properties"])}
     for variant in (variants[number] for number in chosen):
         if variant.kind == "ref" and isinstance(variant.node, dict):
@@ -401,13 +400,13 @@ def _tagged(
     tag = unique_name("option", named, 64)
     for number, label in _labels([(number, variants[number]) for number in chosen], tag, definitions).items():
         variant = variants[number]
-        definitions = definitions.labelled(variant, tag, label)
+        definitions.label(variant, tag, label)
         if variant.kind == "ref":
-            found[number], definitions = tagged_later(variant, tag, label, definitions)
+            found[number] = tagged_later(variant, tag, label, definitions)
         else:
             body, codec = with_tag(variant.body, variant.codec, tag, label, constant="const" in dialect.keywords)
             found[number] = replace(variant, body=body, codec=codec)
-    return found, definitions
+    return found
 
 
 def _labels(chosen: Sequence[tuple[int, Variant]], tag: str, definitions: PayloadDefinitions) -> dict[int, str]:
@@ -429,26 +428,26 @@ def _labels(chosen: Sequence[tuple[int, Variant]], tag: str, definitions: Payloa
     return {number: labels[number] for number, _ in chosen}
 
 
-def choice(variants: Sequence[Variant], context: RewriteContext, progress: Progress) -> tuple[JsonObject, Codec, Progress]:
+def choice(variants: Sequence[Variant], context: RewriteContext) -> tuple[JsonObject, Codec]:
     """Write a union as one string, or as one object that names its alternative."""
     if all(_finite(variant) for variant in variants):
-        return *_words(variants), progress
+        return _words(variants)
     scalars = [variant for variant in variants if variant.kind not in {"object", "array", "ref"}]
     containers = [variant for variant in variants if variant.kind in {"object", "array", "ref"}]
     if len(scalars) > 1:
-        text, progress = as_json_text(scalars, context, progress)
+        text = as_json_text(scalars, context)
         scalars = [text]
     if not containers:
         notes: JsonObject = {"description": join_notes(*scalars[0].notes)} if scalars[0].notes else {}
-        return {**scalars[0].body, **notes}, scalars[0].codec, progress
+        return {**scalars[0].body, **notes}, scalars[0].codec
     reason = "is one of several, which the target cannot tie to the name of the choice"
     for variant in variants:
         if isinstance(variant.node, dict):
-            progress = progress.lose(variant.node, "type", reason=reason)
+            context.ledger.lose(variant.node, "type", reason=reason)
             for keyword in variant.node:
                 if keyword in KEYWORDS and keyword not in NO_ASSERTIONS and keyword != "type":
-                    progress = progress.lose(variant.node, keyword, "part", reason, parts=False)
-    return *_choice_named([*containers, *scalars], context), progress
+                    context.ledger.lose(variant.node, keyword, "part", reason, parts=False)
+    return _choice_named([*containers, *scalars], context)
 
 
 def _finite(variant: Variant) -> bool:
@@ -513,16 +512,16 @@ _IN_DESCRIPTION = "has no force; what a model can use of it is in the descriptio
 _SCALARS = frozenset({"string", "integer", "number", "boolean"})
 _MORE = (KEYWORDS.keys() - NO_ASSERTIONS - {"type"}) | OF_STRINGS | OF_NUMBERS
 """Keywords that may say more of a value than its type."""
-Rebuilt: TypeAlias = tuple[JsonObject | None, Codec, Progress]
-"""A schema in the target's words, `None` if there is no such value, the codec of its values, and what was found out."""
+Rebuilt: TypeAlias = tuple[JsonObject | None, Codec]
+"""A schema in the target's keywords, `None` if there is no such value, and the codec of its values."""
 
 
-def fit(node: Json, context: RewriteContext, progress: Progress) -> Rebuilt:
+def fit(node: Json, context: RewriteContext) -> Rebuilt:
     """Return the schema in the target's words for a schema."""
     if (kind := scalar_type(node, context)) is not None:
-        return described(node, {"type": kind}, None, (), context, progress)
-    found, progress = context.variants(node, progress)
-    return combine(node, found, context, progress)
+        return described(node, {"type": kind}, None, (), context)
+    found = context.variants(node)
+    return combine(node, found, context)
 
 
 def scalar_type(node: Json, context: RewriteContext) -> str | None:
@@ -536,21 +535,19 @@ def scalar_type(node: Json, context: RewriteContext) -> str | None:
     return kind if isinstance(kind, str) and kind in _SCALARS and _MORE.isdisjoint(node) else None
 
 
-def combine(
-    node: Json, variants: Sequence[Variant], context: RewriteContext, progress: Progress, notes: Sequence[str] = ()
-) -> Rebuilt:
+def combine(node: Json, variants: Sequence[Variant], context: RewriteContext, notes: Sequence[str] = ()) -> Rebuilt:
     """Return one schema for several variants, described by what its node and the notes say of it."""
     dialect = context.dialect
     if not variants or len(variants) > 2 or variants[0].kind == "null":
-        return combine_variants(node, variants, context, progress, notes)[0]
+        return combine_variants(node, variants, context, notes)[0]
     variant = variants[0]
     body, codec = variant.body, variant.codec
     if len(variants) == 2:
         if variants[1].kind != "null" or dialect.unions == "choice" or (not dialect.null and variant.anything):
-            return combine_variants(node, variants, context, progress, notes)[0]
+            return combine_variants(node, variants, context, notes)[0]
         body, codec = _or_null(variant, dialect)
     told = (*variant.notes, variant.text, *notes) if variant.notes or variant.text or notes else ()
-    return described(node, body, codec, told, context, progress)
+    return described(node, body, codec, told, context)
 
 
 def _or_null(variant: Variant, dialect: Dialect) -> tuple[JsonObject, Codec]:
@@ -578,40 +575,40 @@ def _nullable(body: JsonObject, kind: str, dialect: Dialect) -> JsonObject:
 
 
 def combine_variants(
-    node: Json, variants: Sequence[Variant], context: RewriteContext, progress: Progress, notes: Sequence[str] = ()
+    node: Json, variants: Sequence[Variant], context: RewriteContext, notes: Sequence[str] = ()
 ) -> tuple[Rebuilt, Sequence[Variant]]:
     """Return one schema for several variants, and them as they stand in it: some are changed so that they can be told apart."""
-    variants, progress = _merge_variants(context, variants, progress)
+    variants = _merge_variants(context, variants)
     if not variants:
-        return (None, None, progress), variants
+        return (None, None), variants
     shared = [text for text in variants[0].notes if all(text in variant.notes for variant in variants if variant.kind != "null")]
     if len(variants) == 1:
         shared += [text for text in [variants[0].text] if text]
-    union, progress = _united(context, variants, tuple(shared), progress)
-    return described(node, union.body, union.codec, [*union.notes, *notes], context, progress), union.variants
+    union = _united(context, variants, tuple(shared))
+    return described(node, union.body, union.codec, [*union.notes, *notes], context), union.variants
 
 
-def _merge_variants(context: RewriteContext, variants: Sequence[Variant], progress: Progress) -> tuple[list[Variant], Progress]:
+def _merge_variants(context: RewriteContext, variants: Sequence[Variant]) -> list[Variant]:
     """Return variants that differ: equal ones once, what accepts anything alone, strings that cannot be told apart as one."""
     dialect = context.dialect
     if (widest := taking_anything(variants)) is not None:
         nulls = [variant for variant in variants if variant.kind == "null"] if widest.written and dialect.null else []
-        return [widest, *nulls], progress
+        return [widest, *nulls]
     if len(variants) < 2 or (len(variants) == 2 and variants[1].kind == "null" != variants[0].kind):
-        return list(variants), progress
+        return list(variants)
     found = without_needless(variants)
     strings = [variant for variant in found if variant.kind == "string"]
     if len(strings) > 1:
         strange = any(_strange(variant) for variant in strings)
         listed = all(same_enumeration(left, right) for left, right in pairwise(strings))
         if any(variant.written for variant in strings) or (strange and not listed):
-            text, progress = as_json_text(strings, context, progress)
+            text = as_json_text(strings, context)
             found = [*(variant for variant in found if variant.kind != "string"), text]
     nulls = [variant for variant in found if variant.kind == "null"]
     if len(nulls) > 1:
         null = replace(nulls[0], text=join_notes(*(variant.text for variant in nulls)))
         found = [null if variant is nulls[0] else variant for variant in found if variant.kind != "null" or variant is nulls[0]]
-    return join_enumerations(dialect, distinct(found)), progress
+    return join_enumerations(dialect, distinct(found))
 
 
 def _strange(variant: Variant) -> bool:
@@ -630,32 +627,30 @@ class _United(NamedTuple):
     """The variants as they stand in it, in their order."""
 
 
-def _united(
-    context: RewriteContext, variants: Sequence[Variant], shared: tuple[str, ...], progress: Progress
-) -> tuple[_United, Progress]:
+def _united(context: RewriteContext, variants: Sequence[Variant], shared: tuple[str, ...]) -> _United:
     """Return one schema for variants that differ, and the codec that finds the variant of an answer."""
     dialect = context.dialect
     if len(variants) == 1 and variants[0].kind == "null" and not dialect.null_type and dialect.null:
         body: JsonObject = {"type": ["string", "null"], "enum": ["null", None]}
-        return _United(body, ValuesCodec(((None, None), ("null", None))), shared, variants), progress
+        return _United(body, ValuesCodec(((None, None), ("null", None))), shared, variants)
     if len(variants) == 1 and (variants[0].kind != "null" or dialect.null):
-        return _United(variants[0].body, variants[0].codec, shared, variants), progress
+        return _United(variants[0].body, variants[0].codec, shared, variants)
     if dialect.unions == "choice":
-        body, codec, progress = choice(variants, context, progress)
-        return _United(body, codec, shared, variants), progress
+        body, codec = choice(variants, context)
+        return _United(body, codec, shared, variants)
     others = [variant for variant in variants if variant.kind != "null"]
     nulls = [variant for variant in variants if variant.kind == "null"]
     if len(others) == 1:
         body, codec = _or_null(others[0], dialect)
-        return _United(body, codec, _more(shared, [others[0].text, *others[0].notes]), variants), progress
-    others, progress = disambiguated(others, dialect, progress)
+        return _United(body, codec, _more(shared, [others[0].text, *others[0].notes]), variants)
+    others = disambiguated(others, dialect, context.ledger)
     apart = [*others, *nulls]
     if dialect.type_lists and all(variant.bare for variant in others):
-        return _United({"type": [variant.kind for variant in apart]}, None, shared, apart), progress
+        return _United({"type": [variant.kind for variant in apart]}, None, shared, apart)
     for variant in nulls:
         shared = _more(shared, [variant.text, *variant.notes])
     bodies: list[Json] = [_branch(variant, shared, dialect) for variant in others]
-    return _United({"anyOf": [*bodies, *(variant.body for variant in nulls)]}, _codec_of(others, nulls), shared, apart), progress
+    return _United({"anyOf": [*bodies, *(variant.body for variant in nulls)]}, _codec_of(others, nulls), shared, apart)
 
 
 def _more(shared: tuple[str, ...], texts: Sequence[str | None]) -> tuple[str, ...]:
@@ -680,13 +675,11 @@ def _codec_of(others: Sequence[Variant], nulls: Sequence[Variant]) -> Codec:
     return UnionCodec(tuple(Alternative(without_annotations(variant.body), variant.codec) for variant in [*others, *nulls]))
 
 
-def described(
-    node: Json, body: JsonObject, codec: Codec, notes: Sequence[str | None], context: RewriteContext, progress: Progress
-) -> Rebuilt:
+def described(node: Json, body: JsonObject, codec: Codec, notes: Sequence[str | None], context: RewriteContext) -> Rebuilt:
     """Return a schema with title and description in front, annotations the target lacks among the latter."""
     if not isinstance(node, dict):
         text = join_notes(*notes) if notes else None
-        return (_headed({"description": text}, body, {}) if text else body, codec, progress)
+        return (_headed({"description": text}, body, {}) if text else body, codec)
     head: JsonObject = {}
     tail: JsonObject = {}
     description, title = node.get("description"), node.get("title")
@@ -697,7 +690,7 @@ def described(
         if keyword == "default" and codec is None and "default" in context.dialect.keywords:
             tail["default"] = node["default"]
             continue
-        progress = progress.lose(node, keyword, "annotation", _IN_DESCRIPTION)
+        context.ledger.lose(node, keyword, "annotation", _IN_DESCRIPTION)
         if keyword in NO_ASSERTIONS and (text := context.said(node, keyword)):
             notes = [*notes, text]
     if title and isinstance(title, str):
@@ -706,12 +699,12 @@ def described(
         elif not description:
             description = title
         else:
-            progress = progress.lose(node, "title", "annotation", "has no place beside the description")
+            context.ledger.lose(node, "title", "annotation", "has no place beside the description")
     if text := join_notes(description, *notes) if notes else description:
         head["description"] = text
     if not tail and "$ref" not in body:
-        return ({**head, **body} if head else body, codec, progress)
-    return (_headed(head, body, tail) if head or tail else body, codec, progress)
+        return {**head, **body} if head else body, codec
+    return _headed(head, body, tail) if head or tail else body, codec
 
 
 def _headed(head: JsonObject, body: JsonObject, tail: JsonObject) -> JsonObject:
