@@ -1,21 +1,26 @@
-"""The way back from an answer to our names and shapes: a closed union of what can be undone."""
+"""Codecs, which convert an answer back to the names and shapes of its schema: a closed union, and its JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from types import MappingProxyType
-from typing import Literal, TypeAlias, assert_never
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, assert_never, cast
 
-from msgspec import Struct
+from msgspec import Struct, ValidationError, convert, field
 from msgspec.structs import replace
 
-from instrc.text.jsonvalue import Json
+from instrc.text.jsonvalue import JsonObject
+
+if TYPE_CHECKING:
+    from instrc.text.jsonvalue import Json
+else:
+    Json = Any  # msgspec reads no alias that refers to itself
 
 NULL_WORD = "<null>"
 """What says null where null itself says that a property is left out."""
 
 
-class More(Struct, frozen=True, gc=False):
+class More(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """The list that holds undeclared properties as pairs."""
 
     at: str
@@ -25,41 +30,41 @@ class More(Struct, frozen=True, gc=False):
     """Whether it is sent though it is empty."""
 
 
-class ByPattern(Struct, frozen=True, gc=False):
+class ByPattern(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """The codec of what stands under keys that match a pattern; `None` matches every key."""
 
-    pattern: str | None = None
+    pattern: str | None
     codec: Codec = None
 
 
-class Tag(Struct, frozen=True, gc=False):
+class Tag(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """A key that only tells alternatives apart, and its value."""
 
     key: str
     value: Json = None
 
 
-class ObjectCodec(Struct, frozen=True, gc=False):
+class ObjectCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="object"):
     """An object is an object with other keys, or other values under them."""
 
-    members: Mapping[str, Member] = MappingProxyType({})
-    more: More | None = None
+    members: dict[str, Member] = field(default_factory=dict, name="keys")
     other: Codec = None
     """The codec of undeclared properties."""
     by: tuple[ByPattern, ...] = ()
     declared: tuple[str, ...] | None = None
-    """The names of which `other` and `by` do not speak."""
+    """The names to which `other` and `by` do not apply."""
+    more: More | None = None
     tag: Tag | None = None
 
 
-class ArrayCodec(Struct, frozen=True, gc=False):
+class ArrayCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="array"):
     """A list is a list of other items."""
 
     prefix: tuple[Codec, ...] = ()
     items: Codec = None
 
 
-class PairsCodec(Struct, frozen=True, gc=False):
+class PairsCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="pairs"):
     """A list of `{key, value}` objects is an object."""
 
     item: Codec = None
@@ -67,7 +72,7 @@ class PairsCodec(Struct, frozen=True, gc=False):
     """The codecs of entries by the patterns of their keys."""
 
 
-class TupleCodec(Struct, frozen=True, gc=False):
+class TupleCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="tuple"):
     """An object is a list: its places by name, and the list of what follows them under the name `more`."""
 
     keys: tuple[str, ...]
@@ -75,7 +80,7 @@ class TupleCodec(Struct, frozen=True, gc=False):
     more: str | None = None
 
 
-class TextCodec(Struct, frozen=True, gc=False):
+class TextCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="text"):
     """A text is a value written as JSON, or itself where it is none."""
 
     kinds: tuple[str, ...] | None = None
@@ -84,7 +89,7 @@ class TextCodec(Struct, frozen=True, gc=False):
     """Whether null is sent as itself."""
 
 
-class ValuesCodec(Struct, frozen=True, gc=False):
+class ValuesCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="values"):
     """A literal is another one."""
 
     values: tuple[tuple[Json, Json], ...]
@@ -93,35 +98,37 @@ class ValuesCodec(Struct, frozen=True, gc=False):
     """Whether the case of what is sent may differ."""
 
 
-class Alternative(Struct, frozen=True, gc=False):
+class Alternative(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """One alternative of a union."""
 
-    when: Json
+    when: dict[str, Json] | bool
     """A schema of the payload that accepts what is sent for it; it may refer to the map's `definitions`."""
     codec: Codec = None
 
 
-class UnionCodec(Struct, frozen=True, gc=False):
+class UnionCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="union"):
     """A value is what the first alternative says that accepts it."""
 
     of: tuple[Alternative, ...]
 
 
-class Choice(Struct, frozen=True, gc=False):
+class Choice(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """One alternative of a choice: the key that holds it, or null, which no key holds."""
 
-    key: str | None
+    key: str | None = None
     codec: Codec = None
-    when: Json = True
+    when: dict[str, Json] | bool = True
+    null: bool = False
+    """Whether it is the alternative of null, which has no key."""
 
 
-class ChoiceCodec(Struct, frozen=True, gc=False):
+class ChoiceCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="choice"):
     """The key `choice` of an object names the alternative that another key holds."""
 
-    of: Mapping[str, Choice]
+    of: dict[str, Choice]
 
 
-class BoxCodec(Struct, frozen=True, gc=False):
+class BoxCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="box"):
     """The one key of an object, a tag aside, holds the value."""
 
     key: str
@@ -129,15 +136,15 @@ class BoxCodec(Struct, frozen=True, gc=False):
     tag: Tag | None = None
 
 
-class PlanCodec(Struct, frozen=True, gc=False):
+class PlanCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="plan"):
     """The uniform spelling of a plan is the typed one."""
 
-    raw: Mapping[str, tuple[str, ...]]
+    raw: dict[str, tuple[str, ...]]
     """By tool, the arguments that are texts whatever is in them."""
     codec: Codec = None
 
 
-class RefCodec(Struct, frozen=True, gc=False):
+class RefCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="ref"):
     """A codec of the map's `codecs`, because it is recursive or stands in several places."""
 
     name: str
@@ -145,10 +152,10 @@ class RefCodec(Struct, frozen=True, gc=False):
     """Whether null is sent as itself."""
 
 
-class NamesCodec(Struct, frozen=True, gc=False):
+class NamesCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="names"):
     """A value is the same with other keys, wherever its schema speaks of them."""
 
-    keys: Mapping[str, str] = MappingProxyType({})
+    keys: dict[str, str] = {}
     """Our names by those that are sent."""
     fold: bool = False
     """Whether the case of listed words may differ."""
@@ -171,7 +178,7 @@ SomeCodec: TypeAlias = (
 Codec: TypeAlias = SomeCodec | None
 
 
-class Member(Struct, frozen=True, gc=False):
+class Member(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """A property of an object, by the name that is sent."""
 
     key: str | None = None
@@ -207,68 +214,48 @@ def wrapped(text: str, word: str) -> int | None:
     return extra
 
 
-def parts(codec: SomeCodec) -> Iterator[Codec]:
-    """Yield what stands in the places of codecs directly inside a codec."""
-    match codec:
-        case ObjectCodec():
-            for member in codec.members.values():
-                yield member.codec
-            if codec.more is not None:
-                yield codec.more.codec
-            yield codec.other
-            for entry in codec.by:
-                yield entry.codec
-        case ArrayCodec():
-            yield from codec.prefix
-            yield codec.items
-        case PairsCodec():
-            yield codec.item
-            for entry in codec.by:
-                yield entry.codec
-        case TupleCodec():
-            yield codec.item
-        case UnionCodec():
-            for alternative in codec.of:
-                yield alternative.codec
-        case ChoiceCodec():
-            for choice in codec.of.values():
-                yield choice.codec
-        case BoxCodec() | PlanCodec():
-            yield codec.codec
-        case TextCodec() | ValuesCodec() | RefCodec() | NamesCodec():
-            pass
-        case _:
-            assert_never(codec)
+_HOLDING = frozenset({"codec", "members", "more", "other", "by", "prefix", "items", "item", "of"})
+"""Fields that hold codecs, or entries that hold one."""
 
 
-def with_parts(codec: SomeCodec, change: Callable[[Codec], Codec]) -> SomeCodec:
-    """Return a codec in which something else stands in the places of the codecs directly inside."""
-    match codec:
-        case ObjectCodec():
-            return replace(
-                codec,
-                members={sent: replace(member, codec=change(member.codec)) for sent, member in codec.members.items()},
-                more=None if codec.more is None else replace(codec.more, codec=change(codec.more.codec)),
-                other=change(codec.other),
-                by=tuple(replace(entry, codec=change(entry.codec)) for entry in codec.by),
-            )
-        case ArrayCodec():
-            return ArrayCodec(tuple(map(change, codec.prefix)), change(codec.items))
-        case PairsCodec():
-            by = tuple(replace(entry, codec=change(entry.codec)) for entry in codec.by)
-            return PairsCodec(change(codec.item), by)
-        case TupleCodec():
-            return replace(codec, item=change(codec.item))
-        case UnionCodec():
-            return UnionCodec(tuple(replace(each, codec=change(each.codec)) for each in codec.of))
-        case ChoiceCodec():
-            return ChoiceCodec({label: replace(each, codec=change(each.codec)) for label, each in codec.of.items()})
-        case BoxCodec() | PlanCodec():
-            return replace(codec, codec=change(codec.codec))
-        case TextCodec() | ValuesCodec() | RefCodec() | NamesCodec():
-            return codec
-        case _:
-            assert_never(codec)
+def parts(codec: SomeCodec) -> Iterator[SomeCodec]:
+    """Yield the codecs directly inside a codec."""
+
+    def inside(value: object) -> Iterator[SomeCodec]:
+        match value:
+            case Member() | More() | ByPattern() | Alternative() | Choice():
+                yield from inside(value.codec)
+            case tuple():
+                yield from chain.from_iterable(map(inside, value))
+            case dict():
+                yield from chain.from_iterable(map(inside, value.values()))
+            case Struct():
+                yield cast("SomeCodec", value)
+            case _:  # nothing, or the name of the list behind a tuple
+                pass
+
+    for name in codec.__struct_fields__:
+        if name in _HOLDING:
+            yield from inside(getattr(codec, name))
+
+
+def with_codecs(codec: SomeCodec, change: Callable[[SomeCodec], Codec]) -> SomeCodec:
+    """Return a codec with the codecs directly inside it changed."""
+
+    def changed_in(value: object) -> object:
+        match value:
+            case Member() | More() | ByPattern() | Alternative() | Choice():
+                return replace(value, codec=changed_in(value.codec))
+            case tuple():
+                return tuple(map(changed_in, value))
+            case dict():
+                return {name: changed_in(entry) for name, entry in value.items()}
+            case Struct():
+                return change(cast("SomeCodec", value))
+            case _:
+                return value
+
+    return replace(codec, **{name: changed_in(getattr(codec, name)) for name in codec.__struct_fields__ if name in _HOLDING})
 
 
 def each(codecs: Iterable[Codec]) -> Iterator[SomeCodec]:
@@ -291,8 +278,8 @@ def changed(codecs: Iterable[Codec], change: Callable[[SomeCodec, SomeCodec], Co
     roots = list(codecs)
     done: dict[int, Codec] = {}
 
-    def become(codec: Codec) -> Codec:
-        return None if codec is None else done[id(codec)]
+    def become(codec: SomeCodec) -> Codec:
+        return done[id(codec)]
 
     stack = [(codec, False) for codec in roots]
     while stack:
@@ -300,11 +287,11 @@ def changed(codecs: Iterable[Codec], change: Callable[[SomeCodec, SomeCodec], Co
         if node is None or id(node) in done:
             continue
         if entered:
-            done[id(node)] = change(node, with_parts(node, become))
+            done[id(node)] = change(node, with_codecs(node, become))
         else:
             stack.append((node, True))
             stack.extend((inner, False) for inner in parts(node))
-    return [become(codec) for codec in roots]
+    return [None if codec is None else done[id(codec)] for codec in roots]
 
 
 def prune(codec: Codec, definitions: Mapping[str, Codec]) -> tuple[Codec, dict[str, Codec]]:
@@ -317,7 +304,7 @@ def prune(codec: Codec, definitions: Mapping[str, Codec]) -> tuple[Codec, dict[s
 
     def left(_: SomeCodec, new: SomeCodec) -> Codec:
         """Return a codec without what changes nothing; `None` if that is all of it."""
-        return new if _acts(new, trivial) or any(part is not None for part in parts(new)) else None
+        return new if _acts(new, trivial) or any(parts(new)) else None
 
     names = [name for name in definitions if name not in trivial]
     result, *used = changed([codec, *(definitions[name] for name in names)], left)
@@ -337,3 +324,79 @@ def _acts(codec: SomeCodec, trivial: set[str]) -> bool:
             return True
         case _:
             assert_never(codec)
+
+
+def to_json(codec: Codec) -> Json:
+    """Return a codec as plain JSON."""
+    return None if codec is None else _object(codec)
+
+
+def _object(part: Struct) -> JsonObject:
+    """Return a codec, or an entry in one, as a JSON object."""
+    if isinstance(part, Choice) and part.null:
+        return {"null": True}
+    word = part.__struct_config__.tag
+    written: JsonObject = {} if word is None else {"as": str(word)}
+    for name, key in zip(part.__struct_fields__, part.__struct_encode_fields__, strict=True):
+        value = getattr(part, name)
+        if _is_written(part, name, value):
+            written[key] = value if name in {"when", "value"} else _plain(value)
+    return written
+
+
+def _plain(value: object) -> Json:
+    match value:
+        case Struct():
+            return _object(value)
+        case tuple():
+            return [_plain(item) for item in value]
+        case dict():
+            return {name: _plain(item) for name, item in value.items()}
+        case _:
+            return cast("Json", value)
+
+
+def _is_written(part: Struct, name: str, value: object) -> bool:
+    """Return whether a field is written; most are left out when they are empty."""
+    match name:
+        case "when" | "value" | "asked" | "pattern" | "item":
+            return True
+        case "codec" if not isinstance(part, Member | PlanCodec):
+            return True
+        case "other" if isinstance(part, ObjectCodec):
+            return value is not None or bool(part.by)
+        case "members" if isinstance(part, ObjectCodec):
+            return bool(value) or not (part.more is None and part.tag is None and part.declared is None)
+        case "prefix" | "by":
+            return bool(value)
+        case _:
+            return value is not None and value is not False
+
+
+class Damaged(ValueError):  # noqa: N818  -- what the map is
+    """A map whose codecs cannot be read."""
+
+
+class Codecs(Struct, frozen=True):
+    """The codecs of one map."""
+
+    codec: Codec
+    codecs: dict[str, Codec] | None = None
+
+    @property
+    def named(self) -> dict[str, Codec]:
+        """The codecs that others refer to by name."""
+        return self.codecs or {}
+
+
+def codecs_of(record: Mapping[str, Json], kind: type[Codecs] = Codecs) -> Codecs:
+    """Return the codecs of the map of one tool, read as `kind`; `Damaged` says what is wrong with it."""
+    try:
+        codecs = convert(record, kind)
+    except (ValidationError, RecursionError) as error:
+        raise Damaged(str(error)) from None
+    for codec in each([codecs.codec, *codecs.named.values()]):
+        if isinstance(codec, RefCodec) and codec.name not in codecs.named:
+            message = f"`{codec.name}` is not defined"
+            raise Damaged(message)
+    return codecs

@@ -25,9 +25,9 @@ from instrc.providers.codec import (
     TupleCodec,
     UnionCodec,
     ValuesCodec,
+    codecs_of,
     wrapped,
 )
-from instrc.providers.maps import codecs_of
 from instrc.schema.patterns import candidates, may_match
 from instrc.schema.validation import DefinitionsValidator
 from instrc.schema.vocabulary import IN_PLACE
@@ -307,7 +307,7 @@ class Decoder(ABC):
         With `read`, which says what a text holds, objects and lists are brought into shape.
         """
         codecs = codecs_of(record)
-        self.codec: Codec = codecs.root
+        self.codec = codecs.codec
         self._codecs = codecs.named
         self._definitions = DefinitionsValidator(record.get("definitions"))
         self._schema: Json = record.get("schema", True)

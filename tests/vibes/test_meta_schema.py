@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import referencing
@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 import instrc
 from instrc import CompileError, Report
 from instrc.compiler.lint.review import review  # one vibe by itself, without a folder
-from instrc.providers.maps import _FORMS  # the table of codecs: the schema is to have each
+from instrc.providers.codec import SomeCodec  # the schema is to have each codec
 from instrc.text import files  # JSON text in and out, as the package writes it
 from instrc.vibes.registry import Registry
 
@@ -100,7 +100,7 @@ def test_the_schema_of_maps_has_every_codec_with_its_members() -> None:
     Draft202012Validator.check_schema(MAP)
     defs = {name.removesuffix("Codec"): schema for name, schema in MAP["$defs"].items() if name.endswith("Codec")}
     assert {name: set(schema["properties"]) - {"as"} for name, schema in defs.items()} == {
-        name: set(form.names) for name, form in _FORMS.items()
+        codec.__struct_config__.tag: set(codec.__struct_encode_fields__) for codec in get_args(SomeCodec)
     }
     map_ = instrc.lower({"type": "object", "properties": {"a": {}}}, "openai", "it").map
     wrong = (

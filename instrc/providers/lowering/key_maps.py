@@ -8,12 +8,11 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from instrc.providers.codec import ByPattern, Codec, ObjectCodec, PairsCodec
+from instrc.providers.codec import ByPattern, Codec, ObjectCodec, PairsCodec, to_json
 from instrc.providers.dialect import Dialect
 from instrc.providers.lowering.context import Ledger, RewriteContext, Variant, note
 from instrc.providers.lowering.target_patterns import pattern_for
 from instrc.providers.lowering.unions import combine_variants, fit
-from instrc.providers.maps import to_json
 from instrc.schema.laws.numbers import bound
 from instrc.schema.walk import required_names
 from instrc.text.jsontext import dumps

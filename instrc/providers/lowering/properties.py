@@ -358,7 +358,7 @@ def _codec(properties: Sequence[Property], undeclared: ObjectCodec | None, more:
         declared = tuple(found.sent for found in properties)
         return replace(undeclared, declared=declared, members=members)
     busy = more is not None or any(member.codec is not None or member.acts for member in members.values())
-    return ObjectCodec(members, more) if busy else None
+    return ObjectCodec(members, more=more) if busy else None
 
 
 def _judge_of_names(node: JsonObject) -> Callable[[str], bool]:

@@ -11,7 +11,20 @@ from msgspec.structs import replace
 
 from instrc.problems.problem import CompileError
 from instrc.problems.targets import RecursiveForTarget
-from instrc.providers.codec import BoxCodec, ChoiceCodec, Codec, RefCodec, SomeCodec, UnionCodec, changed, each, parts, prune
+from instrc.providers.codec import (
+    BoxCodec,
+    ChoiceCodec,
+    Codec,
+    RefCodec,
+    SomeCodec,
+    UnionCodec,
+    changed,
+    each,
+    parts,
+    prune,
+    to_json,
+    with_codecs,
+)
 from instrc.providers.dialect import DEFINITION_NAME, Dialect
 from instrc.providers.lowering import arrays, properties, scalars, uniform_plans, unions
 from instrc.providers.lowering.context import (
@@ -35,7 +48,6 @@ from instrc.providers.lowering.context import (
 from instrc.providers.lowering.intake import Survey
 from instrc.providers.lowering.losses import place_of
 from instrc.providers.lowering.unions import SILENT, combine, fit
-from instrc.providers.maps import one_to_json, to_json
 from instrc.schema.impossible import forbids_everything
 from instrc.schema.vocabulary import BY_TYPE, HOLDERS, NO_ASSERTIONS
 from instrc.schema.walk import reached_definitions, subschemas, with_parts
@@ -484,4 +496,4 @@ def _asking(codec: SomeCodec, whens: Mapping[int, Json]) -> SomeCodec:
 
 def _key(codec: SomeCodec) -> str:
     """Return what is the same for codecs that say the same, if the codecs inside are one object wherever they are equal."""
-    return dumps(one_to_json(codec, lambda inner: None if inner is None else {"id": id(inner)}), indent=False)
+    return dumps(to_json(with_codecs(codec, lambda inner: RefCodec(f"#{id(inner)}"))), indent=False)

@@ -51,7 +51,7 @@ from instrc.schema.relations import disjoint
 from instrc.schema.vocabulary import HOLDERS, KEYWORDS, NO_ASSERTIONS
 from instrc.schema.walk import map_schemas, required_names
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json, JsonObject, as_array, freeze, kind_of, mapping
+from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, freeze, kind_of, mapping
 from instrc.text.limits import REBUILT_LEVELS, UNION_VARIANTS
 from instrc.text.sentences import filled
 
@@ -484,11 +484,11 @@ def _choice_named(variants: Sequence[Variant], context: RewriteContext) -> tuple
         label = unique_name(_label(variant, context.dialect), [*labels, "choice"], 60)
         labels.append(label)
         if variant.kind == "null":
-            of[label] = Choice(None)
+            of[label] = Choice(null=True)
             continue
         text = join_notes(variant.text, *variant.notes) or filled(context.sentences.if_chosen, label=label)
         properties[label] = {"description": text, **variant.body}
-        of[label] = Choice(label, variant.codec, without_annotations(variant.body))
+        of[label] = Choice(label, variant.codec, as_object(without_annotations(variant.body)))
     words: list[Json] = [*labels]
     named: JsonObject = {"type": "string", "enum": words, "description": context.sentences.chosen}
     return {"type": "object", "properties": {"choice": named, **properties}, "required": ["choice"]}, ChoiceCodec(of)
@@ -672,7 +672,9 @@ def _codec_of(others: Sequence[Variant], nulls: Sequence[Variant]) -> Codec:
     """Return the codec of a union: nothing if nothing changes in any branch."""
     if all(variant.codec is None for variant in others):
         return None
-    return UnionCodec(tuple(Alternative(without_annotations(variant.body), variant.codec) for variant in [*others, *nulls]))
+    return UnionCodec(
+        tuple(Alternative(as_object(without_annotations(variant.body)), variant.codec) for variant in [*others, *nulls])
+    )
 
 
 def described(node: Json, body: JsonObject, codec: Codec, notes: Sequence[str | None], context: RewriteContext) -> Rebuilt:

@@ -13,6 +13,8 @@ from instrc.providers.codec import (  # the closed union, each case by itself
     ByPattern,
     Choice,
     ChoiceCodec,
+    Codecs,
+    Damaged,
     Member,
     More,
     NamesCodec,
@@ -26,18 +28,19 @@ from instrc.providers.codec import (  # the closed union, each case by itself
     TupleCodec,
     UnionCodec,
     ValuesCodec,
+    codecs_of,
     parts,
     prune,
-    with_parts,
+    to_json,
+    with_codecs,
 )
-from instrc.providers.maps import Codecs, Damaged, codecs_of, to_json  # one codec of a map
 from instrc.text.jsontext import dumps, loads
 
 TEXT = TextCodec()
 EACH: list[SomeCodec] = [
     ObjectCodec({"a": Member("ä", absent=True, null="<null>", codec=TEXT)}, tag=Tag("option", "one")),
     ObjectCodec({"b": Member(absent="also"), "c": Member(missing=True), "d": Member(unsaid=True)}),
-    ObjectCodec({"x_": Member()}, More("more", TEXT, ("x_",), asked=True)),
+    ObjectCodec({"x_": Member()}, more=More("more", TEXT, ("x_",), asked=True)),
     ObjectCodec({}, other=TEXT, by=(ByPattern("^x", None),), declared=("a",)),
     ObjectCodec({}, other=TEXT),
     ArrayCodec((None, TEXT), TEXT),
@@ -46,7 +49,7 @@ EACH: list[SomeCodec] = [
     TextCodec(("integer", "null"), null=True),
     ValuesCodec((("1", 1), ("true", True), ("{}", {})), fold=True),
     UnionCodec((Alternative({"type": "string"}, TEXT), Alternative(when=True, codec=None))),
-    ChoiceCodec({"one": Choice("one", TEXT, {"type": "string"}), "null": Choice(None)}),
+    ChoiceCodec({"one": Choice("one", TEXT, {"type": "string"}), "null": Choice(null=True)}),
     BoxCodec("value", TEXT, Tag("option", "two")),
     PlanCodec({"search": ("query",)}, ArrayCodec((), TEXT)),
     PlanCodec({}, None),
@@ -68,13 +71,13 @@ def test_a_codec_is_the_same_when_it_is_read_again(codec: SomeCodec) -> None:
     written = loads(dumps(to_json(codec)))
     again = codecs_of({"codec": written, "codecs": {"part": None}})
     assert again == Codecs(codec, {"part": None})
-    assert dumps(to_json(again.root)) == dumps(written)
+    assert dumps(to_json(again.codec)) == dumps(written)
 
 
 @pytest.mark.parametrize("codec", EACH, ids=named)
 def test_the_parts_of_a_codec_are_those_that_can_be_replaced(codec: SomeCodec) -> None:
-    assert with_parts(codec, lambda part: part) == codec
-    assert not any(part is not None for part in parts(with_parts(codec, lambda _: None)))
+    assert with_codecs(codec, lambda part: part) == codec
+    assert not [*parts(with_codecs(codec, lambda _: None))]
 
 
 def test_what_leads_to_codecs_that_change_nothing_is_dropped() -> None:
@@ -107,5 +110,5 @@ def test_a_damaged_codec_is_told(damaged: Any) -> None:
 def test_a_codec_that_holds_itself_is_told() -> None:
     endless: dict[str, Any] = {"as": "array"}
     endless["items"] = endless
-    with pytest.raises(Damaged, match="holds itself"):
+    with pytest.raises(Damaged, match="recursion"):
         codecs_of({"codec": endless})

@@ -238,20 +238,23 @@ def test_a_map_whose_message_is_no_message_is_refused() -> None:
     deep: Any = {}
     for _ in range(50):
         deep = {"a": deep}
-    for result in (deep, "@text"):
-        with pytest.raises(CompileError, match="its `result` is damaged"):
+    for result, reason in (
+        (deep, "its `result` is nested too deeply"),
+        ("@text", "Expected `object | null`, got `str` - at `$.result`"),
+    ):
+        with pytest.raises(CompileError, match=re.escape(reason)):
             lift("{}", {"instrc": 1, "schema": {"type": "object"}, "codec": None, "result": result})
 
 
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [
-        ({"codec": ...}, "its `codec` is missing"),
+        ({"codec": ...}, "Object missing required field `codec`"),
         ({"target": "opnai"}, 'its `target` is "opnai", which is not a target'),
-        ({"codec": {"as": "object", "keyz": {}}}, '`object` holds "keyz", which nobody knows'),
+        ({"codec": {"as": "object", "keyz": {}}}, "it is damaged: Object contains unknown field `keyz` - at `$.codec`"),
         (
             {"codec": {"as": "object", "keys": {"a": {"codecs": None}}}},
-            "an entry in the `keys` of `object` holds what nobody knows",
+            "it is damaged: Object contains unknown field `codecs` - at `$.codec.keys[...]`",
         ),
     ],
     ids=["no codec", "an unknown target", "a misspelt member", "a misspelt member of an entry"],
