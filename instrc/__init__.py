@@ -71,7 +71,10 @@ Check, convert and compare what a model plans to do:
     assert instrc.typed_plan(uniform, tools) == plan
     # `import_plan`, `export_plan`, `score_plans` and `sample_plans` speak the form of TaskBench
 
-What is wrong is an `instrc.CompileError` with `problems`; what is only suspicious is an `instrc.CompileWarning`.
+Every error is an `instrc.InstrcError` with `problems`: `CompileError` of a program or a vibe, `InputError` of a run's input,
+`AnswerError` of a model's or a person's answer, `SettingsError` of an option, `NotFoundError`, `ConflictError`,
+`UnavailableError`; and a `RunError` (`RunFailedError`, `RunWaitingError`, `RunCancelledError`) where a run has no result.
+What is only suspicious is an `instrc.CompileWarning`.
 
 Everything here is loaded when it is first used, so that a program that needs one part does not wait for the others.
 """
@@ -83,31 +86,36 @@ from typing import TYPE_CHECKING
 from instrc.version import __version__
 
 if TYPE_CHECKING:
-    from instrc.api import (
+    from instrc.api.evaluation import evaluate, evaluate_async
+    from instrc.api.programs import (
         artefacts,
         check,
-        close_stores,
         compile,  # noqa: A004  -- `instrc.compile` is its name
-        evaluate,
-        evaluate_async,
-        find_run,
-        find_run_async,
-        flatten,
         registry,
-        rehearse,
-        run,
-        run_async,
-        runs,
-        split,
-        stream,
-        strip,
-        subsumes,
         types,
     )
+    from instrc.api.runs import find_run, find_run_async, rehearse, run, run_async, runs, stream
+    from instrc.api.schemas import flatten, split, strip, subsumes
     from instrc.compiler.importing import import_tools
     from instrc.compiler.ir import Artefact
     from instrc.compiler.resolve import instruction
-    from instrc.problems.problem import CompileError, CompileWarning, Label, Problem
+    from instrc.engines.launch import close_stores
+    from instrc.problems.errors import (
+        AnswerError,
+        CompileError,
+        CompileWarning,
+        ConflictError,
+        InputError,
+        InstrcError,
+        NotFoundError,
+        RunCancelledError,
+        RunError,
+        RunFailedError,
+        RunWaitingError,
+        SettingsError,
+        UnavailableError,
+    )
+    from instrc.problems.problem import Label, Problem
     from instrc.problems.report import Report
     from instrc.providers.dialect import Dialect
     from instrc.providers.lifting.lift import Lifted, lift
@@ -117,7 +125,7 @@ if TYPE_CHECKING:
     from instrc.providers.targets import targets
     from instrc.providers.transcode import Inexpressible
     from instrc.runtime.activities import PENDING, Activities, ActivityError, Retry, activity, current_call
-    from instrc.runtime.engine import Question, Run, RunFailedError
+    from instrc.runtime.engine import Question, Run
     from instrc.runtime.models.model import Model, ModelError, Reply, Request, Sample, Scripted
     from instrc.runtime.models.partial import AnswerPart
     from instrc.runtime.stream import RunStream
@@ -134,22 +142,27 @@ __all__ = [
     "PENDING",
     "Activities",
     "ActivityError",
+    "AnswerError",
     "AnswerPart",
     "Artefact",
     "CheckedRun",
     "CompileError",
     "CompileWarning",
+    "ConflictError",
     "Dialect",
     "EvaluationResult",
     "Example",
     "Flat",
     "Inexpressible",
+    "InputError",
+    "InstrcError",
     "Label",
     "Lifted",
     "LoweredTools",
     "Lowering",
     "Model",
     "ModelError",
+    "NotFoundError",
     "Problem",
     "Question",
     "Rehearsal",
@@ -158,13 +171,18 @@ __all__ = [
     "Request",
     "Retry",
     "Run",
+    "RunCancelledError",
+    "RunError",
     "RunFailedError",
     "RunStream",
+    "RunWaitingError",
     "Sample",
     "Scripted",
+    "SettingsError",
     "Source",
     "Span",
     "Tool",
+    "UnavailableError",
     "Verification",
     "__version__",
     "activity",
@@ -209,23 +227,34 @@ _HOMES = {
     "Artefact": "instrc.compiler.ir",
     "CheckedRun": "instrc.testing.evaluation.checks",
     "EvaluationResult": "instrc.testing.evaluation.results",
-    "CompileError": "instrc.problems.problem",
-    "CompileWarning": "instrc.problems.problem",
+    "AnswerError": "instrc.problems.errors",
+    "CompileError": "instrc.problems.errors",
+    "CompileWarning": "instrc.problems.errors",
+    "ConflictError": "instrc.problems.errors",
+    "InputError": "instrc.problems.errors",
+    "InstrcError": "instrc.problems.errors",
+    "NotFoundError": "instrc.problems.errors",
+    "RunCancelledError": "instrc.problems.errors",
+    "RunError": "instrc.problems.errors",
+    "RunFailedError": "instrc.problems.errors",
+    "RunWaitingError": "instrc.problems.errors",
+    "SettingsError": "instrc.problems.errors",
+    "UnavailableError": "instrc.problems.errors",
     "Label": "instrc.problems.problem",
     "Problem": "instrc.problems.problem",
     "Report": "instrc.problems.report",
     "Source": "instrc.text.source",
     "Span": "instrc.text.source",
-    "artefacts": "instrc.api",
-    "check": "instrc.api",
-    "compile": "instrc.api",
-    "registry": "instrc.api",
-    "types": "instrc.api",
+    "artefacts": "instrc.api.programs",
+    "check": "instrc.api.programs",
+    "compile": "instrc.api.programs",
+    "registry": "instrc.api.programs",
+    "types": "instrc.api.programs",
     "Flat": "instrc.schema.flattening.provenance",
-    "flatten": "instrc.api",
-    "split": "instrc.api",
-    "strip": "instrc.api",
-    "subsumes": "instrc.api",
+    "flatten": "instrc.api.schemas",
+    "split": "instrc.api.schemas",
+    "strip": "instrc.api.schemas",
+    "subsumes": "instrc.api.schemas",
     "Dialect": "instrc.providers.dialect",
     "Lifted": "instrc.providers.lifting.lift",
     "Lowering": "instrc.providers.lowering.lower",
@@ -249,17 +278,17 @@ _HOMES = {
     "typed_plan": "instrc.tools.plan_check",
     "uniform_plan": "instrc.tools.plan_check",
     "lower_all": "instrc.providers.lowering.toolset",
-    "close_stores": "instrc.api",
-    "evaluate": "instrc.api",
-    "evaluate_async": "instrc.api",
-    "find_run": "instrc.api",
-    "find_run_async": "instrc.api",
+    "close_stores": "instrc.engines.launch",
+    "evaluate": "instrc.api.evaluation",
+    "evaluate_async": "instrc.api.evaluation",
+    "find_run": "instrc.api.runs",
+    "find_run_async": "instrc.api.runs",
     "Rehearsal": "instrc.testing.rehearsal",
-    "rehearse": "instrc.api",
-    "run": "instrc.api",
-    "run_async": "instrc.api",
-    "runs": "instrc.api",
-    "stream": "instrc.api",
+    "rehearse": "instrc.api.runs",
+    "run": "instrc.api.runs",
+    "run_async": "instrc.api.runs",
+    "runs": "instrc.api.runs",
+    "stream": "instrc.api.runs",
     "PENDING": "instrc.runtime.activities",
     "Activities": "instrc.runtime.activities",
     "ActivityError": "instrc.runtime.activities",
@@ -274,7 +303,6 @@ _HOMES = {
     "Retry": "instrc.runtime.activities",
     "Question": "instrc.runtime.engine",
     "Run": "instrc.runtime.engine",
-    "RunFailedError": "instrc.runtime.engine",
     "AnswerPart": "instrc.runtime.models.partial",
     "RunStream": "instrc.runtime.stream",
 }

@@ -64,13 +64,13 @@ def _run(given: list[str]) -> int:
         if isinstance(error, FileNotFoundError) and _folder_is_gone():
             write_error("error: the working folder does not exist any more\n")
             return PROBLEMS
-        from instrc.problems.problem import CompileError
+        from instrc.problems.errors import InstrcError, codes_of
 
-        if isinstance(error, CompileError):  # files may change after they were found to be right
+        if isinstance(error, InstrcError):  # files may change after they were found to be right
             from instrc.cli.output import Format, show
 
             show(error.problems, Format.TEXT)
-            return PROBLEMS
+            return codes_of(type(error)).exit
         if (missing := _used_up(error)) is not None:
             write_error(f"error: the system has no more of what this needs: {missing}\n")
             return PROBLEMS

@@ -20,7 +20,8 @@ from instrc.cli.output import FINE, PROBLEMS, Format, show, verdict
 from instrc.cli.reviewing import review_files
 from instrc.cli.terminal import clear_screen, is_terminal, write, write_error, write_report
 from instrc.compiler.workspace import OptionOverrides, Workspace
-from instrc.problems.problem import CompileError, Problem
+from instrc.problems.errors import InstrcError, SettingsError
+from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
@@ -321,7 +322,7 @@ def preview_command(
                 options.refuse_use("no model is chosen: say which by --model, or in `[tool.instrc.run]`", "--ask")
             view = _View(settings, target, words, options.settings_of(set_), report, count, by, full, ask)
             text, failed = "\n".join(_artefact(each, given, view) for each in compiled), view.failed
-        except CompileError as error:
+        except InstrcError as error:
             report.take(error)
         if watch:
             clear_screen()
@@ -347,7 +348,7 @@ def _counter(tokenizer: str | None) -> tuple[Callable[[str], int], str]:
     except ImportError:
         from instrc.problems.settings import MissingExtra
 
-        raise CompileError([MissingExtra(feature="`--tokenizer`", extra="tokens", package="tiktoken")]) from None
+        raise SettingsError([MissingExtra(feature="`--tokenizer`", extra="tokens", package="tiktoken")]) from None
     try:
         encoding = tiktoken.get_encoding(tokenizer)
     except Exception as error:  # noqa: BLE001  -- the library fetches the encoding, and fails in many ways
@@ -355,7 +356,9 @@ def _counter(tokenizer: str | None) -> tuple[Callable[[str], int], str]:
 
         known = ", ".join(tiktoken.list_encoding_names())
         wanted = f"an encoding that tiktoken can load ({known})"
-        raise CompileError([InvalidOption(option="--tokenizer", given=f"`{tokenizer}` ({error})"[:200], wanted=wanted)]) from None
+        raise SettingsError(
+            [InvalidOption(option="--tokenizer", given=f"`{tokenizer}` ({error})"[:200], wanted=wanted)]
+        ) from None
     return (lambda text: len(encoding.encode(text, disallowed_special=()))), tokenizer
 
 

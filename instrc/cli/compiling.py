@@ -18,7 +18,8 @@ from instrc.cli.terminal import write, write_error
 from instrc.compiler.ir import Artefact, Fusion, Step
 from instrc.compiler.ir import Emit as Kind
 from instrc.compiler.workspace import OptionOverrides, Workspace
-from instrc.problems.problem import CompileError, Problem
+from instrc.problems.errors import InstrcError
+from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import comparison_key
 from instrc.schema.flattening.flatten import flatten
@@ -157,7 +158,7 @@ class Places:
             if self.plan is None:
                 return self._in_vibe(self.registry.open(Path(self.file)), place)
             return self._in_program(self.plan, tuple(map(str, tokens(place))))
-        except (CompileError, OSError):
+        except (InstrcError, OSError):
             return None
 
     def _in_program(self, plan: Plan, path: tuple[str, ...]) -> Span | None:
@@ -195,7 +196,7 @@ class Places:
             try:
                 flat = flatten(vibe.schema, self.registry.documents, base=vibe.uri, trace=True, nullable=True, share=False)
                 found = flat.origins
-            except CompileError:  # what cannot be traced is told at the step
+            except InstrcError:  # what cannot be traced is told at the step
                 found = {}
             self._origins[vibe.uri] = found
         return found
@@ -316,7 +317,7 @@ def _placing_problems(
     found = Report()
     try:
         yield found
-    except CompileError as error:
+    except InstrcError as error:
         found.take(error)
     finally:
         if export is not None and found.problems:
@@ -374,7 +375,7 @@ def compile_files(
         workspace = Workspace(project)
         for file in with_progress(files, "Compiling"):
             made += [(file, artefact) for artefact in workspace.compile(file, overrides, report)]
-    except CompileError as error:
+    except InstrcError as error:
         report.take(error)
     compiled = list(exports(made, wanted.unwanted))
     for export in compiled:

@@ -17,7 +17,7 @@ from instrc.cli.terminal import write, write_report
 from instrc.compiler.ir import Artefact, Emit
 from instrc.compiler.workspace import OptionOverrides, Workspace
 from instrc.language.lexer import decode_source
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import InstrcError
 from instrc.problems.report import Report
 from instrc.process.process import Process
 from instrc.text.jsontext import dumps
@@ -69,7 +69,7 @@ def diff_command(
             before, after = (dict(_schemas(each, workspace, report, programs=programs)) for each in (old, new))
             if not report.failed:
                 documents, certain = _all_compared(before, after, old, new)
-    except CompileError as error:
+    except InstrcError as error:
         report.take(error)
     told = report.once()
     code = verdict(told)

@@ -17,7 +17,7 @@ import typer
 from instrc.cli import eval_versions, options, running
 from instrc.cli.output import PROBLEMS, WRONG_USE, Format, deliver_text, report_written, show, try_to_write
 from instrc.cli.terminal import is_terminal, write_error
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import SettingsError
 from instrc.problems.report import Report
 from instrc.text.jsontext import dumps
 from instrc.text.visible import visible_lines
@@ -156,7 +156,7 @@ def _asked(
     fresh: bool,
 ) -> EvalOptions:
     """Return how the data sets are run."""
-    from instrc.api import evaluation_checks
+    from instrc.api.evaluation import evaluation_checks
     from instrc.engines.stores import USUAL_FOLDER
     from instrc.testing.evaluation.runner import Budget, EvalOptions  # the help of all commands does without them
 
@@ -374,7 +374,7 @@ def _record(program: str, found: EvaluationResult, folder: Path) -> None:
     traces = {result.trace: read_trace(folder, result.trace) for result in found.results if result.trace}
     file = Path(program).with_name(Path(program).name.partition(".")[0] + RECORDED)
     if wrong := try_to_write({file: recorded_cases(found, traces)}):
-        raise CompileError(wrong)
+        raise SettingsError(wrong)
     report_written([file], Format.TEXT)
 
 

@@ -12,7 +12,7 @@ import typer
 from instrc.cli import options, running
 from instrc.cli.options import settings_of
 from instrc.cli.terminal import write_error
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import InstrcError
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject
 from instrc.text.visible import visible_lines
@@ -186,7 +186,7 @@ def _ablated(
         try:
             changed = without(program, part, export=export, project=project)
             made.append((part, Version(f"without {part.kind} {part.name}", changed)))
-        except CompileError as error:
+        except InstrcError as error:
             impossible.append((part, error.problems[0].message))
     runs = len(data.cases) * (asked.repeats or data.repeat) * (len(made) + 1)
     _say([f"{len(made)} parts.", *comparison.foresight(len(data.cases), runs)])

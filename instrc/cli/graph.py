@@ -12,7 +12,7 @@ from instrc import problems
 from instrc.cli import options
 from instrc.cli.output import Format
 from instrc.compiler.workspace import OptionOverrides, Workspace
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import InstrcError
 from instrc.problems.report import Report
 from instrc.text.source import Source
 
@@ -63,7 +63,7 @@ def graph_command(
             text = _render([_picture(artefact) for artefact in _chosen(compiled, export, file, report)], form)
             if text and form is PictureFormat.MERMAID and output is not None and output.suffix.lower() == ".md":
                 text = f"```mermaid\n{text}```\n"  # what draws Markdown draws fenced charts
-    except CompileError as error:
+    except InstrcError as error:
         report.take(error)
     options.deliver_and_exit(report, text, output, lambda: [*workspace.files(file)()], shape)
 

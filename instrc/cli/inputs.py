@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from instrc import problems
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import InstrcError
 from instrc.problems.report import Report
 from instrc.schema.wellformed import problems_of
 from instrc.text.jsontext import JsonPlaces, loads, repeated_members
@@ -98,7 +98,7 @@ def read_records(path: str, report: Report) -> Given | None:
 
     try:
         given = of_text(source)
-    except CompileError as error:
+    except InstrcError as error:
         report.take(error)
         return None
     for problem in given.problems:  # lines that are broken, beside others that are not

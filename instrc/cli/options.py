@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn, TypeAlias
 import typer
 
 from instrc.cli.output import FINE, Format, deliver_text, report_written, show, verdict
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import InstrcError, codes_of
 from instrc.problems.report import Report
 from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json
@@ -115,12 +115,12 @@ def one_stdin(*paths: str) -> None:
 
 @contextmanager
 def exit_on_problems(shape: Format) -> Iterator[None]:
-    """Show the problems of a `CompileError`, which ends the command."""
+    """Show the problems of an error, and exit with its code."""
     try:
         yield
-    except CompileError as error:
+    except InstrcError as error:
         show(error.problems, shape)
-        raise typer.Exit(verdict(error.problems)) from None
+        raise typer.Exit(codes_of(type(error)).exit) from None
 
 
 @contextmanager
@@ -129,7 +129,7 @@ def reported(shape: Format, *, strict: bool = False, product: bool = False) -> I
     report = Report()
     try:
         yield report
-    except CompileError as error:
+    except InstrcError as error:
         report.take(error)
     found = report.once()
     show(found, shape, product=product)

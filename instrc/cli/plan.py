@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from instrc.cli.inputs import are_records, bench_of, each_record, plans_in, read_bench_file, read_json, read_records
 from instrc.cli.options import OutputFile, ProblemFormat, one_stdin, reported
 from instrc.cli.output import FINE, Format, deliver_text, show, verdict
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import InstrcError
 from instrc.problems.report import Report
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, Location, as_object, tokens
@@ -148,7 +148,7 @@ def export(
         for path, id_, plan in found:
             try:
                 record = as_object(export_plan(plan, bench))
-            except CompileError as error:
+            except InstrcError as error:
                 _report_problems([problem for problem in error.problems if isinstance(problem, PlanProblem)], given, path, report)
                 continue
             lines.append(dumps({"id": id_, **record} if id_ is not None else record, indent=not several))

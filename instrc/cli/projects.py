@@ -21,8 +21,9 @@ from instrc.cli.output import FINE, PROBLEMS, Format, report_written, show, try_
 from instrc.cli.terminal import write_error, write_report
 from instrc.compiler.scaffold import PROGRAM, SETTINGS, new, project, with_table
 from instrc.compiler.workspace import Workspace, idle_entries
+from instrc.problems.errors import InstrcError
 from instrc.problems.files import FileExists
-from instrc.problems.problem import CompileError, Problem
+from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import comparison_key
 from instrc.text.arguments import excerpt
@@ -191,7 +192,7 @@ def lock_command(
         found = [problem for problem in report.once() if problem.severity == "error"]
         if not found:
             found = [problem for lock in locks for problem in (_stale(lock) if check else _write(lock, shape))]
-    except CompileError as error:
+    except InstrcError as error:
         found = list(error.problems)
     show(found, shape)
     raise typer.Exit(verdict(found))

@@ -11,7 +11,8 @@ from typing import Final
 from instrc.cli.output import Format, show, unwritable, verdict, with_progress, write_files
 from instrc.cli.terminal import write_error
 from instrc.compiler.checking import check_files
-from instrc.problems.problem import CompileError, Fix, Problem
+from instrc.problems.errors import InstrcError
+from instrc.problems.problem import Fix, Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import applied, comparison_key
 from instrc.vibes.find_files import STDIN, find_files, read_bytes
@@ -133,7 +134,7 @@ def review_files(
                 from instrc.engines.prepare import wrong_activities  # brings the runtime, which most checks do without
 
                 report.problems += wrong_activities(files, project)
-        except CompileError as error:
+        except InstrcError as error:
             report.take(error)
         return report.once()
 

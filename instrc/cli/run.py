@@ -16,8 +16,8 @@ from instrc.cli import options, running
 from instrc.cli.output import FINE, PROBLEMS, Format, deliver_text, item_counter, show, try_to_write
 from instrc.cli.running import engine
 from instrc.cli.terminal import is_terminal, write, write_error, write_report
+from instrc.problems.errors import CompileError, InstrcError, SettingsError
 from instrc.problems.files import UnwritableOutput
-from instrc.problems.problem import CompileError
 from instrc.problems.render import render_text
 from instrc.text.durations import is_span, seconds
 from instrc.text.files import is_inherited_stream, is_regular, read_whole, refuse_irregular
@@ -201,7 +201,7 @@ async def stream(
             report = await engine.start(begin(number, loads(line)))
         except ValueError as error:
             return {"item": number, "status": "failed", "error": {"kind": "invalid", "message": f"this is not JSON: {error}"}}
-        except CompileError as error:
+        except InstrcError as error:
             return {
                 "item": number,
                 "status": "failed",
@@ -239,7 +239,7 @@ def _line_writer(output: Path | None) -> Iterator[Callable[[str], object]]:
             file.write(line)
             file.flush()  # what is done is kept, whatever ends the run
         except OSError as error:
-            raise CompileError([UnwritableOutput(path=str(output), reason=reason(error))]) from None
+            raise SettingsError([UnwritableOutput(path=str(output), reason=reason(error))]) from None
 
     try:
         yield say
@@ -274,7 +274,7 @@ async def _lines(path: str) -> AsyncIterator[str]:
 def rehearse_all(prepared: Prepared, given: Json, idle: dict[str, object], *, as_json: bool, output: Path | None) -> int:
     """Show a run for each branch, and the branches that none was found for; return the exit code. Refuse `idle` options."""
     _refuse_beside("--every-branch", "all answers are invented, and no run is kept", idle)
-    from instrc.api import rehearsal
+    from instrc.api.runs import rehearsal
 
     found = rehearsal(prepared, given)
     text = "".join(f"{dumps(each, indent=False)}\n" for each in found.to_json()) if as_json else f"{found}\n"
@@ -329,7 +329,7 @@ async def _talk(session: Session, file: Path) -> None:
                 except ModelError as error:
                     write_error(f"the model gave no answer: {error}\n")
                 if found := try_to_write({file: dumps(session.turns)}):
-                    raise CompileError(found)
+                    raise SettingsError(found)
             _ask()
     except UnicodeDecodeError:
         raise CompileError([unreadable(STDIN, "it is not UTF-8")]) from None
@@ -466,7 +466,7 @@ async def _retried(carrier: Engine, every: float) -> None:
 
     while True:
         await sleep(every)
-        with suppress(CompileError):  # the server may be away: the worker itself says so
+        with suppress(InstrcError):  # the server may be away: the worker itself says so
             held = [report.run for report in await carrier.runs() if report.status == "held"]
             await gather(*(ensure_future(carrier.retry(run, RetryOptions())) for run in held), return_exceptions=True)
 
@@ -474,7 +474,7 @@ async def _retried(carrier: Engine, every: float) -> None:
 async def _served(carrier: Serving, note: str, *, quiet: bool) -> None:
     import asyncio  # the help of all commands does without it
 
-    from instrc.runtime.engine import UnreachableError
+    from instrc.problems.errors import UnreachableError
 
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()

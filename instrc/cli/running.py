@@ -19,8 +19,9 @@ import typer
 
 from instrc.cli import begin_long_work
 from instrc.cli.options import refuse_use
-from instrc.cli.output import PROBLEMS, Format, deliver_text, refuse, refuse_place, show
+from instrc.cli.output import FINE, PROBLEMS, Format, deliver_text, refuse, refuse_place, show
 from instrc.cli.terminal import is_terminal, write, write_error
+from instrc.problems.errors import codes_of
 from instrc.problems.report import Report as Problems
 from instrc.runtime.traces import Event, Sink, steps_of
 from instrc.text.files import MOST_BYTES, is_inherited_stream, read_whole
@@ -423,10 +424,6 @@ def refuse_output(output: Path | None, sources: Iterable[object]) -> None:
         raise typer.Exit(refuse(str(output), reason(error))) from None
 
 
-CODES = {"failed": PROBLEMS, "waiting": 3, "held": 4, "stopped": 5, "cancelled": 6}
-"""The exit codes of commands that carry a run, by how it stands then."""
-
-
 def deliver(
     report: RunReport,
     *,
@@ -447,7 +444,9 @@ def deliver(
     if not quiet:
         for line in _next_steps(report, _where(store, engine_name)):
             write_error(f"{line}\n")
-    return CODES.get(report.status, 0)
+    from instrc.runtime.engine import RUN_ERRORS  # the help does without it
+
+    return FINE if report.status in {"done", "running"} else codes_of(RUN_ERRORS[report.status]).exit
 
 
 def _next_steps(report: RunReport, where: str) -> Iterator[str]:

@@ -15,8 +15,9 @@ from instrc.cli.output import FINE, Format, report_written, show, try_to_write, 
 from instrc.cli.projects import formatted_files
 from instrc.cli.terminal import write
 from instrc.compiler.workspace import OptionOverrides, Workspace
+from instrc.problems.errors import InstrcError
 from instrc.problems.importing import VibeExists
-from instrc.problems.problem import CompileError, Problem
+from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import comparison_key
 from instrc.text.files import read_regular
@@ -118,7 +119,7 @@ def lift_command(
 
             try:
                 lifted = lift(source.text, known.value)
-            except CompileError as error:
+            except InstrcError as error:
                 at = known.source.whole()  # all that raises is in the map: which of the two files it is has to be said
                 report.problems.extend(replace(problem, at=at) if problem.at is None else problem for problem in error.problems)
                 return
@@ -151,10 +152,10 @@ def types_command(
         workspace = Workspace(options.project_of(root, shared, locked=locked))
         compiled = [artefact for file in files for artefact in workspace.compile(file, OptionOverrides(hints=False), report)]
         if not report.failed:
-            from instrc.api import module_of  # after the files are known to compile
+            from instrc.api.programs import module_of  # after the files are known to compile
 
             text = module_of(compiled, ", ".join(map(shown_path, files)))
-    except CompileError as error:
+    except InstrcError as error:
         report.take(error)
     options.deliver_and_exit(
         report, text, output, lambda: [*files, *(each for file in files for each in workspace.files(file)())], shape

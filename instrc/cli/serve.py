@@ -16,7 +16,7 @@ from instrc.cli import options
 from instrc.cli.output import Format
 from instrc.cli.running import engine, run_to_end, show_warnings, store_place, tell_line
 from instrc.cli.terminal import write, write_error
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import SettingsError
 from instrc.problems.suggest import nearest
 from instrc.text.durations import is_span, seconds
 
@@ -89,7 +89,7 @@ def _imports_of(command: str) -> Iterator[None]:
     except ModuleNotFoundError as error:
         package = (error.name or "starlette").partition(".")[0]
         extra = "lsp" if package in {"lsprotocol", "pygls", "attrs"} else "serve"
-        raise CompileError(
+        raise SettingsError(
             [problems.settings.MissingExtra(feature=f"`instrc {command}`", extra=extra, package=package)]
         ) from None
 
@@ -119,7 +119,7 @@ def _keep_keys(
             known, taken = records.key_names(), records.revoke(revoke)
             if not taken:
                 reason, near = "nobody of that name has an API key", nearest(revoke, known)
-                raise CompileError([problems.runs.UnusableSetting(what="name", word=revoke, reason=reason, nearest=near)])
+                raise SettingsError([problems.runs.UnusableSetting(what="name", word=revoke, reason=reason, nearest=near)])
             write_error(f"keys of {revoke} that are taken back: {taken}\n")
         if name is not None:
             until = None if expires is None else time() + seconds(expires)
@@ -151,7 +151,7 @@ def studio_command(
             from instrc.server.streams import Hub
             from instrc.server.studio import Studio
         if not folder.is_dir():
-            raise CompileError([problems.runs.UnusableSetting(what="path", word=str(folder), reason="it is no folder")])
+            raise SettingsError([problems.runs.UnusableSetting(what="path", word=str(folder), reason="it is no folder")])
         listener = hosting.listener_at("127.0.0.1", port)
         os.chdir(folder)
         hub = Hub()

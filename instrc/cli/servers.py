@@ -12,7 +12,7 @@ from instrc.cli import begin_long_work, options
 from instrc.cli.output import PROBLEMS, Format, show
 from instrc.cli.running import engine, run_to_end, show_warnings, store_place, tell_line
 from instrc.cli.terminal import OutputFailedError
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import SettingsError
 from instrc.vibes.find_files import STDIN, unreadable
 
 
@@ -66,7 +66,7 @@ def mcp_command(
             from instrc.server.streams import Hub
         except ModuleNotFoundError as error:
             package = (error.name or "mcp").partition(".")[0]
-            raise CompileError([problems.settings.MissingExtra(feature="`instrc mcp`", extra="mcp", package=package)]) from None
+            raise SettingsError([problems.settings.MissingExtra(feature="`instrc mcp`", extra="mcp", package=package)]) from None
         programs = [prepare(file, project=options.project_of(root, shared, locked=locked)) for file in files]
         show_warnings(programs, shape)
         filled, run = mcp_runs.split_programs(programs)

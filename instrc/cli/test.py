@@ -13,7 +13,8 @@ from instrc.cli.output import FINE, PROBLEMS, Format, report_written, show, try_
 from instrc.cli.terminal import write_error, write_report
 from instrc.compiler.workspace import OptionOverrides, Workspace
 from instrc.language.lexer import decode_source
-from instrc.problems.problem import CompileError, Problem
+from instrc.problems.errors import InstrcError
+from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.text.files import is_regular
 from instrc.vibes.find_files import is_folder, read_data, readable
@@ -182,7 +183,7 @@ def cases_command(
     files = _files(["."] if paths is None else paths, report)
     try:
         workspace = Workspace(project_of(root, shared, locked=locked))
-    except CompileError as error:
+    except InstrcError as error:
         show(error.problems, Format.TEXT)
         raise typer.Exit(PROBLEMS) from None
     raise typer.Exit(_test(files, workspace, chosen, report, update=update))

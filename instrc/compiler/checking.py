@@ -14,7 +14,8 @@ from typing import Final, NamedTuple
 import msgspec
 
 from instrc.compiler.workspace import Workspace
-from instrc.problems.problem import CompileError, Problem
+from instrc.problems.errors import InstrcError
+from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.text.files import MOST_BYTES, make_unversioned, read_regular
 from instrc.version import __version__
@@ -146,7 +147,7 @@ class Digests:
                 if file != STDIN:
                     elsewhere[file] = not file.endswith(".json") or self.contents.of(self._real(file)).looks_elsewhere
         for file, looks in elsewhere.items():
-            with suppress(OSError, ValueError, CompileError):
+            with suppress(OSError, ValueError, InstrcError):
                 yield file, self._key(file, looks_elsewhere=looks)
 
     def _real(self, file: str) -> str:

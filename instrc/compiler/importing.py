@@ -11,9 +11,10 @@ from typing import Final, get_args
 from instrc.compiler.driver import compile_vibe
 from instrc.compiler.ir import CompileOptions
 from instrc.compiler.lint.review import review
+from instrc.problems.errors import CompileError, InstrcError
 from instrc.problems.files import UnreadableFile
 from instrc.problems.importing import NoTools, ReadOtherwise, UnusableTool
-from instrc.problems.problem import CompileError, Problem
+from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.problems.steps import OutputNotObject
 from instrc.problems.vibes import MissingFromProperties
@@ -69,7 +70,7 @@ def _fault(vibe: ImportedVibe, registry: Registry) -> Problem | None:
         review(written, registry, found)
         if not found.failed:
             compile_vibe(written, registry, CompileOptions(), found, stem=vibe.name)
-    except CompileError as error:
+    except InstrcError as error:
         found.take(error)
     return next((problem for problem in found.ordered() if problem.severity == "error"), None)
 
@@ -139,18 +140,18 @@ class Folder:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._known: dict[str, Given | CompileError] = {}
+        self._known: dict[str, Given | InstrcError] = {}
 
     def given(self, name: str) -> Given:
         """Return what a file holds, by its name as seen from the folder; a `CompileError` says why it cannot be read."""
         found = self._known.get(name)
         if found is None:
             found = self._known[name] = self._read_file(name)
-        if isinstance(found, CompileError):
+        if isinstance(found, InstrcError):
             raise found
         return found
 
-    def _read_file(self, name: str) -> Given | CompileError:
+    def _read_file(self, name: str) -> Given | InstrcError:
         path = self._folder / name
         try:
             inside = path.resolve().is_relative_to(self._folder.resolve())  # a link may lead out of it
@@ -163,7 +164,7 @@ class Folder:
         try:
             text = read_text(str(path), report)
             return CompileError(report.problems) if text is None else _of_text(text)
-        except CompileError as error:
+        except InstrcError as error:
             return error
 
 
@@ -184,7 +185,7 @@ def import_tools(kind: str, source: object, *, results: Results = "leave") -> Im
     report = Report()
     try:
         given = read_source(known_kind(kind), source, report)
-    except CompileError as error:
+    except InstrcError as error:
         report.take(error)
         given = None
     if given is None:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias, TypeVar
 
 from instrc.compiler.ir import instruction_kind
+from instrc.problems.errors import CompileError, InstrcError
 from instrc.problems.importing import PropertyWithMeaning, ReadOtherwise
-from instrc.problems.problem import CompileError, Problem
+from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.problems.settings import InvalidOption
 from instrc.text import arguments
@@ -118,10 +119,8 @@ def instruction(*, name: str) -> Callable[[_T], _T]:
     return mark
 
 
-def schemas_in_memory(vibes: InMemory | None, report: Report) -> dict[str, Json] | None:
-    """Return the schemas of what is given as vibes, with notes in the report; all that has none is raised at once."""
-    if vibes is None:
-        return None
+def schemas_in_memory(vibes: InMemory, report: Report) -> dict[str, Json]:
+    """Return the schemas of vibes from memory, with notes in the report; those without one are raised as one error."""
     found: dict[str, Json] = {}
     wrong: list[Problem] = []
     for name, value in _by_name(vibes).items():
@@ -129,7 +128,7 @@ def schemas_in_memory(vibes: InMemory | None, report: Report) -> dict[str, Json]
         try:
             found[name], notes = schema_in_memory(value, f'vibes["{name}"]', called=instruction_kind(word) == "server")
             report.problems += notes
-        except CompileError as error:
+        except InstrcError as error:
             wrong += error.problems
     if wrong:
         raise CompileError(wrong)

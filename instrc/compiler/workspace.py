@@ -13,7 +13,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from instrc import problems
-from instrc.problems.problem import CompileError, Problem
+from instrc.problems.errors import InstrcError
+from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import comparison_key, nearest
 from instrc.text.sentences import EN
@@ -132,7 +133,7 @@ class Workspace:
                 seen.add(settings.file)
 
                 report.problems.extend(idle_entries(settings, self._project.registry(place)))
-            except (CompileError, OSError):  # told where the file is checked
+            except (InstrcError, OSError):  # told where the file is checked
                 continue
 
     def _check(self, path: str, report: Report, program: Program | None) -> None:
@@ -182,7 +183,7 @@ class Workspace:
         registry = self._project.registry(place)
         try:
             vibe = registry.open(place)
-        except CompileError:
+        except InstrcError:
             if self._text(path) is None and not readable(path, report):  # asked only now: it reads the file once more
                 return
             raise
@@ -228,7 +229,7 @@ def _own_report(report: Report, file: str) -> Iterator[Report]:
     found = Report()
     try:
         yield found
-    except CompileError as error:
+    except InstrcError as error:
         found.take(error)
     except Exception as error:
         error.add_note(f"(in {file})")

@@ -14,7 +14,7 @@ from typing import Unpack, cast
 from instrc import problems
 from instrc.engines.memory import LiveRun, StoredRun, journal_of, questions_of
 from instrc.engines.stores import forget_beside
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import ConflictError, NotFoundError, SettingsError
 from instrc.runtime.effects import Invention
 from instrc.runtime.engine import (
     EngineOptions,
@@ -78,7 +78,7 @@ class FolderEngine(TracedEngine):
         if self.folder is not None and self.keep == "all" and keeps(self.folder, launch.run):
             before = self._load(launch.run)
             if (before["plan"], before["state"]["inputs"]) != (launch.plan, launch.inputs):
-                raise CompileError([problems.runs.RunExists(run=launch.run)])
+                raise ConflictError([problems.runs.RunExists(run=launch.run)])
             return await self._proceed(before)
         saved: RunFile = {
             "run": launch.run,
@@ -192,7 +192,7 @@ class FolderEngine(TracedEngine):
         file = None if self.folder is None or not _NAME.fullmatch(run) else self.folder / "runs" / f"{run}.json"
         saved = _read(file) if file is not None else None
         if saved is None:
-            raise CompileError([problems.runs.NoSuchRun(run=run, store="" if self.folder is None else self.folder.as_posix())])
+            raise NotFoundError([problems.runs.NoSuchRun(run=run, store="" if self.folder is None else self.folder.as_posix())])
         return saved
 
     def _save(self, saved: RunFile) -> None:
@@ -209,7 +209,7 @@ class FolderEngine(TracedEngine):
             with suppress(OSError, UnboundLocalError):
                 beside.unlink()
             where = self.folder.as_posix()
-            raise CompileError(
+            raise SettingsError(
                 [problems.files.UnwritableOutput(path=where, reason=(error.strerror or "no reason").lower())]
             ) from None
 

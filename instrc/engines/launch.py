@@ -21,7 +21,8 @@ from instrc import problems
 from instrc.compiler.workspace import OptionOverrides, Workspace
 from instrc.engines.prepare import Prepared, Reach, activities_of, imported, prepare, reach_of, rehearsed, unregistered
 from instrc.engines.stores import USUAL_FOLDER, require_place, scheme_of
-from instrc.problems.problem import CompileError, Problem
+from instrc.problems.errors import ConflictError, InputError, InstrcError, SettingsError
+from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import nearest
 from instrc.process.flow import Chunk
@@ -89,9 +90,9 @@ _settings_of = lru_cache(maxsize=16)(read_settings)
 
 
 def equip(run: str, plan: PinnedPlan, config: RunConfig, sink: Sink, own: Own | None = None) -> Effects:
-    """Return the effects of a run, whoever began it; `CompileError` if it uses what only the program that began it has."""
+    """Return the effects of a run, whoever began it; `ConflictError` if it uses what only the program that began it has."""
     if own is None and config.local:
-        raise CompileError([problems.runs.NeedsItsProgram(run=run.partition("/")[0], uses=tuple(config.local))])
+        raise ConflictError([problems.runs.NeedsItsProgram(run=run.partition("/")[0], uses=tuple(config.local))])
     own = own or Own()
     folder, processes = Path(config.folder), config.processes
     settings = _settings_of(folder)
@@ -143,7 +144,7 @@ def _require_model(reach: Reach, settings: Settings) -> None:
     """Refuse a run that asks a model where none is chosen: nothing is invented unless that was said."""
     if None in reach.models:
         file = None if settings.file is None else settings.file.as_posix()
-        raise CompileError([problems.runs.NoModel(step=reach.models[None], settings=file)])
+        raise SettingsError([problems.runs.NoModel(step=reach.models[None], settings=file)])
 
 
 def equipped(
@@ -193,7 +194,7 @@ def _all_processes(prepared: Prepared, activities: Activities) -> Mapping[str, J
     for address, process in activities.processes():
         if found.setdefault(address, process) != process:
             reason = "it means one process in the program and another one in a process that serves an activity"
-            raise CompileError([problems.runs.UnusableSetting(what="address", word=address, reason=reason)])
+            raise SettingsError([problems.runs.UnusableSetting(what="address", word=address, reason=reason)])
     return found
 
 
@@ -210,7 +211,7 @@ RehearseMode: TypeAlias = bool | Literal["with-activities"]
 
 
 class Launcher:
-    """Begins runs of one program: its plan, models and activities are found once. `CompileError` if one of them is not there."""
+    """Begins runs of one program: its plan, models and activities are found once. `SettingsError` if one of them is missing."""
 
     def __init__(
         self,
@@ -255,7 +256,7 @@ class Launcher:
         )
         wrong = [] if makes_results else list(unregistered(self.plan, self.activities))
         if wrong:
-            raise CompileError(wrong)
+            raise SettingsError(wrong)
         self.config: RunConfig = self._config(model, batch, rehearse, self._cache_config(cache))
         if rehearse is not True or self.config.model != "sample":
             self.config = msgspec.structs.replace(self.config, budget=self._budget(budget))
@@ -276,7 +277,7 @@ class Launcher:
         made = {each: model_of(each, prepared.folder) for each in sorted(each for each in {of_run, *asked} if each)}
         invented: list[Invention] = ["answers"] if any(invents(made.get(each or "", own.model)) for each in asked) else []
         if invented and reach.handlers and not rehearse:
-            raise CompileError(problems.runs.RealActivity(activity=name) for name in reach.handlers)
+            raise SettingsError(problems.runs.RealActivity(activity=name) for name in reach.handlers)
         invented += ["results"] if rehearse is True and self.activities else []
         return RunConfig(
             folder=prepared.folder.absolute().as_posix(),
@@ -294,7 +295,7 @@ class Launcher:
         )
 
     def _cache_config(self, cache: AnswerCache | Literal[False] | None) -> CacheConfig | None:
-        """Return where answers are cached; raise `CompileError` if the file cannot be used."""
+        """Return where answers are cached; raise `SettingsError` if the file cannot be used."""
         named = self.prepared.settings.run.get("cache")
         if cache is None and named is not None:
             cache = AnswerCache(self.prepared.folder / named)
@@ -304,7 +305,7 @@ class Launcher:
         return CacheConfig(Path(cache.file).absolute().as_posix(), cache.sample)
 
     def _budget(self, budget: str | None) -> MoneyBudget | None:
-        """Return what models may cost; raise `CompileError` if a model that may be asked has no price."""
+        """Return what models may cost; raise `SettingsError` if a model that may be asked has no price."""
         said = self.prepared.settings.run.get("budget") if budget is None else budget
         if said is None:
             return None
@@ -327,19 +328,19 @@ class Launcher:
         return replace(made, parts=parts)
 
     def launch(self, given: JsonLike, run: str | None = None, entry: Json = None) -> Launch:
-        """Return a run that is to begin; `CompileError` if its inputs do not fit.
+        """Return a run that is to begin; `InputError` if its inputs do not fit.
 
         `entry` is the answer of its first chunk, where that is filled already.
         """
         wrong: list[Problem] = [] if run is None else [*wrong_id(run)]
         inputs = given_inputs(self.prepared.inputs if entry is None else self.plan["process"].get("inputs"), given, wrong)
         if wrong:
-            raise CompileError(wrong)
+            raise InputError(wrong)
         try:
             inputs = cast("dict[str, Json]", received(inputs))
         except NotJsonError as error:
             word = next(iter(tokens(error.pointer)), "prompt")
-            raise CompileError([problems.runs.InvalidInput(word=word, reason=f"is not JSON, {error}")]) from None
+            raise InputError([problems.runs.InvalidInput(word=word, reason=f"is not JSON, {error}")]) from None
         plan = self.plan
         if entry is not None:
             plan = {**plan, "options": {**plan["options"], "entry": entry}}
@@ -348,11 +349,11 @@ class Launcher:
 
 
 def given_settings(given: Mapping[str, object]) -> RequestSettings:
-    """Return settings of requests that are given for a run; a `CompileError` tells all that is wrong with them."""
+    """Return settings of requests that are given for a run; a `SettingsError` has all that is wrong with them."""
     plain = as_plain(dict(arguments.mapping("settings", given)))
     made, wrong = request_settings({arguments.text("settings", key): value for key, value in plain.items()})
     if wrong:
-        raise CompileError(
+        raise SettingsError(
             problems.runs.UnusableSetting(what="setting", word=key, reason=reason, nearest=close) for key, reason, close in wrong
         )
     return made
@@ -467,18 +468,18 @@ def engine_of(
     if name not in ENGINES:
         reason = f"engines are {names_as_text(ENGINES)}"
         near = nearest(name, ENGINES)
-        raise CompileError([problems.runs.UnusableSetting(what="engine", word=name, reason=reason, nearest=near)])
+        raise SettingsError([problems.runs.UnusableSetting(what="engine", word=name, reason=reason, nearest=near)])
     if store is not None:
         require_place(store)
     if store is not None and name == "memory" and (scheme := scheme_of(store)):
         reason = f"the store is a database (`{scheme}:…`), and it keeps no runs there: choose `durable`, or a folder as the store"
-        raise CompileError([problems.runs.UnusableSetting(what="engine", word=name, reason=reason)])
+        raise SettingsError([problems.runs.UnusableSetting(what="engine", word=name, reason=reason)])
     module, _, maker = ENGINES[name].partition(":")
     try:
         loaded = import_module(module)
     except ModuleNotFoundError as error:
         reason = f"`{error.name}` is not installed; it comes with `pip install 'instrc[{name}]'`"
-        raise CompileError([problems.runs.UnusableSetting(what="engine", word=name, reason=reason)]) from None
+        raise SettingsError([problems.runs.UnusableSetting(what="engine", word=name, reason=reason)]) from None
     made: Engine = getattr(loaded, maker)(store, equip, **options)
     return made
 
@@ -607,7 +608,7 @@ class Host:
 
 
 async def check_retry(engine: Engine, run: str, options: RetryOptions) -> None:
-    """Note what a run may spend from now on; `CompileError` if it has no budget, or cannot ask the model that is chosen."""
+    """Note what a run may spend from now on; `InstrcError` if it has no budget, or cannot ask the model that is chosen."""
     if not options.budget and options.model is None:
         return
     config = (await engine.show(run)).config
@@ -616,7 +617,7 @@ async def check_retry(engine: Engine, run: str, options: RetryOptions) -> None:
     if options.budget:
         if config.budget is None:
             advice = "begin another one with it: `instrc run … --budget`"
-            raise CompileError([problems.runs.NothingToRetry(run=run, reason="it has no budget in money", advice=advice)])
+            raise ConflictError([problems.runs.NothingToRetry(run=run, reason="it has no budget in money", advice=advice)])
         config.budget.raise_for(run, options.budget)
 
 
@@ -672,11 +673,11 @@ async def _require_new(engine: Engine, run: str) -> None:
     """Refuse the id of a fork that a run has: what that was forked from need not be the same."""
     try:
         await engine.show(run)
-    except CompileError as error:
+    except InstrcError as error:
         if all(isinstance(problem, problems.runs.NoSuchRun) for problem in error.problems):
             return
         raise
-    raise CompileError([problems.runs.RunExists(run=run)])
+    raise ConflictError([problems.runs.RunExists(run=run)])
 
 
 _hosts: dict[tuple[str, str], Host] = {}
@@ -744,7 +745,7 @@ def offers_of(
         async def begin(name: str, entry: Json, prompt: str, launcher: Launcher = launcher) -> Json:
             try:
                 launch = launcher.launch(prompt, new_id(name), entry)
-            except CompileError as error:
+            except InstrcError as error:
                 return {"error": str(error)}
             work = asyncio.ensure_future(engine.start(launch))  # it goes on alone
             done, _ = await asyncio.wait({work}, timeout=_PATIENCE)

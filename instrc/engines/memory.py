@@ -10,7 +10,7 @@ from time import time
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from instrc import problems
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import ConflictError
 from instrc.runtime.boundary import copy_of, said_by
 from instrc.runtime.effects import Effects, Invention
 from instrc.runtime.engine import (
@@ -580,7 +580,7 @@ def journal_of(run: str, stored: StoredRun, *, holds: bool) -> Journal:
     """Return what is recorded of a run."""
     entries = stored.get("entries")
     if entries is None:
-        raise CompileError([problems.runs.NoJournal(run=run)])
+        raise ConflictError([problems.runs.NoJournal(run=run)])
     return rebuild_journal(stored["plan"], stored["state"]["inputs"], [*entries, _waiting(stored)], holds=holds)
 
 

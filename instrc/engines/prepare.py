@@ -16,7 +16,8 @@ from instrc import problems
 from instrc.compiler.compose.outcomes import files_of_processes, inputs_of
 from instrc.compiler.ir import Artefact, FlatGraph
 from instrc.compiler.workspace import OptionOverrides, Workspace
-from instrc.problems.problem import CompileError, Problem
+from instrc.problems.errors import CompileError, InstrcError, SettingsError
+from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import nearest
 from instrc.process.flow import Chunk
@@ -186,7 +187,7 @@ def _named_by_plans(
             elif realpath(files[address]) != realpath(path):
                 reason = f"it means two files, `{files[address]}` and `{path}`"
                 where = Source(name, "").whole()
-                raise CompileError([problems.runs.UnusableSetting(at=where, what="address", word=address, reason=reason)])
+                raise SettingsError([problems.runs.UnusableSetting(at=where, what="address", word=address, reason=reason)])
     return found
 
 
@@ -274,7 +275,7 @@ def wrong_activities(files: Iterable[str], project: Project = DEFAULT_PROJECT) -
     for folder in dict.fromkeys(Path(file).parent for file in files):
         try:
             settings = read_settings(folder)
-        except (CompileError, ValueError):
+        except (InstrcError, ValueError):
             continue  # told where the files are checked, or a name that no file has
         if settings.file is None or settings.file in seen:
             continue
@@ -285,7 +286,7 @@ def wrong_activities(files: Iterable[str], project: Project = DEFAULT_PROJECT) -
                     served(name, said, settings.file.parent, _UNSET)
                 elif isinstance(said, str) and said.startswith(_ADDRESS):
                     process_at(said, Workspace(project), settings.file.as_posix())
-            except CompileError as error:
+            except InstrcError as error:
                 source = Source(readable_path(settings.file).as_posix(), read_whole(str(settings.file)).decode("utf-8-sig"))
                 for problem in error.problems:
                     if not isinstance(problem, problems.settings.MissingExtra):
@@ -323,9 +324,9 @@ def imported(what: str, words: str, folder: Path) -> Callable[..., object]:
             for part in name.split("."):
                 found = getattr(found, part)
     except Exception as error:  # noqa: BLE001  -- whatever a module does when it is imported
-        raise CompileError([problems.runs.UnusableSetting(what=what, word=words, reason=words_of(error))]) from None
+        raise SettingsError([problems.runs.UnusableSetting(what=what, word=words, reason=words_of(error))]) from None
     if not callable(found):
-        raise CompileError([problems.runs.UnusableSetting(what=what, word=words, reason="it is not a function")])
+        raise SettingsError([problems.runs.UnusableSetting(what=what, word=words, reason="it is not a function")])
     return found
 
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace as with_changes
 from instrc import problems
 from instrc.engines.launch import Launcher
 from instrc.engines.prepare import prepare
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import SettingsError
 from instrc.runtime.run_config import LatestProgram, RunConfig
 from instrc.runtime.secrets import redacted
 from instrc.text.jsonvalue import Json
@@ -57,8 +57,8 @@ class Clock:
             raise _unusable(what="times", word=self.cron, reason="no such day comes") from None
 
 
-def _unusable(what: str, word: str, reason: str) -> CompileError:
-    return CompileError([problems.runs.UnusableSetting(what=what, word=word, reason=reason)])
+def _unusable(what: str, word: str, reason: str) -> SettingsError:
+    return SettingsError([problems.runs.UnusableSetting(what=what, word=word, reason=reason)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def compiled_at_each_tick(
 
 
 def renewed(config: Json, run: str) -> Launch | None:
-    """Return a launch of the program as it is now, if each tick compiles it; raise `CompileError` if it cannot be run."""
+    """Return a launch of the program as it is now, if each tick compiles it; raise `InstrcError` if it cannot be run."""
     latest = RunConfig.from_json(config).latest
     if latest is None:
         return None
@@ -130,16 +130,16 @@ def require_name(name: str) -> None:
         raise _unusable(what="schedule", word=name[:80], reason="its name is at most 80 letters, digits, `_` and `-`")
 
 
-def missing(name: str) -> CompileError:
+def missing(name: str) -> SettingsError:
     """Return that there is no schedule of a name."""
     return _unusable(what="schedule", word=name, reason="there is none of this name: `instrc schedule list` shows all")
 
 
-def taken(name: str) -> CompileError:
+def taken(name: str) -> SettingsError:
     """Return that a name is that of another schedule."""
     return _unusable(what="schedule", word=name, reason="there is one of this name: remove it first, or choose another name")
 
 
-def misread(clock: Clock) -> CompileError:
+def misread(clock: Clock) -> SettingsError:
     """Return that a server does not read the times of a clock as they are meant."""
     return _unusable(what="times", word=clock.cron, reason="the server reads them in another way; write them with plain numbers")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
 from instrc import problems
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import SettingsError, UnavailableError
 from instrc.runtime.traces import forget_trace
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def forget_beside(run: str, folder: Path, place: str | os.PathLike[str]) -> None
 
 
 def shared_place(place: str) -> SharedPlace:
-    """Return the place of a URL for what lies beside runs; a `CompileError` if it is none, or its extra is not installed."""
+    """Return the place of a URL for what lies beside runs; a `SettingsError` if it is none, or its extra is not installed."""
     scheme = place.partition(":")[0].partition("+")[0]
     reason = "it is a URL, as `postgresql://HOST/NAME` or `s3://BUCKET/FOLDER`"
     if "://" in place and scheme in SHARED:
@@ -173,7 +173,7 @@ def shared_place(place: str) -> SharedPlace:
             reason = f"`{error.name}` is not installed; it comes with `pip install 'instrc[{extra}]'`"
         else:
             return made
-    raise CompileError([problems.runs.UnusableSetting(what="place of traces", word=place, reason=reason)])
+    raise SettingsError([problems.runs.UnusableSetting(what="place of traces", word=place, reason=reason)])
 
 
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
@@ -195,4 +195,4 @@ def require_place(place: str | os.PathLike[str]) -> None:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
     if reason is not None:
-        raise CompileError([problems.runs.UnusableStore(store=os.fspath(place)[:200], reason=reason)])
+        raise UnavailableError([problems.runs.UnusableStore(store=os.fspath(place)[:200], reason=reason)])

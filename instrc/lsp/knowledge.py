@@ -12,7 +12,7 @@ from instrc.compiler.instructions import InstructionTable
 from instrc.compiler.ir import Instruction
 from instrc.language import surface
 from instrc.language.parser import parse
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import InstrcError
 from instrc.problems.report import Report
 from instrc.process.flow import EXECUTORS
 from instrc.text.jsonvalue import Json
@@ -162,7 +162,7 @@ class Knowledge:
                 return None
             instruction = self._library.instruction(found[0], None)
             return KnownInstruction(instruction, self.registry.load(found[0].partition("#")[0]), instruction.uri or found[0])
-        except CompileError:
+        except InstrcError:
             return None
 
     def program(self, text: str) -> ProgramFile | None:
@@ -170,7 +170,7 @@ class Knowledge:
         try:
             found = (text,) if text.startswith("aug:") else self.registry.lookup_program(text)
             return self.registry.load_program(found[0].partition("#")[0]) if len(found) == 1 else None
-        except CompileError:
+        except InstrcError:
             return None
 
     def schema(self, known: KnownInstruction) -> Json:
@@ -178,7 +178,7 @@ class Knowledge:
         if known.uri not in self._schemas:
             try:
                 self._schemas[known.uri] = self._library.schema(known.instruction)
-            except CompileError:
+            except InstrcError:
                 self._schemas[known.uri] = {}
         return self._schemas[known.uri]
 

@@ -26,7 +26,8 @@ from instrc.language.scanner import Scanner
 from instrc.language.surface import Program, Statement
 from instrc.language.tables import tables
 from instrc.lsp.knowledge import Knowledge, SymbolIndex, index_of
-from instrc.problems.problem import CompileError, Fix, Problem, shorten_values
+from instrc.problems.errors import InstrcError
+from instrc.problems.problem import Fix, Problem, shorten_values
 from instrc.problems.report import Report
 from instrc.problems.suggest import comparison_key
 from instrc.text.files import read_whole
@@ -435,7 +436,7 @@ class EditorSession:
             if known is None:
                 try:
                     known = self._knowledge[document.path] = Knowledge(self.workspace().registry(document.path))
-                except CompileError:
+                except InstrcError:
                     return None
             return known
 
@@ -445,7 +446,7 @@ class EditorSession:
         try:
             known = None if document.is_vibe or document.slips else document.program
             self.workspace().check(document.path, report, known)
-        except CompileError as error:
+        except InstrcError as error:
             report.take(error)
         return report.once()
 

@@ -1,10 +1,9 @@
-"""The base class of all problems, and the one exception that contains them."""
+"""The base class of all problems."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import ClassVar, Final, Literal, NamedTuple, TypeAlias, dataclass_transform
+from typing import ClassVar, Literal, NamedTuple, TypeAlias, dataclass_transform
 
 from msgspec import Struct, StructMeta
 
@@ -104,8 +103,6 @@ class Problem(Struct, metaclass=_ProblemMeta, frozen=True, kw_only=True):
         return shorten_values(self.message)
 
 
-LISTED_PROBLEMS: Final = 20
-"""Problems that the text of an exception lists; `problems` has all of them."""
 FACT = r"\{(\w+)(?::(,))?\}"
 """A fact in a template: `{word}`, or `{count:,}` with its thousands separated; all other braces stand for themselves."""
 
@@ -118,52 +115,6 @@ def shorten_values(text: str) -> str:
 def _shortened(value: re.Match[str]) -> str:
     written = value[0]
     return written if len(written) - 2 <= SHOWN_NAME else f"{written[:41]}…{written[-21:]}"
-
-
-class CompileWarning(UserWarning):
-    """A problem that does not stop the compilation; shown as a warning of Python where no report is given."""
-
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
-        note = ": ".join(part for part in (_place(problem), shorten_values(problem.hint) if problem.hint else "") if part)
-        super().__init__(f"{problem.name}: {problem}" + (f" ({note})" if note else ""))
-
-
-def _place(problem: Problem) -> str:
-    """Return where a problem is, as `FILE:LINE:COLUMN`; nothing if there is no source text."""
-    if problem.at is None:
-        return ""
-    line, column = problem.at.source.locate(problem.at.start)
-    return f"{problem.at.source.name}:{line}:{column}"
-
-
-class CompileError(Exception):
-    """Input that cannot be compiled; `problems` says why, warnings included, in order of place.
-
-    Its text, which a traceback shows, has the place, the message and the hint of each.
-    """
-
-    problems: tuple[Problem, ...]
-
-    def __init__(self, problems: Iterable[Problem]) -> None:
-        self.problems = tuple(problems)
-        super().__init__(self.problems)
-
-    def __str__(self) -> str:
-        """Return two lines a problem: the place, the name and the message; then the hint."""
-        more = len(self.problems) - LISTED_PROBLEMS
-        lines = [*map(_listed, self.problems[:LISTED_PROBLEMS]), *([f"… and {more} more problems"] if more > 0 else [])]
-        return "\n".join(lines).encode("utf-8", "backslashreplace").decode()  # a name may hold half of a character
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({str(self)!r})"
-
-
-def _listed(problem: Problem) -> str:
-    """Return the place, the name and the message of a problem in one line, and its hint in another."""
-    place = _place(problem)
-    told = f"{place}: {problem.name}: {problem}" if place else f"{problem.name}: {problem}"
-    return f"{told}\n  hint: {shorten_values(problem.hint)}" if problem.hint else told
 
 
 def _filled(template: str) -> property:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from instrc.problems.problem import CompileError, Problem
+from instrc.problems.errors import CompileError, InstrcError
+from instrc.problems.problem import Problem
 
 
 class Report:
@@ -55,15 +56,15 @@ class Report:
             kept.setdefault((problem.name, *_place(problem), problem.message), problem)
         return tuple(kept.values())
 
-    def take(self, error: CompileError) -> None:
+    def take(self, error: InstrcError) -> None:
         """Add the problems of a failure that are not in the list already."""
         known = set(map(id, self.problems))
         self.problems.extend(problem for problem in error.problems if id(problem) not in known)
 
-    def stop_if_failed(self) -> None:
-        """Raise a `CompileError` with everything that was added so far, each once, if there is an error among it."""
+    def stop_if_failed(self, error: type[InstrcError] = CompileError) -> None:
+        """Raise an error with everything that was added so far, each once, if not all of it is warnings."""
         if self.failed:
-            raise CompileError(self.once())
+            raise error(self.once())
 
 
 def _place(problem: Problem) -> tuple[str, int, int]:

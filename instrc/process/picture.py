@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Final
 from unicodedata import combining, east_asian_width
 
+from instrc.problems.errors import CompileError
 from instrc.problems.files import TooLarge
-from instrc.problems.problem import CompileError
 from instrc.process import flow
 from instrc.process.chunk_json import write_chunk, write_step
 from instrc.process.process import Process

@@ -26,7 +26,7 @@ from instrc.text.jsonvalue import (
 from instrc.text.limits import ELEMENTS, PROCESS_LEVELS, ROUNDS
 
 if TYPE_CHECKING:
-    from instrc.problems.problem import CompileError
+    from instrc.problems.errors import CompileError
 
 PROCESS_VERSION: Final = 1
 """The version of the JSON of processes; only those say it that use what came with it."""
@@ -174,14 +174,14 @@ def _refuse_newer(document: Json) -> None:
     """Refuse a process of a newer form: it may say what would be misread."""
     version = document.get("instrc") if isinstance(document, dict) else None
     if isinstance(version, int) and version > PROCESS_VERSION:
-        from instrc.problems.problem import CompileError
+        from instrc.problems.errors import CompileError
         from instrc.problems.runs import NewerProcess
 
         raise CompileError([NewerProcess(version=version, known=PROCESS_VERSION)])
 
 
 def _unreadable(document: Json, error: chunk_json.UnreadableProcessError | RecursionError) -> CompileError:
-    from instrc.problems.problem import CompileError
+    from instrc.problems.errors import CompileError
     from instrc.problems.runs import UnreadableProcess
 
     if isinstance(error, chunk_json.UnreadableProcessError):

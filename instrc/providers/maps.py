@@ -7,7 +7,7 @@ from typing import Any, Final, NoReturn, Protocol, TypeAlias
 
 from msgspec import Struct
 
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import CompileError
 from instrc.problems.targets import UnreadableMap
 from instrc.providers.codec import Codecs, Damaged, codecs_of
 from instrc.schema.plain_checks import doubtful

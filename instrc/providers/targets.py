@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Literal, NamedTuple, TypeAlias, cast
 
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import SettingsError
 from instrc.problems.targets import UnknownTarget
 from instrc.providers.dialect import Dialect
 from instrc.providers.dialects import anthropic, exchange, gigachat, google, mistral, open_weights, openai
@@ -94,7 +94,7 @@ def dialect(target: str | Dialect) -> Dialect:
     if found is None:
         from instrc.problems.suggest import nearest
 
-        raise CompileError([UnknownTarget(target=target, nearest=tuple(nearest(target, targets())), known=tuple(targets()))])
+        raise SettingsError([UnknownTarget(target=target, nearest=tuple(nearest(target, targets())), known=tuple(targets()))])
     return found
 
 

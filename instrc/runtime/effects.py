@@ -16,7 +16,7 @@ from sysconfig import get_path
 from time import monotonic
 from typing import Final, Literal, NamedTuple, TypeAlias, TypeVar, Unpack, cast
 
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import InstrcError
 from instrc.process.request_settings import RequestSettings
 from instrc.runtime.activities import (
     INVALID_OUTPUT,
@@ -414,7 +414,7 @@ def _model_fault(error: Exception) -> AttemptFault:
             return AttemptFault(words_of(error), _code_of(error), retry=error.retry, after=_after_of(error))
         case NotJsonError():
             return AttemptFault(f"the reply of the model is not JSON, {error}", NO_JSON, retry=False)
-        case CompileError():  # a setting is missing, as the key of a provider
+        case InstrcError():  # a setting is missing, as the key of a provider
             return AttemptFault(error.problems[0].with_hint, error.problems[0].name, retry=False)
         case _:
             own = _own(error)

@@ -28,7 +28,22 @@ from typing import (
 from weakref import WeakSet
 
 from instrc import problems
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import (
+    AnswerError,
+    ConflictError,
+    GoneError,
+    InputError,
+    InstrcError,
+    NotFoundError,
+    RunCancelledError,
+    RunError,
+    RunFailedError,
+    RunHeldError,
+    RunStoppedError,
+    RunWaitingError,
+    SettingsError,
+    UnreachableError,
+)
 from instrc.problems.suggest import nearest
 from instrc.runtime.activities import complaints
 from instrc.runtime.boundary import ForeignError, NotJsonError, copy_of, guarded, received, said_by
@@ -63,10 +78,10 @@ class Engine(Protocol):
         """Return all runs that are kept, the latest first."""
 
     async def show(self, run: str) -> RunReport:
-        """Return how a run stands; `CompileError` if there is none."""
+        """Return how a run stands; `NotFoundError` if there is none."""
 
     async def answer(self, run: str, step: str, data: Json, by: documents.Author | None = None) -> RunReport:
-        """Answer a question of a run; `CompileError` for a wrong answer, which leaves it open. `by` is recorded with it."""
+        """Answer a question of a run; `AnswerError` for a wrong answer, which leaves it open. `by` is recorded with it."""
 
     async def cancel(self, run: str) -> RunReport:
         """End a run."""
@@ -75,7 +90,7 @@ class Engine(Protocol):
         """Go on with a run that no process carries on."""
 
     async def retry(self, run: str, options: RetryOptions) -> RunReport:
-        """Go on with a run that has failed, or that is held; `CompileError` where that would change nothing."""
+        """Go on with a run that has failed, or that is held; `ConflictError` where that would change nothing."""
 
     async def journal(self, run: str) -> tuple[Launch, Journal]:
         """Return what a run began with, and what is recorded of it."""
@@ -96,6 +111,15 @@ class Engine(Protocol):
 _T = TypeVar("_T")
 RunStatus: TypeAlias = Literal["running", "waiting", "held", "done", "failed", "stopped", "cancelled"]
 STATUSES: Final[tuple[str, ...]] = get_args(RunStatus)
+RUN_ERRORS: Final[dict[RunStatus, type[RunError]]] = {
+    "running": RunWaitingError,
+    "waiting": RunWaitingError,
+    "held": RunHeldError,
+    "failed": RunFailedError,
+    "stopped": RunStoppedError,
+    "cancelled": RunCancelledError,
+}
+"""The error that tells why a run has no result, by its status."""
 Asker: TypeAlias = Literal["person", "system", "operator"]
 People: TypeAlias = "Callable[[documents.UserCommand], JsonLike | Awaitable[JsonLike]]"
 """Answers a question, at once or as a coroutine; `None` leaves it open."""
@@ -312,7 +336,13 @@ def chosen(questions: list[Question], step: str, run: str, report: RunReport | N
         question.steps[0] if len(question.steps) == 1 and len(questions) == 1 else question.id for question in questions
     )
     closed = "not asked" if report is None else _end_of_question(report, step)
-    raise CompileError([problems.runs.NoSuchQuestion(run=run, step=step, open=open_, closed=closed)])
+    raise question_closed(run, step, open_, closed)
+
+
+def question_closed(run: str, step: str, open_: tuple[str, ...], closed: problems.runs.QuestionEnd) -> InstrcError:
+    """Return the error for a question that is not open, by what has become of it."""
+    error = {"not asked": NotFoundError, "overdue": GoneError}.get(closed, ConflictError)
+    return error([problems.runs.NoSuchQuestion(run=run, step=step, open=open_, closed=closed)])
 
 
 def _end_of_question(report: RunReport, step: str) -> problems.runs.QuestionEnd:
@@ -334,13 +364,13 @@ def require_fit(wrong: Sequence[documents.Complaint] | None, step: str) -> None:
     if wrong is None or wrong:
         at = wrong[0]["pointer"] if wrong else ""
         reason = wrong[0]["message"] if wrong else "it is not asked any more"
-        raise CompileError([problems.runs.RejectedAnswer(step=step, pointer=at, reason=reason)])
+        raise AnswerError([problems.runs.RejectedAnswer(step=step, pointer=at, reason=reason)])
 
 
 def require_ended(report: RunReport) -> None:
     """Refuse to forget a run that somebody may still continue."""
     if not report.has_ended:
-        raise CompileError([problems.runs.RunGoesOn(run=report.run, status=report.status)])
+        raise ConflictError([problems.runs.RunGoesOn(run=report.run, status=report.status)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -394,7 +424,7 @@ class RunFilter:
 
     @classmethod
     def of(cls, status: str | None, program: str | None, since: str | None) -> RunFilter:
-        """Return what chooses runs; `since` is a span of time up to now, as `P7D`; `CompileError` for one that is none."""
+        """Return what chooses runs; `since` is a span of time up to now, as `P7D`; `SettingsError` for an invalid one."""
         status, program, since = (
             arguments.as_plain(arguments.text_or_none(name, value))
             for name, value in (("status", status), ("program", program), ("since", since))
@@ -402,9 +432,9 @@ class RunFilter:
         if status is not None and status not in STATUSES:
             reason = f"a run is {', '.join(f'`{each}`' for each in STATUSES)}"
             found = problems.runs.UnusableSetting(what="status", word=status, reason=reason, nearest=nearest(status, STATUSES))
-            raise CompileError([found])
+            raise SettingsError([found])
         if since is not None and not is_span(since):
-            raise CompileError(
+            raise SettingsError(
                 [problems.runs.UnusableSetting(what="span of time", word=since, reason="write it as `P7D` or `PT2H`")]
             )
         return cls(status, program, None if since is None else time() - seconds(since))
@@ -477,10 +507,6 @@ class ForkingEngine(Engine, Protocol):
         """Begin another run with what is recorded of one."""
 
 
-class UnreachableError(CompileError):
-    """The server of an engine does not answer; a moment later it may."""
-
-
 @runtime_checkable
 class Serving(Protocol):
     """An engine whose runs another process can carry: a worker."""
@@ -548,14 +574,14 @@ async def answer_or_resume(engine: Engine, run: str, step: str, data: Json, *, a
     """Answer a question of a run; if it is tried `again` and nobody asks any more, it was taken before the server was lost."""
     try:
         return await engine.answer(run, step, data)
-    except CompileError as error:
+    except InstrcError as error:
         if not again or not any(isinstance(each, problems.runs.NoSuchQuestion) for each in error.problems):
             raise
     return await engine.resume(run)
 
 
 async def ask_people(engine: Engine, report: RunReport, people: People | None) -> RunReport:
-    """Ask for what a run waits for, until nobody answers any more; `CompileError` for a wrong answer, which leaves it open."""
+    """Ask for what a run waits for, until nobody answers any more; `AnswerError` for a wrong answer, which leaves it open."""
     while people is not None and report.status == "waiting":
         for question in report.questions:
             answer = await answer_of(people, question_command(question)) if question.by == "person" else None
@@ -582,23 +608,12 @@ async def answer_of(people: People, command: documents.UserCommand) -> Json:
 
 
 def answer_copied(step: str, data: object) -> Json:
-    """Return an answer that somebody gives as a copy without secrets; a `CompileError` if it is not JSON."""
+    """Return an answer that somebody gives as a copy without secrets; an `AnswerError` if it is not JSON."""
     try:
         return redacted(received(data))
     except NotJsonError as error:
         problem = problems.runs.RejectedAnswer(step=step, pointer=error.pointer, reason=error.reason)
-        raise CompileError([problem]) from None
-
-
-class RunFailedError(Exception):
-    """The result of a run was asked for, and there is none; `outcome` says why.
-
-    Where the code of an activity has failed, `__cause__` shows its traceback.
-    """
-
-    def __init__(self, outcome: documents.Outcome | None) -> None:
-        super().__init__(words_of(outcome))
-        self.outcome = outcome
+        raise AnswerError([problem]) from None
 
 
 class RaisedError(Exception):
@@ -681,7 +696,7 @@ class Run(ABC):
         """Do what `delete` does, from code that is asynchronous."""
 
     def delete(self) -> None:
-        """Forget the run, with its trace and the runs below it; `CompileError` if it has not ended."""
+        """Forget the run, with its trace and the runs below it; `ConflictError` if it has not ended."""
         run_to_end(self.delete_async())
 
     async def fork_async(
@@ -720,7 +735,7 @@ class Run(ABC):
         `program` is another version of the program, as for `run`: it takes each result for which it asks in the same way.
         `forked["left"]` says which steps it does not take, and why.
         `model` is asked for every chunk, instead of the models of before. `id` is the id of the new run.
-        `CompileError` where a result does not fit, or where what an activity or a person has done would be done twice.
+        `InstrcError` where a result does not fit, or where what an activity or a person has done would be done twice.
         """
         return run_to_end(self.fork_async(step, set=set, program=program, model=model, id=id))
 
@@ -760,7 +775,7 @@ class Run(ABC):
         `step` is a key, a bare name, or the id of a command. What is begun again has the same key as before, so that a service
         does nothing twice; with `new_key`, and where a result was there already, it has another one.
         `requests`, `tokens` and `budget` (`"5 USD"`) are new limits. `model` (`"openai:gpt-5"`) is asked from now on, for every
-        chunk, instead of the models of before. `CompileError` where the run would only fail again.
+        chunk, instead of the models of before. `ConflictError` where the run would only fail again.
         """
         return run_to_end(self.retry_async(step, new_key=new_key, requests=requests, tokens=tokens, budget=budget, model=model))
 
@@ -792,12 +807,12 @@ class Run(ABC):
 
     @property
     def output(self) -> Json:
-        """What all steps have brought, by their keys; `RunFailedError` if the run has not come to its end."""
+        """What all steps have brought, by their keys; `RunError` if there is none."""
         return self._done()["output"]
 
     @property
     def value(self) -> Json:
-        """What the last step has brought; `RunFailedError` if the run has not come to its end."""
+        """What the last step has brought; `RunError` if there is none."""
         return self._done()["value"]
 
     @overload
@@ -807,7 +822,7 @@ class Run(ABC):
     def value_as(self, model: UnionType) -> object: ...
 
     def value_as(self, model: type[_T] | Adapter[_T] | UnionType) -> object:
-        """Return `value` as an instance of a model, a dataclass, a `TypedDict`; a `CompileError` says why it is none.
+        """Return `value` as an instance of a model, a dataclass, a `TypedDict`; an `AnswerError` says why it is none.
 
         A `TypeAdapter` is for all other types: `run.value_as(TypeAdapter(list[Draft]))`.
         """
@@ -840,7 +855,7 @@ class Run(ABC):
 
         Of a step in an `each` or a `repeat` it is the list of its values, one for each element or round.
         `as_` is the class of the value, as for `value_as`.
-        A `CompileError` if the run has not come to the step, or several have the name.
+        `InputError` if the run has not come to the step, or several have the name.
         """
         name = arguments.as_plain(arguments.text("name", name))
         record = self.record or {}
@@ -851,7 +866,7 @@ class Run(ABC):
             wanted = (
                 f"one of {', '.join(f'`{key}`' for key in found or values) or 'the steps that the run has come to, none yet'}"
             )
-            raise CompileError([problems.settings.InvalidOption(option="step", given=f"`{name}`", wanted=wanted)])
+            raise InputError([problems.settings.InvalidOption(option="step", given=f"`{name}`", wanted=wanted)])
         whole = values[found[0]]
         value = split(whole)["output"] if holds_meta(whole) else whole
         return value if as_ is None else as_instance(whole, value, (), as_)
@@ -859,7 +874,8 @@ class Run(ABC):
     def _done(self) -> documents.Done:
         outcome = self.outcome
         if outcome is None or outcome["status"] != "done":
-            raise RunFailedError(outcome) from _raised(self.trace, outcome)
+            error = RUN_ERRORS[self.status](words_of(outcome), cast("JsonObject | None", outcome))
+            raise error from _raised(self.trace, outcome)
         return outcome
 
     @property

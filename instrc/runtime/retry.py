@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Final, NoReturn, NotRequired, TypeAlias, TypedDict, cast
 
 from instrc import problems
-from instrc.problems.problem import CompileError, Problem
+from instrc.problems.errors import AnswerError, ConflictError, InputError
+from instrc.problems.problem import Problem
 from instrc.runtime.activities import complaints
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import (
@@ -65,7 +66,7 @@ class RetryOptions:
 
 
 def retry_of(run: str, journal: Journal, options: RetryOptions, *, ended: bool = False, idle: float = 0.0) -> Again:
-    """Return what is to be recorded so that a run goes on; a `CompileError` where that would change nothing.
+    """Return what is to be recorded so that a run goes on; a `ConflictError` where that would change nothing.
 
     `ended` says that an engine has ended it though its journal has no end: it was cancelled.
     `idle` are the seconds since it has failed.
@@ -121,7 +122,7 @@ def _released(run: str, journal: Journal, options: RetryOptions) -> Again:
 
 
 def _refuse(run: str, reason: str, advice: str) -> NoReturn:
-    raise CompileError([problems.runs.NothingToRetry(run=run, reason=reason, advice=advice)])
+    raise ConflictError([problems.runs.NothingToRetry(run=run, reason=reason, advice=advice)])
 
 
 def _require_higher(run: str, journal: Journal, options: RetryOptions, reason: str) -> None:
@@ -240,13 +241,13 @@ def _refuse_step(run: str, played: _Replay, step: str) -> NoReturn:
     only = played.plan["options"].get("step")
     known = [key for command in played.commands.values() for key in steps_of(command)] if only is None else [only]
     known = list(dict.fromkeys(known))
-    raise CompileError([problems.runs.NoSuchStep(run=run, step=step, known=tuple(known))])
+    raise InputError([problems.runs.NoSuchStep(run=run, step=step, known=tuple(known))])
 
 
-def was_cancelled(run: str) -> CompileError:
+def was_cancelled(run: str) -> ConflictError:
     """Return that a run does not go on because somebody has cancelled it."""
     advice = "begin another run with what is recorded: `instrc fork`"
-    return CompileError([problems.runs.NothingToRetry(run=run, reason="it was cancelled", advice=advice)])
+    return ConflictError([problems.runs.NothingToRetry(run=run, reason="it was cancelled", advice=advice)])
 
 
 class ForkOrigin(TypedDict):
@@ -293,10 +294,10 @@ def fork_of(run: str, journal: Journal, options: ForkOptions, plan: PinnedPlan, 
     """Return what a fork begins with: what is recorded up to a step, where the `plan` of the fork asks for the same.
 
     A result is taken for a command with the same words, whatever the numbers of its steps.
-    `CompileError` if a result of an activity or a person is left out: it would be done twice.
+    `ConflictError` if a result of an activity or a person is left out: it would be done twice.
     """
     if options.run is not None and (wrong := [*wrong_id(options.run)]):
-        raise CompileError(wrong)
+        raise InputError(wrong)
     played = _replayed(journal)
     at = _fatal(journal)
     if options.step is not None:
@@ -312,7 +313,7 @@ def fork_of(run: str, journal: Journal, options: ForkOptions, plan: PinnedPlan, 
         left.setdefault(_shown(command), made.reason(command))
     twice = tuple({_shown(command): None for command in made.left if command["kind"] in {"activity", "user"}})
     if twice:
-        raise CompileError([problems.runs.CannotFork(run=run, lost=twice, why=left[twice[0]])])
+        raise ConflictError([problems.runs.CannotFork(run=run, lost=twice, why=left[twice[0]])])
     limits = journal.state.get("limits")
     entries: list[JournalEntry] = [{"again": {"limits": limits}}] if limits else []
     entries += [{"results": [each]} for each in made.results]
@@ -327,7 +328,7 @@ def _edited(run: str, played: _Replay, step: str) -> str:
     found = played.named(step) or _refuse_step(run, played, step)
     asked = sorted({_unit_id(each) for each in found})
     if len(asked) > 1:
-        raise CompileError([problems.runs.NoSuchStep(run=run, step=step, known=tuple(asked))])
+        raise InputError([problems.runs.NoSuchStep(run=run, step=step, known=tuple(asked))])
     return found[0]
 
 
@@ -343,7 +344,7 @@ def _edit(command: Command, step: str, value: Json, journal: Journal) -> Result:
         within = complaints({"output": made}, command["schema"])  # as its handler gives it: the value, or an object with it
         wrong = within if not within or within[0]["pointer"] else wrong
     if wrong:
-        raise CompileError([problems.runs.RejectedAnswer(step=step, pointer=wrong[0]["pointer"], reason=wrong[0]["message"])])
+        raise AnswerError([problems.runs.RejectedAnswer(step=step, pointer=wrong[0]["pointer"], reason=wrong[0]["message"])])
     return {"ok": made}
 
 

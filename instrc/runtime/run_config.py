@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from instrc import problems
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import SettingsError
 from instrc.runtime.effects import Invention
 from instrc.runtime.models.budget import MoneyBudget
 from instrc.runtime.retry import ForkOrigin
@@ -73,11 +73,11 @@ class RunConfig(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     @classmethod
     def from_json(cls, document: Json) -> RunConfig:
-        """Read a stored configuration; raise `CompileError` if it is malformed."""
+        """Read a stored configuration; raise `SettingsError` if it is malformed."""
         try:
             return msgspec.convert(document, cls)
         except msgspec.ValidationError as error:
-            raise CompileError(
+            raise SettingsError(
                 [problems.runs.UnusableSetting(what="stored configuration", word="how", reason=str(error))]
             ) from None
 

@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 
 from instrc import problems
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import SettingsError
 from instrc.runtime.activities import Activity, Handler, Retry
 from instrc.runtime.secrets import UnusableTableError, refuse_table, with_variables
 
@@ -31,11 +31,11 @@ def served(name: str, table: Mapping[str, object], folder: Path, unset: str | No
             refuse_table("`input` is a JSON Schema")
         return Activity(name, handler, retry=_policy(table.get("retry", {})), input=schema)
     except UnusableTableError as error:
-        raise CompileError([problems.runs.UnusableSetting(what="activity", word=name, reason=str(error))]) from None
+        raise SettingsError([problems.runs.UnusableSetting(what="activity", word=name, reason=str(error))]) from None
     except ImportError:
         feature = f"the activity `{name}`"
         extra, package = ("http", "httpx") if "url" in table else ("mcp", "mcp")
-        raise CompileError([problems.settings.MissingExtra(feature=feature, extra=extra, package=package)]) from None
+        raise SettingsError([problems.settings.MissingExtra(feature=feature, extra=extra, package=package)]) from None
 
 
 _MAKERS = {"url": "instrc.runtime.http_activities:http_handler", "mcp": "instrc.runtime.mcp_activities:mcp_handler"}

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from instrc import problems
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import CompileError
 from instrc.schema.flattening.flatten import flatten
 from instrc.schema.impossible import may_be_impossible
 from instrc.schema.relations import disjoint

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
 from instrc import problems
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import CompileError
 from instrc.schema import vocabulary
 from instrc.schema.kinds import TYPES
 from instrc.text.jsonvalue import LATEST_DRAFT, Json

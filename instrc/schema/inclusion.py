@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from instrc import problems
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import SettingsError
 from instrc.schema.flattening.flatten import flatten
 from instrc.schema.kinds import types_of
 from instrc.schema.relations import Answering, disjoint, implies
@@ -341,7 +341,7 @@ def _engine() -> ModuleType:
     try:
         import jsonschema_rs  # an optional extra
     except ImportError:
-        raise CompileError(
+        raise SettingsError(
             [problems.settings.MissingExtra(feature="subsumption", extra="subsume", package="jsonschema-rs")]
         ) from None
     return jsonschema_rs

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from instrc import problems
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import CompileError
 from instrc.schema.drafts import (
     LATEST,
     NULLABLE,

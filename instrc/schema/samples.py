@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct, field
 
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import CompileError
 from instrc.schema.flattening.flattener import intersect
 from instrc.schema.kinds import is_number, types_of, unique
 from instrc.schema.laws.numbers import bound

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final, NamedTuple, TypeAlias, TypedDict
 
 from instrc import problems
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import SettingsError
 from instrc.schema.patterns import search
 from instrc.schema.walk import local_target, map_schemas, nodes
 from instrc.text.arguments import excerpt, takes_plain_values, texts
@@ -28,7 +28,7 @@ def strip(schema: Json, which: Collection[str]) -> Json:
     unknown = sorted(wanted - KINDS)
     if unknown:
         known = ", ".join(f"`{kind}`" for kind in sorted(KINDS))
-        raise CompileError(
+        raise SettingsError(
             [problems.settings.InvalidOption(option="which", given=excerpt(unknown[0]), wanted=f"one or several of {known}")]
         )
     everything = "all" in wanted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import CompileError
 from instrc.schema.references import DynamicScope, Resource, SchemaStore
 from instrc.schema.walk import conjuncts, definition_named_by, map_schemas, put_part, subschemas, unescaped, walk
 from instrc.text.jsonvalue import LATEST_DRAFT, Json, Location, as_text, equal, pointer, tokens

@@ -31,7 +31,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route, Router
 
 from instrc import problems
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import InstrcError, LimitError, NotFoundError
 from instrc.runtime.engine import RunFilter, chosen
 from instrc.server.access import Caller
 from instrc.server.approvals import digest_of
@@ -301,7 +301,7 @@ class ServiceHandler(RequestHandler):
             await self._info(context, params.task_id)
             params.id = params.id or uuid4().hex
             if len(await self._hooks().hooks(run=params.task_id)) >= MOST_PUSHED:
-                raise CompileError([problems.serving.TooMuch(what="addresses that are told of a task", limit=MOST_PUSHED)])
+                raise LimitError([problems.serving.TooMuch(what="addresses that are told of a task", limit=MOST_PUSHED)])
             kept = MessageToDict(params)
             await self._hooks().remove(_hook_id(params.task_id, params.id))
             await self._hooks().add(
@@ -347,7 +347,7 @@ class ServiceHandler(RequestHandler):
         """Return the message that tells an address how its task stands; whoever has set it was allowed to see the run."""
         try:
             info = await self.service.run(Caller(hook.owner, roles={"*": frozenset({"viewer"})}), run)
-        except CompileError:
+        except InstrcError:
             return None
         config = ParseDict(hook.details, pb.TaskPushNotificationConfig())
         headers = {"X-A2A-Notification-Token": config.token} if config.token else {}
@@ -378,11 +378,11 @@ def _caller(context: ServerCallContext) -> Caller:
 def _in_their_words() -> Iterator[None]:
     try:
         yield
-    except CompileError as error:
+    except InstrcError as error:
         raise _as_a2a(error) from None
 
 
-def _as_a2a(error: CompileError) -> A2AError:
+def _as_a2a(error: InstrcError) -> A2AError:
     first = error.problems[0]
     told = {"problem": first.name} | ({"hint": first.hint} if first.hint else {})
     message = "; ".join(each.message for each in error.problems)
@@ -465,7 +465,7 @@ def a2a_routes(service: RunService, webhooks: Webhooks | None = None) -> list[Ba
         tenant = request.path_params.get("program", "")
         made = [each for each in offered if tenant in {"", each.name}]
         if tenant and not made:
-            raise CompileError([problems.serving.NoSuchProgram(program=tenant)])
+            raise NotFoundError([problems.serving.NoSuchProgram(program=tenant)])
         card = card_of(
             made, str(request.base_url), tenant=tenant, push=webhooks is not None, protected=known is None or known.by != "local"
         )

@@ -9,7 +9,7 @@ from time import monotonic
 from typing import Final, Literal, TypeAlias, get_args
 
 from instrc import problems
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import AccessError, RateLimitError
 
 Role: TypeAlias = Literal["viewer", "starter", "answerer", "operator", "author", "admin"]
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
@@ -50,7 +50,7 @@ class Caller:
         """Refuse the caller who has not a role for a program; `action` says for what."""
         if not self.may(role, program):
             reason = f"this needs the role `{role}`"
-            raise CompileError([problems.serving.NotAllowed(who=self.name, action=action, reason=reason, role=role)])
+            raise AccessError([problems.serving.NotAllowed(who=self.name, action=action, reason=reason, role=role)])
 
     @property
     def as_candidates(self) -> frozenset[str]:
@@ -77,4 +77,4 @@ class RateLimiter:
             self._minute, self._counts = now // 60, Counter()
         self._counts[name] += 1
         if self._counts[name] > self.limit:
-            raise CompileError([problems.serving.TooMuch(what=what, limit=self.limit, retry_after=60 - now % 60)])
+            raise RateLimitError([problems.serving.TooMuch(what=what, limit=self.limit, retry_after=60 - now % 60)])

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from instrc import problems
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import InstrcError, RequestError
 from instrc.server.access import Caller
 from instrc.server.door import caller_of
 from instrc.server.exchange import answer_of, asked_of_people, ended_words, result_of, standings, steps_done
@@ -39,7 +39,7 @@ def agui_routes(service: RunService) -> list[BaseRoute]:
             asked = types.RunAgentInput.model_validate_json(await request.body())
         except ValidationError as error:
             reason = "; ".join(f"{'/'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
-            raise CompileError([problems.serving.InvalidRequest(reason=reason)]) from None
+            raise RequestError([problems.serving.InvalidRequest(reason=reason)]) from None
 
         async def begin() -> AsyncIterator[str]:
             run, after = await _taken(service, caller, request.path_params["program"], asked)
@@ -60,7 +60,7 @@ async def _taken(service: RunService, caller: Caller, program: str, asked: types
         info = await service.start(caller, program, inputs, key=key, metadata={THREAD: asked.thread_id})
         return info.report.run, 0
     if not found:
-        raise CompileError([problems.serving.InvalidRequest(reason="the thread has no run to resume", pointer="/threadId")])
+        raise RequestError([problems.serving.InvalidRequest(reason="the thread has no run to resume", pointer="/threadId")])
     run = found[0].run
     after = len(await service.trace(caller, run))
     for entry in asked.resume:
@@ -90,7 +90,7 @@ async def _told(service: RunService, caller: Caller, asked: types.RunAgentInput,
     try:
         async for event in _events(service, caller, asked, run, after):
             yield encoder.encode(event)
-    except CompileError as error:
+    except InstrcError as error:
         first = error.problems[0]
         yield encoder.encode(events.RunErrorEvent(message=first.message, code=first.name))
 

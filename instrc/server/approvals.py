@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Final
 
 from instrc import problems
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import AnswerError
 from instrc.runtime.activities import complaints
 from instrc.runtime.engine import Question
 from instrc.schema.vocabulary import APPROVAL
@@ -50,7 +50,7 @@ class Approval:
         """Refuse an answer that does not fit the schema of its question: all that is wrong with it, each with its place."""
         wrong = complaints(data, question.schema)
         if wrong:
-            raise CompileError(
+            raise AnswerError(
                 problems.runs.RejectedAnswer(step=question.id, pointer=each["pointer"], reason=each["message"]) for each in wrong
             )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, TypeAlias
 
 from starlette.datastructures import Headers
@@ -14,10 +14,9 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from instrc import problems
-from instrc.problems.problem import CompileError, Problem
-from instrc.runtime.engine import UnreachableError
+from instrc.problems.errors import AccessError, AuthenticationError, InstrcError, LimitError, RequestError, codes_of
+from instrc.problems.problem import Problem
 from instrc.server.access import LOCAL, Caller, RateLimiter
-from instrc.server.run_service import DeletedError
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, pointer
 
@@ -65,11 +64,11 @@ class Door:
         if self.identify is not None:
             try:
                 scope["instrc.caller"] = await self.identify(headers)
-            except CompileError as error:
+            except InstrcError as error:
                 scope["instrc.caller"], scope["instrc.unknown"] = None, getattr(error.problems[0], "reason", "")
                 try:
                     self.failures.enter((scope.get("client") or ("",))[0], "wrong keys in a minute")
-                except CompileError as too_often:
+                except InstrcError as too_often:
                     await problem_response(too_often)(scope, receive, send)
                     return
         await self.app(scope, self._limited(receive), self._protected(scope, send))
@@ -78,7 +77,7 @@ class Door:
         host = re.sub(r":\d+$", "", headers.get("host", ""))
         if host.lower() not in self.hosts:
             reason = "this service is not reached under that host, unless `hosts` in `[tool.instrc.serve]` names it"
-            return problem_response(CompileError([problems.serving.InvalidRequest(reason=reason)]))
+            return problem_response(RequestError([problems.serving.InvalidRequest(reason=reason)]))
         if scope["method"] not in {"GET", "HEAD", "OPTIONS"}:
             site = headers.get("sec-fetch-site")
             origin = headers.get("origin")
@@ -87,7 +86,7 @@ class Door:
                 found = problems.serving.NotAllowed(
                     who="another site", action="send this", reason="a browser says whose page it is"
                 )
-                return problem_response(CompileError([found]))
+                return problem_response(AccessError([found]))
         length = headers.get("content-length", "0")
         if length.isdigit() and scope["path"].startswith("/inbox/"):
             return None  # it is read as far as it may be: whoever has sent it from a page is told on a page
@@ -95,8 +94,8 @@ class Door:
             return problem_response(self._too_large())
         return None
 
-    def _too_large(self) -> CompileError:
-        return CompileError([problems.serving.TooMuch(what="bytes of a request", limit=self.body)])
+    def _too_large(self) -> LimitError:
+        return LimitError([problems.serving.TooMuch(what="bytes of a request", limit=self.body)])
 
     def _limited(self, receive: Receive) -> Receive:
         """Return what reads a body, not more of it than is allowed, and not for ever."""
@@ -138,61 +137,22 @@ class Door:
 JSON: Final = "application/json"
 PROBLEM: Final = "application/problem+json"
 LOCAL_HOSTS: Final = frozenset({"localhost", "127.0.0.1", "[::1]", "::1"})
-_STATUS: Final[dict[str, int]] = {
-    "not-authenticated": 401,
-    "not-allowed": 403,
-    "no-such-program": 404,
-    "no-such-run": 404,
-    "no-such-question": 404,
-    "question-not-free": 409,
-    "key-reused": 409,
-    "run-exists": 409,
-    "run-goes-on": 409,
-    "nothing-to-retry": 409,
-    "cannot-fork": 409,
-    "no-journal": 409,
-    "needs-its-program": 409,
-    "state-changed": 412,
-    "invalid-request": 400,
-    "unusable-store": 503,
-    "store-in-use": 503,
-}
-"""Statuses of problems; of all others it is 422."""
 
 
-def status_of_problem(problem: Problem) -> int:
-    """Return the status of HTTP for a problem."""
-    match problem:
-        case problems.serving.QuestionNotFree(state="shown anew"):
-            return 412
-        case problems.serving.QuestionNotFree(state="overdue"):
-            return 410
-        case problems.serving.InvalidRequest(pointer="/hook"):
-            return 404
-        case problems.serving.TooMuch():
-            return 413 if problem.retry_after is None else 429
-        case problems.runs.NoSuchQuestion(closed="overdue"):
-            return 410
-        case problems.runs.NoSuchQuestion() if problem.closed != "not asked":
-            return 409
-    return _STATUS.get(problem.name, 422)
-
-
-def problem_json(found: Sequence[Problem], status: int | None = None) -> tuple[JsonObject, int]:
-    """Return problems as one document of RFC 9457, and its status."""
-    first = found[0]
-    status = status or status_of_problem(first)
-    made: JsonObject = {
+def problem_json(error: InstrcError) -> JsonObject:
+    """Return an error as a document of RFC 9457."""
+    first = error.problems[0]
+    body: JsonObject = {
         "type": f"/problems/{first.name}",
         "title": first.name.replace("-", " "),
-        "status": status,
+        "status": codes_of(type(error)).http,
         "detail": str(first),
         "name": first.name,
     }
     if first.hint:
-        made["hint"] = first.hint
-    made["errors"] = [{"pointer": _pointer(each), "message": _reason(each)} for each in found]
-    return made, status
+        body["hint"] = first.hint
+    body["errors"] = [{"pointer": _pointer(each), "message": _reason(each)} for each in error.problems]
+    return body
 
 
 def _pointer(problem: Problem) -> str:
@@ -205,16 +165,14 @@ def _reason(problem: Problem) -> str:
     return problem.reason if isinstance(problem, problems.runs.RejectedAnswer) else str(problem)
 
 
-def problem_response(error: CompileError, status: int | None = None) -> Response:
-    """Return problems as a response."""
-    if isinstance(error, DeletedError):
-        status = 410
-    made, status = problem_json(error.problems, 503 if isinstance(error, UnreachableError) else status)
+def problem_response(error: InstrcError) -> Response:
+    """Return an error as a response."""
+    status = codes_of(type(error)).http
     headers: dict[str, str] = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
     retry = getattr(error.problems[0], "retry_after", None)
     if retry is not None or status == 503:
         headers["Retry-After"] = str(retry or 5)
-    return Response(dumps(made), status, headers, PROBLEM)
+    return Response(dumps(problem_json(error)), status, headers, PROBLEM)
 
 
 def json_response(body: Json, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
@@ -229,5 +187,5 @@ def caller_of(request: Request) -> Caller:
     caller = request.scope.get("instrc.caller")
     if not isinstance(caller, Caller):
         reason = request.scope.get("instrc.unknown") or "nothing was sent that says so"
-        raise CompileError([problems.serving.NotAuthenticated(reason=reason)])
+        raise AuthenticationError([problems.serving.NotAuthenticated(reason=reason)])
     return caller

@@ -15,7 +15,7 @@ from enum import Enum
 from typing import Final, Literal, TypeAlias, TypeGuard
 
 from instrc import problems
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import LimitError
 from instrc.runtime.activities import complaints, in_language
 from instrc.runtime.interpreter.documents import Complaint
 from instrc.schema.kinds import types_of
@@ -319,7 +319,7 @@ class AnswerForm:
             self.root = self._field(schema, (), label or words["answer"], required=True, inside=frozenset())
         except _TooManyError:
             if data:
-                raise CompileError([problems.serving.TooMuch(what="fields of a form", limit=FIELDS)]) from None
+                raise LimitError([problems.serving.TooMuch(what="fields of a form", limit=FIELDS)]) from None
             self._count = 0
             self.root = self._json({}, ROOT, label or words["answer"], required=True)
         self.root.place()
@@ -508,7 +508,7 @@ class AnswerForm:
         given = self.data.get(f"rows:{made.name}", str(min(at_first, ROWS)))
         count = int(given) if re.fullmatch(r"[0-9]{1,6}", given) else 0
         if count > ROWS:
-            raise CompileError([problems.serving.TooMuch(what="rows of a list", limit=ROWS)])
+            raise LimitError([problems.serving.TooMuch(what="rows of a list", limit=ROWS)])
         heads = listing(shape.schema.get("prefixItems"))
         values: list[Json] = []
         for index in range(count):
@@ -729,5 +729,5 @@ def pairs(items: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return what a browser has sent, by name."""
     found = dict(items)
     if len(found) > FIELDS * 3:
-        raise CompileError([problems.serving.TooMuch(what="fields of a form", limit=FIELDS)])
+        raise LimitError([problems.serving.TooMuch(what="fields of a form", limit=FIELDS)])
     return found

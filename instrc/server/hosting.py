@@ -18,9 +18,9 @@ from starlette.routing import BaseRoute
 from instrc import problems
 from instrc.engines.launch import Launcher, RehearseMode
 from instrc.engines.prepare import Prepared, prepare
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import InstrcError, SettingsError, UnreachableError
 from instrc.problems.suggest import nearest
-from instrc.runtime.engine import Engine, Serving, UnreachableError, wait_for_server
+from instrc.runtime.engine import Engine, Serving, wait_for_server
 from instrc.server.door import Identify
 from instrc.server.http import Beside, app_of
 from instrc.server.identity import Identity, ProviderKeys
@@ -53,7 +53,7 @@ def programs_in(paths: Iterable[str], project: Project) -> list[Prepared]:
         files = sorted(each.as_posix() for each in folder.glob("*.aug")) if folder.is_dir() else [path]
         if not files:
             reason = "there is no program (`*.aug`) in this folder"
-            raise CompileError([problems.runs.UnusableSetting(what="path", word=path, reason=reason)])
+            raise SettingsError([problems.runs.UnusableSetting(what="path", word=path, reason=reason)])
         for file in files:
             found += _exports(file, project)
     return found
@@ -62,7 +62,7 @@ def programs_in(paths: Iterable[str], project: Project) -> list[Prepared]:
 def _exports(file: str, project: Project) -> Iterator[Prepared]:
     try:
         yield prepare(file, project=project)
-    except CompileError as error:
+    except InstrcError as error:
         several = next((each for each in error.problems if isinstance(each, problems.calls.SeveralExports)), None)
         if several is None or not several.names:
             raise
@@ -76,7 +76,7 @@ def launchers_of(programs: Iterable[Prepared], model: str | None, rehearse: Rehe
     for prepared in programs:
         if prepared.name in found:
             reason = "two programs have it: give one another name"
-            raise CompileError([problems.runs.UnusableSetting(what="program", word=prepared.name, reason=reason)])
+            raise SettingsError([problems.runs.UnusableSetting(what="program", word=prepared.name, reason=reason)])
         found[prepared.name] = Launcher(prepared, model=model, rehearse=rehearse)
     return found
 
@@ -144,13 +144,13 @@ def idle_settings(service: RunService) -> list[str]:
 
 
 def listener_at(host: str, port: int) -> socket:
-    """Return a socket that listens; with the port 0 at one that is free. `CompileError` if it cannot."""
+    """Return a socket that listens; with the port 0 at one that is free. `SettingsError` if it cannot."""
     try:
         family = getaddrinfo(host, port, type=SOCK_STREAM)[0][0]
         return create_server((host, port), family=family, backlog=BACKLOG)
     except (OSError, UnicodeError) as error:
         reason = str(getattr(error, "strerror", None) or error).partition(" (")[0]  # Python says the address once more
-        raise CompileError([problems.runs.UnusableSetting(what="address", word=f"{host}:{port}", reason=reason)]) from None
+        raise SettingsError([problems.runs.UnusableSetting(what="address", word=f"{host}:{port}", reason=reason)]) from None
 
 
 async def serve(
@@ -168,7 +168,7 @@ async def serve(
     identity = identity_of(service)
     if not identity.is_on and host not in LOOPBACK:
         reason = "nobody is asked who they are: make a key first (`--new-key NAME`), or set `[tool.instrc.serve.oidc]`"
-        raise CompileError([problems.runs.UnusableSetting(what="address", word=host, reason=reason)])
+        raise SettingsError([problems.runs.UnusableSetting(what="address", word=host, reason=reason)])
     tell(greeting)
     if identify is None and not identity.is_on:
         tell("nobody is asked who they are: whoever reaches this address, from this machine only, may do everything")
@@ -209,7 +209,7 @@ async def _carry(engine: Engine, stop: asyncio.Event, claimed: asyncio.Event, te
                 await engine.serve(stop)
         except UnreachableError:
             continue
-        except CompileError as error:
+        except InstrcError as error:
             if not any(isinstance(each, problems.runs.StoreInUse) for each in error.problems):
                 tell(error.problems[0].message)
         claimed.set()  # another process carries the runs

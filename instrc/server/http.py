@@ -26,7 +26,7 @@ from starlette.types import Receive, Scope, Send
 
 from instrc import problems
 from instrc.problems import catalogue
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import InstrcError, RateLimitError, RequestError, UnavailableError
 from instrc.runtime.activities import complaints
 from instrc.server.access import Caller, RateLimiter
 from instrc.server.door import (
@@ -66,7 +66,7 @@ class Streams:
     def entered(self, name: str) -> Iterator[None]:
         """Count one more as long as this is open; refuse it over the limit."""
         if self.open[name] >= self.limit:
-            raise CompileError([problems.serving.TooMuch(what="open event streams", limit=self.limit, retry_after=30)])
+            raise RateLimitError([problems.serving.TooMuch(what="open event streams", limit=self.limit, retry_after=30)])
         self.open[name] += 1
         try:
             yield
@@ -118,9 +118,8 @@ async def _as_text(source: AsyncIterator[NumberedEvent], end: asyncio.Event) -> 
                     event = upcoming.result()
                 except StopAsyncIteration:
                     return
-                except CompileError as error:
-                    made, _ = problem_json(error.problems)
-                    yield f"event: problem\ndata: {dumps(made, indent=False)}\n\n"
+                except InstrcError as error:
+                    yield f"event: problem\ndata: {dumps(problem_json(error), indent=False)}\n\n"
                     return
                 upcoming = None
                 yield f"id: {event.number}\nevent: {event.kind}\ndata: {dumps(event.body, indent=False)}\n\n"
@@ -225,7 +224,7 @@ def app_of(
             streams.closing.set()
             await service.close()
 
-    told = {CompileError: _told, HTTPException: _broken, OperationalError: _away, 500: _broken}
+    told = {InstrcError: _told, HTTPException: _broken, OperationalError: _away, 500: _broken}
     app = Starlette(routes=made, exception_handlers=told, lifespan=lifespan)
     allowed = LOCAL_HOSTS | {*hosts, *service.settings.hosts}
     app.add_middleware(Door, hosts=frozenset(allowed), body=service.settings.body, identify=identify or identity, counted=counted)
@@ -294,7 +293,7 @@ async def _body(request: Request, operation: Endpoint) -> JsonObject:
         refuse(f"the body is not JSON: {error}")
     wrong = complaints(body, operation.body)
     if wrong:
-        raise CompileError(problems.serving.InvalidRequest(reason=each["message"], pointer=each["pointer"]) for each in wrong)
+        raise RequestError(problems.serving.InvalidRequest(reason=each["message"], pointer=each["pointer"]) for each in wrong)
     assert isinstance(body, dict)
     return body
 
@@ -338,7 +337,7 @@ def _page_of_problem(request: Request) -> Response:
 
 
 async def _told(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, CompileError)
+    assert isinstance(error, InstrcError)
     return problem_response(error)
 
 
@@ -353,4 +352,4 @@ async def _broken(_request: Request, error: Exception) -> Response:
 
 
 async def _away(_request: Request, _error: Exception) -> Response:
-    return problem_response(CompileError([problems.runs.UnusableStore(store="instrc_…", reason="it does not answer")]))
+    return problem_response(UnavailableError([problems.runs.UnusableStore(store="instrc_…", reason="it does not answer")]))

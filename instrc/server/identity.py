@@ -21,7 +21,7 @@ import jwt
 from itsdangerous import BadData, URLSafeTimedSerializer
 
 from instrc import problems
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import AuthenticationError, SettingsError
 from instrc.server.access import ALL, Caller, Means, Role
 from instrc.server.records import Records
 from instrc.text.jsonvalue import Json, as_object, as_text, as_texts, mapping
@@ -64,7 +64,7 @@ class ProviderKeys:
         parts = urlsplit(place)
         if parts.scheme == "http" and parts.hostname not in {"localhost", "127.0.0.1"}:
             reason = "keys are fetched over `https`"
-            raise CompileError([problems.runs.UnusableSetting(what="address", word=place, reason=reason)])
+            raise SettingsError([problems.runs.UnusableSetting(what="address", word=place, reason=reason)])
         self.place = place
         self.file: Path | None = None if parts.scheme in {"http", "https"} else folder / place
         self._keys: dict[str, jwt.PyJWK] = {}
@@ -248,7 +248,7 @@ LINK_SECONDS: Final = 7 * 86400
 
 def refuse_unknown(reason: str) -> NoReturn:
     """Refuse a request of which it is not known who sends it."""
-    raise CompileError([problems.serving.NotAuthenticated(reason=reason)]) from None
+    raise AuthenticationError([problems.serving.NotAuthenticated(reason=reason)]) from None
 
 
 def link_word(signer: Signer, run: str, question: str, to: str) -> str:

@@ -19,14 +19,15 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from instrc.problems import runs, serving
-from instrc.problems.problem import CompileError, Problem
+from instrc.problems.errors import AuthenticationError, InstrcError, RequestError, StaleError, codes_of
+from instrc.problems.problem import Problem
 from instrc.runtime.engine import RunFilter, values_of_steps
 from instrc.runtime.interpreter.documents import Complaint
 from instrc.runtime.trace_page import page_of
 from instrc.runtime.traces import spans_of, steps_of
 from instrc.schema.strip import split
 from instrc.server.access import Caller, RateLimiter
-from instrc.server.door import CONTENT_POLICY, caller_of, status_of_problem
+from instrc.server.door import CONTENT_POLICY, caller_of
 from instrc.server.forms import AnswerForm, Words, changed, pairs
 from instrc.server.identity import Identity, caller_of_link
 from instrc.server.operations import RequestData, place_of_question, place_of_run, question_id, token_of
@@ -99,12 +100,11 @@ class Inbox:
         async def guarded(request: Request) -> Response:
             try:
                 return await endpoint(request)
-            except CompileError as error:
-                first = error.problems[0]
-                asks = isinstance(first, serving.NotAuthenticated) and "word" not in request.path_params
+            except InstrcError as error:
+                asks = isinstance(error, AuthenticationError) and "word" not in request.path_params
                 if asks and self.identity is not None and request.method == "GET":
                     return RedirectResponse(f"/inbox/login?next={quote(request.url.path)}", 303)
-                return self.page(request, "message.html", {"problems": error.problems, "note": None}, status_of_problem(first))
+                return self.page(request, "message.html", {"problems": error.problems, "note": None}, codes_of(type(error)).http)
             except ClientDisconnect:
                 raise
             except HTTPException as error:  # a form that cannot be read
@@ -134,7 +134,7 @@ class Inbox:
         word = str((await request.form()).get("key", "")).strip()
         try:
             caller = await self.identity.bearer(word)
-        except CompileError:
+        except InstrcError:
             return self.page(request, "login.html", {**facts, "wrong": True}, 401)
         cookie = await asyncio.to_thread(self.identity.session, caller, word)
         return RedirectResponse(str(facts["next"]), 303, {"Set-Cookie": cookie})
@@ -205,8 +205,8 @@ class Inbox:
             try:
                 found = await self._moved(self._caller(request), found, button, to)
                 kept["note"] = f"done_{button}"
-            except CompileError as error:
-                kept["problems"], status = error.problems, status_of_problem(error.problems[0])
+            except InstrcError as error:
+                kept["problems"], status = error.problems, codes_of(type(error)).http
             return self._shown(request, found, form, kept, status)
         if button not in {"answer", "check"}:
             data, at = changed(schema, sent, button, show)
@@ -225,11 +225,11 @@ class Inbox:
                 comment=comment.strip() or None,
                 tags=[tag] if tag else (),
             )
-        except CompileError as error:
+        except InstrcError as error:
             kept["problems"] = _at_fields(error, form)
-            if any(isinstance(each, serving.QuestionNotFree) and each.state == "shown anew" for each in error.problems):
+            if isinstance(error, StaleError):
                 kept["tag"] = found.tag  # the page shows it now
-            return self._shown(request, found, form, kept, status_of_problem(error.problems[0]))
+            return self._shown(request, found, form, kept, codes_of(type(error)).http)
         if "word" in request.path_params:
             return self.page(request, "message.html", {"problems": (), "note": "recorded_link"})
         return RedirectResponse("/inbox?done=answered", 303)
@@ -242,7 +242,7 @@ class Inbox:
         if button == "release":
             return await self.service.release(caller, run, name)
         if not to:
-            raise CompileError([serving.InvalidRequest(reason="it is not said to whom", pointer="/to")])
+            raise RequestError([serving.InvalidRequest(reason="it is not said to whom", pointer="/to")])
         return await self.service.delegate(caller, run, name, to)
 
     # --- runs -----------------------------------------------------------------------------------------------------------------
@@ -267,9 +267,9 @@ class Inbox:
             return self.page(request, "start.html", {"form": form, **facts}, 422)
         try:
             made = await self.service.start(caller, info.name, form.value, key=f"page {key}" if key else None)
-        except CompileError as error:
+        except InstrcError as error:
             facts["problems"] = _at_fields(error, form)
-            return self.page(request, "start.html", {"form": form, **facts}, status_of_problem(error.problems[0]))
+            return self.page(request, "start.html", {"form": form, **facts}, codes_of(type(error)).http)
         return RedirectResponse(f"/inbox/runs/{quote(made.report.run)}", 303)
 
     async def _runs(self, request: Request) -> Response:
@@ -343,7 +343,7 @@ def _step(steps: tuple[str, ...], name: str) -> str:
     return ", ".join(re.sub(r"^step\d+_|_(?:User|Activity)$", "", each).replace("_", " ") for each in steps) or name
 
 
-def _at_fields(error: CompileError, form: AnswerForm) -> list[Problem]:
+def _at_fields(error: InstrcError, form: AnswerForm) -> list[Problem]:
     """Note problems with parts of a value at their fields, and return the others."""
     others: list[Problem] = []
     found: list[Complaint] = []

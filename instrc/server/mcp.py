@@ -17,7 +17,7 @@ from mcp.server import Server
 from mcp.server.context import ServerRequestContext
 from mcp.server.stdio import stdio_server
 
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import InstrcError
 from instrc.server.access import LOCAL, Caller
 from instrc.server.offers import AnyCall, Offers, RefusedError, ServerTool
 from instrc.text.jsontext import dumps, loads
@@ -48,8 +48,8 @@ def server_of(service: Offers, name: str = "instrc", begin: Begin | None = None)
             if begin is not None and offer is not None and offer.program is not None:
                 return await begin(context, offer, params)
             return result_of_call(await service.call(params.name, params.arguments or {}, caller_in(context)))
-        except (RefusedError, CompileError) as error:
-            said = "; ".join(each.message for each in error.problems) if isinstance(error, CompileError) else str(error)
+        except (RefusedError, InstrcError) as error:
+            said = "; ".join(each.message for each in error.problems) if isinstance(error, InstrcError) else str(error)
             return result_of_call(None, error=said)
 
     return Server(name, version=__version__, on_list_tools=list_tools, on_call_tool=call_tool)

@@ -18,7 +18,7 @@ from starlette.routing import BaseRoute, Route
 from instrc import problems
 from instrc.engines.launch import Launcher
 from instrc.engines.prepare import Prepared, inputs_schema
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import InstrcError
 from instrc.process.process import Process
 from instrc.runtime.engine import Question
 from instrc.schema.strip import split, strip
@@ -338,7 +338,7 @@ class RunTasks:
     async def _end(self, caller: Caller, run: str) -> None:
         try:
             await self.service.cancel(caller, run)
-        except CompileError:
+        except InstrcError:
             return  # it has ended, or the caller may not end it
 
     async def _elicit(self, context: Context, caller: Caller, run: str, asked: list[Question]) -> bool:
@@ -358,7 +358,7 @@ class RunTasks:
                 try:
                     await self.service.answer(caller, run, question.id, data)
                     break
-                except CompileError as error:
+                except InstrcError as error:
                     if not isinstance(error.problems[0], problems.runs.RejectedAnswer):
                         raise RefusedError(_said(error)) from None
                     request = _again(request, _said(error))
@@ -377,7 +377,7 @@ class RunTasks:
             if is_answer:
                 try:
                     await self.service.answer(caller, run, name, data)
-                except CompileError as error:
+                except InstrcError as error:
                     if not isinstance(error.problems[0], problems.runs.RejectedAnswer):
                         raise
                     wrong[name] = _said(error)
@@ -450,14 +450,14 @@ def _again(request: mcp_types.ElicitRequest, said: str | None) -> mcp_types.Elic
     return mcp_types.ElicitRequest(params=params)
 
 
-def _said(error: CompileError) -> str:
+def _said(error: InstrcError) -> str:
     return "; ".join(each.message for each in error.problems)
 
 
 async def _known(work: Awaitable[T]) -> T:
     try:
         return await work
-    except CompileError as error:
+    except InstrcError as error:
         raise MCPError(code=mcp_types.INVALID_PARAMS, message=_said(error)) from None
 
 

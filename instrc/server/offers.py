@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from instrc import problems
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import InstrcError, SettingsError
 from instrc.providers.lifting.lift import lift
 from instrc.providers.lowering.lower import Lowering, lower
 from instrc.schema.walk import nodes, redirected
@@ -81,7 +81,7 @@ class Offers:
         made = ServerTool(lowering, call, None if gives is None else as_object(gives["inputSchema"]), hints or {}, program)
         if made.name in self.offers:
             reason = "two would be one tool: give one another name"
-            raise CompileError([problems.runs.UnusableSetting(what="tool", word=made.name, reason=reason)])
+            raise SettingsError([problems.runs.UnusableSetting(what="tool", word=made.name, reason=reason)])
         self.offers[made.name] = made
 
     async def call(self, name: str, arguments: Json, caller: Caller = LOCAL) -> Json:
@@ -90,7 +90,7 @@ class Offers:
         speaker = SPEAKER.set(name)
         try:
             return await offer.call(caller, value)
-        except CompileError as error:
+        except InstrcError as error:
             raise RefusedError("; ".join(problem.message for problem in error.problems)) from None
         finally:
             SPEAKER.reset(speaker)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Final, NoReturn, TypeAlias, cast
 
 from instrc import problems
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import InstrcError, RequestError
 from instrc.runtime.engine import STATUSES, RunFilter
 from instrc.runtime.retry import ForkOptions, RetryOptions
 from instrc.server.access import Caller
@@ -174,7 +174,7 @@ def tags_of(header: str | None) -> frozenset[str]:
 
 def refuse(reason: str, pointer: str = "") -> NoReturn:
     """Refuse a request that is not what the document says."""
-    raise CompileError([problems.serving.InvalidRequest(reason=reason, pointer=pointer)]) from None
+    raise RequestError([problems.serving.InvalidRequest(reason=reason, pointer=pointer)]) from None
 
 
 def moment(seconds: float | None) -> str | None:
@@ -318,7 +318,7 @@ async def _runs(service: RunService, caller: Caller, asked: RequestData) -> Resp
     query = asked.query
     try:
         chosen = RunFilter.of(query.get("status"), query.get("program"), query.get("since"))
-    except CompileError as error:
+    except InstrcError as error:
         refuse(error.problems[0].message)
     metadata = {key.removeprefix("metadata."): value for key, value in query.items() if key.startswith("metadata.")}
     if len(metadata) > _MOST_METADATA:

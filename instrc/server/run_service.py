@@ -17,7 +17,16 @@ from instrc import problems
 from instrc.engines.launch import Launcher, forked
 from instrc.engines.prepare import inputs_schema, output_schema
 from instrc.engines.service_tables import DELETED
-from instrc.problems.problem import CompileError, Problem
+from instrc.problems.errors import (
+    AccessError,
+    ConflictError,
+    GoneError,
+    InputError,
+    InstrcError,
+    NotFoundError,
+    StaleError,
+)
+from instrc.problems.problem import Problem
 from instrc.problems.suggest import nearest
 from instrc.runtime.activities import complaints
 from instrc.runtime.engine import Engine, Question, RunFilter, RunReport, TracedEngine, chosen
@@ -140,7 +149,7 @@ class RunService:
         """Return a program; one that the caller may not see is as unknown as one that is not there."""
         if program not in self.launchers or not caller.knows(program):
             near = nearest(program, [each.name for each in await self.programs(caller)])
-            raise CompileError([problems.serving.NoSuchProgram(program=program, nearest=near)])
+            raise NotFoundError([problems.serving.NoSuchProgram(program=program, nearest=near)])
         return self._info(program)
 
     def _info(self, name: str) -> ProgramInfo:
@@ -176,7 +185,7 @@ class RunService:
             digest = digest_of(sent)
             before, known = await asyncio.to_thread(self.records.reserve, f"{caller.name}|{key}", digest, launch.run)
             if before != digest:
-                raise CompileError([problems.serving.KeyReused(key=key)])
+                raise ConflictError([problems.serving.KeyReused(key=key)])
             launch = replace(launch, run=known)
         if key is not None or run is not None:
             await self._require_free(caller, launch.run)
@@ -188,9 +197,9 @@ class RunService:
         """Refuse the id of a run that was deleted, or that another has begun: of theirs the caller would see how it stands."""
         row = await asyncio.to_thread(self.records.run, run)
         if row is not None and row.status == DELETED:
-            raise DeletedError([problems.runs.NoSuchRun(run=run, store="")])
+            raise GoneError([problems.runs.NoSuchRun(run=run, store="")])
         if row is not None and not _may_see(caller, row.program, row.starter):
-            raise CompileError([problems.runs.RunExists(run=run)])
+            raise ConflictError([problems.runs.RunExists(run=run)])
 
     def _inputs(self, program: str, given: JsonLike) -> JsonObject:
         """Return inputs by name, as the schema of the program has them; a text is its `prompt`."""
@@ -203,7 +212,7 @@ class RunService:
         wrong = complaints(inputs, schema)
         if wrong:
             places = [(each["pointer"], next(iter(tokens(each["pointer"])), "input"), each["message"]) for each in wrong]
-            raise CompileError(
+            raise InputError(
                 problems.runs.InvalidInput(word=word, reason=f"does not fit at `{place or '/'}`: {message}", pointer=place)
                 for place, word, message in places
             )
@@ -270,7 +279,7 @@ class RunService:
         report = await self._seen(caller, run)
         caller.require("operator", report.name, f"fork runs of `{report.name}`")
         if options.run is not None and await asyncio.to_thread(self.records.run, options.run) is not None:
-            raise CompileError([problems.runs.RunExists(run=options.run)])
+            raise ConflictError([problems.runs.RunExists(run=options.run)])
         launch = await forked(self.engine, run, options)
         made = await self._recorded(launch.run, self.engine.start(launch), 0.0)
         await self._note(made, Beginning(caller.name))
@@ -333,14 +342,14 @@ class RunService:
         await self._note(report)
         try:
             found = chosen(list(report.questions), question, run, report)
-        except CompileError:
+        except InstrcError:
             if await asyncio.to_thread(self.records.votes, run, question):  # the report knows steps, no ids of questions
                 answered = problems.runs.NoSuchQuestion(run=run, step=question, open=(), closed="answered")
-                raise CompileError([answered]) from None
+                raise ConflictError([answered]) from None
             raise
         row = await asyncio.to_thread(self.records.question, run, found.id)
         if row is None:  # another process has just closed it
-            raise CompileError([problems.runs.NoSuchQuestion(run=run, step=question, open=())])
+            raise NotFoundError([problems.runs.NoSuchQuestion(run=run, step=question, open=())])
         return await self._asked(replace(row, question=found))
 
     async def claim(self, caller: Caller, run: str, question: str, *, to: str | None = None) -> QuestionInfo:
@@ -369,7 +378,7 @@ class RunService:
         means = "admin" if operator and action != "claim" else caller.by
         other = await asyncio.to_thread(self.records.claim, found, who, until, means)
         if other is not None:
-            raise CompileError([problems.serving.QuestionNotFree(question=found.question.id, state="claimed", by=other)])
+            raise ConflictError([problems.serving.QuestionNotFree(question=found.question.id, state="claimed", by=other)])
         self.hub.wake(found.run)
         await self._audit(caller, action, found.run, found.question.id)
 
@@ -398,9 +407,9 @@ class RunService:
         found = await self.question(caller, run, question)
         self._require_candidate(caller, found)
         if tags and found.tag not in tags:
-            raise CompileError([problems.serving.QuestionNotFree(question=question, state="shown anew")])
+            raise StaleError([problems.serving.QuestionNotFree(question=question, state="shown anew")])
         if found.claimed_by not in {None, caller.name}:
-            raise CompileError([problems.serving.QuestionNotFree(question=question, state="claimed", by=found.claimed_by)])
+            raise ConflictError([problems.serving.QuestionNotFree(question=question, state="claimed", by=found.claimed_by)])
         return await self._take(caller, found, data, comment)
 
     async def _take(self, caller: Caller, found: QuestionInfo, data: Json, comment: str | None) -> RunInfo:
@@ -412,7 +421,7 @@ class RunService:
         except IntegrityError:
             refuse_unknown("the link was used already")
         if earlier is not None and earlier.data != data:
-            raise CompileError([problems.serving.QuestionNotFree(question=name, state="answered by you")])
+            raise ConflictError([problems.serving.QuestionNotFree(question=name, state="answered by you")])
         votes = (await asyncio.to_thread(self.records.votes, run, name, found.opened)).get(name, [])
         decided = found.approval.tally(votes)
         if decided is None:
@@ -422,10 +431,10 @@ class RunService:
         take_back = partial(self.records.unvote, run, name, caller.name, caller.nonce)
         if found.approval.needed <= 1 and decided.data != data:  # another person was quicker
             await asyncio.to_thread(take_back)
-            raise CompileError([problems.runs.NoSuchQuestion(run=run, step=name, open=(), closed="answered")])
+            raise ConflictError([problems.runs.NoSuchQuestion(run=run, step=name, open=(), closed="answered")])
         try:
             return await self._info_of(await self._decide(run, name, votes, decided))
-        except CompileError as error:
+        except InstrcError as error:
             closed = all(each.id != name for each in (await self.engine.show(run)).questions)
             match error.problems[0]:
                 case problems.runs.NoSuchQuestion(closed="answered" | "not asked"):
@@ -457,7 +466,7 @@ class RunService:
         """Return why the caller may not answer a question; `None` if nothing speaks against it."""
         try:
             self._require_candidate(caller, found)
-        except CompileError as error:
+        except InstrcError as error:
             return error.problems[0]
         return None
 
@@ -466,9 +475,7 @@ class RunService:
         action = f"answer `{found.question.id}` of `{found.run}`"
         if caller.only is not None:
             if caller.only != (found.run, found.question.id):
-                raise CompileError(
-                    [problems.serving.NotAllowed(who=caller.name, action=action, reason="the link is for another")]
-                )
+                raise AccessError([problems.serving.NotAllowed(who=caller.name, action=action, reason="the link is for another")])
         elif found.question.by == "operator":
             caller.require("operator", found.program, action)
         else:
@@ -478,10 +485,10 @@ class RunService:
         excluded = found.approval.excluded
         if caller.name in excluded:
             reason = "whoever has had a part in this may not approve it"
-            raise CompileError([problems.serving.NotAllowed(who=caller.name, action=action, reason=reason)])
+            raise AccessError([problems.serving.NotAllowed(who=caller.name, action=action, reason=reason)])
         if caller.only is None and not caller.as_candidates & {*found.candidates} and caller.name != found.claimed_by:
             reason = f"this is for {', '.join(f'`{each}`' for each in found.candidates)}"
-            raise CompileError([problems.serving.NotAllowed(who=caller.name, action=action, reason=reason)])
+            raise AccessError([problems.serving.NotAllowed(who=caller.name, action=action, reason=reason)])
 
     async def _asked(self, row: QuestionRow) -> QuestionInfo:
         def look() -> QuestionInfo:
@@ -592,15 +599,15 @@ class RunService:
 
     async def _seen(self, caller: Caller, run: str, question: str | None = None) -> RunReport:
         """Return how a run stands, if the caller may see it: else it is as unknown as one that is not there."""
-        missing = CompileError([problems.runs.NoSuchRun(run=run[:200], store="")])
+        missing = NotFoundError([problems.runs.NoSuchRun(run=run[:200], store="")])
         if caller.only is not None and (question is None or caller.only[0] != run):
             raise missing
         row = await asyncio.to_thread(self.records.run, run)
         if row is not None and row.status == DELETED:
-            raise DeletedError(missing.problems)
+            raise GoneError(missing.problems)
         try:
             report = await self.engine.show(run)
-        except CompileError as error:
+        except InstrcError as error:
             if isinstance(error.problems[0], problems.runs.NoSuchRun):
                 raise missing from None  # its words would tell it from one that the caller may not see
             raise
@@ -665,7 +672,7 @@ class RunService:
             if done:
                 return task.result()
             report = None
-            with suppress(CompileError):
+            with suppress(InstrcError):
                 report = await self.engine.show(run)
             taken = report is not None and (question is None or all(each.id != question for each in report.questions))
             if report is not None and taken and (clock() > begun + wait or (known and question is not None)):
@@ -706,10 +713,6 @@ class Page:
 
     rows: tuple[RunRow, ...] | tuple[QuestionInfo, ...]
     next: tuple[float | str, ...] | None = None
-
-
-class DeletedError(CompileError):
-    """A run was there, and was deleted."""
 
 
 def standing_json(report: RunReport) -> JsonObject:

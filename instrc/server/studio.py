@@ -27,7 +27,8 @@ from instrc.engines.launch import Launcher
 from instrc.engines.prepare import prepare
 from instrc.lsp.completion import completion
 from instrc.lsp.session import EditorSession, TextDocument, diagnostics
-from instrc.problems.problem import CompileError, Problem
+from instrc.problems.errors import AuthenticationError, StaleError
+from instrc.problems.problem import Problem
 from instrc.providers.targets import targets
 from instrc.server.access import LOCAL, Caller
 from instrc.server.door import caller_of, json_response
@@ -151,7 +152,7 @@ class Studio:
             refuse(f"the text of a file is a text of at most {FILE_BYTES:,} bytes", "/text")
         before = _text_of(place)
         if _digest(before) != asked.get("digest"):
-            raise CompileError([problems.serving.StateChanged(what=str(place.relative_to(self.root)))])
+            raise StaleError([problems.serving.StateChanged(what=str(place.relative_to(self.root)))])
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(text.encode("utf-8"))
@@ -170,7 +171,9 @@ class Studio:
     async def _open(self, request: Request) -> Response:
         """Give the cookie to whoever has the address that the command has printed."""
         if not compare_digest(request.path_params["token"].encode(), self.token.encode()):
-            raise CompileError([problems.serving.NotAuthenticated(reason="this is not the address that the studio has printed")])
+            raise AuthenticationError(
+                [problems.serving.NotAuthenticated(reason="this is not the address that the studio has printed")]
+            )
         response = RedirectResponse("/studio", 303)
         response.set_cookie(COOKIE, self.token, httponly=True, samesite="strict")
         return response

@@ -24,7 +24,7 @@ from standardwebhooks import Webhook
 
 from instrc import problems
 from instrc.engines.service_tables import JsonColumn
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import InputError, InstrcError, RequestError, SettingsError
 from instrc.server.access import ALL, Caller
 from instrc.server.operations import Call, Endpoint, RequestData, ResponseData, refuse
 from instrc.server.records import Records, RunChange
@@ -55,11 +55,11 @@ class AddressRules:
 
     @classmethod
     def of(cls, networks: Iterable[str]) -> AddressRules:
-        """Return the rules of networks as `10.0.0.0/8`; `CompileError` for a text that is no network."""
+        """Return the rules of networks as `10.0.0.0/8`; `SettingsError` for a text that is no network."""
         try:
             return cls(tuple(ip_network(each) for each in networks))
         except ValueError as error:
-            raise CompileError([problems.settings.InvalidSettings(key="serve.networks", reason=str(error))]) from None
+            raise SettingsError([problems.settings.InvalidSettings(key="serve.networks", reason=str(error))]) from None
 
     def refusal(self, address: IpAddress, *, encrypted: bool) -> str | None:
         """Return why an address is refused; `None` if it may be sent to."""
@@ -72,7 +72,7 @@ class AddressRules:
         return None
 
     async def resolve(self, host: str, port: int, *, encrypted: bool) -> list[str]:
-        """Return the addresses of a host; `CompileError` if one of them may not be sent to."""
+        """Return the addresses of a host; `InputError` if one of them may not be sent to."""
         try:
             found = await asyncio.get_running_loop().getaddrinfo(host, port, type=1)  # a stream
         except (OSError, UnicodeError) as error:
@@ -84,7 +84,7 @@ class AddressRules:
         return addresses
 
     async def check(self, url: str) -> None:
-        """Refuse a URL that nothing may be sent to, with a `CompileError`."""
+        """Refuse a URL that nothing may be sent to, with a `InputError`."""
         parts = _parts_of(url)
         await self.resolve(parts.host, parts.port or (443 if parts.scheme == "https" else 80), encrypted=parts.scheme == "https")
 
@@ -196,12 +196,12 @@ class Webhooks:
     ) -> tuple[Hook, str]:
         """Add a webhook; return it and its secret, which is shown this once.
 
-        `CompileError` for an address that is refused, or an event that there is not.
+        `InputError` for an address that is refused, or an event that there is not.
         """
         unknown = [each for each in events if each not in EVENTS]
         if unknown or not events:
             reason = f"an event is {', '.join(f'`{each}`' for each in EVENTS)}"
-            raise CompileError([problems.serving.InvalidRequest(reason=reason, pointer="/events")])
+            raise RequestError([problems.serving.InvalidRequest(reason=reason, pointer="/events")])
         await self.rules.check(url)
         made = Hook(
             id or f"wh_{secrets.token_hex(12)}",
@@ -343,7 +343,7 @@ class Webhooks:
         try:
             made = await self._made(hook, row)
             code = None if made is None else await post(hook.url, *made, self.rules)
-        except CompileError as refused:
+        except InstrcError as refused:
             error = refused.problems[0].message
         except Exception as failed:  # noqa: BLE001  -- whatever one receiver causes, the others are told; the log has it
             error = str(failed) or type(failed).__name__
@@ -420,8 +420,8 @@ def is_inner(address: IpAddress) -> bool:
     return not address.is_global or address.is_multicast or any(address in network for network in _INNER)
 
 
-def _refused(address: str, reason: str) -> CompileError:
-    return CompileError([problems.serving.RefusedAddress(address=address[:200], reason=reason)])
+def _refused(address: str, reason: str) -> InputError:
+    return InputError([problems.serving.RefusedAddress(address=address[:200], reason=reason)])
 
 
 def _parts_of(url: str) -> httpx.URL:
@@ -447,7 +447,7 @@ ANSWER_BYTES: Final = 64 * 1024
 async def post(url: str, body: str, headers: dict[str, str], rules: AddressRules) -> int:
     """Send JSON to a URL; return the status of the answer.
 
-    `CompileError` if the address is refused; `OSError`, with words, if nothing answers in time.
+    `InputError` if the address is refused; `OSError`, with words, if nothing answers in time.
     """
     parts = _parts_of(url)
     sent = {"Content-Type": "application/json", "User-Agent": "instrc", **headers, "Host": parts.netloc.decode("ascii")}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from instrc.problems import plans
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import CompileError
 from instrc.problems.suggest import nearest
 from instrc.taskbench import records
 from instrc.taskbench.arguments import Linked, TaskArguments, arguments, arguments_of, link_tasks, resolve

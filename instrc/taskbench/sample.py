@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import InstrcError, SettingsError
 from instrc.problems.settings import InvalidOption
 from instrc.taskbench.convert import ImportedPlan, PlanImporter, export_record
 from instrc.taskbench.records import SHAPES, Bench, BenchTool, PlanShape, read_bench, read_record
@@ -237,7 +237,7 @@ def sample_plans(
     for option, given, least, most in (("count", count, 0, SAMPLED_PLANS), ("largest", largest, 1, SAMPLED_TASKS)):
         if not least <= whole_number(option, given) <= most:
             wanted = f"a whole number from {least} to {most:,}"
-            raise CompileError([InvalidOption(option=option, given=excerpt(given), wanted=wanted)])
+            raise SettingsError([InvalidOption(option=option, given=excerpt(given), wanted=wanted)])
     whole_number("seed", seed)
     return list(sample(_bench(tools), count, seed, shape, largest))
 
@@ -269,7 +269,7 @@ def plan_check(options: JsonObject, place: CheckPlace) -> Callable[[CheckedRun, 
     def look(_seen: CheckedRun, part: Json, expected: Json) -> CheckScore:
         try:
             gold, said = (_facts_of(plan, bench, index) for plan in (expected, part))
-        except CompileError as error:
+        except InstrcError as error:
             return CheckScore(0.0, passed=False, reason=error.problems[0].message)
         if gold is None or said is None:
             return CheckScore(0.0, passed=False, reason=f"the plan {'that is expected ' if gold is None else ''}cannot be read")

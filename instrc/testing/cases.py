@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, NoReturn
 
 from instrc.compiler.ir import Artefact
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import InstrcError
 from instrc.problems.suggest import did_you_mean, nearest
 from instrc.runtime.interpreter.documents import Command, Result, bare_name
 from instrc.runtime.interpreter.versions import apply, begin, issue
@@ -194,7 +194,7 @@ def _outcome_of_answer(block: Block, artefact: Artefact) -> dict[str, Json]:
 
         try:
             lifted = lift(value, lower(Tool(artefact.name, tool), dialect(targets[0])).map)
-        except CompileError as error:
+        except InstrcError as error:
             _refuse(error.problems[0].with_hint)
         problems: list[Json] = [f"{each.instance or '/'} {each.message}" for each in lifted.invalid]
         if not lifted.calls:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from instrc.problems.errors import InstrcError
 from instrc.problems.importing import NotATool
-from instrc.problems.problem import CompileError
 from instrc.schema.drafts import dialect_of_uri
 from instrc.schema.normalize import Rules, describe_value, parameters, properties_of
 from instrc.schema.upgrade import expand_discriminators, upgrade
@@ -128,7 +128,7 @@ def normalize_schema(raw: Json, path: Location, given: Given, rules: Rules) -> J
         elif dialect.old:
             try:
                 raw = upgrade(raw)
-            except CompileError as error:
+            except InstrcError as error:
                 given.problems.extend(error.problems)
     schema = sound(raw, path, given, rules)
     definitions = schema.get("$defs") if schema.__class__ is dict else None

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 
+from instrc.problems.errors import SettingsError
 from instrc.problems.importing import NoTools, UnknownImporter
-from instrc.problems.problem import CompileError, Problem
+from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import nearest
 from instrc.tools.sources import Given, ImportedTool
@@ -44,7 +45,7 @@ def known_kind(kind: str) -> str:
         message = f"a kind is a text, not {type(kind).__name__}"
         raise TypeError(message)
     if kind not in KINDS:
-        raise CompileError([UnknownImporter(kind=kind, known=tuple(KINDS), nearest=nearest(kind, tuple(KINDS)))])
+        raise SettingsError([UnknownImporter(kind=kind, known=tuple(KINDS), nearest=nearest(kind, tuple(KINDS)))])
     return kind
 
 

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Final
 from urllib.parse import unquote
 
+from instrc.problems.errors import InstrcError
 from instrc.problems.importing import NotATool
-from instrc.problems.problem import CompileError
 from instrc.schema.drafts import LATEST, OPENAPI_3_0, Draft
 from instrc.schema.flattening.definitions import ascii_name
 from instrc.schema.normalize import Rules, describe_value
@@ -233,7 +233,7 @@ class Components:
             document = self.given.neighbours.given(file).value if file and self.given.neighbours else self.given.value
             pointer = unquote(fragment)
             target = at(document, pointer) if pointer.startswith("/") or not pointer else None
-        except CompileError as error:
+        except InstrcError as error:
             self.given.left_out(path, reference, error.problems[0].message)
             return None, ()
         except (LookupError, ValueError):

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Final, cast
 
+from instrc.problems.errors import InstrcError
 from instrc.problems.plans import ToolsFault
-from instrc.problems.problem import CompileError
 from instrc.schema.flattening.flatten import flatten
 from instrc.schema.kinds import ALL, own_kinds
 from instrc.schema.patterns import matches
@@ -160,7 +160,7 @@ def _flat(schema: Json) -> Json:
         return schema
     try:
         flat: Json = flatten(schema)
-    except CompileError:
+    except InstrcError:
         return schema
     return flat
 
@@ -192,7 +192,7 @@ def why_undescribed(tools: object) -> str | None:
             described = schema_of_type(tool)
             if described is not None and not describes_values(tool):
                 schema_of_result(tool)
-        except (TypeError, CompileError) as error:
+        except (TypeError, InstrcError) as error:
             return str(error)
     return None
 
@@ -222,7 +222,7 @@ def _of_python(tool: object) -> Json:
     try:
         described = schema_of_type(tool)
         output = {} if described is None or describes_values(tool) else schema_of_result(tool)
-    except (TypeError, CompileError):  # pydantic cannot describe it, or is not installed
+    except (TypeError, InstrcError):  # pydantic cannot describe it, or is not installed
         described = None
     if described is None:
         return model_as_json(tool)  # of a library such as that of MCP

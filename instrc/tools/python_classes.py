@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import SettingsError
 from instrc.problems.settings import MissingExtra
 from instrc.schema.kinds import is_number
 from instrc.schema.vocabulary import COUNTS
@@ -48,7 +48,7 @@ def module(title: str, parts: Mapping[str, Json]) -> str:
         from datamodel_code_generator.format import Formatter, PythonVersion
         from datamodel_code_generator.parser import LiteralType
     except ImportError:
-        raise CompileError([MissingExtra(feature="`instrc types`", extra="types", package="datamodel-code-generator")]) from None
+        raise SettingsError([MissingExtra(feature="`instrc types`", extra="types", package="datamodel-code-generator")]) from None
     sayable = {name: expressible(schema) for name, schema in parts.items()}
     definitions = {name: {**schema, "title": name} if isinstance(schema, dict) else schema for name, schema in sayable.items()}
     text = generate(

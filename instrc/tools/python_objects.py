@@ -11,8 +11,8 @@ from importlib import import_module, util
 from pathlib import Path
 from types import ModuleType
 
+from instrc.problems.errors import CompileError, InstrcError, SettingsError
 from instrc.problems.importing import MissingLibrary, NotATool, UnloadableObject, UnusableTool
-from instrc.problems.problem import CompileError
 from instrc.problems.settings import MissingExtra
 from instrc.problems.suggest import nearest
 from instrc.schema.normalize import Rules, describe_value
@@ -35,7 +35,7 @@ def read_pydantic(values: Iterable[object]) -> Given:
         name = getattr(value, "__name__", "") or describe_value(value)
         try:
             found.append({_NAME: name, **as_object(of_value(pydantic_schema(value)).value)})
-        except CompileError as error:
+        except InstrcError as error:
             given.problems.extend(error.problems)
         except UndescribedError as error:
             given.problems.append(UnusableTool(tool=name, reason=str(error)))
@@ -93,7 +93,7 @@ def read_smolagents(values: Iterable[object]) -> Given:
         members = {name: getattr(value, name, None) for name in _MEMBERS}
         try:
             found.append(of_value({name: part for name, part in members.items() if part is not None}).value)
-        except CompileError as error:
+        except InstrcError as error:
             given.problems.extend(error.problems)
     return given
 
@@ -195,14 +195,14 @@ def _module(place: str, reference: str) -> ModuleType:
         if place.endswith(".py"):
             return _run_file(Path(place), reference)
         return import_module(place)
-    except CompileError:
+    except InstrcError:
         raise
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]
         if not missing or missing == place.partition(".")[0]:
             raise CompileError([UnloadableObject(reference=reference, reason="there is no such module")]) from None
         extra = MissingExtra(feature="`instrc import pydantic`", extra="import", package="pydantic")
-        raise CompileError([extra if missing == "pydantic" else MissingLibrary(library=missing)]) from None
+        raise SettingsError([extra if missing == "pydantic" else MissingLibrary(library=missing)]) from None
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001  -- the code is not ours, nor is what it raises

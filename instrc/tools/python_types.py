@@ -12,8 +12,8 @@ from functools import lru_cache, partial
 from types import UnionType
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias, TypeGuard, TypeVar, cast
 
+from instrc.problems.errors import InstrcError, SettingsError
 from instrc.problems.importing import MissingLibrary
-from instrc.problems.problem import CompileError
 from instrc.text.arguments import attribute
 from instrc.text.jsonvalue import Json, JsonObject
 
@@ -388,7 +388,7 @@ def schema_of_type(value: object) -> Described | None:
         if routine is not None:
             refuse_unnamed(routine)
         schema = pydantic_schema(value if routine is None else with_read_annotations(routine))
-    except (CompileError, UndescribedError):
+    except (InstrcError, UndescribedError):
         raise
     except Exception as error:
         message = f"pydantic cannot describe `{_shown(value)}`: {why_undescribed(error, value)}"
@@ -500,7 +500,7 @@ def pydantic_schema(value: object) -> JsonObject:
     try:
         from pydantic import TypeAdapter  # optional: only who has such types has it
     except ImportError:
-        raise CompileError([MissingLibrary(library="pydantic", extra="import")]) from None
+        raise SettingsError([MissingLibrary(library="pydantic", extra="import")]) from None
     adapter = TypeAdapter(with_readable_dicts(cast("type[object]", value)))
     schema = described(adapter.json_schema)
     _refuse_paths(adapter)

@@ -15,7 +15,7 @@ from functools import cached_property, partial, wraps
 from types import UnionType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, cast
 
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import AnswerError, InputError, SettingsError
 from instrc.problems.settings import InvalidOption, MissingExtra
 from instrc.problems.targets import InvalidAnswer
 from instrc.schema.validation import Violation
@@ -314,11 +314,11 @@ def _allows_any_object(hint: object) -> bool:
 def as_instance(value: Json, output: Json, violations: Sequence[Violation], model: object, step: str | None = None) -> object:
     """Return a value, or that of one step in it, as an instance of a class, or what a `TypeAdapter` makes of it.
 
-    A `CompileError` says what its schema, or the class, does not take.
+    An `AnswerError` says what its schema, or the class, does not take.
     `output` is the value without thoughts and metrics: what is read if the class does not take these.
     """
     if violations:
-        raise CompileError([InvalidAnswer(pointer=each.instance, reason=each.message) for each in violations])
+        raise AnswerError([InvalidAnswer(pointer=each.instance, reason=each.message) for each in violations])
     around: tuple[str, ...] = ()
     if step is not None:
         value, output, around = _of_step(value, step), _of_step(output, step), (step,)
@@ -326,7 +326,7 @@ def as_instance(value: Json, output: Json, violations: Sequence[Violation], mode
         from pydantic import TypeAdapter, ValidationError
         from pydantic.errors import PydanticUserError
     except ImportError:
-        raise CompileError([MissingExtra(feature="models", extra="import", package="pydantic")]) from None
+        raise SettingsError([MissingExtra(feature="models", extra="import", package="pydantic")]) from None
     if isinstance(model, str | dict):
         kind = "a text" if isinstance(model, str) else "a dict"
         message = f"{arguments.excerpt(model)} is {kind}, not a pydantic model, dataclass or TypedDict: give the class itself"
@@ -352,22 +352,24 @@ def as_instance(value: Json, output: Json, violations: Sequence[Violation], mode
                 ]
             else:
                 if said and _is_empty(made) and step is None and (steps := _steps_of(output, adapter)):
-                    raise CompileError([_step_needed(steps, name)])
+                    raise InputError([_step_needed(steps, name)])
                 return made
         steps = _steps_of(output, adapter) if step is None else []
     except PydanticUserError as error:
         message = f"{arguments.excerpt(model)} is not a pydantic model, dataclass or TypedDict ({why_undescribed(error, model)})"
         raise TypeError(message) from error
-    raise CompileError([_step_needed(steps, name)] if steps else refusals)
+    if steps:
+        raise InputError([_step_needed(steps, name)])
+    raise AnswerError(refusals)
 
 
 def _of_step(value: Json, step: str) -> Json:
-    """Return the value of one step; a `CompileError` lists the steps if there is none of that name."""
+    """Return the value of one step; an `InputError` lists the steps if there is none of that name."""
     if isinstance(value, dict) and step in value:
         return value[step]
     steps = ", ".join(f"`{name}`" for name in value) if isinstance(value, dict) else ""
     wanted = f"one of {steps}" if steps else "left out: the value has no steps"
-    raise CompileError([InvalidOption(option="step", given=arguments.excerpt(step), wanted=wanted)])
+    raise InputError([InvalidOption(option="step", given=arguments.excerpt(step), wanted=wanted)])
 
 
 def _text(value: Json) -> str:

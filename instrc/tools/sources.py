@@ -8,9 +8,10 @@ from math import isfinite
 from typing import Final, NoReturn, Protocol, TypeGuard
 from urllib.parse import unquote
 
+from instrc.problems.errors import CompileError, InstrcError
 from instrc.problems.files import InvalidJson, TooLarge
 from instrc.problems.importing import LeftOut, ReadOtherwise
-from instrc.problems.problem import CompileError, Problem
+from instrc.problems.problem import Problem
 from instrc.problems.suggest import comparison_key
 from instrc.problems.vibes import ForbiddenReference
 from instrc.schema.normalize import Note, Rules, describe_value, drop_invalid_keywords, normalize
@@ -314,7 +315,7 @@ def localize_references(schema: Json, path: Location, given: Given) -> None:
                 continue
             try:
                 target = store.target(keyword, node, within).node
-            except CompileError as error:
+            except InstrcError as error:
                 outside = any(isinstance(problem, ForbiddenReference) for problem in error.problems)
                 reason = "nothing is fetched from elsewhere" if outside else "it leads nowhere"
                 given.left_out((*path, *step, keyword), node.pop(keyword), reason)

@@ -6,9 +6,9 @@ from importlib import import_module
 from math import isfinite
 from typing import Any, Final, TypeAlias
 
+from instrc.problems.errors import CompileError, SettingsError
 from instrc.problems.files import InvalidJson
 from instrc.problems.importing import MissingLibrary
-from instrc.problems.problem import CompileError
 from instrc.text.arguments import excerpt
 from instrc.text.jsonvalue import Json, Location
 from instrc.text.source import Source, Span
@@ -64,7 +64,7 @@ def of_yaml(source: Source) -> Given:
     try:
         yaml: Yaml = import_module("yaml")  # optional: only who has YAML needs it
     except ImportError:
-        raise CompileError([MissingLibrary(library="PyYAML", extra="import")]) from None
+        raise SettingsError([MissingLibrary(library="PyYAML", extra="import")]) from None
     try:
         loader = _loader(yaml)(source.text)
     except yaml.YAMLError as error:  # a sign that may not stand in YAML

@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import CompileError, InstrcError
 from instrc.text import files
 from instrc.text.arguments import excerpt
 from instrc.text.files import TomlError, read_regular, read_toml
@@ -96,7 +96,7 @@ def locked_vibe(lock: Lock, reference: str, find: Callable[[str], Vibe], at: Spa
     for entry in entries:
         try:
             vibe = find(entry.address)
-        except CompileError:
+        except InstrcError:
             continue
         place = vibe_place(vibe, lock.path.parent)
         if place == entry.file:

@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import CompileError
 from instrc.text.jsonvalue import Json
 from instrc.text.limits import VIBE_BYTES
 from instrc.text.source import Source
@@ -38,7 +38,7 @@ DEFAULT_PROJECT: Final = Project()
 class ProjectContext:
     """The registries and settings of many files: files with the same roots share one registry.
 
-    `CompileError` if one of the roots of the project is no folder.
+    `SettingsError` if one of the roots of the project is no folder.
     `unsaved` are texts that an editor holds, by real path; they stand for the files.
     """
 

@@ -12,7 +12,7 @@ from unicodedata import normalize
 
 from msgspec import Struct
 
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import InstrcError
 from instrc.problems.suggest import comparison_key, nearest
 from instrc.text import files
 from instrc.text.files import read_regular
@@ -122,7 +122,7 @@ class Registry:
         try:
             written = parse(uri)
             return any(root.versions(written) for root in self.roots if root.shared or not written.shared)
-        except (CompileError, LeadsOutsideError):
+        except (InstrcError, LeadsOutsideError):
             return True  # what is wrong with it is said when it is loaded
 
     def load_program(self, uri: str, at: Span | None = None) -> ProgramFile | None:
@@ -216,7 +216,7 @@ class Registry:
         """Return the place of a part of a vibe's schema; `None` if the reference leads to no vibe."""
         try:
             return (self._opened.get(uri) or self.load(uri)).span(pointer)
-        except CompileError:
+        except InstrcError:
             return None
 
     def suggest(self, reference: str) -> tuple[str, ...]:
@@ -235,7 +235,7 @@ class Registry:
         try:
             uri = parse(evergreen)
             there = next((found for root in self.roots if root.shared == uri.shared and (found := root.versions(uri))), {})
-        except (CompileError, LeadsOutsideError):  # a file outside the roots whose name is no reference
+        except (InstrcError, LeadsOutsideError):  # a file outside the roots whose name is no reference
             return ()
         return tuple(".".join(map(str, version)) for version in sorted(there))
 
@@ -371,5 +371,5 @@ class Documents(Mapping[str, Json]):
     def _find(self, uri: str) -> Vibe | None:
         try:
             return self._load(uri)
-        except CompileError:
+        except InstrcError:
             return None

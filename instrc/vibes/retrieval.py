@@ -15,7 +15,7 @@ import referencing
 import referencing.exceptions
 import referencing.jsonschema
 
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import InstrcError
 from instrc.text.jsonvalue import Json
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def retrieving(schema_of: Callable[[str], Json]) -> referencing.Registry[Json]:
     def retrieve(uri: str) -> referencing.Resource[Json]:
         try:
             return resource(schema_of(uri))
-        except CompileError as error:
+        except InstrcError as error:
             raise _attrs.exceptions.NoSuchResource(ref=uri) from error
 
     made: referencing.Registry[Json] = _attrs.Registry(retrieve=retrieve)

@@ -10,7 +10,7 @@ from unicodedata import normalize
 
 from msgspec import Struct, field
 
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import CompileError
 from instrc.problems.suggest import comparison_key
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json

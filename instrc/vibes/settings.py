@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar, cast
 
 from msgspec import Struct, field
 
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import SettingsError
 from instrc.problems.suggest import nearest
 from instrc.process.request_settings import RequestSettings, is_model_pattern
 from instrc.text.durations import is_span
@@ -243,7 +243,7 @@ _Wrong: TypeAlias = tuple[Span, str, str, tuple[str, ...]]
 
 
 def read_file(file: Path) -> Settings:
-    """Return what a `pyproject.toml` says; a `CompileError` tells all that is wrong with it."""
+    """Return what a `pyproject.toml` says; a `SettingsError` tells all that is wrong with it."""
     name = readable_path(file).as_posix()
     try:
         data = read_regular(str(file), SETTINGS_BYTES + 1)
@@ -269,10 +269,10 @@ def read_file(file: Path) -> Settings:
     return _SettingsReader(source, file, table).settings()
 
 
-def _error(wrong: list[_Wrong]) -> CompileError:
+def _error(wrong: list[_Wrong]) -> SettingsError:
     from instrc.problems.settings import InvalidSettings  # as in `refusals`
 
-    return CompileError(InvalidSettings(at=at, key=key, reason=reason, nearest=close) for at, key, reason, close in wrong)
+    return SettingsError(InvalidSettings(at=at, key=key, reason=reason, nearest=close) for at, key, reason, close in wrong)
 
 
 class _SettingsReader:

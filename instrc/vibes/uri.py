@@ -9,7 +9,7 @@ from unicodedata import normalize
 
 from msgspec import Struct
 
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import CompileError
 from instrc.text.source import Source, Span
 
 SHOWN_REFERENCE: Final = 100

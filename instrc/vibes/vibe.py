@@ -10,7 +10,7 @@ from __future__ import annotations
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import CompileError
 from instrc.process.process import Process
 from instrc.text.jsontext import loads, repeated_members
 from instrc.text.jsonvalue import Json, JsonSyntaxError, as_integer

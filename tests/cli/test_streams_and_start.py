@@ -58,6 +58,15 @@ def test_a_command_loads_no_room_that_it_does_not_need(folder: Path, command: st
     assert sorted(SLOW & set(loaded)) == []
 
 
+def test_compile_in_python_loads_no_room_that_the_command_does_not_need(folder: Path) -> None:
+    (folder / "a.aug").write_bytes(PROGRAM)
+    script = "import sys, instrc; assert instrc.compile('a.aug'); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=folder)
+    loaded = done.stdout.split()
+    assert {name.split(".")[1] for name in loaded if name.startswith("instrc.")} == ROOMS["compile"] - {"cli"} | {"api"}
+    assert sorted({*SLOW, "instrc.compiler.resolve"} & set(loaded)) == []
+
+
 @pytest.mark.parametrize("module", ["instrc.schema.formats", "instrc.text.durations"])
 def test_patterns_are_read_when_they_are_needed(module: str) -> None:
     script = (

@@ -59,9 +59,9 @@ def test_a_run_waits_is_answered_and_ends(engine: str) -> None:
     assert run.outcome is None
     [question] = run.questions
     assert question.show["text"] == "Thank you!"
-    with pytest.raises(instrc.RunFailedError):
+    with pytest.raises(instrc.RunWaitingError):
         _ = run.value
-    with pytest.raises(instrc.CompileError) as wrong:
+    with pytest.raises(instrc.AnswerError) as wrong:
         run.answer("approve", {"decision": "Perhaps"})
     assert wrong.value.problems[0].name == "rejected-answer"
     assert run.answer("approve", {"decision": "Approve"}) is run
@@ -69,7 +69,7 @@ def test_a_run_waits_is_answered_and_ends(engine: str) -> None:
     assert run.metrics == {"llmContext1.step1_draft.$score": 0.5}
     assert [event["event"] for event in run.trace][-1] == seen[-1] == "ended"
     assert run.record["llmContext1"]["step1_draft"]["text"] == "Thank you!"
-    with pytest.raises(instrc.CompileError) as closed:
+    with pytest.raises(instrc.ConflictError) as closed:
         run.answer("approve", {"decision": "Approve"})
     assert closed.value.problems[0].name == "no-such-question"
     assert run.resume().status == run.cancel().status == "done"
@@ -85,7 +85,7 @@ def test_the_same_call_goes_on_with_the_same_run_and_another_is_refused(engine: 
     assert again.answer("approve", {"decision": "Approve"}).status == "done"
     assert begin(engine, sent, name).status == "done"
     assert sent == ["Thank you!"]
-    with pytest.raises(instrc.CompileError) as raised:
+    with pytest.raises(instrc.ConflictError) as raised:
         instrc.run(PROGRAM, "Bob", model="sample", rehearse=True, engine=engine, store="kept", id=name)
     assert raised.value.problems[0].name == "run-exists"
 
@@ -100,7 +100,7 @@ def test_a_run_is_found_by_its_id(engine: str) -> None:
     )
     assert found.status == "waiting"
     assert found.answer("approve", {"decision": "Approve"}).value == "Thank you!"
-    with pytest.raises(instrc.CompileError) as raised:
+    with pytest.raises(instrc.NotFoundError) as raised:
         instrc.find_run("nobody", engine=engine, store="kept")
     assert raised.value.problems[0].name == "no-such-run"
 
@@ -166,7 +166,7 @@ def test_of_two_answers_at_the_same_time_the_second_hears_that_there_is_one(engi
 
 def test_a_run_that_is_done_says_so_when_it_is_retried_in_its_program(engine: str) -> None:
     run = begin(engine, [], "r").answer("approve", {"decision": "Approve"})
-    with pytest.raises(instrc.CompileError, match="it is done"):
+    with pytest.raises(instrc.ConflictError, match="it is done"):
         run.retry()
 
 
@@ -214,7 +214,7 @@ def test_an_engine_that_nobody_knows_is_a_problem() -> None:
     with pytest.raises(instrc.CompileError) as raised:
         instrc.run("Draft()\n", engine="steam", model="sample", rehearse=True, roots=["none"])
     assert raised.value.problems
-    with pytest.raises(instrc.CompileError) as raised:
+    with pytest.raises(instrc.SettingsError) as raised:
         instrc.find_run("x", engine="steam")
     assert raised.value.problems[0].name == "unusable-setting"
 

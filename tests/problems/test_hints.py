@@ -63,7 +63,7 @@ FILLED = {
 def only_hint(program: str) -> str:
     """Return the hint of the one problem that a program has, a warning or an error."""
     report = Report()
-    with suppress(instrc.CompileError):
+    with suppress(instrc.InstrcError):
         instrc.compile(program, vibes={"Draft": FILLED, "find-slot": STEP, "Send_Activity": STEP}, report=report)
     [problem] = report.once()
     return problem.hint or ""

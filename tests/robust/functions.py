@@ -107,7 +107,7 @@ def ends_well(work: Callable[[], object]) -> object:
         return work()
     except TypeError as error:
         wrong = error
-    except (instrc.CompileError, instrc.Inexpressible) as error:
+    except (instrc.InstrcError, instrc.Inexpressible) as error:
         return error
     if wrong is not None and wrong.__traceback__ is not None:
         raised = inspect.getinnerframes(wrong.__traceback__)[-1]

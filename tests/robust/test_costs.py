@@ -404,7 +404,7 @@ def test_names_are_offered_for_unknown_ones_until_very_many_were_compared(monkey
 
 
 def test_more_items_than_anybody_needs_are_refused_with_a_word() -> None:
-    with pytest.raises(instrc.CompileError, match="invalid-option"):
+    with pytest.raises(instrc.SettingsError, match="invalid-option"):
         items(100_000)
 
 

@@ -124,7 +124,7 @@ def test_hard_values_end_well_in_a_run(method: str, hard: str) -> None:
     def work() -> object:
         try:
             return METHODS[method](asking(), HARD[hard]())
-        except instrc.RunFailedError as error:
+        except instrc.RunError as error:
             return str(error)
 
     ends_well(work)
@@ -181,7 +181,7 @@ def test_a_document_whose_schemas_are_none_is_refused_before_it_is_run() -> None
 def test_a_value_is_written_for_a_target_only_if_it_is_json() -> None:
     record = instrc.lower({"type": "object", "properties": {"a": {}}}, "gemini").map
     for value in ({1: 2}, {"a": float("nan")}):
-        with pytest.raises(instrc.CompileError, match="invalid-answer"):
+        with pytest.raises(instrc.AnswerError, match="invalid-answer"):
             instrc.encode(value, record, check=False)
 
 

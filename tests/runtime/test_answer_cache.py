@@ -12,10 +12,10 @@ import pytest
 from standins import FILLED, SHAPES, Standin, called, completion
 
 import instrc
-from instrc import CompileError
 from instrc.engines.launch import Launcher  # how `eval` uses it
 from instrc.engines.memory import LiveRun  # as above
 from instrc.engines.prepare import prepare
+from instrc.problems.errors import SettingsError
 from instrc.runtime.engine import run_to_end  # as above
 from instrc.runtime.interpreter import versions  # as above
 from instrc.runtime.models.cache import AnswerCache  # as above
@@ -114,9 +114,9 @@ def test_equal_requests_of_a_run_are_samples_and_a_step_begun_anew_is_asked_agai
 
 @pytest.mark.parametrize("name", ["", "  "])
 def test_a_cache_without_a_name_is_refused(name: str) -> None:
-    with pytest.raises(CompileError, match="it is empty"):
+    with pytest.raises(SettingsError, match="it is empty"):
         instrc.run('@{ title: "A", type: "object" }', model=instrc.Scripted([{}]), cache=name)
-    with pytest.raises(CompileError, match="budget"):
+    with pytest.raises(SettingsError, match="budget"):
         instrc.run('@{ title: "A", type: "object" }', model=instrc.Scripted([{}]), budget=name)
 
 
@@ -131,7 +131,7 @@ def test_an_answer_with_a_secret_in_it_is_not_kept(tmp_path: Path, monkeypatch: 
 def test_a_file_that_is_no_cache_is_a_problem_before_the_run(made: str, tmp_path: Path) -> None:
     file = tmp_path / "a.sqlite"
     file.mkdir() if made == "a folder" else file.write_text("something else, and longer than the head of a database" * 9)
-    with pytest.raises(CompileError, match=r"the cache `.*` cannot be used"):
+    with pytest.raises(SettingsError, match=r"the cache `.*` cannot be used"):
         read("openai", file)
 
 

@@ -85,7 +85,7 @@ def test_who_watches_or_is_asked_does_not_end_a_run() -> None:
 
 @pytest.mark.parametrize("given", [float("inf"), {"prompt": {1, 2}}, {"prompt": {1: 2}}, "\udc00"])
 def test_an_input_is_json_or_a_problem(given: Any) -> None:
-    with pytest.raises(instrc.CompileError) as raised:
+    with pytest.raises(instrc.InputError) as raised:
         instrc.run("Send_Activity(prompt)", given, vibes=VIBES, activities={"Send_Activity": lambda _: 1})
     assert [problem.name for problem in raised.value.problems] == ["invalid-input"]
 
@@ -95,7 +95,7 @@ def test_a_module_of_the_settings_that_ends_the_program_is_a_problem(tmp_path: P
     settings = '[tool.instrc.activities]\nSend_Activity = "leaving_at_once:send"\n'
     (tmp_path / "pyproject.toml").write_text(settings, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(instrc.CompileError, match="SystemExit: 3"):
+    with pytest.raises(instrc.SettingsError, match="SystemExit: 3"):
         instrc.run("Send_Activity(prompt)", "x", vibes=VIBES)
 
 

@@ -9,7 +9,7 @@ import pytest
 from standins import KEY, Standin, called
 
 import instrc
-from instrc import CompileError
+from instrc.problems.errors import SettingsError
 from instrc.runtime.models.budget import read_budget  # its forms
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
@@ -61,7 +61,7 @@ def test_the_forms_of_a_budget(text: str, read: tuple[str, float] | None) -> Non
     if read is not None:
         assert read_budget(text) == read
         return
-    with pytest.raises(CompileError, match=r"5 USD/day"):
+    with pytest.raises(SettingsError, match=r"5 USD/day"):
         read_budget(text)
 
 
@@ -123,7 +123,7 @@ def test_an_answer_that_does_not_say_its_tokens_costs_what_was_estimated(standin
     ],
 )
 def test_what_cannot_be_counted_is_a_problem_before_the_run(model: str, budget: str, said: str, standin: Standin) -> None:
-    with pytest.raises(CompileError, match=said):
+    with pytest.raises(SettingsError, match=said):
         instrc.run("one.aug", "x", model=model, budget=budget)
     assert not standin.seen
 

@@ -303,7 +303,7 @@ def test_a_mark_without_its_name_is_refused_where_it_stands() -> None:
 def test_a_function_in_a_list_under_its_own_name_is_not_the_activity() -> None:
     def find(who: str) -> None: ...
 
-    with pytest.raises(instrc.CompileError) as raised:
+    with pytest.raises(instrc.SettingsError) as raised:
         instrc.run("Find_Activity(prompt)", "x", vibes={"Find_Activity": BACK}, model="sample", activities=[find])
     [problem] = raised.value.problems
     assert problem.hint == "there is one called `find`: register it as `Find_Activity`"

@@ -69,16 +69,16 @@ def test_a_wrong_folder_does_not_change_what_is_real(sent: list[str], monkeypatc
     assert run().outcome["status"] == "done"
     assert sent == ["Dear Ann"]
     Path("pyproject.toml").unlink()
-    with pytest.raises(instrc.CompileError, match="no-model"):
+    with pytest.raises(instrc.SettingsError, match="no-model"):
         run(activities={"Send_Activity": len})
-    with pytest.raises(instrc.CompileError, match="no-model"):
+    with pytest.raises(instrc.SettingsError, match="no-model"):
         instrc.run(instrc.compile(Path("send.aug"))[0], "x", activities={"Send_Activity": len})
 
 
 @pytest.mark.parametrize("model", ["sample", instrc.Sample()])
 @pytest.mark.parametrize("activities", [(), {"Send_Activity": len}])
 def test_invented_answers_do_not_reach_what_is_real(model: Any, activities: Any, sent: list[str]) -> None:
-    with pytest.raises(instrc.CompileError, match=r"real-activity.*`Send_Activity`"):
+    with pytest.raises(instrc.SettingsError, match=r"real-activity.*`Send_Activity`"):
         run(model=model, activities=activities)
     assert sent == []
     ran = run(model=model, rehearse="with-activities")
@@ -88,14 +88,14 @@ def test_invented_answers_do_not_reach_what_is_real(model: Any, activities: Any,
 @pytest.mark.parametrize("model", ["scripted:none.json, sample", Batching(instrc.Sample(), 2)])
 def test_nor_do_those_of_a_model_that_is_asked_in_place_of_another(model: Any, sent: list[str]) -> None:
     Path("none.json").write_text("[]")
-    with pytest.raises(instrc.CompileError, match="real-activity"):
+    with pytest.raises(instrc.SettingsError, match="real-activity"):
         run(model=model)
     assert sent == []
 
 
 def test_a_setting_of_the_project_may_name_it_and_changes_nothing_about_that(sent: list[str]) -> None:
     Path("pyproject.toml").write_text(Path("pyproject.toml").read_text() + '[tool.instrc.models]\ndraft = "sample"\n')
-    with pytest.raises(instrc.CompileError, match="real-activity"):
+    with pytest.raises(instrc.SettingsError, match="real-activity"):
         run(model=instrc.Scripted({}))
 
 
@@ -109,7 +109,7 @@ def test_processes_that_serve_activities_are_looked_through(activities: dict[str
     program = "Below_Activity(prompt)" if below else "Other_User(prompt)"
     vibes = {"Below_Activity": {"properties": {"output": {}}}, "Other_User": DRAFT}
     if below:
-        with pytest.raises(instrc.CompileError, match=r"no-model.*`step1_draft`"):
+        with pytest.raises(instrc.SettingsError, match=r"no-model.*`step1_draft`"):
             instrc.run(program, "x", vibes=vibes, activities=activities)
     else:
         assert instrc.run(program, "x", vibes=vibes, activities=activities).status == "waiting"  # it needs no model
@@ -171,7 +171,7 @@ def test_a_run_of_an_earlier_release_goes_on_when_a_model_is_chosen(sent: list[s
     Path("schemas/ask_User.vibe.json").write_text(dumps(DRAFT))
     instrc.run(Path("ask.aug"), "x", model="sample", store="kept", id="old")
     as_begun_before(Path("kept"), lambda how: (how.update(model=None), how.pop("invented")))
-    with pytest.raises(instrc.CompileError, match="no-model"):
+    with pytest.raises(instrc.SettingsError, match="no-model"):
         instrc.find_run("old", engine="memory", store="kept").answer("ask", {"text": "Ann"})
     answers = instrc.Scripted({"draft": {"text": "Dear Ann"}})
     ended = instrc.find_run("old", engine="memory", store="kept", model=answers).answer("ask", {"text": "Ann"})

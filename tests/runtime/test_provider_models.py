@@ -12,8 +12,9 @@ import pytest
 from standins import FILLED, KEY, SCHEMA, SHAPES, VARIABLES, Standin, ask, completion
 
 import instrc
-from instrc import CompileError, ModelError, Request
+from instrc import ModelError, Request
 from instrc.cli import main
+from instrc.problems.errors import SettingsError
 from instrc.runtime.models.catalogue import ADAPTERS, model_of  # the list of all adapters
 from instrc.runtime.models.closing import closing_all  # as a run closes them
 
@@ -86,7 +87,7 @@ def test_a_missing_key_names_its_variable(kind: str, monkeypatch: pytest.MonkeyP
     if "NOT_NEEDED" in VARIABLES[kind][0]:
         pytest.skip("a server on this machine needs none")
     monkeypatch.delenv(VARIABLES[kind][0])
-    with pytest.raises(CompileError) as raised:
+    with pytest.raises(SettingsError) as raised:
         ask(kind)
     assert VARIABLES[kind][0] in raised.value.problems[0].message
 
@@ -126,14 +127,14 @@ def test_connections_of_mistral_are_closed_by_us_and_not_by_a_collection_of_garb
 
 @pytest.mark.parametrize("form", ["{}", "{}:", "{}: ", "{}:, sample"])
 def test_a_provider_without_a_model_is_refused_before_it_is_asked(kind: str, form: str) -> None:
-    with pytest.raises(CompileError) as raised:
+    with pytest.raises(SettingsError) as raised:
         model_of(form.format(kind), Path())
     assert f"`{kind}:MODEL`" in raised.value.problems[0].message
 
 
 def test_an_adapter_without_a_model_wants_one_in_each_request(kind: str) -> None:
     made = getattr(import_module(ADAPTERS[kind].partition(":")[0]), ADAPTERS[kind].partition(":")[2])("")
-    with pytest.raises(CompileError) as raised:
+    with pytest.raises(SettingsError) as raised:
         asyncio.run(made.answer(Request("r/c", "a", "m", SCHEMA)))
     assert f"`{kind}:MODEL`" in raised.value.problems[0].message
 
@@ -160,7 +161,7 @@ def test_a_run_does_not_begin_with_a_provider_without_a_model(
 
 
 def test_python_refuses_a_provider_without_a_model_before_a_run_begins() -> None:
-    with pytest.raises(CompileError, match="openai:MODEL"):
+    with pytest.raises(SettingsError, match="openai:MODEL"):
         instrc.run(f"prompt | {STEP}", "hello", model="openai:")
 
 
@@ -192,7 +193,7 @@ def test_a_refusal_is_told_and_not_asked_again(standin: Standin, monkeypatch: py
 def test_without_its_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "openai", None)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    with pytest.raises(CompileError) as raised:
+    with pytest.raises(SettingsError) as raised:
         ask("openai")
     assert raised.value.problems[0].name == "missing-extra"
     assert "instrc[openai]" in (raised.value.problems[0].hint or "")
@@ -207,7 +208,7 @@ def test_a_run_that_fails_without_a_library_says_how_to_install_it(monkeypatch: 
 
 
 def test_a_model_that_nobody_knows_is_told_with_those_that_there_are() -> None:
-    with pytest.raises(CompileError) as raised:
+    with pytest.raises(SettingsError) as raised:
         model_of("opnai:gpt-5", Path())
     said = str(raised.value.problems[0].message)
     assert "models are `sample`, `scripted:FILE`, `openai:MODEL`" in said

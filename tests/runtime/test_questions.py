@@ -8,7 +8,8 @@ from time import sleep
 import pytest
 
 import instrc
-from instrc import CompileError, Question
+from instrc import Question
+from instrc.problems.errors import ConflictError, GoneError, NotFoundError
 from instrc.problems.runs import NoSuchQuestion  # the class of one problem
 from instrc.runtime.engine import chosen
 
@@ -24,7 +25,7 @@ def test_a_question_is_found_by_each_of_its_names(name: str) -> None:
 def test_a_name_that_two_questions_have_is_none() -> None:
     again = Question("eachContext1.userContext1", ("step2_confirm",), {}, {})
     for name in ("step2_confirm", "confirm", "nothing"):
-        with pytest.raises(CompileError) as refused:
+        with pytest.raises(NotFoundError) as refused:
             chosen([ONE, again], name, "run")
         [problem] = refused.value.problems
         assert isinstance(problem, NoSuchQuestion)
@@ -54,7 +55,8 @@ BRANCH = 'const a = First_User(prompt); when a.text is "more" { Ask_User(a) }'
 def test_a_closed_question_says_what_has_become_of_it(program: str, do: Callable[[instrc.Run], object], closed: str) -> None:
     run = instrc.run(program, "x", vibes={"Ask_User": TEXT, "First_User": TEXT})
     do(run)
-    with pytest.raises(CompileError) as refused:
+    error = {"not asked": NotFoundError, "overdue": GoneError}.get(closed, ConflictError)
+    with pytest.raises(error) as refused:
         run.answer("ask", {"text": "t"})
     [problem] = refused.value.problems
     assert isinstance(problem, NoSuchQuestion)

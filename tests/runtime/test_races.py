@@ -132,7 +132,7 @@ def test_a_question_of_a_branch_that_has_lost_is_withdrawn() -> None:
     run.answer(run.questions[1].id, {"answer": "second"})
     assert (run.status, run.value, run.questions) == ("done", {"answer": "second"}, [])
     assert run.record["raceContext1"]["branch"] == 1
-    with pytest.raises(instrc.CompileError):
+    with pytest.raises(instrc.ConflictError):
         run.answer("raceContext1[1].userContext1", {"answer": "late"})
     assert stage.ended == []
 

@@ -15,6 +15,7 @@ from standins import FILLED, KEY, SCHEMA, SHAPES, VARIABLES, Standin, ask, compl
 
 import instrc
 from instrc import CompileError, ModelError, Reply, Request, Tool, lower
+from instrc.problems.errors import SettingsError
 from instrc.problems.runs import UnusableSetting
 from instrc.runtime.models.catalogue import model_of, provider_of  # makes one adapter
 from instrc.runtime.models.fallback import LONGEST_REST, Fallback, Limited, limited, turn  # their counts are looked at
@@ -569,7 +570,7 @@ def test_tokens_of_a_minute_are_counted_by_guess_and_then_by_use(tmp_path: Path)
     with pytest.raises(ModelError, match="cannot be written") as raised:
         turn(file, "a:1 tpm", 10_000, 1, 60.0)
     assert raised.value.retry
-    with pytest.raises(CompileError, match="limit"):
+    with pytest.raises(SettingsError, match="limit"):
         limited(Model(), "a:1", {"rpm": 5}, file)
 
 
@@ -605,7 +606,7 @@ def test_settings_of_a_run_are_checked_and_limit_its_attempts() -> None:
     assert model.asked == 1
     assert instrc.run(PROGRAM, "x", model=model, settings={"total_timeout": 0.5}).status == "failed"
     assert model.asked == 2
-    with pytest.raises(instrc.CompileError) as raised:
+    with pytest.raises(instrc.SettingsError) as raised:
         instrc.run(PROGRAM, "x", model=model, settings={"temprature": 0, "seed": "x"})
     assert [problem.word for problem in raised.value.problems] == ["temprature", "seed"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import SettingsError
 from instrc.runtime.models.budget import MoneyBudget
 from instrc.runtime.run_config import CacheConfig, LatestProgram, RunConfig
 from instrc.text.jsontext import dumps, loads
@@ -50,7 +50,7 @@ def test_members_of_other_releases_are_optional() -> None:
 
 @pytest.mark.parametrize("document", [None, [], {"folder": 1}, {"failed": "never"}, {"cache": {}}, {"budget": {"limits": 3}}])
 def test_a_malformed_configuration_is_a_problem(document: Any) -> None:
-    with pytest.raises(CompileError, match="stored configuration"):
+    with pytest.raises(SettingsError, match="stored configuration"):
         RunConfig.from_json(document)
 
 

@@ -107,7 +107,7 @@ def test_one_address_of_two_processes_in_a_run_is_a_problem(project: Path) -> No
     )
     for file in Path("schemas").glob("*.json"):
         Path("sub/schemas", file.name).write_bytes(file.read_bytes())
-    with pytest.raises(instrc.CompileError, match="means one process in the program"):
+    with pytest.raises(instrc.SettingsError, match="means one process in the program"):
         instrc.run(Path("sub/run.aug"), "x", model="sample", rehearse="with-activities")
 
 
@@ -260,7 +260,7 @@ def test_files_of_models_are_looked_up_where_the_user_stands(tmp_path: Path, mon
     monkeypatch.chdir(tmp_path)
     assert instrc.run("project/p.aug", "x").value == {"text": "theirs"}
     assert instrc.run("project/p.aug", "x", model="scripted:mine.json").value == {"text": "mine"}
-    with pytest.raises(instrc.CompileError, match="no such file"):
+    with pytest.raises(instrc.SettingsError, match="no such file"):
         instrc.run("project/p.aug", "x", model="scripted:theirs.json")
 
 
@@ -291,7 +291,7 @@ def test_a_fork_takes_another_version_of_its_program(store: str | None, tmp_path
     assert (run.status, run.forked, len(asked), len(sent)) == ("done", None, 1, 1)
     Path("later.aug").write_text(SENT_LATER)
     for program in (SENT_LATER, Path("later.aug")):
-        with pytest.raises(instrc.CompileError, match="has another `input`"):
+        with pytest.raises(instrc.ConflictError, match="has another `input`"):
             run.fork(program=program)
         other = run.fork("send", program=program)
         assert (other.status, other.forked) == ("done", {"run": run.id, "at": "send"})
@@ -374,7 +374,7 @@ def test_what_cannot_be_run_is_one_problem(project: Path, capsys: pytest.Capture
 
 def test_a_model_of_the_settings_that_nobody_knows_is_named_before_anything_runs(project: Path) -> None:
     Path("pyproject.toml").write_text(SETTINGS + '[tool.instrc.models]\n"sum-*" = "opnai:gpt-5"\n')
-    with pytest.raises(instrc.CompileError, match="opnai:gpt-5"):
+    with pytest.raises(instrc.SettingsError, match="opnai:gpt-5"):
         instrc.run("SumUp(prompt)", "x", model="sample", engine="durable", store="kept")
     assert not Path("kept").exists()
 
@@ -416,14 +416,14 @@ NO_FUNCTION = ["no_colon", ":", "os:"]
 @pytest.mark.parametrize("said", [*NO_FUNCTION, "none_such:f", "found_here:none", "found_here:__doc__"])
 def test_an_activity_that_cannot_be_loaded_is_one_problem(project: Path, said: str) -> None:
     Path("pyproject.toml").write_text(f'[tool.instrc.activities]\n"search_Activity" = "{said}"\n')
-    with pytest.raises(instrc.CompileError) as raised:
+    with pytest.raises(instrc.SettingsError) as raised:
         instrc.run("Search_Activity(prompt)\n", "x")
     found = "invalid-settings" if said in NO_FUNCTION else "unusable-setting"
     assert [problem.name for problem in raised.value.problems] == [found]
 
 
 def test_an_activity_that_is_not_registered_is_named_before_anything_runs(project: Path) -> None:
-    with pytest.raises(instrc.CompileError) as raised:
+    with pytest.raises(instrc.SettingsError) as raised:
         instrc.run('Confirm(prompt) | @{ title: "Searhc_Activity", properties: { output: {} } }\n', "x", model="sample")
     [problem] = raised.value.problems
     assert problem.name == "unregistered-activity"
@@ -431,7 +431,7 @@ def test_an_activity_that_is_not_registered_is_named_before_anything_runs(projec
 
 
 def test_an_activity_like_no_other_is_told_where_to_register_it(project: Path) -> None:
-    with pytest.raises(instrc.CompileError) as raised:
+    with pytest.raises(instrc.SettingsError) as raised:
         instrc.run('Confirm(prompt) | @{ title: "Zzz_Activity", properties: { output: {} } }\n', "x", model="sample")
     [problem] = raised.value.problems
     assert problem.name == "unregistered-activity"
@@ -482,7 +482,7 @@ def test_a_model_is_chosen_by_the_folder_of_a_vibe_and_no_other_step_gets_it(pro
 
 def test_prices_that_say_nothing_are_a_problem(project: Path) -> None:
     (project / "pyproject.toml").write_text('[tool.instrc.prices]\n"gpt" = { inputs = 2 }\n')
-    with pytest.raises(instrc.CompileError) as raised:
+    with pytest.raises(instrc.SettingsError) as raised:
         instrc.run("Confirm(prompt)\n", "x", model="sample")
     assert "a million tokens" in raised.value.problems[0].message
 
@@ -543,12 +543,12 @@ DRAFT = '@{ title: "Draft", type: "object", properties: { text: { type: "string"
     ],
 )
 def test_inputs_are_those_of_the_program_whether_it_is_a_process_or_a_tool(program: str, given: Any, says: str) -> None:
-    with pytest.raises(instrc.CompileError, match=says):
+    with pytest.raises(instrc.InputError, match=says):
         instrc.run(program, given, model="sample")
 
 
 def test_a_text_beside_named_inputs_is_told_how_to_name_them() -> None:
-    with pytest.raises(instrc.CompileError) as caught:
+    with pytest.raises(instrc.InputError) as caught:
         instrc.run(f"input lang; lang | {DRAFT}", "Ann", model="sample")
     [problem] = caught.value.problems
     assert problem.hint == 'a text fills only `prompt`; give an object that names the inputs: `{ "lang": … }`'
@@ -563,7 +563,7 @@ def test_a_text_beside_named_inputs_is_told_how_to_name_them() -> None:
     ],
 )
 def test_an_input_that_is_written_with_an_equals_sign_is_no_prompt(program: str, given: str, name: str) -> None:
-    with pytest.raises(instrc.CompileError) as caught:
+    with pytest.raises(instrc.InputError) as caught:
         instrc.run(program, given, model="sample")
     [problem] = caught.value.problems
     assert problem.message == f"the input `{name}` is not given with `=`"
@@ -611,7 +611,7 @@ def test_a_question_whose_deadline_has_passed_is_not_answered_any_more() -> None
     run = instrc.run(program, "x", vibes={"Ask_User": text, "Note": text}, model="sample")
     [question] = run.questions
     time.sleep(0.4)
-    with pytest.raises(instrc.CompileError) as late:
+    with pytest.raises(instrc.ConflictError) as late:
         run.answer(question.id, {"text": "Here I am."})
     assert (late.value.problems[0].name, run.status) == ("no-such-question", "done")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from instrc import CompileError
+from instrc.problems.errors import SettingsError
 from instrc.runtime.sandbox.child_process import Recorded, Round, RoundLimits, ToolCall, ToolResult  # rounds without an agent
 from instrc.runtime.sandbox.sandbox import Sandbox  # rounds without an agent
 
@@ -247,7 +247,7 @@ def test_an_error_of_a_tool_has_its_own_class() -> None:
 
 
 def test_a_module_that_is_not_installed_is_a_problem_of_ours() -> None:
-    with Sandbox([], RoundLimits(imports=("no_such_module",))) as sandbox, pytest.raises(CompileError) as caught:
+    with Sandbox([], RoundLimits(imports=("no_such_module",))) as sandbox, pytest.raises(SettingsError) as caught:
         sandbox.run_with("1", {})
     [problem] = caught.value.problems
     assert problem.name == "sandbox-not-started"

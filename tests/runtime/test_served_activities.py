@@ -358,7 +358,7 @@ def test_each_kind_needs_only_its_own_library_and_a_run_without_tables_needs_non
         "from pathlib import Path; import instrc; from instrc.runtime.served_activities import served\n"
         "assert instrc.run('@{ title: \"Draft\", type: \"object\" }', 'x', model='sample').status == 'done'\n"
         f"try: served('A_Activity', {table!r}, Path())\n"
-        "except instrc.CompileError as error: print(error.problems[0].name, error.problems[0].extra)"
+        "except instrc.InstrcError as error: print(error.problems[0].name, error.problems[0].extra)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.stdout.split() == ["missing-extra", extra], done.stderr

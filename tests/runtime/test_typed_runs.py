@@ -91,12 +91,12 @@ def test_steps_in_blocks_are_found_by_their_names(program: str, name: str, value
     ],
 )
 def test_a_step_that_is_not_there_is_a_problem(program: str, name: str, as_: Any, says: str) -> None:
-    with pytest.raises(instrc.CompileError, match=says):
+    with pytest.raises(instrc.InputError if as_ is None else instrc.AnswerError, match=says):
         begun("memory", None, program).step(name, as_=as_)
 
 
 def test_a_run_that_has_not_ended_has_no_value() -> None:
-    with pytest.raises(instrc.RunFailedError, match="has not ended"):
+    with pytest.raises(instrc.RunWaitingError, match="has not ended"):
         begun("memory", None).value_as(Draft)
 
 
@@ -114,7 +114,7 @@ def test_inputs_are_instances_too(given: Any, shown: Any) -> None:
 
 
 def test_an_object_that_is_no_prompt_is_told_how_to_be_one() -> None:
-    with pytest.raises(instrc.CompileError, match=r"`text` is not declared(.|\n)*write `\{ \"prompt\": … \}` around it"):
+    with pytest.raises(instrc.InputError, match=r"`text` is not declared(.|\n)*write `\{ \"prompt\": … \}` around it"):
         instrc.run("Approve_User(prompt)", Draft(text="a"), vibes=VIBES)
     run = instrc.run("Approve_User(prompt)", {"prompt": Draft(text="a")}, vibes=VIBES)
     assert run.questions[0].show == {"text": "a"}

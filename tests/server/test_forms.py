@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from making import Maker
 
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import CompileError, InstrcError
 from instrc.schema.samples import instances
 from instrc.schema.validation import validate
 from instrc.server.forms import FIELDS, ROWS, AnswerForm, changed, data_of  # what a browser is sent, and what it sends back
@@ -224,7 +224,7 @@ def test_whatever_is_sent_is_read_or_refused(sent: dict[str, str]) -> None:
         page(form)
         for button in ("add:/data/plan", "remove:/data/plan/0", "take:/data/plan /plan", "take:x", "add:", "remove:/data/plan/x"):
             changed(schema, sent, button, {"plan": []})
-    except CompileError as error:
+    except InstrcError as error:
         names = {each.name for each in error.problems}
         assert names == {"too-much"}
 

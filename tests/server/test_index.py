@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from postgres_server import Database
 from serving import ANSWER, BOB, BOSS, asking, go, launcher, opened, service
 
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import CompileError
 from instrc.runtime.engine import Engine
 from instrc.server import records  # its queries, whose plans are looked at
 

@@ -19,7 +19,7 @@ from instrc.compiler.plan_schema import RUN_PLAN, part_of, plan_schema
 from instrc.compiler.trampoline import Task, Work
 from instrc.language.surface import Annotated, Call, Expression, Field, Name, Uri
 from instrc.language.surface import Argument as Written
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import InstrcError
 from instrc.problems.suggest import nearest
 from instrc.process.flow import Constant
 from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
@@ -180,7 +180,7 @@ def _described(
         return None
     try:
         entry = ev.instructions.entry(called)
-    except CompileError:
+    except InstrcError:
         return None
     if entry is None or not isinstance(schema, dict):
         return None

@@ -19,7 +19,7 @@ from instrc.compiler.instructions import InstructionTable
 from instrc.compiler.ir import NO_TIMING, Bodies, Instruction, InstructionKind, Path, Reached, Rounds, TypedArgument
 from instrc.compiler.trampoline import Task, Then, Work
 from instrc.language.surface import Binding, Expression, Name
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import InstrcError
 from instrc.problems.report import Report
 from instrc.process.flow import Executor
 from instrc.text.jsonvalue import Json, mapping
@@ -269,7 +269,7 @@ class Evaluation:
         """Return the flat schema of an instruction; `None`, once its problems are reported, if it has none."""
         try:
             return self.instructions.schema(instruction, span)
-        except CompileError as error:
+        except InstrcError as error:
             for problem in error.problems:
                 self.report.add(problem if problem.at is not None else replace(problem, at=span))
             return None

@@ -28,7 +28,8 @@ from instrc.compiler.bind.values import BoundValue
 from instrc.compiler.instructions import InstructionTable
 from instrc.compiler.ir import Instruction, suffix_of
 from instrc.language.surface import Access, Annotated, Binding, Call, Expression, Inline, Name, Object, Uri
-from instrc.problems.problem import CompileError, Problem
+from instrc.problems.errors import InstrcError
+from instrc.problems.problem import Problem
 from instrc.problems.suggest import comparison_key, nearest, twin, typed_on_latin
 from instrc.text.names import pascal
 from instrc.text.source import Span
@@ -171,7 +172,7 @@ def with_programs(problem: Problem, reference: str, instructions: InstructionTab
 def _is_program(reference: str, instructions: InstructionTable) -> bool:
     try:
         return instructions.program(reference, None) is not None
-    except CompileError:
+    except InstrcError:
         return False
 
 
@@ -250,7 +251,7 @@ def find_vibe(ev: Evaluation, uri: Uri, scope: Scope) -> Instruction | CalledPro
         if file is not None:
             return CalledProgram(file, uri.text.partition("#")[2] or None, instructions.of(file))
         return instructions.instruction(uri.text, uri.span)
-    except CompileError as error:
+    except InstrcError as error:
         for problem in error.problems:
             ev.report.add(with_programs(problem, uri.text, instructions))
         return None

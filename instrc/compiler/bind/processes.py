@@ -18,7 +18,7 @@ from instrc.compiler.ir import Argument, Context, Fusion, Instruction, Path, Slo
 from instrc.compiler.trampoline import Task
 from instrc.language import surface
 from instrc.language.surface import Argument as Written
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import InstrcError
 from instrc.process.flow import EXECUTORS, Constant, Executor
 from instrc.text.jsonvalue import Json, JsonObject
 from instrc.text.names import pascal
@@ -368,7 +368,7 @@ def launch(ev: Evaluation, written: tuple[Written, ...], span: Span, context: Ev
         return None
     try:
         entry = ev.instructions.entry(target)
-    except CompileError as error:
+    except InstrcError as error:
         for problem in error.problems:
             if not isinstance(problem, problems.runs.UnreadableProcess):  # told where the vibe is reviewed, with its place
                 ev.report.add(problem)

@@ -9,7 +9,7 @@ from typing import Protocol, TypeAlias
 import msgspec
 
 from instrc.compiler.ir import Content, Context, Fusion, Path, Step, StepObject, Unit, is_lone_instruction
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import InstrcError
 from instrc.text.jsonvalue import Json
 from instrc.vibes.registry import Registry
 
@@ -278,6 +278,6 @@ def _leads_to(registry: Registry, address: str, file: str) -> bool:
         else:
             program = registry.load_program(document)
             found = "" if program is None else program.path
-    except CompileError:
+    except InstrcError:
         return False
     return bool(found) and realpath(found) == realpath(file)

@@ -16,7 +16,7 @@ from instrc.compiler.compose.outcomes import RUN_PLAN, Outcomes, optional_argume
 from instrc.compiler.instructions import InstructionTable
 from instrc.compiler.plan_schema import part_of
 from instrc.compiler.trampoline import Task, run_task
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import CompileError
 from instrc.problems.report import Report
 from instrc.process.flow import Constant
 from instrc.schema.annotate import closes

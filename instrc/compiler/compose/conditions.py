@@ -11,7 +11,7 @@ from instrc import problems
 from instrc.compiler import ir
 from instrc.compiler.bind.values import step_numbers
 from instrc.compiler.compose.outcomes import Outcomes, without_null
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import CompileError
 from instrc.problems.report import Report
 from instrc.schema.flattening.flattener import intersect
 from instrc.schema.kinds import own_kinds

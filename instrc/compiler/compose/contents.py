@@ -13,7 +13,8 @@ from instrc.compiler.instructions import PART, InstructionTable, fatal_in_progra
 from instrc.compiler.ir import Application, Content, Context, Fusion, Instruction, Placed, Slot, StepObject
 from instrc.compiler.trampoline import Task
 from instrc.language.program_places import annotations_behind, place_in
-from instrc.problems.problem import CompileError, Problem
+from instrc.problems.errors import CompileError
+from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import comparison_key, is_a_slip_of, nearest
 from instrc.process.flow import Constant

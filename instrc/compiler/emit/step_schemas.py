@@ -11,7 +11,7 @@ from msgspec import Struct
 from instrc.compiler import ir
 from instrc.compiler.compose.outcomes import RUN_PLAN, choices_of, plannable_tools
 from instrc.compiler.emit.paths import Paths, suffixed
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import CompileError
 from instrc.process.chunk_json import add_words, beside
 from instrc.process.flow import NO_ENGINE, Constant, EngineProperties, Listed, Named, Read, written_value
 from instrc.schema.annotate import closes, nullable, write_beside

@@ -11,7 +11,7 @@ from instrc import problems
 from instrc.compiler.emit.emit import document
 from instrc.compiler.emit.paths import suffixed
 from instrc.compiler.ir import Artefact, Emit
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import SettingsError
 from instrc.process import flow
 from instrc.process.process import Process
 from instrc.schema.annotate import nullable
@@ -145,7 +145,7 @@ def emit_vibe(schema: Json, name: str, *, batch: int) -> Artefact:
     if batch > 1:
         chunks = tuple(context for context in process.body.contexts if isinstance(context, flow.Chunk))
         if len(chunks) < len(process.body.contexts):
-            raise CompileError(
+            raise SettingsError(
                 [problems.settings.InvalidOption(option="batch", given=str(batch), wanted="1 for a vibe with blocks")]
             )
         process = batched(process, chunks, batch)

@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from instrc import problems
 from instrc.compiler.lint.dataflow import Dataflow, dataflow_faults
 from instrc.compiler.lint.required import OwnSchemas, Shapes, hidden_properties, misspelt_names
-from instrc.problems.problem import CompileError, Problem
+from instrc.problems.errors import CompileError
+from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.process.flow import Chunk
 from instrc.process.process import Process

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from msgspec import Struct
 
-from instrc.problems.problem import CompileError, Problem
+from instrc.problems.errors import CompileError
+from instrc.problems.problem import Problem
 from instrc.process.process import Process
 from instrc.schema import vocabulary
 from instrc.schema.drafts import NULLABLE, Draft, dialect_of_uri, ignored_words, modern, silences_neighbours

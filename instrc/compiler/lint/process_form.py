@@ -7,8 +7,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from instrc.problems.errors import CompileError
 from instrc.problems.plans import InvalidTools
-from instrc.problems.problem import CompileError, Problem
+from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.problems.runs import UnreadableProcess
 from instrc.problems.schemas import InvalidSchema

@@ -18,7 +18,8 @@ from instrc.compiler.lint.review import hidden_versions, review
 from instrc.language import surface
 from instrc.language.deprecations import deprecated_words
 from instrc.language.program_places import place_in
-from instrc.problems.problem import CompileError, Problem
+from instrc.problems.errors import CompileError
+from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import is_a_slip_of
 from instrc.schema.drafts import join

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import CompileError
 from instrc.problems.suggest import NearestNames
 from instrc.schema.impossible import is_written_false
 from instrc.schema.patterns import may_match

@@ -22,7 +22,7 @@ from instrc.engines.dbos.runner import LOST, POLL, Runner
 from instrc.engines.event_writer import EventWriter
 from instrc.engines.schedules import Clock, Schedule, require_name
 from instrc.engines.stores import USUAL_FOLDER, RunStore, forget_beside, store_of
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import ConflictError, NotFoundError, UnavailableError
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine import (
     EngineOptions,
@@ -161,7 +161,7 @@ class DurableEngine(TracedEngine):
         report = await self.show(run)
         if not taken:  # somebody else was first
             chosen([each for each in report.questions if each.id != question.id], step, run, report)
-            raise CompileError([problems.runs.NoSuchQuestion(run=run, step=step, open=())])
+            raise NotFoundError([problems.runs.NoSuchQuestion(run=run, step=step, open=())])
         return report
 
     async def cancel(self, run: str) -> RunReport:
@@ -286,7 +286,7 @@ class DurableEngine(TracedEngine):
         self._shares = not self.location.is_local
         runner = await asyncio.to_thread(self._open)
         if runner is None and self.location.is_local:
-            raise CompileError([problems.runs.StoreInUse(store=self.location.shown)])
+            raise UnavailableError([problems.runs.StoreInUse(store=self.location.shown)])
         return runner is not None
 
     async def serve(self, stop: asyncio.Event) -> int:
@@ -296,7 +296,7 @@ class DurableEngine(TracedEngine):
         An `UnreachableError` if the server of a database ends meanwhile: the runs are left as they are.
         """
         if not await self.claim():
-            raise CompileError([problems.runs.StoreInUse(store=self.location.shown)])
+            raise UnavailableError([problems.runs.StoreInUse(store=self.location.shown)])
         roots: list[str] = []
         async with self._carrier() as runner:
             assert runner is not None
@@ -321,7 +321,7 @@ class DurableEngine(TracedEngine):
         """Do something with the schedules of a store on a server."""
         if self.location.is_local:
             reason = "schedules are kept in a store on a server, `postgresql://…`; beside a folder, cron begins `instrc run`"
-            raise CompileError([problems.runs.UnusableStore(store=self.location.shown, reason=reason)])
+            raise UnavailableError([problems.runs.UnusableStore(store=self.location.shown, reason=reason)])
         async with self._carrier_with_tables():
             return await self.asker.ask(lambda client: work(self.asker.db(), client))
 
@@ -394,7 +394,7 @@ class DurableEngine(TracedEngine):
 
     def _open_runner(self) -> Runner | None:
         if (other := Runner.current) is not None and not other.retire():
-            raise CompileError([problems.runs.StoreInUse(store=other.location.shown)])
+            raise UnavailableError([problems.runs.StoreInUse(store=other.location.shown)])
         with store.trouble(self.location):
             lock = self.location.lock(self.asker.db(), shared=self._shares)
         if lock is None:
@@ -439,7 +439,7 @@ def _refuse_another(row: WorkflowStatus, begun: LaunchDocument) -> None:
     """Refuse to continue a run that only has the id of the one that is to begin."""
     there = launch_of(row)
     if (there["plan"], there["inputs"]) != (begun["plan"], begun["inputs"]):
-        raise CompileError([problems.runs.RunExists(run=begun["run"])])
+        raise ConflictError([problems.runs.RunExists(run=begun["run"])])
 
 
 async def _settle(runner: Runner, beginning: object) -> None:
@@ -555,7 +555,7 @@ class StoreClient:
         """Return what is recorded of a run; that there is none is a problem."""
         row = await self.find(run)
         if row is None:
-            raise CompileError([problems.runs.NoSuchRun(run=run, store=self.location.shown)])
+            raise NotFoundError([problems.runs.NoSuchRun(run=run, store=self.location.shown)])
         return row
 
     async def refuse_wrong(self, run: str, question: str, step: str, data: Json) -> None:

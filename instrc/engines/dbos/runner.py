@@ -20,7 +20,7 @@ from instrc import problems
 from instrc.engines.dbos import store
 from instrc.engines.dbos.carrying import Claims, DurablePort, Live, MakeEffects, carry
 from instrc.engines.stores import RunStore, StoreLock, StoreWatch
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import UnavailableError
 from instrc.runtime.engine import LaunchDocument, People
 from instrc.runtime.interpreter.documents import Author, Outcome
 from instrc.runtime.journal import Again
@@ -170,7 +170,7 @@ class Runner:
             if self.is_lost:
                 raise store.unusable(self.location, LOST) from None
             problem = problems.runs.UnusableStore(store=self.location.shown, reason="this program has closed it")
-            raise CompileError([problem]) from None
+            raise UnavailableError([problem]) from None
 
     @property
     def live(self) -> dict[str, Live]:

@@ -12,7 +12,7 @@ from dbos import DBOSClient
 
 from instrc.engines.dbos import store
 from instrc.engines.schedules import Clock, Schedule, missing, renewed, taken
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import InstrcError
 from instrc.runtime.engine import LaunchDocument
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import as_object
@@ -98,7 +98,7 @@ def _begin(engine: sa.Engine, client: DBOSClient, schedule: Schedule, moment: fl
     noted = sa.update(_TABLE).where(_TABLE.c.name == schedule.name)
     try:
         anew = renewed(launch["how"], run)
-    except CompileError as error:
+    except InstrcError as error:
         with engine.begin() as connection:
             connection.execute(noted.values(launch=dumps({**launch, "trouble": str(error)}, indent=False)))
         raise
@@ -118,7 +118,7 @@ def begin_due(engine: sa.Engine, client: DBOSClient, goes_on: Callable[[str], bo
         if each.due is None or each.due > now:
             continue
         if each.last is None or not goes_on(each.last):
-            with suppress(CompileError):  # noted with the schedule
+            with suppress(InstrcError):  # noted with the schedule
                 _begin(engine, client, each, each.due)
         with engine.begin() as connection:  # of several workers only the first moves it on
             moved = sa.update(_TABLE).where(_TABLE.c.name == each.name, _TABLE.c.due == each.due)

@@ -18,8 +18,8 @@ from sqlalchemy.dialects.postgresql import insert
 from instrc import problems
 from instrc.engines.event_writer import EventWriter
 from instrc.engines.stores import RunStore, store_of
-from instrc.problems.problem import CompileError
-from instrc.runtime.engine import Launch, LaunchDocument, UnreachableError
+from instrc.problems.errors import UnavailableError, UnreachableError
+from instrc.runtime.engine import Launch, LaunchDocument
 from instrc.runtime.interpreter.documents import Result
 from instrc.runtime.models.partial import AnswerPart, TellPart
 from instrc.runtime.secrets import redacted
@@ -92,16 +92,16 @@ def client_of(engine: sa.Engine) -> DBOSClient:
 
 @contextmanager
 def trouble(store: RunStore) -> Iterator[None]:
-    """Turn what a database or a disk complains of into a problem; of a server that may be there again, an `UnreachableError`."""
+    """Convert database and disk errors to problems; those of a server are an `UnreachableError`."""
     try:
         yield
     except (sa.exc.SQLAlchemyError, OSError) as error:
         raise unusable(store, reason_of(error)) from None
 
 
-def unusable(store: RunStore, reason: str) -> CompileError:
+def unusable(store: RunStore, reason: str) -> UnavailableError:
     """Return that a store cannot be used; the server of a database may be there again a moment later."""
-    made = CompileError if store.is_local else UnreachableError
+    made = UnavailableError if store.is_local else UnreachableError
     return made([problems.runs.UnusableStore(store=store.shown, reason=reason)])
 
 

@@ -19,8 +19,8 @@ from obstore.store import S3Store
 
 from instrc import problems
 from instrc.engines.event_writer import EventWriter
+from instrc.problems.errors import UnreachableError
 from instrc.runtime.boundary import ForeignError, guarded
-from instrc.runtime.engine import UnreachableError
 from instrc.runtime.models.partial import AnswerPart, TellPart
 from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import Event, is_event

@@ -31,8 +31,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from instrc import problems
 from instrc.engines.stores import SharedPlace
 from instrc.engines.temporal import documents
-from instrc.problems.problem import CompileError
-from instrc.runtime.engine import UnreachableError
+from instrc.problems.errors import InstrcError, UnavailableError, UnreachableError
 from instrc.runtime.secrets import redacted
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json
@@ -139,7 +138,7 @@ async def connected(folder: Path, shared: SharedPlace | None = None) -> Client:
     try:
         with trouble():
             return await Client.connect(**config, data_converter=converter(folder / "blobs", shared))  # type: ignore[arg-type]  # as its docs say
-    except CompileError as error:
+    except InstrcError as error:
         raise UnreachableError(error.problems) from None
 
 
@@ -151,7 +150,7 @@ def trouble() -> Iterator[None]:
     except (RPCError, RuntimeError, OSError, WorkflowQueryFailedError, WorkflowUpdateRPCTimeoutOrCancelledError) as error:
         if isinstance(error, RPCError) and error.status == RPCStatusCode.NOT_FOUND:
             raise
-        made = UnreachableError if _is_passing(error) else CompileError
+        made = UnreachableError if _is_passing(error) else UnavailableError
         raise made([problems.runs.UnusableStore(store=f"temporal at {address()}", reason=_reason(error))]) from None
 
 

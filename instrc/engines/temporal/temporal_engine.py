@@ -34,7 +34,7 @@ from instrc.engines.stores import USUAL_FOLDER, forget_beside, shared_place
 from instrc.engines.temporal import documents, schedules
 from instrc.engines.temporal.connection import LATE, connected, has_search_attributes, trouble
 from instrc.engines.temporal.worker import SharedWorker, serving
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import AnswerError, ConflictError, InstrcError, NotFoundError, UnreachableError
 from instrc.runtime.engine import (
     EngineOptions,
     Equip,
@@ -43,7 +43,6 @@ from instrc.runtime.engine import (
     RunReport,
     RunStatus,
     TracedEngine,
-    UnreachableError,
     answer_copied,
     ask_people,
     chosen,
@@ -109,7 +108,7 @@ class TemporalEngine(TracedEngine):
         except WorkflowAlreadyStartedError:
             described = await (await self._reader()).described(launch.run)
             if (await described.memo()).get("begun") != documents.pinned(begun):
-                raise CompileError([problems.runs.RunExists(run=launch.run)]) from None
+                raise ConflictError([problems.runs.RunExists(run=launch.run)]) from None
         return await ask_people(self, await self._attend(launch.run), self.people)
 
     async def _launched(self, launch: Launch) -> documents.Launched:
@@ -155,7 +154,7 @@ class TemporalEngine(TracedEngine):
             reader = await self._reader()
             reports: list[RunReport] = []
             for run in found:  # once each, however often it was retried
-                with suppress(CompileError):  # a run that is deleted while they are listed
+                with suppress(InstrcError):  # a run that is deleted while they are listed
                     reports.append(await reader.report(await reader.described(run)))
         return sorted(reports, key=lambda report: -(report.began or 0))
 
@@ -183,7 +182,7 @@ class TemporalEngine(TracedEngine):
             except WorkflowUpdateFailedError as error:
                 raise _refusal(error, run, step) from None
             except RPCError:
-                raise CompileError([problems.runs.NoSuchQuestion(run=run, step=step, open=())]) from None
+                raise NotFoundError([problems.runs.NoSuchQuestion(run=run, step=step, open=())]) from None
             return await self._attend(run)
 
     async def cancel(self, run: str) -> RunReport:
@@ -217,7 +216,7 @@ class TemporalEngine(TracedEngine):
             with trouble(), suppress(WorkflowQueryFailedError):  # one of an earlier release knows no such query
                 found = await handle.query(documents.JOURNAL)
         if found is None:
-            raise CompileError([problems.runs.NoJournal(run=run)])
+            raise ConflictError([problems.runs.NoJournal(run=run)])
         launch, entries = found["launch"], found["entries"]
         return launch, rebuild_journal(launch["plan"], launch["inputs"], entries, holds=holds(launch)), entries
 
@@ -264,7 +263,7 @@ class TemporalEngine(TracedEngine):
         """Return the journals of processes that have failed and go on."""
         found: dict[str, list[JournalEntry]] = {}
         for command in set(again.get("drop", ())) - set(again.get("fresh", ())):
-            with suppress(CompileError):  # most commands have none
+            with suppress(InstrcError):  # most commands have none
                 _, journal, entries = await self._recorded(f"{run}/{before.key(command)}")
                 if (outcome := journal.state["outcome"]) is not None and outcome["status"] == "failed":
                     found[before.key(command)] = entries
@@ -340,7 +339,7 @@ class TemporalEngine(TracedEngine):
         try:
             with trouble():
                 await client.service_client.check_health(timeout=_HEALTH)
-        except CompileError as error:
+        except InstrcError as error:
             raise UnreachableError(error.problems) from None
 
     async def claim(self) -> bool:
@@ -399,12 +398,12 @@ class TemporalEngine(TracedEngine):
                 await asyncio.gather(ended, return_exceptions=True)
 
 
-def _refusal(error: WorkflowUpdateFailedError, run: str, step: str) -> CompileError:
+def _refusal(error: WorkflowUpdateFailedError, run: str, step: str) -> InstrcError:
     cause = error.cause
     if isinstance(cause, ApplicationError) and cause.type == documents.REJECTED:
         pointer = str(cause.details[0]) if cause.details else ""
-        return CompileError([problems.runs.RejectedAnswer(step=step, pointer=pointer, reason=cause.message)])
-    return CompileError([problems.runs.NoSuchQuestion(run=run, step=step, open=())])
+        return AnswerError([problems.runs.RejectedAnswer(step=step, pointer=pointer, reason=cause.message)])
+    return NotFoundError([problems.runs.NoSuchQuestion(run=run, step=step, open=())])
 
 
 REPORT_TRIES: Final = 5
@@ -420,8 +419,8 @@ class ServerClient:
     prefix: str
     queue: str
 
-    def _missing(self, run: str) -> CompileError:
-        return CompileError([problems.runs.NoSuchRun(run=run, store=f"the server, task queue `{self.queue}`")])
+    def _missing(self, run: str) -> InstrcError:
+        return NotFoundError([problems.runs.NoSuchRun(run=run, store=f"the server, task queue `{self.queue}`")])
 
     async def described(self, run: str) -> WorkflowExecutionDescription:
         """Return what the server knows of a run; that there is none is a problem."""

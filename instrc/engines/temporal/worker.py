@@ -19,7 +19,7 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 from instrc.engines.temporal import documents
 from instrc.engines.temporal.schedules import begun_at
 from instrc.engines.temporal.workflow import RunWorkflow, TickWorkflow
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import InstrcError
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine import Equip
 from instrc.runtime.interpreter import versions
@@ -75,7 +75,7 @@ class Carrying:
         """Compile the program of a schedule as it is now."""
         try:
             return await asyncio.to_thread(begun_at, begun, begun["run"])
-        except CompileError as error:
+        except InstrcError as error:
             raise ApplicationError(redacted(str(error)), non_retryable=True) from None
 
     async def _carry_out(self, given: documents.Effect) -> documents.ActivityOutcome:
@@ -88,7 +88,7 @@ class Carrying:
         except (asyncio.CancelledError, ApplicationError):
             raise
         except Exception as error:  # noqa: BLE001  -- whatever hinders this worker: the next attempt may be elsewhere
-            problem = error.problems[0].with_hint if isinstance(error, CompileError) else f"{type(error).__name__}: {error}"
+            problem = error.problems[0].with_hint if isinstance(error, InstrcError) else f"{type(error).__name__}: {error}"
             raise ApplicationError(redacted(problem)) from None
         finally:
             beating.cancel()

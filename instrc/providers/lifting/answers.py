@@ -8,8 +8,8 @@ from enum import Enum
 from itertools import islice
 from typing import Final, NamedTuple, cast
 
+from instrc.problems.errors import CompileError
 from instrc.problems.files import TooLarge
-from instrc.problems.problem import CompileError
 from instrc.providers.lifting.envelopes import (
     candidate_of,
     choice_of,

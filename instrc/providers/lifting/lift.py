@@ -10,7 +10,8 @@ from functools import cached_property
 from types import UnionType
 from typing import Final, Literal, TypeVar, assert_never, overload
 
-from instrc.problems.problem import CompileError, Problem
+from instrc.problems.errors import AnswerError, CompileError
+from instrc.problems.problem import Problem
 from instrc.problems.suggest import comparison_key
 from instrc.problems.targets import (
     AmbiguousAnswer,
@@ -98,7 +99,7 @@ class LiftedCall:
     def as_model(self, model: UnionType, step: str | None = None) -> object: ...
 
     def as_model(self, model: type[T] | Adapter[T] | UnionType, step: str | None = None) -> object:
-        """Return the value as an instance of a pydantic model, a dataclass or a `TypedDict`; a `CompileError` if it is not one.
+        """Return the value as an instance of a pydantic model, a dataclass or a `TypedDict`; an `AnswerError` if it is not one.
 
         To a type checker, `as_model(A | B)` gives an `object`, and `as_model(TypeAdapter[A | B](A | B))` an `A | B`.
 
@@ -196,10 +197,10 @@ class Lifted:
     def as_model(self, model: type[T] | Adapter[T] | UnionType, step: str | None = None) -> object:
         """Return the value of the only call, or of one step in it, as an instance of a model.
 
-        A `CompileError` says why the answer cannot be used.
+        An `AnswerError` says why the answer cannot be used.
         """
         if self.problems:
-            raise CompileError(self.problems)
+            raise AnswerError(self.problems)
         return self.call.as_model(model, step)
 
     @cached_property

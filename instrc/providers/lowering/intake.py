@@ -7,8 +7,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from instrc.problems.errors import CompileError
 from instrc.problems.files import TooLarge
-from instrc.problems.problem import CompileError
 from instrc.problems.schemas import InvalidSchema
 from instrc.providers.lowering.context import Loss, LossKind
 from instrc.schema.drafts import LATEST, dialect_of_uri, unknown

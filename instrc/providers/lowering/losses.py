@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, assert_never
 
 from msgspec.structs import replace
 
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import CompileError
 from instrc.providers.lowering.context import (
     Built,
     Contradicted,

@@ -11,7 +11,8 @@ from typing import Final, NamedTuple, TypeAlias, cast
 
 from msgspec import Struct, structs
 
-from instrc.problems.problem import CompileError, CompileWarning, Problem
+from instrc.problems.errors import AnswerError, CompileError, CompileWarning
+from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.problems.targets import InvalidAnswer, LossyStrict, LossyTarget, UnreadableMap
 from instrc.providers import targets
@@ -170,7 +171,7 @@ def encode(value: object, map: object, name: str | None = None, *, check: bool =
 
     `value` is JSON, or an instance of a model of pydantic or a dataclass.  `map` is a lowering or its map, as for `lift`.
     `name` says which tool, where the map is that of several.
-    With `check`, a value that does not satisfy the schema it was lowered from is a `CompileError` with `invalid-answer` problems.
+    With `check`, a value that does not satisfy the schema it was lowered from is an `AnswerError` with `invalid-answer` problems.
 
     A `format` counts as well, as it does for `lift`: a time needs a zone where the format is `time` or `date-time`,
     which pydantic says of every `time` and `datetime` but not of a `NaiveDatetime`.
@@ -197,11 +198,11 @@ def _encoded(value: object, record: JsonObject, schema: Json, *, check: bool = T
     written = cast("Json", json_of(value, as_input=True))
     if (fault := json_fault(written)) is not None:
         reason = why_unwritten(value) if not fault[0] else ""
-        raise CompileError([InvalidAnswer(pointer=fault[0], reason=f"{fault[1]}: {reason}" if reason else fault[1])])
+        raise AnswerError([InvalidAnswer(pointer=fault[0], reason=f"{fault[1]}: {reason}" if reason else fault[1])])
     own = record["schema"]
     if check:
         if wrong := validate(written, own):
-            raise CompileError([InvalidAnswer(pointer=each.instance, reason=each.message) for each in wrong])
+            raise AnswerError([InvalidAnswer(pointer=each.instance, reason=each.message) for each in wrong])
         _refuse_undeclared(written, record)
     try:
         sent, left_out = Transcoder(record).write(Arranger(own).arranged(written, [own])), False
@@ -527,7 +528,7 @@ def _shared(schema: Json) -> Json:
 def _examples(tool: Tool, record: JsonObject, schema: Json, dialect: Dialect) -> tuple[list[Json] | None, list[Loss]]:
     """Return the examples of a tool for their field of the envelope, `None` if there are none, and what is left out.
 
-    `CompileError` with `invalid-answer` problems for an example that does not satisfy the schema.
+    `AnswerError` with `invalid-answer` problems for an example that does not satisfy the schema.
     """
     if not tool.examples:
         return None, []

@@ -9,7 +9,7 @@ from typing import Final, Generic, TypeVar
 
 from msgspec.structs import replace
 
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import CompileError
 from instrc.problems.targets import RecursiveForTarget
 from instrc.providers.codec import (
     BoxCodec,

@@ -8,8 +8,8 @@ from importlib.util import find_spec
 from itertools import islice, pairwise
 from typing import Final, NamedTuple, TypeAlias
 
+from instrc.problems.errors import CompileError
 from instrc.problems.files import TooLarge
-from instrc.problems.problem import CompileError
 from instrc.providers import targets
 from instrc.providers.dialect import Dialect, schema_in
 from instrc.providers.lowering.lower import Lowering

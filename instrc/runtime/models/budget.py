@@ -13,7 +13,7 @@ from time import time
 from typing import Final
 
 from instrc import problems
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import SettingsError
 from instrc.runtime.models.database import MODELS_FILE, require_file, transaction
 from instrc.runtime.models.model import ModelError
 
@@ -56,12 +56,12 @@ def read_budget(text: str) -> tuple[str, float]:
 
         assert read_budget("5 USD/day") == ("day", 5.0)
 
-    A budget of nothing in particular is for one run.  `CompileError` for what is no budget.
+    A budget of nothing in particular is for one run.  `SettingsError` for what is no budget.
     """
     found = _FORM.fullmatch(text)
     if found is None or found[2] + found[3] == "/run/day":
         reason = "write it as `2 USD` (for a run), `5 USD/day`, `20 USD/program` or `5 USD/program/day`"
-        raise CompileError([problems.runs.UnusableSetting(what="budget", word=text, reason=reason)])
+        raise SettingsError([problems.runs.UnusableSetting(what="budget", word=text, reason=reason)])
     return (found[2] + found[3]).removeprefix("/") or "run", float(found[1])
 
 
@@ -113,7 +113,7 @@ class MoneyBudget:
             return
 
     def raise_for(self, run: str, said: Iterable[str]) -> None:
-        """Let a run spend more than its limits say; `CompileError` for what is no budget."""
+        """Let a run spend more than its limits say; `SettingsError` for what is no budget."""
         for scope, limit in map(read_budget, said):
             with transaction(self.file, _RAISED) as database:
                 database.execute("INSERT OR REPLACE INTO raised VALUES (?, ?, ?)", (run, scope, limit))
@@ -133,7 +133,7 @@ def require_prices(models: Iterable[str], prices: Prices) -> None:
             f'there is a budget, and its price is not known: `"{name}" = {{ input = …, output = … }}` in `[tool.instrc.prices]`,'
             " in US dollars for a million tokens"
         )
-        raise CompileError([problems.runs.UnusableSetting(what="model", word=words, reason=reason)])
+        raise SettingsError([problems.runs.UnusableSetting(what="model", word=words, reason=reason)])
 
 
 def file_of(folder: Path) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import cast
 
 from instrc import problems
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import ConflictError, SettingsError
 from instrc.problems.suggest import nearest
 from instrc.runtime.models.batching import Batching
 from instrc.runtime.models.budget import Prices, require_prices
@@ -64,14 +64,14 @@ def model_of(words: str, folder: Path, table: RequestTable | None = None) -> Mod
         return _scripted(words, folder / rest)
     if kind in ADAPTERS and not rest.strip():
         reason = f"it is a provider; say which of its models: `{kind}:MODEL`"
-        raise CompileError([problems.runs.UnusableSetting(what="model", word=words, reason=reason)])
+        raise SettingsError([problems.runs.UnusableSetting(what="model", word=words, reason=reason)])
     if kind in ADAPTERS:
         table = table or RequestTable()
         settings = joined(table.of_model(words), table.given)  # its limits are those of the model
         return limited(adapter_of(kind)(rest, settings=settings), words, settings, table.server or folder / MODELS_FILE)
     known = ", ".join(["`sample`", "`scripted:FILE`", *(f"`{name}:MODEL`" for name in ADAPTERS)])
     near = tuple(f"{name}:{rest}" if rest else name for name in nearest(kind, ("sample", "scripted", *ADAPTERS)))
-    raise CompileError([problems.runs.UnusableSetting(what="model", word=words, reason=f"models are {known}", nearest=near)])
+    raise SettingsError([problems.runs.UnusableSetting(what="model", word=words, reason=f"models are {known}", nearest=near)])
 
 
 def _scripted(words: str, file: Path) -> Model:
@@ -79,14 +79,14 @@ def _scripted(words: str, file: Path) -> Model:
         answers = loads(read_whole(str(file)))
     except OSError as error:
         reason = (error.strerror or "it cannot be read").lower()
-        raise CompileError([problems.runs.UnusableSetting(what="model", word=words, reason=reason)]) from None
+        raise SettingsError([problems.runs.UnusableSetting(what="model", word=words, reason=reason)]) from None
     except ValueError as error:
-        raise CompileError(
+        raise SettingsError(
             [problems.runs.UnusableSetting(what="model", word=words, reason=f"this is not JSON: {error}")]
         ) from None
     if not isinstance(answers, list | dict):
         reason = "the file holds a list of answers, or an object of answers by step"
-        raise CompileError([problems.runs.UnusableSetting(what="model", word=words, reason=reason)])
+        raise SettingsError([problems.runs.UnusableSetting(what="model", word=words, reason=reason)])
     return Scripted(answers)
 
 
@@ -132,6 +132,6 @@ def require_other(run: str, words: str, others: Callable[[str], Model] | None, p
     if others is None or invents(others(words)):
         advice = "begin another run: `instrc run … --model MODEL`"
         reason = "answers that are invented and answers of a model do not go together"
-        raise CompileError([problems.runs.NothingToRetry(run=run, reason=reason, advice=advice)])
+        raise ConflictError([problems.runs.NothingToRetry(run=run, reason=reason, advice=advice)])
     if prices is not None:
         require_prices((one.strip() for one in words.split(",")), prices)

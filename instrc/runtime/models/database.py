@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from instrc import problems
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import SettingsError
 
 MODELS_FILE: Final = ".instrc/models.sqlite"
 """In the folder of a project: what models have cost, and when they may be asked next."""
@@ -31,13 +31,13 @@ def transaction(file: str | Path, table: str) -> Iterator[sqlite3.Connection]:
 
 
 def require_file(file: str | Path, table: str, what: str) -> None:
-    """Make a file with its table; a `CompileError` says which `what` cannot be used."""
+    """Make a file with its table; a `SettingsError` says which `what` cannot be used."""
     if not str(file).strip():
-        raise CompileError([problems.runs.UnusableSetting(what=what, word=str(file), reason="it is empty")])
+        raise SettingsError([problems.runs.UnusableSetting(what=what, word=str(file), reason="it is empty")])
     try:
         Path(file).parent.mkdir(parents=True, exist_ok=True)
         with transaction(file, table):
             pass
     except (sqlite3.Error, OSError, ValueError) as error:
         reason = str(getattr(error, "strerror", None) or error)
-        raise CompileError([problems.runs.UnusableSetting(what=what, word=str(file), reason=reason)]) from None
+        raise SettingsError([problems.runs.UnusableSetting(what=what, word=str(file), reason=reason)]) from None

@@ -13,7 +13,7 @@ from time import time
 from typing import Final
 from weakref import WeakKeyDictionary
 
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import InstrcError
 from instrc.process.request_settings import RequestSettings
 from instrc.runtime.models.database import WAIT, require_file, transaction
 from instrc.runtime.models.model import Model, ModelError, Reply, Request
@@ -59,7 +59,7 @@ class Fallback:
                     raise
                 notes.append(f"`{words}` gave no answer ({error}): the next model was asked")
                 before = error
-            except CompileError as error:  # it has no key, say: what hindered the one before may pass
+            except InstrcError as error:  # it has no key, say: what hindered the one before may pass
                 if before is None:
                     raise
                 said = f"{before}; and {error.problems[0].message}"

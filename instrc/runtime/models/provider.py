@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Final, TypeAlias, cast
 from weakref import WeakKeyDictionary
 
 from instrc import problems
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import SettingsError
 from instrc.process.request_settings import RequestSettings
 from instrc.providers.lifting.lift import Lifted, LiftedCall, lift
 from instrc.providers.lowering.lower import Lowering, lower
@@ -165,7 +165,7 @@ class Provider(ABC):
         model = model or self.model
         if not model:
             reason = f"say which: `{self.kind}:MODEL`"
-            raise CompileError([problems.runs.UnusableSetting(what="model", word=self.kind, reason=reason)])
+            raise SettingsError([problems.runs.UnusableSetting(what="model", word=self.kind, reason=reason)])
         return model
 
     async def _answer(self, client: Client, request: Request, model: str, target: str) -> Reply:
@@ -278,10 +278,10 @@ class Provider(ABC):
         except ImportError:
             extra = self.extra or self.kind.partition("-")[0]
             found = problems.settings.MissingExtra(feature=f"the model `{self.kind}`", extra=extra, package=self.package)
-            raise CompileError([found]) from None
+            raise SettingsError([found]) from None
         if self.key is not None and not key:
             reason = f"its key is expected in the environment variable `{self.key}`"
-            raise CompileError([problems.runs.UnusableSetting(what="model", word=self.kind, reason=reason)])
+            raise SettingsError([problems.runs.UnusableSetting(what="model", word=self.kind, reason=reason)])
         made = self.connect(library, key)
         self._clients[loop] = access, made
         close_at_end(partial(close_client, made))

@@ -14,7 +14,7 @@ from selectors import EVENT_READ, DefaultSelector
 from time import monotonic
 from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import SettingsError
 from instrc.problems.settings import MissingExtra, SandboxNotStarted
 from instrc.text.jsonvalue import Json, as_integer, as_number, as_text, as_texts
 
@@ -139,16 +139,16 @@ _START = 60.0
 
 
 def require_smolagents() -> None:
-    """Raise a `CompileError` if smolagents is not installed."""
+    """Raise a `SettingsError` if smolagents is not installed."""
     if find_spec("smolagents") is None:
-        raise CompileError([MissingExtra(feature="code of agents", extra="smolagents", package="smolagents")])
+        raise SettingsError([MissingExtra(feature="code of agents", extra="smolagents", package="smolagents")])
 
 
 class SandboxProcess:
     """One process, with a folder of its own; `close` it."""
 
     def __init__(self, tools: Mapping[str, Json], limits: RoundLimits) -> None:
-        """Start it; a `CompileError` says why that is not possible."""
+        """Start it; a `SettingsError` says why that is not possible."""
         self._folder = tempfile.TemporaryDirectory(prefix="instrc-sandbox-", ignore_cleanup_errors=True)
         self._pending = b""
         self._process = subprocess.Popen(
@@ -170,7 +170,7 @@ class SandboxProcess:
         if ready is None or "ready" not in ready:
             self.close()
             reason = (ready or {}).get("refused", "it does not answer")
-            raise CompileError([SandboxNotStarted(reason=str(reason))])
+            raise SettingsError([SandboxNotStarted(reason=str(reason))])
 
     @property
     def is_alive(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import SettingsError
 from instrc.problems.settings import MissingExtra
 from instrc.text.jsonvalue import Json
 
@@ -31,12 +31,12 @@ def smolagents_tool(schema: Json, handler: Callable[[dict[str, Json]], Json], *,
     """Return a tool for an agent of smolagents: its inputs are the properties of a compiled tool.
 
     `handler` is called with the arguments as one object, and what it returns goes back to the agent.
-    A `CompileError` says that smolagents is not installed.
+    A `SettingsError` says that smolagents is not installed.
     """
     try:
         from smolagents import Tool
     except ImportError:
-        raise CompileError([MissingExtra(feature="tools of smolagents", extra="smolagents", package="smolagents")]) from None
+        raise SettingsError([MissingExtra(feature="tools of smolagents", extra="smolagents", package="smolagents")]) from None
     known = schema if isinstance(schema, dict) else {}
     properties, names = known.get("properties"), known.get("required")
     properties = properties if isinstance(properties, dict) else {}

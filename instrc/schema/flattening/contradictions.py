@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from instrc import problems
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import CompileError
 from instrc.problems.report import Report
 from instrc.schema.flattening.conjunction import Conjunct, Mark, OuterSchema
 from instrc.schema.flattening.run import Flattening

@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import Final, Literal, TypeAlias, Unpack, overload
 
 from instrc import problems
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import CompileError
 from instrc.problems.report import Report
 from instrc.schema.drafts import dialect_of_uri
 from instrc.schema.flattening.definitions import ascii_name

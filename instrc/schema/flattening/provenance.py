@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from instrc import problems
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import CompileError
 from instrc.schema.flattening.conjunction import Conjunct, Merging
 from instrc.schema.flattening.run import Flattening, FlattenOptions
 from instrc.schema.references import SchemaStore

@@ -8,7 +8,7 @@ from typing import TypedDict
 from msgspec import Struct
 
 from instrc import problems
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import CompileError
 from instrc.problems.report import Report
 from instrc.schema.drafts import FLAT
 from instrc.schema.flattening.conjunction import UNWATCHED, Conjunct, Expansion, MarksThatStay, Merging, PendingPart, carry

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct, field
 
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import CompileError
 from instrc.schema.flattening.conjunction import Conjunct, Expansion
 from instrc.schema.kinds import is_number, types_of
 from instrc.schema.patterns import matches

@@ -11,7 +11,8 @@ from typing import NamedTuple, Protocol, TypeAlias, TypeGuard
 from msgspec import Struct
 from msgspec.structs import replace
 
-from instrc.problems.problem import CompileError, Problem
+from instrc.problems.errors import CompileError, InstrcError
+from instrc.problems.problem import Problem
 from instrc.problems.runs import InvalidDataSet
 from instrc.problems.suggest import did_you_mean, nearest
 from instrc.runtime.boundary import copy_of, guarded, said_by
@@ -347,7 +348,7 @@ def checks_of(
             found.append(_made(name, options, kinds, place))
         except ValueError as error:
             wrong.append(InvalidDataSet(at=data.at, what=f"check `{name}`", reason=str(error)))
-        except CompileError as error:
+        except InstrcError as error:
             reason = error.problems[0].message
             wrong.append(InvalidDataSet(at=data.at, what=f"check `{name}`", reason=reason))
     expected = _expected_paths(data)

@@ -9,7 +9,7 @@ from typing import Final, Literal, cast
 
 from msgspec import Struct, field
 
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import CompileError, InstrcError
 from instrc.problems.report import Report
 from instrc.problems.runs import InvalidDataSet
 from instrc.problems.suggest import did_you_mean, nearest
@@ -89,7 +89,7 @@ def _given(path: str, report: Report) -> Given | None:
         if not source.text.strip():
             return of_value([])  # which has no cases
         return of_yaml(source) if path.endswith((".yaml", ".yml")) else of_text(source)
-    except CompileError as error:
+    except InstrcError as error:
         report.take(error)
         return None
 

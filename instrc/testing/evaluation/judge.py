@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import msgspec
 
 from instrc.engines.prepare import Prepared, prepare
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import SettingsError
 from instrc.problems.report import Report
 from instrc.problems.runs import UnusableSetting
 from instrc.testing.evaluation.checks import Ask, CheckedRun, CheckKind, CheckPlace, CheckScore
@@ -161,7 +161,7 @@ class Preferences(NamedTuple):
 
 
 def require_pairs(judge: str) -> None:
-    """Refuse what is no judge of pairs: a `CompileError`."""
+    """Refuse what is no judge of pairs: a `SettingsError`."""
     try:
         word = _word_of(prepare(judge))
     except ValueError as error:
@@ -169,7 +169,7 @@ def require_pairs(judge: str) -> None:
     else:
         reason = 'it judges one answer: of two versions it says which is `better`, "first" or "second"'
     if word != BETTER:
-        raise CompileError([UnusableSetting(what="judge", word=judge, reason=reason)])
+        raise SettingsError([UnusableSetting(what="judge", word=judge, reason=reason)])
 
 
 async def preferences(

@@ -22,7 +22,8 @@ from instrc import problems
 from instrc.engines.launch import TELEMETRY, Launcher, Own, new_id
 from instrc.engines.memory import LiveRun
 from instrc.engines.prepare import Prepared, called_activities, prepare, reach_of
-from instrc.problems.problem import CompileError, Problem
+from instrc.problems.errors import CompileError, InstrcError, SettingsError
+from instrc.problems.problem import Problem
 from instrc.problems.suggest import did_you_mean, nearest
 from instrc.runtime.activities import ONCE, Activities, Activity, ActivityError, current_call
 from instrc.runtime.effects import Effects
@@ -127,7 +128,7 @@ class KeptRuns:
         return self._known.get(key)
 
     def keep(self, key: str, run: RunFacts) -> None:
-        """Write a run down; `CompileError` if that cannot be done."""
+        """Write a run down; `SettingsError` if that cannot be done."""
         self._known[key] = _as_kept(run)
         made: JsonObject = {"key": key, "run": msgspec.to_builtins(run)}
         line = dumps(made, indent=False)
@@ -139,7 +140,7 @@ class KeptRuns:
                 file.write((b"" if whole else b"\n") + line.encode() + b"\n")
         except OSError as error:
             reason = (error.strerror or "no reason").lower()
-            raise CompileError([problems.files.UnwritableOutput(path=str(self.file), reason=reason)]) from None
+            raise SettingsError([problems.files.UnwritableOutput(path=str(self.file), reason=reason)]) from None
 
 
 def _as_kept(run: RunFacts) -> RunFacts:
@@ -184,7 +185,7 @@ class ProgramRunner:
         if chosen is None and None in reach.models:
             file, rehearsal = prepared.settings.file, '`--model sample` (`model="sample"`)'
             named = None if file is None else file.as_posix()
-            raise CompileError([problems.runs.NoModel(step=reach.models[None], settings=named, rehearsal=rehearsal)])
+            raise SettingsError([problems.runs.NoModel(step=reach.models[None], settings=named, rehearsal=rehearsal)])
         self.model = ", ".join(sorted({(words or "own") if each is None else each for each in reach.models}))
         self.effects: Effects = self.launcher.effects("eval", None)
         costs = words is not None or chosen is None
@@ -217,7 +218,7 @@ class ProgramRunner:
                 wrong.append(case.refused(f"`{name}` is no activity and no question to a person: {hint}"))
         try:
             launch = self.launcher.launch(case.input)
-        except CompileError as error:
+        except InstrcError as error:
             wrong += [case.refused(problem.message) for problem in error.problems]
         if wrong:
             raise CompileError(wrong)
@@ -288,12 +289,12 @@ class ProgramRunner:
 
 
 def _make(folder: Path) -> None:
-    """Make the folder of an evaluation; `CompileError` if that cannot be done."""
+    """Make the folder of an evaluation; `SettingsError` if that cannot be done."""
     try:
         make_unversioned(folder)
     except OSError as error:
         reason = (error.strerror or "no reason").lower()
-        raise CompileError([problems.files.UnwritableOutput(path=str(folder), reason=reason)]) from None
+        raise SettingsError([problems.files.UnwritableOutput(path=str(folder), reason=reason)]) from None
 
 
 def _names_of(launcher: Launcher) -> tuple[list[str], dict[str, list[str]]]:
@@ -434,7 +435,7 @@ async def evaluated(prepared: Prepared, data: DataSet, options: EvalOptions) -> 
     repeats = options.repeats or data.repeat
     if repeats * len(data.cases) > RUNS:
         reason = f"{len(data.cases)} cases so often are more than {RUNS:,} runs"
-        raise CompileError([problems.runs.UnusableSetting(what="number of repetitions", word=str(repeats)[:40], reason=reason)])
+        raise SettingsError([problems.runs.UnusableSetting(what="number of repetitions", word=str(repeats)[:40], reason=reason)])
     pairs = [(case, repeat) for repeat in range(1, repeats + 1) for case in data.cases]
     found: dict[tuple[str, int], CaseResult] = {}
     silent: list[str] = []
@@ -479,7 +480,7 @@ def _require_sound(runner: ProgramRunner, data: DataSet) -> None:
     for case in data.cases:
         try:
             runner.launch_of(case, 1)
-        except CompileError as error:
+        except InstrcError as error:
             wrong += error.problems
     if wrong:
         raise CompileError(wrong)

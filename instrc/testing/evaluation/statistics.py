@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import SettingsError
 from instrc.problems.settings import MissingExtra
 
 try:
@@ -16,7 +16,7 @@ try:
     from numpy.typing import NDArray
     from scipy import stats
 except ModuleNotFoundError:  # half a second: who computes nothing does not import this module
-    raise CompileError([MissingExtra(feature="`instrc eval`", extra="eval", package="scipy")]) from None
+    raise SettingsError([MissingExtra(feature="`instrc eval`", extra="eval", package="scipy")]) from None
 
 
 Numbers: TypeAlias = NDArray[np.float64]

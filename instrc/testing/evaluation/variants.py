@@ -17,7 +17,7 @@ import msgspec
 from instrc.compiler.ir import Application, FlatGraph, Instruction
 from instrc.compiler.workspace import Workspace
 from instrc.engines.prepare import Prepared, prepare
-from instrc.problems.problem import CompileError
+from instrc.problems.errors import SettingsError
 from instrc.problems.report import Report
 from instrc.problems.runs import UnusableSetting
 from instrc.problems.suggest import nearest
@@ -135,7 +135,7 @@ def _uses(value: object, kind: type[_T]) -> Iterator[_T]:
 
 
 def _refuse(what: str, word: str, reason: str, near: tuple[str, ...] = ()) -> NoReturn:
-    raise CompileError([UnusableSetting(what=what, word=word, reason=reason, nearest=near)]) from None
+    raise SettingsError([UnusableSetting(what=what, word=word, reason=reason, nearest=near)]) from None
 
 
 def with_vibes(

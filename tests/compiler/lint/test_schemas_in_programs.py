@@ -210,7 +210,7 @@ def test_a_misspelt_local_name_stays_a_slip_in_a_sketch(project: Any) -> None:
 
 @pytest.mark.parametrize("options", [{"batch": 0}, {"batch": -1}, {"batch": True}, {"batch": "2"}, {"naming": "snake"}])
 def test_an_option_that_means_nothing_is_told(options: dict[str, Any]) -> None:
-    with pytest.raises(instrc.CompileError) as caught:
+    with pytest.raises(instrc.SettingsError) as caught:
         instrc.compile('@{ type: "object" }', **options)
     assert [problem.name for problem in caught.value.problems] == ["invalid-option"]
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import instrc
-from instrc import CompileError
 from instrc.compiler.emit.vibes import emit_vibe  # the process as a vibe, before it is a file
+from instrc.problems.errors import SettingsError
 
 TEXT = {"type": "string"}
 OUTPUT = {"type": "object", "properties": {"output": TEXT}, "required": ["output"]}
@@ -157,7 +157,7 @@ def test_a_process_with_blocks_is_not_repeated() -> None:
     }
     process = {"type": "object", "properties": {"eachContext1": each}}
     assert list(emit_vibe(process, "kept", batch=1).documents["result"]["properties"]) == ["all"]
-    with pytest.raises(CompileError) as raised:
+    with pytest.raises(SettingsError) as raised:
         emit_vibe(process, "kept", batch=2)
     assert [problem.name for problem in raised.value.problems] == ["invalid-option"]
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from instrc import CompileError, Report
+from instrc import Report
 from instrc.compiler.workspace import OptionOverrides, Workspace
 from instrc.engines.prepare import prepare
+from instrc.problems.errors import SettingsError
 from instrc.text.jsontext import dumps
 
 OURS = {"type": "object", "properties": {"ours": {"type": "string"}}, "required": ["ours"]}
@@ -170,5 +171,5 @@ def test_a_process_that_the_compiled_document_cannot_name_is_told(place: Path) -
 
 def test_one_address_for_two_processes_of_one_run_is_a_problem(place: Path) -> None:
     planning(place)
-    with pytest.raises(CompileError, match="two files"):
+    with pytest.raises(SettingsError, match="two files"):
         processes_of(place, "const a = Act(prompt, { plan: Plan(Review, aug:helper) }); RunPlan_Activity(a.plan)")

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from written_processes import DECISION, TEXT, attempt, call, chunk, process, step
 
-from instrc import PENDING, ActivityError, CompileError, Request
+from instrc import PENDING, ActivityError, Request
+from instrc.problems.errors import AnswerError
 from instrc.runtime.activities import ONCE, Activity  # with a policy, and in a thread, as the registry makes them
 from instrc.text.jsonvalue import Json
 
@@ -257,7 +258,7 @@ def test_what_a_model_or_a_person_gives_is_json_or_is_not_accepted(stage: Any, n
         answers = iter([BAD[name], {"step1_write": BAD[name]}, {"step1_write": "good"}])
         stage.model = lambda _request: next(answers)
         await stage.start(document)
-        with pytest.raises(CompileError) as raised:
+        with pytest.raises(AnswerError) as raised:
             await stage.answer("ask", BAD[name])
         assert raised.value.problems[0].name == "rejected-answer"
         report = await stage.answer("ask", "good")

@@ -27,7 +27,8 @@ from written_processes import (
     when,
 )
 
-from instrc import PENDING, ActivityError, CompileError, ModelError, Request
+from instrc import PENDING, ActivityError, ModelError, Request
+from instrc.problems.errors import AnswerError, ConflictError, NotFoundError
 
 
 def go(work: Coroutine[Any, Any, None]) -> None:
@@ -177,12 +178,12 @@ def test_a_wrong_answer_is_refused_and_the_question_stays_open(stage: Any) -> No
         stage.handlers = {"Send": lambda _given: {"text": "sent"}}
         await stage.start(ASK)
         for wrong in ({"decision": "Perhaps"}, None, "yes", {}):
-            with pytest.raises(CompileError) as raised:
+            with pytest.raises(AnswerError) as raised:
                 await stage.answer("confirm", wrong)
             assert raised.value.problems[0].name == "rejected-answer"
         assert (await stage.engine.show("r1")).status == "waiting"
         assert (await stage.answer("confirm", {"decision": "Approve"})).status == "done"
-        with pytest.raises(CompileError) as raised:
+        with pytest.raises(ConflictError) as raised:
             await stage.answer("confirm", {"decision": "Approve"})
         assert raised.value.problems[0].name == "no-such-question"
         assert len(stage.calls) == 1
@@ -247,7 +248,7 @@ def test_what_a_deadline_has_taken_back_is_not_answered_any_more_whatever_else_i
         stage.handlers = {"Note": lambda given: {"text": given["kind"]}}
         assert {question.steps for question in (await stage.start(document)).questions} <= {("step1_ok",), ("step2_late",)}
         await asyncio.sleep(0.5)
-        with pytest.raises(CompileError) as raised:
+        with pytest.raises(NotFoundError) as raised:
             await stage.engine.answer("r1", "step2_late", {"decision": "Approve"})
         assert raised.value.problems[0].name == "no-such-question"
         report = await stage.answer("step1_ok", {"decision": "Approve"})
@@ -322,7 +323,7 @@ def test_what_is_done_first_counts_and_questions_of_the_rest_are_withdrawn(stage
         report = await stage.answer("step2_ask", {"text": "second"})
         assert report.outcome["output"] == {"step6_race": {"text": "second"}, "step4_each": [None, "2", None]}
         assert (report.record["raceContext1"]["branch"], finished) == (1, [2])
-        with pytest.raises(CompileError):
+        with pytest.raises(ConflictError):
             await stage.engine.answer("r1", "step1_ask", {"decision": "Approve"})
         Draft202012Validator(document).validate(report.record)
 
@@ -422,7 +423,7 @@ def test_an_activity_may_be_answered_later(stage: Any) -> None:
         report = await stage.start(ONE_CALL)
         assert report.status == "waiting"
         assert [(question.id, question.by) for question in report.questions] == [("serverContext1.step1_a", "system")]
-        with pytest.raises(CompileError):
+        with pytest.raises(AnswerError):
             await stage.answer("a", {"text": 1})
         report = await stage.answer("a", {"text": "late"})
         assert report.outcome["value"] == {"text": "late"}
@@ -489,7 +490,7 @@ def test_a_run_can_be_ended_while_it_waits(stage: Any) -> None:
         await stage.engine.cancel("r1")
         report = await stage.settled("r1")
         assert report.status == "cancelled"
-        with pytest.raises(CompileError):
+        with pytest.raises(ConflictError):
             await stage.answer("confirm", {"decision": "Approve"})
         assert stage.calls == []
 
@@ -504,7 +505,7 @@ def test_runs_are_listed_and_one_that_is_not_there_is_a_problem(stage: Any) -> N
         assert {report.run for report in await stage.engine.runs()} == {"r1", "r2"}
         assert any(event["event"] == "returned" for event in stage.engine.trace("r1"))
         for what in (stage.engine.show("nobody"), stage.engine.answer("nobody", "x", 1), stage.engine.cancel("../r1")):
-            with pytest.raises(CompileError) as raised:
+            with pytest.raises(NotFoundError) as raised:
                 await what
             assert raised.value.problems[0].name == "no-such-run"
 
@@ -580,7 +581,7 @@ def test_a_process_that_serves_an_activity_may_ask_a_person(stage: Any) -> None:
         assert report.status == "waiting"
         [question] = report.questions
         assert question.id == "serverContext1.step1_trip/userContext1"
-        with pytest.raises(CompileError) as raised:
+        with pytest.raises(AnswerError) as raised:
             await stage.answer("ask", {"decision": "Perhaps"})
         assert raised.value.problems[0].name == "rejected-answer"
         report = await stage.answer("ask", {"decision": "Approve"})

@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 from written_processes import DECISION, call, chunk, process, step
 
-from instrc import Activities, CompileError, Sample, current_call
+from instrc import Activities, Sample, current_call
 from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itself, with effects of the test
 from instrc.engines.dbos.runner import Runner  # moments of a carrier that no run can choose
 from instrc.engines.dbos.store import launch_json  # what the engine stores of a launch
+from instrc.problems.errors import ConflictError, InstrcError
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine import Launch, RunReport
 from instrc.runtime.plan import plan_of
@@ -122,7 +123,7 @@ def test_of_two_runs_of_one_name_begun_at_once_one_is_refused(stage: Stage) -> N
         return await asyncio.gather(*both, return_exceptions=True)
 
     said = [
-        each.problems[0].name if isinstance(each, CompileError) else getattr(each, "status", repr(each)) for each in go(begun())
+        each.problems[0].name if isinstance(each, InstrcError) else getattr(each, "status", repr(each)) for each in go(begun())
     ]
     assert sorted(said) == ["done", "run-exists"]
     assert len(stage.keys) == 1
@@ -147,7 +148,7 @@ def test_a_run_that_is_cancelled_while_it_is_put_into_the_queue_stays_so(stage: 
 
 def test_a_run_that_is_cancelled_is_not_gone_on_with(stage: Stage) -> None:
     assert go(stage.engine.cancel("r1")).status == "cancelled"
-    with pytest.raises(CompileError, match="`r1` cannot go on: it was cancelled"):
+    with pytest.raises(ConflictError, match="`r1` cannot go on: it was cancelled"):
         go(stage.engine.resume("r1"))
 
 

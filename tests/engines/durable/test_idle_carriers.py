@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 from written_processes import ASK, DECISION, attempt, call, chunk, process, step
 
-from instrc import Activities, CompileError, Sample
+from instrc import Activities, Sample
 from instrc.engines.dbos import runner, store  # processes are stopped between two steps of it
 from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itself, with effects of the test
 from instrc.engines.dbos.runner import EventLoopThread, LoopEndedError, Runner  # moments of a carrier that no run can choose
+from instrc.problems.errors import UnavailableError
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine import Launch, RunReport
 from instrc.runtime.plan import plan_of
@@ -100,7 +101,7 @@ def test_a_store_that_is_used_does_not_give_way(made: Callable[[str], DurableEng
 
     async def body() -> None:
         async with one._carrier():
-            with pytest.raises(CompileError) as raised:
+            with pytest.raises(UnavailableError) as raised:
                 await two.start(Launch("r1", "test", plan_of(ASK), {"prompt": "go"}))
             assert raised.value.problems[0].name == "store-in-use"
 
@@ -140,7 +141,7 @@ def test_a_store_that_its_program_closes_while_it_is_used_is_a_problem(made: Cal
         async with engine._carrier() as runner:
             assert runner is not None
             engine.close()
-            with pytest.raises(CompileError) as raised:
+            with pytest.raises(UnavailableError) as raised:
                 await runner.away(runner.resume("r1"))
             assert raised.value.problems[0].name == "unusable-store"
 

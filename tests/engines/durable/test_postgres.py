@@ -18,6 +18,7 @@ import instrc
 from instrc import ModelError
 from instrc.engines.dbos.store import SharedDatabase  # two writers in one process
 from instrc.engines.launch import request_table  # what the settings of a project say of models
+from instrc.problems.errors import UnreachableError
 from instrc.runtime.models.catalogue import model_of
 from instrc.runtime.models.fallback import Limited, turn  # what all machines share
 from instrc.runtime.traces import event_of
@@ -172,7 +173,7 @@ def test_a_run_waits_for_a_server_that_is_lost_and_goes_on(tmp_path: Path, monke
 
 def test_no_server_is_a_problem_that_shows_no_password(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(instrc.CompileError) as raised:
+    with pytest.raises(UnreachableError) as raised:
         instrc.run(PROGRAM, "go", model="sample", engine="durable", store="postgresql://me:geheim99@127.0.0.1:1/runs")
     [problem] = raised.value.problems
     assert problem.name == "unusable-store"

@@ -51,7 +51,7 @@ def test_times_are_those_of_the_zone(cron: str, zone: str, before: str, then: st
     ],
 )
 def test_times_and_zones_that_are_none_are_refused(cron: str, zone: str, word: str) -> None:
-    with pytest.raises(instrc.CompileError, match=word):
+    with pytest.raises(instrc.SettingsError, match=word):
         Clock(cron, zone)
 
 

@@ -29,7 +29,8 @@ from instrc.engines.temporal.connection import converter, trouble  # what is kep
 from instrc.engines.temporal.temporal_engine import TemporalEngine  # the engine itself, with effects of the test
 from instrc.engines.temporal.worker import runner  # a history is replayed as workers do
 from instrc.engines.temporal.workflow import RunWorkflow  # a workflow without a server
-from instrc.runtime.engine import Launch, UnreachableError
+from instrc.problems.errors import UnreachableError
+from instrc.runtime.engine import Launch
 from instrc.runtime.interpreter import versions
 from instrc.runtime.plan import plan_of
 

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from outliving import Worker, engine_in
 
-from instrc import CompileError
+from instrc.problems.errors import InstrcError
 from instrc.runtime.engine import Launch, RunReport
 from instrc.runtime.plan import plan_of
 
@@ -94,7 +94,7 @@ async def persisted(work: Any, *given: Any, taken: str = "") -> Any:
     while True:
         try:
             return await work(*given)
-        except CompileError as error:
+        except InstrcError as error:
             if error.problems[0].name == taken:
                 return None
             if error.problems[0].name != "unusable-store":

@@ -12,7 +12,8 @@ import pytest
 from pydantic import BaseModel, ConfigDict
 from typing_extensions import TypedDict
 
-from instrc import CompileError, lift, lower, targets
+from instrc import lift, lower, targets
+from instrc.problems.errors import AnswerError, InputError
 
 
 class Slot(BaseModel):
@@ -63,7 +64,7 @@ def test_the_value_is_an_instance_of_a_model() -> None:
     ],
 )
 def test_what_is_no_instance_is_a_problem(answer: Any, names: set[str]) -> None:
-    with pytest.raises(CompileError) as caught:
+    with pytest.raises(AnswerError) as caught:
         lift(answer, RECORD).as_model(Slot)
     assert {problem.name for problem in caught.value.problems} == names
 
@@ -107,9 +108,9 @@ def test_a_step_of_a_tool_is_an_instance_of_its_own_model() -> None:
 
 
 def test_a_step_that_is_not_there_is_told_with_those_that_are() -> None:
-    with pytest.raises(CompileError, match='`step` must be one of `step1_ask`, `step2_find`, not "step2"'):
+    with pytest.raises(InputError, match='`step` must be one of `step1_ask`, `step2_find`, not "step2"'):
         lift(BOTH, STEPS).as_model(Slot, "step2")
-    with pytest.raises(CompileError, match="`/step2_find/day`: `Slot` refuses it"):
+    with pytest.raises(AnswerError, match="`/step2_find/day`: `Slot` refuses it"):
         lift(BOTH | {"step2_find": {**NULL, "day": "someday"}}, STEPS).as_model(Slot, "step2_find")
 
 
@@ -123,7 +124,7 @@ def test_a_model_of_a_step_asks_for_the_step(model: Any) -> None:
     """A model that has a default for each property takes any object, and would be an instance of nothing that was said."""
     lifted = lift(BOTH, STEPS)
     for each in (lifted, lifted.call):
-        with pytest.raises(CompileError) as caught:
+        with pytest.raises(InputError) as caught:
             each.as_model(model)
         said = f"`step` must be `step2_find` (the whole value is no `{model.__name__}`), not None"
         assert [str(problem) for problem in caught.value.problems] == [said]

@@ -24,7 +24,8 @@ from adversarial import adversarial, instances
 from jsonschema import Draft202012Validator
 from judges import keywords
 
-from instrc import CompileError, Inexpressible, Lowering, lower, targets
+from instrc import Inexpressible, Lowering, lower, targets
+from instrc.problems.errors import InstrcError
 from instrc.providers.lowering.context import Loss  # one step of a lowering
 from instrc.providers.lowering.rules import breaches  # the rules alone, without asking the engines
 from instrc.providers.transcode import Transcoder  # a value without the checks around it
@@ -48,7 +49,7 @@ def finds(schema: Any, target: str, seed: int) -> Iterator[Find]:
     before = dumps(schema)
     try:
         result = lower(schema, target, "my.tool")
-    except CompileError:
+    except InstrcError:
         return
     if dumps(schema) != before:
         yield Find("untouched", target, "the schema was changed in place")

@@ -13,7 +13,8 @@ from generate import Instances
 from jsonschema import Draft202012Validator
 from judges import breaches, keywords
 
-from instrc import CompileError, CompileWarning, Inexpressible, encode, import_tools, lift, lower, verify
+from instrc import CompileWarning, Inexpressible, encode, import_tools, lift, lower, verify
+from instrc.problems.errors import InstrcError
 from instrc.providers.lowering.intake import read, survey  # what a schema is read as, before it is lowered
 from instrc.schema.samples import sample
 from instrc.schema.walk import map_schemas
@@ -88,7 +89,7 @@ def tried(name: str, schema: Any, target: str, *, engines: bool = False) -> Iter
     before = dumps(schema)
     try:
         result = lower(schema, target, name.rsplit(":", 1)[-1])
-    except CompileError as error:
+    except InstrcError as error:
         yield Find(f"{target}: refused", name, error.problems[0].message)
         return
     if dumps(schema) != before:

@@ -11,6 +11,7 @@ from judges import breaches
 from objects import closed
 
 from instrc import CompileError, Report, encode, lift, lower, lower_all, targets
+from instrc.problems.errors import SettingsError
 from instrc.providers.dialect import Limits
 from instrc.providers.lowering.build import count, exceeded  # one step of a lowering, on budgets that no target has
 from instrc.providers.lowering.context import LoweringOptions  # one step of a lowering
@@ -188,7 +189,7 @@ def test_recursion_can_be_refused() -> None:
 
 
 def test_an_unknown_target_is_a_problem_with_the_nearest() -> None:
-    with pytest.raises(CompileError) as caught:
+    with pytest.raises(SettingsError) as caught:
         lower({}, "opneai")
     assert caught.value.problems[0].name == "unknown-target"
     assert "openai" in str(caught.value.problems[0].hint)

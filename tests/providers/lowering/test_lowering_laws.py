@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from judges import breaches, keywords
 
-from instrc import CompileError, Inexpressible, Lowering, encode, lift, lower, targets
+from instrc import Inexpressible, Lowering, encode, lift, lower, targets
+from instrc.problems.errors import InstrcError
 from instrc.providers.transcode import Transcoder  # a value without the checks around it
 from instrc.schema.validation import validate
 from instrc.text.jsontext import dumps, loads
@@ -29,7 +30,7 @@ def lowered(schema: Any, target: str, **options: Any) -> Lowering | None:
     """Lower a schema; `None` if flattening refuses it."""
     try:
         return lower(schema, target, "my.tool", **options)
-    except CompileError:
+    except InstrcError:
         return None
 
 
@@ -127,7 +128,7 @@ def test_what_is_encoded_has_the_order_of_the_payload(target: str, schema: Any, 
         return
     random = Random(seed)  # noqa: S311  -- reproducible, not secret
     for value in Instances(schema, random).some(3):
-        with suppress(Inexpressible, CompileError):
+        with suppress(Inexpressible, InstrcError):
             mixed = shuffled(value, random)
             for given_map in (result, result.map):
                 sent = encode(mixed, given_map)

@@ -1,0 +1,111 @@
+"""The public functions that evaluate a program on cases."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import cast
+
+from msgspec.structs import replace
+
+from instrc.api.programs import AnyPath
+from instrc.api.runs import Handlers, ProgramLike, blocking, prepared_program, require_types
+from instrc.compiler.resolve import InMemory
+from instrc.problems.report import Report
+from instrc.runtime.activities import Activities
+from instrc.runtime.models.model import Model
+from instrc.taskbench.sample import plan_check
+from instrc.testing.evaluation.checks import KINDS, CheckFunction, CheckKind
+from instrc.testing.evaluation.dataset import DataSet, cases_of, data_set_of, read_data_set
+from instrc.testing.evaluation.judge import JUDGE
+from instrc.testing.evaluation.results import CaseResult, EvaluationResult
+from instrc.testing.evaluation.runner import Budget, EvalOptions, evaluated
+from instrc.text import arguments
+from instrc.text.arguments import takes_plain_values_async
+from instrc.text.jsonvalue import JsonObject
+from instrc.tools.python_values import JsonLike, json_of
+
+
+@takes_plain_values_async
+async def evaluate_async(
+    program: ProgramLike,
+    cases: AnyPath | Iterable[object],
+    *,
+    model: Model | str | None = None,
+    checks: Mapping[str, CheckFunction | JsonLike] | None = None,
+    repeat: int | None = None,
+    activities: Handlers = (),
+    settings: Mapping[str, object] | None = None,
+    concurrency: int = 4,
+    requests: int | None = None,
+    tokens: int | None = None,
+    cost: float | None = None,
+    export: str | None = None,
+    store: AnyPath | None = None,
+    fresh: bool = False,
+    vibes: InMemory | None = None,
+    roots: Iterable[AnyPath] = (),
+    shared: Iterable[AnyPath] = (),
+    progress: Callable[[CaseResult], object] | None = None,
+) -> EvaluationResult:
+    """Evaluate a program as `evaluate` does, in asynchronous code.
+
+        async def share() -> float:
+            found = await instrc.evaluate_async("triage.aug", "triage.eval.jsonl", model="openai:gpt-5")
+            return statistics.fmean(found.scores().values())
+
+    The arguments are those of `evaluate`.
+    """
+    require_types(model, export, None, requests, tokens)
+    prepared = prepared_program(program, export, roots, shared, vibes)
+    given = dict(arguments.mapping("checks", {} if checks is None else checks))
+    functions = {name: check for name, check in given.items() if callable(check)}
+    report = Report()
+    data: DataSet | None
+    if isinstance(cases, str | os.PathLike):
+        data = read_data_set(arguments.path("cases", cases), report)
+    else:
+        data = data_set_of(cases_of(arguments.several("cases", cases)), Path(), report)
+    report.stop_if_failed()
+    assert data is not None
+    written = cast("JsonObject", json_of({name: check for name, check in given.items() if name not in functions}))
+    options = EvalOptions(
+        model=model,
+        repeats=arguments.whole_or_none("repeat", repeat),
+        concurrency=max(arguments.whole_number("concurrency", concurrency), 1),
+        settings={} if settings is None else settings,
+        activities=activities if isinstance(activities, Activities) else Activities(activities),
+        checks=functions,
+        kinds=evaluation_checks(),
+        budget=Budget(requests, tokens, None if cost is None else arguments.instance("cost", cost, (int, float), "a number")),
+        folder=None if store is None else Path(arguments.path("store", store)),
+        fresh=arguments.truth("fresh", fresh),
+        progress=progress,
+    )
+    return await evaluated(prepared, replace(data, checks={**data.checks, **written}), options)
+
+
+@blocking(evaluate_async)
+def evaluate() -> None:
+    """Run a program for each case of a data set, and check what comes out.
+
+        draft = '@{ title: "Draft", type: "object", properties: { text: { type: "string" } } }'
+        cases = [{"input": "a letter", "expected": {"text": "Dear Ann"}}]
+        found = instrc.evaluate(draft, cases, model=instrc.Scripted({"draft": {"text": "Dear Ann"}}))
+        assert found.scores() == {"case 1": 1.0}
+
+    `cases` is a file, as `triage.eval.jsonl` (one of Python is run: its function `cases` yields them), or a list of cases with
+    `input`, and `id`, `expected`, `tags`, `weight`, `answers` where they are wanted.  `checks` are functions that are given an
+    `instrc.CheckedRun`, and give back true, false, a number from 0 to 1 (from 0.5 on it passes), or a text of what is wrong; or
+    checks as a data set has them, `{"label": "equal"}`.  Each case is run `repeat` times, `concurrency` runs at the same time.
+    Activities are not called, unless they are given or the data set says so: a case gives their results, else these are made
+    from the schemas.  `requests`, `tokens` and `cost` (US dollars) are the budget of all runs together.
+    In the folder `store` runs that have ended are kept with their traces: they are not made again, unless `fresh` is true.
+    `progress` is given each result as it comes.  `EvaluationResult.rows()` is for pandas.  `CompileError` contains all problems.
+    """
+
+
+def evaluation_checks() -> dict[str, CheckKind]:
+    """Return the checks of evaluations by name."""
+    return {**KINDS, "judge": JUDGE, "plan": CheckKind(plan_check, ("tools", "score", "min"), expects=True)}

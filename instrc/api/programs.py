@@ -1,0 +1,293 @@
+"""The public functions for programs: compile and check them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from instrc import problems
+from instrc.compiler.workspace import OptionOverrides, Workspace
+from instrc.problems.errors import CompileError, CompileWarning, InstrcError, SettingsError
+from instrc.problems.problem import Problem
+from instrc.problems.report import Report
+from instrc.text import arguments
+from instrc.text.arguments import TEXT_NAME, ProgramInput, source_or_path, takes_plain_values
+from instrc.text.callers import warn_caller
+from instrc.text.jsonvalue import Json, JsonObject
+from instrc.text.names import free_name
+from instrc.text.source import Source
+from instrc.vibes.find_files import find_files, is_there, unreadable
+from instrc.vibes.project import Project
+
+if TYPE_CHECKING:
+    import referencing
+
+    from instrc.compiler.ir import Artefact, Emit
+    from instrc.compiler.resolve import InMemory
+
+AnyPath: TypeAlias = str | os.PathLike[str]
+BATCH_ITEMS: Final = 10_000
+"""Items of one batch."""
+
+
+@takes_plain_values
+def compile(  # noqa: A001  -- `instrc.compile` is its name; nothing here compiles Python
+    program: ProgramInput,
+    *,
+    emit: Emit | Literal["auto"] = "auto",
+    vibes: InMemory | None = None,
+    roots: Iterable[AnyPath] = (),
+    shared: Iterable[AnyPath] = (),
+    naming: Literal["step", "camel", "plain"] | None = None,
+    hints: bool = True,
+    batch: int = 1,
+    sketch: bool = False,
+    locked: bool = False,
+    report: Report | None = None,
+) -> list[JsonObject]:
+    """Return one JSON document for each export of a program, in order.
+
+        program = '"Write a letter" | Introspect_Mixin(Draft)'
+        [tool] = instrc.compile(program, vibes={"Draft": {"type": "object", "properties": {"text": {"type": "string"}}}})
+
+    `program` is a path if it is an `os.PathLike` or a text of one line that ends in `.aug` or `.json`, else the text itself.
+    `emit` chooses the document: `tool`, `result`, `flat`, `process`, `call`, or the one that fits (`auto`).
+    `vibes` are instructions from memory by name: JSON Schemas, models of pydantic, dataclasses, `TypedDict`s, annotated
+    functions, and tools as OpenAI, Anthropic, MCP, Gemini and others write them.  A list of classes and functions goes by their
+    names, `vibes=[Draft]`, or by those that `instrc.instruction` gives them.
+    `roots` and `shared` are registry folders in addition to those of the project; `naming` is by default that of the project.
+    With `locked`, a reference that differs from the project's `aug.lock`, or is not in it, is a problem.
+    `CompileError` contains all problems; warnings of a program that compiles go to the `report`, or are Python warnings
+    (`CompileWarning`) without one.
+    """
+    told = Report() if report is None else report
+    compiled = artefacts(
+        program,
+        vibes=vibes,
+        roots=roots,
+        shared=shared,
+        naming=naming,
+        hints=hints,
+        batch=batch,
+        sketch=sketch,
+        locked=locked,
+        report=told,
+    )
+    if report is None:
+        _warn(told)
+    found = Report()
+    documents = []
+    arguments.text("emit", emit)
+    for artefact in compiled:
+        kind = artefact.kind if emit == "auto" else emit
+        if kind in artefact.documents:
+            documents.append(artefact.documents[kind])
+        else:
+            found.add(problems.calls.NoSuchDocument(asked=kind, program=artefact.name, present=tuple(artefact.documents)))
+    found.stop_if_failed()
+    return documents
+
+
+@takes_plain_values
+def artefacts(
+    program: ProgramInput,
+    *,
+    vibes: InMemory | None = None,
+    roots: Iterable[AnyPath] = (),
+    shared: Iterable[AnyPath] = (),
+    naming: Literal["step", "camel", "plain"] | None = None,
+    hints: bool = True,
+    batch: int = 1,
+    sketch: bool = False,
+    locked: bool = False,
+    report: Report | None = None,
+) -> tuple[Artefact, ...]:
+    """Return all documents of each export of a program, with its name and title.
+
+        [artefact] = instrc.artefacts('@{ title: "Draft", type: "object" }')
+        assert artefact.documents["tool"]["title"] == "Draft"
+
+    The arguments are those of `compile`.
+    """
+    _refuse(naming, batch)
+    for name, value in (("hints", hints), ("sketch", sketch), ("locked", locked)):
+        arguments.truth(name, value)
+    told = None if report is None else arguments.instance("report", report, Report, "an `instrc.Report`")
+    found = Report()  # of this program alone: what an earlier one did wrong does not stop it
+    overrides = OptionOverrides(naming=naming, hints=hints, batch=batch, sketch=sketch)
+    workspace = Workspace(project_of(roots, shared, vibes, found, locked=locked))
+    compiled = workspace.compile(source_or_path(program), overrides, found)
+    if told is not None:
+        told.problems.extend(found.problems)
+    found.stop_if_failed()
+    if told is None:
+        _warn(found)
+    return compiled
+
+
+def _refuse(naming: object, batch: object) -> None:
+    """Raise a `SettingsError` for options that are invalid."""
+    found = Report()
+    if not isinstance(batch, int) or isinstance(batch, bool) or not 1 <= batch <= BATCH_ITEMS:
+        wanted = f"a whole number from 1 to {BATCH_ITEMS:,}"
+        found.add(problems.settings.InvalidOption(option="batch", given=arguments.excerpt(batch), wanted=wanted))
+    if naming is not None and not (isinstance(naming, str) and naming in {"step", "camel", "plain"}):
+        found.add(
+            problems.settings.InvalidOption(
+                option="naming", given=arguments.excerpt(naming), wanted='`"step"`, `"camel"` or `"plain"`'
+            )
+        )
+    found.stop_if_failed(SettingsError)
+
+
+@takes_plain_values
+def types(
+    program: ProgramInput,
+    *,
+    vibes: InMemory | None = None,
+    roots: Iterable[AnyPath] = (),
+    shared: Iterable[AnyPath] = (),
+    naming: Literal["step", "camel", "plain"] | None = None,
+    batch: int = 1,
+    locked: bool = False,
+) -> str:
+    """Return a Python module with typed classes: what a model fills in, its steps, and the result of each export.
+
+        Path("models.py").write_text(instrc.types("reply.aug"))
+
+    The classes are pydantic models; `lift(...).as_model(AnswerALetter)` makes an instance of one.
+    The arguments are those of `compile`.  The generator needs the extra `types`.
+    """
+    report = Report()
+    compiled = artefacts(
+        program,
+        vibes=vibes,
+        roots=roots,
+        shared=shared,
+        naming=naming,
+        hints=False,  # what a step reads is for the model: nobody who reads a class can use it
+        batch=batch,
+        locked=locked,
+        report=report,
+    )
+    _warn(report)
+
+    named = source_or_path(program)
+    file = named.name if isinstance(named, Source) else os.path.basename(named)  # noqa: PTH119  -- the path as it was given
+    return module_of(compiled, file)
+
+
+def module_of(artefacts: Iterable[Artefact], source: str) -> str:
+    """Return a module with the classes of each export: what the model fills in, call by call, its steps, and the result.
+
+    `source` is named in the first line.
+    """
+    documents: dict[str, tuple[dict[str, Json], Json]] = {}
+    for artefact in artefacts:
+        name = free_name(artefact.name, documents.__contains__)
+        documents[name] = ({name: artefact.documents["tool"], **_later(artefact, name)}, artefact.documents["result"])
+    from instrc.tools.python_classes import module, module_parts  # `compile` does without it
+
+    return module(f"Classes for {source}.", module_parts(documents))
+
+
+def _later(artefact: Artefact, name: str) -> dict[str, Json]:
+    """Return what the model fills in after the entry of a process, by name."""
+    if "process" not in artefact.documents:
+        return {}
+    from instrc.testing.preview import later_schemas  # brings the interpreter
+
+    return {f"{name}_{chunk}": schema for chunk, schema in later_schemas(artefact).items()}
+
+
+def _warn(report: Report) -> None:
+    """Show the warnings in a report as warnings of Python, at the line that called the public function."""
+    for problem in report.once():
+        if problem.severity == "warning":
+            warn_caller(CompileWarning(problem))
+
+
+@takes_plain_values
+def check(
+    *paths: ProgramInput,
+    vibes: InMemory | None = None,
+    roots: Iterable[AnyPath] = (),
+    shared: Iterable[AnyPath] = (),
+    locked: bool = False,
+) -> tuple[Problem, ...]:
+    """Return the problems of programs, vibes and folders of both, by file and place; no error is raised for them.
+
+        for problem in instrc.check("programs", vibes={"Draft": {"type": "objekt"}}):
+            print(problem)
+
+    Each of `paths` is a file or a folder, or a text as for `compile`: a `Source`, a text of several lines, or one with a sign
+    of the language (`|`, `(`, `{`, `"`) that names no file.
+    `vibes` are instructions from memory, as for `compile`: the programs see them, and they are checked too.
+    """
+    report = Report()
+    texts = [source_or_path(path) if isinstance(path, str) and _is_program(path) else path for path in paths]
+    sources = [each for each in texts if isinstance(each, Source)]
+    places = arguments.paths("paths", [each for each in texts if not isinstance(each, Source)])
+    arguments.truth("locked", locked)
+    try:
+        workspace = Workspace(project_of(roots, shared, vibes, report, locked=locked))
+        if vibes:
+            workspace.check_memory(report)
+    except InstrcError as error:
+        return error.problems
+    files = find_files(places, report)
+    for path in files:
+        workspace.check(path, report)
+    for source in sources:
+        workspace.check(source, report)
+    from instrc.engines.prepare import wrong_activities  # imports the runtime, which `compile` does without
+
+    report.problems += wrong_activities([*files, *(source.name for source in sources)])
+    return report.once()
+
+
+def _is_program(text: str) -> bool:
+    """Tell whether a text is a program and no path."""
+    return "\n" in text or (any(sign in text for sign in '|({"') and not os.path.exists(text))  # noqa: PTH110  -- never raises
+
+
+@takes_plain_values
+def registry(
+    path: AnyPath = ".",
+    *,
+    vibes: InMemory | None = None,
+    roots: Iterable[AnyPath] = (),
+    shared: Iterable[AnyPath] = (),
+) -> referencing.Registry[Json]:
+    """Return the vibes that are visible to a file or a folder, as a registry with which validators follow `aug:` references.
+
+        registry = instrc.registry(vibes={"Draft": {"type": "object", "required": ["text"]}})
+        assert not jsonschema.Draft202012Validator({"$ref": "aug:Draft"}, registry=registry).is_valid({})
+
+    A vibe is read when it is first referred to; nothing else is ever retrieved.
+    `vibes` are instructions from memory, as for `compile`: `aug:Draft` refers to one that is called `Draft`.
+    `CompileError` if there is no such file or folder, or a vibe from memory has no schema.
+    """
+    place = arguments.path("path", path)
+    if not is_there(place):
+        raise CompileError([unreadable(place, "there is no such file or folder")])
+    inside = os.path.join(place, TEXT_NAME) if os.path.isdir(place) else place  # noqa: PTH112, PTH118  -- any path of a caller's
+    return Workspace(project_of(roots, shared, vibes, Report())).registry(inside).reference_registry()
+
+
+def project_of(
+    roots: Iterable[AnyPath],
+    shared: Iterable[AnyPath],
+    vibes: InMemory | None,
+    report: Report,
+    *,
+    locked: bool = False,
+) -> Project:
+    """Return the project that these arguments of public functions describe; notes on the vibes go to the report."""
+    memory = None
+    if vibes is not None:
+        from instrc.compiler.resolve import schemas_in_memory  # imports what reads tools and types
+
+        memory = schemas_in_memory(vibes, report)
+    return Project(tuple(arguments.paths("roots", roots)), tuple(arguments.paths("shared", shared)), locked, memory)

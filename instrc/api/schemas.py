@@ -1,0 +1,157 @@
+"""The public functions for schemas; the schema of a Python type or function is taken as well."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Literal, TypeAlias, Unpack, cast, overload
+
+from instrc import problems
+from instrc.problems.errors import CompileError
+from instrc.problems.report import Report
+from instrc.schema import inclusion
+from instrc.schema import strip as stripping
+from instrc.schema.flattening import flatten as flattening
+from instrc.schema.flattening.run import FlattenKeywords
+from instrc.schema.inclusion import Subsumption
+from instrc.schema.plain_checks import is_sound
+from instrc.schema.references import Locate, kind_in_words
+from instrc.schema.strip import Split
+from instrc.schema.wellformed import problems_of
+from instrc.text.arguments import as_plain, takes_plain_values, takes_shared_parts
+from instrc.text.jsonvalue import Json, require_tree
+from instrc.text.limits import FLAT_SCHEMAS
+from instrc.tools.python_types import PythonType, schema_of_python
+
+if TYPE_CHECKING:
+    from instrc.schema.flattening.provenance import Flat
+
+SchemaLike: TypeAlias = Mapping[str, object] | bool | PythonType
+
+"""A schema, or a type whose schema pydantic can generate: a model, a typed dict, a dataclass, an annotated function."""
+
+
+@overload
+def flatten(
+    schema: SchemaLike,
+    documents: Mapping[str, Json] | None = None,
+    *,
+    trace: Literal[False] = False,
+    **options: Unpack[FlattenKeywords],
+) -> Json: ...
+
+
+@overload
+def flatten(
+    schema: SchemaLike, documents: Mapping[str, Json] | None = None, *, trace: Literal[True], **options: Unpack[FlattenKeywords]
+) -> Flat: ...
+
+
+@overload
+def flatten(
+    schema: SchemaLike, documents: Mapping[str, Json] | None = None, *, trace: bool, **options: Unpack[FlattenKeywords]
+) -> Json | Flat: ...
+
+
+@takes_shared_parts
+def flatten(
+    schema: SchemaLike,
+    documents: Mapping[str, Json] | None = None,
+    *,
+    base: str = "",
+    trace: bool = False,
+    distribute: int = 0,
+    limit: int = FLAT_SCHEMAS,
+    report: Report | None = None,
+    locate: Locate | None = None,
+    nullable: bool = False,
+    share: bool = True,
+) -> Json | Flat:
+    """Return a schema in 2020-12 that accepts exactly the same instances, without references and, where possible, `allOf`.
+
+        flat = instrc.flatten({"allOf": [{"type": "integer"}, {"minimum": 1}]})
+
+    `schema` may be a model of pydantic, a dataclass, a `TypedDict` or an annotated function: its schema is meant.
+    `documents` holds schemas by absolute URI without fragment; it may read them on demand.  `base` is the URI of `schema`.
+    `distribute` multiplies `anyOf` with `anyOf` out up to that many branches.  `limit` is the number of schemas that the
+    result may have.  Warnings go to `report`; `locate` finds the places of problems.  `nullable` reads that keyword of OpenAPI.
+    A result that would grow to more than eight times its input, and over 2,000 schemas, keeps the parts that stand in several
+    places under `$defs`, also where they differ in their annotations only, unless `share` is false.
+    With `trace` the result is a `Flat`: the schema and where each of its keywords came from.
+
+    A schema that has nothing to resolve and nothing to fold is returned as it is, the same object, in the words of its own draft.
+    A circle of references with nothing in between adds nothing, and is an error in the `report`, if one is given.
+    Raise a `CompileError` for what is no schema, references that lead nowhere, unknown dialects and results over the limit.
+    """
+    return flattening.flatten(
+        _checked(schema),
+        documents,
+        base=base,
+        trace=trace,
+        distribute=distribute,
+        limit=limit,
+        report=report,
+        locate=locate,
+        nullable=nullable,
+        share=share,
+    )
+
+
+@takes_plain_values
+def split(answer: Json, schema: SchemaLike | None = None) -> Split:
+    """Return an answer's `output`, and its `thoughts` and `metrics` by path, in the order of the answer.
+
+        parts = instrc.split({"text": "Dear Ann", "_note": "short", "$score": 9})
+
+    Keys that begin with `_` are thoughts, with `$` metrics.  With a `schema` (or a model, a dataclass, a `TypedDict`) only those
+    count that it declares as properties where they stand: a `_key` in a free-form map is data.  Without one the names decide.
+
+    A path is written with dots, `step1_page.items.0._note`; a key that is empty, holds a dot or a backslash
+    has these escaped by a backslash (the empty key is a lone backslash).
+    What is inside a thought or metric stays in it and is not divided further.
+    An answer that holds itself, or has a key that is no text, is a `TypeError`.
+    """
+    return stripping.split(answer, None if schema is None else _checked(schema))
+
+
+@takes_shared_parts
+def strip(schema: SchemaLike, which: Collection[str]) -> Json:
+    """Return a schema without the kinds named, at every depth; the same object if it has none of them.
+
+        result = instrc.strip({"type": "object", "properties": {"text": {}, "_note": {}}}, {"thoughts"})
+
+    `schema` may be a model of pydantic, a dataclass, a `TypedDict` or an annotated function: its schema is meant.
+    `which` are `thoughts` (properties that begin with `_`), `metrics` (with `$`), `engine` (keywords for the engine), `all`.
+    A property goes together with its name in `required`, `dependentRequired` and `dependentSchemas`.  Engine keywords go where
+    they stand beside a schema's own; a property that is called `references` is a property like others.
+    Nothing in `const`, `enum`, `default` or `examples` is touched.  `SettingsError` for a kind that does not exist.
+    """
+    return stripping.strip(_checked(schema), which)
+
+
+@takes_plain_values
+def subsumes(a: SchemaLike, b: SchemaLike, documents: Mapping[str, Json] | None = None) -> Subsumption:
+    """Return whether `a` accepts every instance that `b` accepts.
+
+        assert instrc.subsumes({"type": "number"}, {"type": "integer"}).verdict == "yes"
+
+    Each may be a model of pydantic, a dataclass, a `TypedDict` or an annotated function: its schema is meant.
+    `yes` is proven; `no` comes with a witness that has been tried on both; everything else is `unknown`.
+    Both schemas are flattened first, with `documents` for their references.
+    Raise a `SettingsError` if `jsonschema-rs` (the extra `subsume`) is not installed, a `CompileError` for an unreadable schema.
+    """
+    return inclusion.subsumes(_checked(a), _checked(b), documents)
+
+
+def _checked(value: object) -> Json:
+    """Return a schema as plain JSON; `TypeError` for one that holds itself and is wrong somewhere."""
+    plain = cast("Json", as_plain(dict(value)) if isinstance(value, Mapping) and not isinstance(value, dict) else value)
+    if not isinstance(plain, dict | bool):
+        described = schema_of_python(value)
+        if described is None:
+            raise CompileError([problems.schemas.InvalidSchema(pointer="", reason=f"{kind_in_words(plain)} is not a schema")])
+        plain = described.schema
+    if not is_sound(plain):
+        require_tree(plain)
+        if reasons := problems_of(plain):
+            raise CompileError(reasons)
+    return plain

@@ -1,0 +1,184 @@
+"""The errors of this library: a class for each thing a caller can do about one, and the one table of their codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
+
+from instrc.problems.problem import Problem, shorten_values
+from instrc.text.jsonvalue import JsonObject
+
+
+class InstrcError(Exception):
+    """The base class of all errors; `problems` has the reasons, warnings included, in order of place.
+
+    Its text, which a traceback shows, has the place, the message and the hint of each problem.
+    """
+
+    problems: tuple[Problem, ...]
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__(self.problems)
+
+    def __str__(self) -> str:
+        """Return two lines a problem: the place, the name and the message; then the hint."""
+        more = len(self.problems) - LISTED_PROBLEMS
+        lines = [*map(_listed, self.problems[:LISTED_PROBLEMS]), *([f"… and {more} more problems"] if more > 0 else [])]
+        return "\n".join(lines).encode("utf-8", "backslashreplace").decode()  # a name may hold half of a character
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
+
+class CompileError(InstrcError):
+    """A program, a vibe, a schema or another document cannot be read or compiled."""
+
+
+class InputError(InstrcError):
+    """The input of a run, or an argument that refers to something in it, is invalid."""
+
+
+class RequestError(InputError):
+    """A request to a server is malformed."""
+
+
+class AnswerError(InstrcError):
+    """The answer of a model or a person is invalid, or does not fit the class it is wanted as."""
+
+
+class SettingsError(InstrcError):
+    """An option or a setting is invalid, or a package that it needs is not installed."""
+
+
+class LimitError(InstrcError):
+    """A request exceeds a limit of a server."""
+
+
+class RateLimitError(LimitError):
+    """There were too many requests; a later one may pass."""
+
+
+class AccessError(InstrcError):
+    """The caller is not allowed to do this."""
+
+
+class AuthenticationError(AccessError):
+    """The caller is not authenticated."""
+
+
+class NotFoundError(InstrcError):
+    """There is no such run, question or program."""
+
+
+class GoneError(NotFoundError):
+    """It existed, and was deleted, or its time is over."""
+
+
+class ConflictError(InstrcError):
+    """Conflicts with the current state of a run, a question or a store."""
+
+
+class StaleError(ConflictError):
+    """The caller has seen an older state than the current one."""
+
+
+class UnavailableError(InstrcError):
+    """A store or a server cannot be used now."""
+
+
+class UnreachableError(UnavailableError):
+    """The server of an engine does not answer; a later attempt may succeed."""
+
+
+class RunError(InstrcError):
+    """A run has no result; `outcome` has the reason if it has ended."""
+
+    def __init__(self, reason: str, outcome: JsonObject | None = None) -> None:
+        super().__init__(())
+        self.args = (reason, outcome)
+        self.outcome = outcome
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class RunFailedError(RunError):
+    """The run has failed.
+
+    Where the code of an activity has failed, `__cause__` shows its traceback.
+    """
+
+
+class RunStoppedError(RunFailedError):
+    """The program has stopped the run with `fail`."""
+
+
+class RunWaitingError(RunError):
+    """The run has not ended: it is running, or waits for an answer."""
+
+
+class RunHeldError(RunWaitingError):
+    """The run is held until an operator decides how it continues."""
+
+
+class RunCancelledError(RunError):
+    """The run was cancelled."""
+
+
+class Codes(NamedTuple):
+    """How an error is reported: the status of a response in HTTP, and the exit code of a command."""
+
+    http: int
+    exit: int
+
+
+CODES: Final[Mapping[type[InstrcError], Codes]] = {
+    InstrcError: Codes(422, 1),
+    RequestError: Codes(400, 1),
+    AuthenticationError: Codes(401, 1),
+    AccessError: Codes(403, 1),
+    NotFoundError: Codes(404, 1),
+    ConflictError: Codes(409, 1),
+    GoneError: Codes(410, 1),
+    StaleError: Codes(412, 1),
+    LimitError: Codes(413, 1),
+    RateLimitError: Codes(429, 1),
+    UnavailableError: Codes(503, 1),
+    RunWaitingError: Codes(409, 3),
+    RunHeldError: Codes(409, 4),
+    RunStoppedError: Codes(422, 5),
+    RunCancelledError: Codes(409, 6),
+}
+"""The codes of each class of errors; a class that is not listed has those of its base class."""
+LISTED_PROBLEMS: Final = 20
+"""Problems that the text of an exception lists; `problems` has all of them."""
+
+
+def codes_of(error: type[InstrcError]) -> Codes:
+    """Return the codes of a class of errors."""
+    return next(CODES[base] for base in error.__mro__ if base in CODES)
+
+
+class CompileWarning(UserWarning):
+    """A problem that does not stop the compilation; shown as a warning of Python where no report is given."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        note = ": ".join(part for part in (_place(problem), shorten_values(problem.hint) if problem.hint else "") if part)
+        super().__init__(f"{problem.name}: {problem}" + (f" ({note})" if note else ""))
+
+
+def _listed(problem: Problem) -> str:
+    """Return the place, the name and the message of a problem in one line, and its hint in another."""
+    place = _place(problem)
+    line = f"{place}: {problem.name}: {problem}" if place else f"{problem.name}: {problem}"
+    return f"{line}\n  hint: {shorten_values(problem.hint)}" if problem.hint else line
+
+
+def _place(problem: Problem) -> str:
+    """Return where a problem is, as `FILE:LINE:COLUMN`; empty if there is no source text."""
+    if problem.at is None:
+        return ""
+    line, column = problem.at.source.locate(problem.at.start)
+    return f"{problem.at.source.name}:{line}:{column}"
