@@ -1,4 +1,4 @@
-"""Check many files: on all cores, and only those that have changed since they were found sound."""
+"""Check many files, and only those that have changed since they were last found sound."""
 
 from __future__ import annotations
 
@@ -251,10 +251,6 @@ def _divided(data: bytes) -> Iterator[bytes]:
 FOLDER = ".instrc/cache"
 WORTH_KEEPING = 50
 """Files of one run from which on its results are kept."""
-WORTH_SHARING = 400
-"""Files to check from which on all cores are used: a process costs what a hundred files cost."""
-PARTS = 32
-"""Into which the files of each process are divided: the last ones are done by whichever process is ready for more."""
 
 
 def check_files(
@@ -263,72 +259,23 @@ def check_files(
     *,
     cached: bool = True,
     watch: Callable[[Sequence[str]], Iterable[str]] = iter,
-    workers: int | None = None,
 ) -> list[Problem]:
     """Return what is wrong with programs and vibes; `watch` yields the files it is given and shows how far it is."""
     workspace = Workspace(project)
-    count = workers if workers is not None else (os.cpu_count() or 1)
-
-    def check(unknown: Sequence[str]) -> Iterable[tuple[str, list[Problem]]]:
-        if _worth_sharing(unknown, count):
-            return _side_by_side(unknown, project, count)
-        return _one_by_one(unknown, workspace, watch)
-
     if not cached or project.locked or len(files) < WORTH_KEEPING:
-        return [*_of_settings(files, workspace), *(problem for _, found in check(files) for problem in found)]
+        reported = _checked(files, workspace, watch)
+        return [*_of_settings(files, workspace), *(problem for _, found in reported for problem in found)]
 
     known, contents = SoundDigests(Path(FOLDER) / "checked"), Contents(Path(FOLDER) / "contents")
     keys = dict(Digests(workspace, contents, project).keys(files))
-    checked = list(check([file for file in files if keys.get(file) not in known.digests]))
+    checked = list(_checked([file for file in files if keys.get(file) not in known.digests], workspace, watch))
     if clean := [file for file, found in checked if not found]:
         known.add(keys[file] for file in clean if file in keys)
     contents.keep()
     return [*_of_settings(files, workspace), *(problem for _, found in checked for problem in found)]
 
 
-def _worth_sharing(files: Sequence[str], workers: int) -> bool:
-    return len(files) >= WORTH_SHARING and workers > 1 and STDIN not in files
-
-
-_workspaces: dict[Project, Workspace] = {}
-"""Of this process, during one check: what it has read stays read."""
-
-
-def _side_by_side(files: Sequence[str], project: Project, workers: int) -> list[tuple[str, list[Problem]]]:
-    """Check files in several processes, of which this one is the last; neighbours are likely to look at the same vibes."""
-    import threading  # a pool of processes takes long to load, and few runs need one
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
-    forks = sys.platform == "linux" and threading.active_count() == 1
-    size = -(-len(files) // (workers * PARTS))
-    parts = [files[start : start + size] for start in range(0, len(files), size)]
-    _workspaces.clear()  # files may have changed since an earlier check
-    try:
-        if forks:
-            _check_part(files[:: len(files) // PARTS], project)  # some from everywhere: what these load, each process has
-        with ProcessPoolExecutor(workers - 1, get_context("fork" if forks else "spawn")) as pool:
-            elsewhere = [pool.submit(_check_part, part, project) for part in parts]
-            here = {
-                number: _check_part(parts[number], project)
-                for number in reversed(range(len(parts)))
-                if elsewhere[number].cancel()
-            }
-            found = [here[number] if number in here else each.result() for number, each in enumerate(elsewhere)]
-    finally:
-        _workspaces.clear()
-    return [
-        (file, problems) for part, of_part in zip(parts, found, strict=True) for file, problems in zip(part, of_part, strict=True)
-    ]
-
-
-def _check_part(files: Sequence[str], project: Project) -> list[list[Problem]]:
-    if project not in _workspaces:
-        _workspaces[project] = Workspace(project)
-    return [found for _, found in _one_by_one(files, _workspaces[project], iter)]
-
-
-def _one_by_one(
+def _checked(
     files: Sequence[str], workspace: Workspace, watch: Callable[[Sequence[str]], Iterable[str]]
 ) -> Iterator[tuple[str, list[Problem]]]:
     for file in watch(files):

@@ -1,14 +1,13 @@
-"""The way of a program from text to artefacts, one line a stage."""
+"""The passes of the compiler in their order, and what hangs on them: checks, launched programs, vibe files."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Iterable
 
 from msgspec.structs import replace
 
 from instrc import problems
-from instrc.compiler.bind.bind import SettledExports, bind
+from instrc.compiler.bind.bind import bind
 from instrc.compiler.compose.compose import bound_all_loops, compose
 from instrc.compiler.compose.contents import admits_objects
 from instrc.compiler.compose.reach import check_reach
@@ -36,57 +35,96 @@ def compile_source(
     stem: str,
     launching: frozenset[str] = frozenset(),
 ) -> tuple[Artefact, ...]:
-    """Return the artefacts of a program, one an export; `CompileError` if a stage fails.
+    """Return the artefacts of a program, one an export; `CompileError` if a pass fails.
 
-    `launching` are the programs that are being compiled because they are launched, by path.
+    `launching` are the paths of the programs that are being compiled because they are launched.
     """
-    graphs = _flat_graphs(source, registry, options, report, stem=stem, launching=launching)
-    return tuple(_emitted(plan, options) for plan in _plans(graphs, options, report))
+    passes = _Passes(registry, options, report, stem, launching)
+    program = passes.parse(source)
+    graphs = passes.bind(program)
+    flat = passes.compose(graphs)
+    plans = passes.partition(flat)
+    return passes.emit(plans)
 
 
-def _flat_graphs(
-    source: Source,
-    registry: Registry,
-    options: CompileOptions,
-    report: Report,
-    *,
-    stem: str,
-    launching: frozenset[str] = frozenset(),
-    settled: SettledExports | None = None,
-    program: Program | None = None,
-) -> list[FlatGraph]:
-    """Return the graph of each export of a program, with the schemas of its steps."""
-    if program is None:
-        program = parse(source, report)
-        name_habits(program, report)
-        report.stop_if_failed()
-    report.problems.extend(review_program(program, options))
-    launch = partial(_launched, options, launching)
-    sentences, limit = options.sentences, options.limit
-    instructions = InstructionTable(registry, report, sketch=options.sketch, limit=limit, sentences=sentences, launch=launch)
-    graphs = bind(program, instructions, report, stem=stem, settled=settled)
-    review_vibes(instructions, report)
-    report.stop_if_failed()
-    report.problems.extend(problem for graph in graphs for problem in empty_slots(graph, instructions.schema))
-    change = options.change or (lambda graph: graph)
-    flat = [change(graph) for graph in compose(graphs, instructions, report) if graph]
-    _stop_if_failed(graphs, report)
-    check_reach(flat, report)
-    _stop_if_failed(graphs, report)
-    return flat
+def check_source(source: Source, registry: Registry, options: CompileOptions, report: Report, *, stem: str) -> None:
+    """Report what is wrong with a program; partition and emit only the exports that can fail there."""
+    passes = _Passes(registry, options, report, stem)
+    flat = passes.compose(passes.bind(passes.parse(source)))
+    plans = passes.partition(filter(may_cut_wrongly, flat))
+    passes.emit(plan for plan in plans if plan.intersects)
 
 
-def _launched(
-    options: CompileOptions, launching: frozenset[str], file: ProgramFile, export: str | None, registry: Registry
-) -> JsonObject | None:
-    """Return the entry of a program that is compiled by itself, whatever its shape; `None` if it launches itself."""
-    if file.path in launching:
-        return None
+class _Passes:
+    """The passes over one program, each followed by the checks of its result; `CompileError` if one of these reports an error."""
+
+    def __init__(
+        self, registry: Registry, options: CompileOptions, report: Report, stem: str, launching: frozenset[str] = frozenset()
+    ) -> None:
+        self.options = options
+        self.report = report
+        self.stem = stem
+        self.launching = launching
+        self.instructions = InstructionTable(
+            registry, report, sketch=options.sketch, limit=options.limit, sentences=options.sentences, launch=self.launched
+        )
+
+    def parse(self, source: Source) -> Program:
+        program = parse(source, self.report)
+        name_habits(program, self.report)
+        self.report.stop_if_failed()
+        self.report.problems.extend(review_program(program, self.options))
+        return program
+
+    def bind(self, program: Program) -> tuple[Graph, ...]:
+        graphs = bind(program, self.instructions, self.report, stem=self.stem)
+        review_vibes(self.instructions, self.report)
+        self.report.stop_if_failed()
+        self.report.problems.extend(problem for graph in graphs for problem in empty_slots(graph, self.instructions.schema))
+        return graphs
+
+    def compose(self, graphs: Iterable[Graph]) -> list[FlatGraph]:
+        change = self.options.change or (lambda graph: graph)
+        flat = [change(graph) for graph in compose(graphs, self.instructions, self.report) if graph]
+        self.stop_if_failed(graphs)
+        check_reach(flat, self.report)
+        self.stop_if_failed(graphs)
+        return flat
+
+    def partition(self, graphs: Iterable[FlatGraph]) -> list[Plan]:
+        graphs = tuple(graphs)
+        plans = [partition(graph, self.report, naming=self.options.naming) for graph in graphs]
+        self.stop_if_failed(flat.graph for flat in graphs)
+        return [plan for plan in plans if plan]
+
+    def emit(self, plans: Iterable[Plan]) -> tuple[Artefact, ...]:
+        from instrc.compiler.emit.emit import emit  # few checks need it
+
+        batch, sentences = self.options.batch, self.options.sentences
+        hints = sentences if self.options.hints else None
+        return tuple(replace(emit(plan, batch=batch, sentences=hints), sentences=sentences) for plan in plans)
+
+    def stop_if_failed(self, graphs: Iterable[Graph]) -> None:
+        """Raise the errors reported so far; those in called programs show the calls."""
+        graphs = tuple(graphs)
+        if any(graph.calls for graph in graphs):
+            from instrc.compiler.bind.called_programs import show_calls  # few programs call others
+
+            show_calls(graphs, self.report)
+        self.report.stop_if_failed()
+
+    def launched(self, file: ProgramFile, export: str | None, registry: Registry) -> JsonObject | None:
+        """Return the entry of a program that is compiled by itself, whatever its shape; `None` if it launches itself."""
+        return None if file.path in self.launching else _entry(file, export, registry, self.options, self.launching)
+
+
+def _entry(
+    file: ProgramFile, export: str | None, registry: Registry, options: CompileOptions, launching: frozenset[str]
+) -> JsonObject:
     source = Source(file.path, file.data.decode("utf-8-sig", "replace"))
-    made = compile_source(
-        source, registry, replace(options, batch=1, change=None), Report(), stem=file.segment, launching=launching | {file.path}
-    )
-    chosen = next(each for each in made if export in (None, each.name))
+    alone = replace(options, batch=1, change=None)
+    artefacts = compile_source(source, registry, alone, Report(), stem=file.segment, launching=launching | {file.path})
+    chosen = next(artefact for artefact in artefacts if export in (None, artefact.name))
     entry = chosen.documents["tool"]
     if "process" not in chosen.documents and chosen.plan is not None:
         from instrc.compiler.emit.emit import process_of  # few programs are launched
@@ -95,55 +133,8 @@ def _launched(
     return {key: value for key, value in entry.items() if key not in {"$schema", "title"}}
 
 
-def _stop_if_failed(graphs: Sequence[Graph], report: Report) -> None:
-    """Raise an error if there are problems that are errors; those in called programs show the calls."""
-    if any(graph.calls for graph in graphs):
-        from instrc.compiler.bind.called_programs import show_calls  # few programs call others
-
-        show_calls(graphs, report)
-    report.stop_if_failed()
-
-
-def _emitted(plan: Plan, options: CompileOptions) -> Artefact:
-    from instrc.compiler.emit.emit import emit  # few checks need it
-
-    return replace(
-        emit(plan, batch=options.batch, sentences=options.sentences if options.hints else None), sentences=options.sentences
-    )
-
-
-def _plans(graphs: list[FlatGraph], options: CompileOptions, report: Report) -> list[Plan]:
-    """Return the plan of each graph."""
-    plans = [partition(graph, report, naming=options.naming) for graph in graphs]
-    _stop_if_failed([flat.graph for flat in graphs], report)
-    return [plan for plan in plans if plan]
-
-
-def check_source(
-    source: Source,
-    registry: Registry,
-    options: CompileOptions,
-    report: Report,
-    *,
-    stem: str,
-    settled: SettledExports | None = None,
-    program: Program | None = None,
-) -> None:
-    """Report what is wrong with a program; what it exports is cut and emitted only where that could fail.
-
-    `settled` is what earlier checks of this program have learned, with this registry and these options; this one adds to it.
-    `program` is what the source says, where it has been read already without a word of complaint.
-    """
-    graphs = _flat_graphs(source, registry, options, report, stem=stem, settled=settled, program=program)
-    for plan in _plans([graph for graph in graphs if may_cut_wrongly(graph)], options, report):
-        if plan.intersects:
-            _emitted(plan, options)
-    if settled is not None:
-        settled.settle(report.problems)
-
-
 def compile_vibe(vibe: Vibe, registry: Registry, options: CompileOptions, report: Report, *, stem: str) -> tuple[Artefact, ...]:
-    """Return the artefact of a vibe file: its schema is the export."""
+    """Return the artefact of a vibe file, whose schema is the export."""
     from instrc.compiler.emit.vibes import emit_vibe  # programs do without it
 
     review(vibe, registry, report, options.keywords, templates=options.templates)

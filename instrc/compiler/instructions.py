@@ -90,8 +90,6 @@ class InstructionTable:
         self._launch = launch
         self._loaded: set[str] = set()
         """References that lead to vibes."""
-        self.called_programs = 0
-        """How often a reference has led to a program: its file is read anew each time."""
         self._named: dict[str, tuple[str, ...]] = {}
         self._flat: dict[str, Json] = {}
         self._misnamed: dict[str, dict[str, Misnamed]] = {}
@@ -120,7 +118,6 @@ class InstructionTable:
         if self.registry.has(document):
             self._loaded.add(document)
             return None
-        self.called_programs += 1
         return self.registry.load_program(document, at)
 
     def of(self, file: ProgramFile) -> InstructionTable:

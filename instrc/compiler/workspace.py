@@ -26,9 +26,7 @@ from instrc.vibes.settings import Settings, entry_place, readable_path
 from instrc.vibes.uri import evergreen_of
 
 if TYPE_CHECKING:
-    from instrc.compiler.bind.bind import SettledExports
     from instrc.compiler.ir import Artefact, CompileOptions, FlatGraph
-    from instrc.language.surface import Program
     from instrc.vibes.lock import Lock
     from instrc.vibes.registry import Registry
 
@@ -53,8 +51,6 @@ class Workspace:
 
     def __init__(self, project: Project = DEFAULT_PROJECT, *, unsaved: Mapping[str, str] | None = None) -> None:
         self._unsaved = {} if unsaved is None else unsaved
-        self._settled: dict[str, SettledExports] | None = None if unsaved is None else {}
-        """What is known of each program that was checked, for an editor, which has it checked again and again."""
         self._project = ProjectContext(project, unsaved=self._unsaved)
 
     def lock(self, place: Path) -> Lock:
@@ -93,11 +89,8 @@ class Workspace:
             return self._compile(program, overrides, found)
         return ()
 
-    def check(self, path: str | Source, report: Report, program: Program | None = None) -> None:
-        """Report what is wrong with a program or a vibe, or with a text that is a program.
-
-        `program` is what an unsaved text says, where it is known.
-        """
+    def check(self, path: str | Source, report: Report) -> None:
+        """Report what is wrong with a program or a vibe, or with a text that is a program."""
         if isinstance(path, Source):
             with _own_report(report, path.name) as found:
                 self._check_source(path.name, path, found)
@@ -106,7 +99,7 @@ class Workspace:
             if _is_vibe(path):
                 self._review(path, found)
             else:
-                self._check(path, found, program)
+                self._check(path, found)
 
     def check_memory(self, report: Report) -> None:
         """Report what is wrong with the vibes from memory."""
@@ -136,27 +129,18 @@ class Workspace:
             except (InstrcError, OSError):  # told where the file is checked
                 continue
 
-    def _check(self, path: str, report: Report, program: Program | None) -> None:
+    def _check(self, path: str, report: Report) -> None:
         place = None if path in {STDIN, shown_path(STDIN)} else Path(path)
         source = self._read(path, place, report)
         if source is not None:
-            known = program if program is not None and program.source.text == source.text else None
-            self._check_source(path, source, report, known)
+            self._check_source(path, source, report)
 
-    def _check_source(self, path: str, source: Source, report: Report, program: Program | None = None) -> None:
+    def _check_source(self, path: str, source: Source, report: Report) -> None:
         from instrc.compiler import driver  # the whole of it is loaded only here
 
         place = None if path in {STDIN, shown_path(STDIN)} else Path(path)
-        registry = self._project.registry(place)
-        options, settled = self._options(place, OptionOverrides()), self._known(path)
-        driver.check_source(source, registry, options, report, stem=_stem(place), settled=settled, program=program)
-
-    def _known(self, path: str) -> SettledExports | None:
-        if self._settled is None:
-            return None
-        from instrc.compiler.bind.bind import SettledExports  # editors only
-
-        return self._settled.setdefault(path, SettledExports())
+        options = self._options(place, OptionOverrides())
+        driver.check_source(source, self._project.registry(place), options, report, stem=_stem(place))
 
     def _compile(self, program: str | Source, overrides: OptionOverrides, report: Report) -> tuple[Artefact, ...]:
         from instrc.compiler import driver  # the whole of it is loaded only here

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from instrc import problems
-from instrc.language.concrete_tree import Leaf, Phrase, Tree, read_tree
+from instrc.language.concrete_tree import Leaf, Phrase, read_tree
 from instrc.language.deprecations import upgraded
 from instrc.language.habits import name_habits
 from instrc.language.lexer import is_name, normal
@@ -229,17 +229,13 @@ _WHOLE = frozenset({"binding", "argument", "field", "array", "group", "anonymous
 
 def format_program(source: Source) -> str:
     """Return the canonical text of a source; it must be a program."""
-    return in_lines(file_lines(*statements_of_tree(read_tree(source))))
-
-
-def statements_of_tree(tree: Tree) -> tuple[tuple[Item, ...], tuple[Comment, ...]]:
-    """Return the statements of a program, each laid out, and the comments behind the last one."""
+    tree = read_tree(source)
     around, end = comments_of_words(tree)
     layouter = _Layouter(around)
     body = tree.fold(layouter.phrase, layouter.leaf).body
     assert body is not None  # the root is a program
-    items, behind = body
-    return items, behind + end
+    statements, behind = body
+    return in_lines(file_lines(statements, behind + end))
 
 
 class _Layouter:

@@ -200,19 +200,14 @@ def recipes_of(handed_on: frozenset[int], *, signs: bool) -> Recipes:
     return Recipes(tables(), handed_on, signs=signs)
 
 
-def parse(source: Source, report: Report, start: int = 0, end: int | None = None) -> Program:
-    """Return the statements of a source; mistakes go to the report, and what they spoil is left out.
-
-    With `start` and `end`, only what stands between these offsets is read: an editor asks for the statements that have changed.
-    """
+def parse(source: Source, report: Report) -> Program:
+    """Return the statements of a source; report its mistakes and leave out what they spoil."""
     automaton = tables()
     builder = Builder(source)
-    if not recognise(source, automaton, builder, start, end):
-        if end is not None:
-            return parse(Source(source.name, source.text[:end]), report, start)
+    if not recognise(source, automaton, builder):
         from instrc.language.recovery import recover  # wrong programs only
 
-        recover(source, automaton, builder, recognise, start)
+        recover(source, automaton, builder, recognise)
     program = builder.program()
     if deep := too_deep(program):
         builder.problems[:] = [deep]
@@ -233,9 +228,9 @@ def parse(source: Source, report: Report, start: int = 0, end: int | None = None
     return program
 
 
-def recognise(source: Source, automaton: Tables, builder: Builder, position: int = 0, end: int | None = None) -> bool:
-    """Build the source from the beginning of a statement on, or tell that it is no program."""
-    reader = Reader(automaton, source.text[:end])
+def recognise(source: Source, automaton: Tables, builder: Builder, position: int = 0) -> bool:
+    """Build the statements of a source from an offset on; return whether it is a program."""
+    reader = Reader(automaton, source.text)
     hand = _Hand(source, automaton, builder)
     words = reader.rest(position)
     while True:

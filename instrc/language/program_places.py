@@ -1,28 +1,20 @@
-"""Places in a program: find that of a part of plain data in `@ { … }`, and move those of statements that stand elsewhere now.
+"""Find the place of a part of the plain data in `@ { … }`.
 
 The surface keeps the value of an annotation but not the places in it; they are read again where a problem needs one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from operator import attrgetter
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
-from msgspec import Struct
-
-from instrc.language import surface
 from instrc.language.lexer import Token, normal, string_value
-from instrc.language.parser import parse
 from instrc.language.tables import END, tables
-from instrc.problems.report import Report
 from instrc.text.jsonvalue import tokens as parts_of
-from instrc.text.source import Source, Span
+from instrc.text.source import Span
 
 ANNOTATION_DISTANCE: Final = 20_000
 """Characters behind an expression in which its annotations are looked for."""
-MOVED_LEVELS: Final = 100
-"""Brackets and `@` of a statement that is moved to its place in a later text; one with more is read again there."""
 _OPEN = {"LBRACE": "RBRACE", "LSQB": "RSQB"}
 _CLOSE = frozenset(_OPEN.values())
 
@@ -136,43 +128,3 @@ def annotations_behind(call: Span) -> tuple[Span, ...]:
             break
         found.append(Span(call.source, token.start, end))
     return tuple(found)
-
-
-def moved(statements: Iterable[surface.Statement], source: Source, by: int) -> list[surface.Statement]:
-    """Return statements as a source has them, in which they stand `by` characters further on; what nests deep is read again."""
-    move = _mover(source, by)
-    return [move(each) if _is_shallow(each.span.text) else _read_again(each.span, source, by) for each in statements]
-
-
-_FIELDS: dict[type, Callable[[Any], tuple[Any, ...]]] = {  # each class has fields of its own
-    each: attrgetter(*each.__struct_fields__)
-    for each in vars(surface).values()
-    if isinstance(each, type) and issubclass(each, Struct) and len(each.__struct_fields__) > 1
-}
-"""The fields of each class of nodes, in the order of its parameters."""
-
-
-def _mover(source: Source, by: int) -> Callable[[surface.Statement], surface.Statement]:
-    """Return what moves a statement: each node is made anew from its fields, with its spans moved."""
-
-    def move(value: Any) -> Any:  # noqa: ANN401  -- a node, a part of one, or plain data, which stays
-        kind = type(value)
-        if kind is Span:
-            return Span(source, value.start + by, value.end + by)
-        if kind is tuple:
-            return tuple(map(move, value))
-        fields = _FIELDS.get(kind)
-        return value if fields is None else kind(*map(move, fields(value)))
-
-    return move
-
-
-def _is_shallow(text: str) -> bool:
-    """Tell whether a statement nests no deeper than Python calls may, by the signs that let it nest."""
-    return text.count("(") + text.count("{") + text.count("[") + text.count("@") <= MOVED_LEVELS
-
-
-def _read_again(span: Span, source: Source, by: int) -> surface.Statement:
-    """Read one statement where it stands now."""
-    (statement,) = parse(source, Report(), span.start + by, span.end + by).statements
-    return statement

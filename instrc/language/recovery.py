@@ -296,13 +296,13 @@ Recognise: TypeAlias = Callable[[Source, Tables, Builder, int], bool]
 """The fast pass: build what follows an offset, or tell that there is a mistake in it."""
 
 
-def recover(source: Source, automaton: Tables, builder: Builder, recognise: Recognise, start: int = 0) -> None:
+def recover(source: Source, automaton: Tables, builder: Builder, recognise: Recognise) -> None:
     """Build what can be built of a source from an offset on, and report its mistakes.
 
     `builder` holds what has been read before the first mistake; of that, the statements that end for sure are kept.
     Behind a mistake the fast pass reads on, up to the next one: a long source with one mistake costs little more than without.
     """
-    scanner = Scanner(source, automaton, _rewind(builder, Checkpoint(place=start)))
+    scanner = Scanner(source, automaton, _rewind(builder, Checkpoint()))
     machine = RecoveringAutomaton(automaton, builder, scanner, recognise)
     machine.run()
     builder.comments.extend(scanner.comments)

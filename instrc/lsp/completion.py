@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from instrc.language.tables import CONTEXTUAL, END, Tables, tables
 from instrc.language.view import CLOSING, OPENING, STATEMENT
 from instrc.lsp.hints import about
 from instrc.lsp.knowledge import Knowledge, declared_inputs, down, members
-from instrc.lsp.session import EditorSession, Segments, TextDocument
+from instrc.lsp.session import EditorSession, TextDocument
 from instrc.problems.blocks import FORMS
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
@@ -79,7 +79,7 @@ def _path_schema(document: TextDocument, offset: int, path: re.Match[str], knowl
     read = [document]
     if text[offset - 1 : offset] in {".", " "}:  # what is not typed to its end can hide the block around it
         typed = f"{text[:offset]}x{text[offset:]}"
-        read.insert(0, TextDocument(document.path, typed, document.encoding, earlier=document))
+        read.insert(0, TextDocument(document.path, typed, document.encoding))
     for each in read:
         definition = each.index.scope(offset).find(path.group(1))
         if definition is not None:
@@ -266,14 +266,14 @@ class TextBefore:
     A statement that cannot be read is passed over: behind it the next one begins, in the same body of a block.
     """
 
-    def __init__(self, automaton: Tables, text: str, start: int, stop: int) -> None:
-        """Read what stands between two places, the first of which is between statements."""
+    def __init__(self, automaton: Tables, text: str, stop: int) -> None:
+        """Read a text up to an offset."""
         self.automaton = automaton
         self.text = text
         self.states: list[int] = [0]
         self.kinds: list[str] = []
         """The tokens that have been read since the last mistake."""
-        self.end: int = start
+        self.end: int = 0
         """Of the last token."""
         self.lost: list[str] | None = None
         """Inside of a statement that is passed over: the brackets that it has opened, outermost first."""
@@ -281,7 +281,7 @@ class TextBefore:
         """The number of brackets that were open when each state was entered."""
         self._opened: list[tuple[str, int]] = []
         """The brackets that are open in what has been read, each with the number of states below it."""
-        place = start
+        place = 0
         while True:
             kind, begin, place = automaton.token(text, place, stop)
             if kind == END:
@@ -387,7 +387,7 @@ def expected(document: TextDocument, offset: int) -> Expected:
     text = document.source.text
     while offset and (text[offset - 1].isalnum() or text[offset - 1] in "_$"):
         offset -= 1
-    before = TextBefore(automaton, text, _start(document.segments, offset), offset)
+    before = TextBefore(automaton, text, offset)
     if before.lost is not None:
         return _ANYTHING
     if _in_annotation(before.kinds):
@@ -396,13 +396,6 @@ def expected(document: TextDocument, offset: int) -> Expected:
     behind = last in _ENDS and "\n" not in text[before.end : offset]
     named = automaton.accept(before.states, "NAME") and last not in _NAMED_ANEW and not behind
     return Expected(named and last not in _READS, named, automaton, before.states, behind)
-
-
-def _start(segments: Segments, offset: int) -> int:
-    """Return a place before an offset where a statement begins and before which nothing is wrong."""
-    correct = offset if segments.broken is None else min(offset, segments.broken[0])
-    place = bisect_right(segments.cuts, correct)
-    return segments.cuts[place - 1] if place else 0
 
 
 def _in_annotation(kinds: list[str]) -> bool:

@@ -102,7 +102,7 @@ class Server(LanguageServer):
         self.with_slips.discard(document.path)
         if slips:
             self.with_slips.add(document.path)
-        if not any(problem.severity == "error" for problem in slips) or not document.segments.whole:
+        if not any(problem.severity == "error" for problem in slips):
             self.later([document, *self.session.users(document)])
 
     def later(self, documents: list[TextDocument]) -> None:

@@ -1,11 +1,11 @@
-"""The documents of an editor: positions, incremental parsing, the files around them, diagnostics and fixes."""
+"""The documents of an editor: positions, the files around them, diagnostics and fixes."""
 
 from __future__ import annotations
 
 import os
 import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,16 +14,13 @@ from typing import Final, TypeVar
 
 import attrs
 from lsprotocol import types
-from msgspec import Struct
 
 from instrc.compiler.workspace import Workspace
 from instrc.language.formatter import format_source
 from instrc.language.habits import name_habits
-from instrc.language.incremental_format import Piece, format_pieces
 from instrc.language.parser import parse
-from instrc.language.program_places import moved
 from instrc.language.scanner import Scanner
-from instrc.language.surface import Program, Statement
+from instrc.language.surface import Program
 from instrc.language.tables import tables
 from instrc.lsp.knowledge import Knowledge, SymbolIndex, index_of
 from instrc.problems.errors import InstrcError
@@ -36,10 +33,6 @@ from instrc.text.visible import visible
 
 UNOPENED_BYTES: Final = 1024 * 1024
 """Bytes of a file that an editor has not opened."""
-JOINED_SEGMENTS: Final = 4
-"""How often a segment is read together with the next one, whose border an edit may have taken away."""
-KEPT_RUNS: Final = 32
-"""Rows of statements, each of one text, that an editor keeps side by side before it moves them to the text that is shown."""
 T = TypeVar("T")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _BEYOND_16_BITS = re.compile("[\U00010000-\U0010ffff]")
@@ -136,131 +129,6 @@ def applied(text: str, changes: Iterable[types.TextDocumentContentChangeEvent], 
     return text
 
 
-_END = re.compile(r"\s*;")
-
-
-class EarlierRow(Struct, frozen=True):
-    """Statements and comments of an earlier text that stand together in this one, and how much further on they do."""
-
-    statements: tuple[Statement, ...]
-    comments: tuple[Span, ...]
-    by: int = 0
-
-    def between(self, start: int, end: int, by: int = 0) -> EarlierRow:
-        """Return those that begin between two places of the text, each moved once more."""
-        statements = _between(self.statements, lambda each: each.span.start, start - self.by, end - self.by)
-        comments = _between(self.comments, lambda each: each.start, start - self.by, end - self.by)
-        return EarlierRow(statements, comments, self.by + by)
-
-
-def _between(row: tuple[T, ...], place: Callable[[T], int], start: int, end: int) -> tuple[T, ...]:
-    return row[bisect_left(row, start, key=place) : bisect_left(row, end, key=place)]
-
-
-class Segments:
-    """Where a text can be cut, what stands between the cuts, and the slips in the one piece that has any."""
-
-    def __init__(
-        self,
-        source: Source,
-        cuts: tuple[int, ...],
-        runs: tuple[EarlierRow, ...],
-        slips: tuple[Problem, ...] = (),
-        broken: tuple[int, int] | None = None,
-    ) -> None:
-        self.source = source
-        self.cuts = cuts
-        """Offsets behind a `;` of the outermost statements."""
-        self.slips = slips
-        self.broken = broken
-        """The piece that has slips."""
-        self._runs = runs
-        """What stands outside of that."""
-
-    @property
-    def whole(self) -> bool:
-        """Whether the slips are those of the whole text, as one reading finds them."""
-        return self.broken is None or self.broken == (0, len(self.source.text))
-
-    @cached_property
-    def outside(self) -> Program:
-        """The statements and comments outside of the broken piece; those with mistakes left out where the whole text was read."""
-        statements: list[Statement] = []
-        comments: list[Span] = []
-        for run in self._runs:
-            here = not run.by and run.statements and run.statements[0].span.source is self.source
-            statements += run.statements if here else moved(run.statements, self.source, run.by)
-            comments += [Span(self.source, each.start + run.by, each.end + run.by) for each in run.comments]
-        return Program(self.source, tuple(statements), tuple(comments))
-
-    @property
-    def runs(self) -> tuple[EarlierRow, ...]:
-        """What stands there, of as few texts as is known already."""
-        if "outside" in self.__dict__ or len(self._runs) > KEPT_RUNS:
-            return (EarlierRow(self.outside.statements, self.outside.comments),)
-        return self._runs
-
-
-def read_segments(source: Source) -> Segments:
-    """Return the segments of a text that has been read as a whole."""
-    return segments_of(*_read(source, 0, None))
-
-
-def _read(source: Source, start: int, stop: int | None) -> tuple[Program, tuple[Problem, ...]]:
-    report = Report()
-    program = parse(source, report, start, stop)
-    name_habits(program, report)
-    return program, report.ordered()
-
-
-def segments_of(program: Program, slips: tuple[Problem, ...]) -> Segments:
-    """Return the segments of a program with its slips."""
-    source = program.source
-    row = EarlierRow(program.statements, program.comments)
-    if slips:
-        return Segments(source, (), (row,), slips, (0, len(source.text)))
-    return Segments(source, _cuts(program), (row,))
-
-
-def _cuts(program: Program) -> tuple[int, ...]:
-    ends = (_END.match(program.source.text, statement.span.end) for statement in program.statements)
-    return tuple(end.end() for end in ends if end)
-
-
-def edited(before: Segments, source: Source) -> Segments:
-    """Return the segments of a text that was made of another by one edit."""
-    old, new = before.source.text, source.text
-    first, last = changed_range(old, new)
-    by = len(new) - len(old)
-    begin, end = (
-        bisect_left(before.cuts, first),
-        bisect_right(before.cuts, last),
-    )  # a `;` that the edit touches may end nothing now
-    if before.broken is not None:
-        begin, end = min(begin, bisect_right(before.cuts, before.broken[0])), max(end, bisect_left(before.cuts, before.broken[1]))
-    place = before.cuts[begin - 1] if begin else 0
-    for following in range(end, min(end + JOINED_SEGMENTS, len(before.cuts)) + 1):
-        border = before.cuts[following] if following < len(before.cuts) else len(old)
-        stop = border + by
-        program, slips = _read(source, place, stop)
-        if (place, stop) == (0, len(new)):
-            return segments_of(program, slips)
-        cuts = () if slips else _cuts(program)
-        if not slips and stop < len(new) and (cuts or (place,))[-1] != stop:
-            continue  # the piece ends in the middle of a statement
-        behind = tuple(cut + by for cut in before.cuts[following:])
-        around = (*before.cuts[:begin], *(cut for cut in cuts if cut < stop), *behind)
-        read = () if slips else (EarlierRow(program.statements, program.comments),)
-        runs = (
-            *(run.between(0, place) for run in before.runs),
-            *read,
-            *(run.between(border, len(old) + 1, by) for run in before.runs),
-        )
-        kept = tuple(run for run in runs if run.statements or run.comments)
-        return Segments(source, around, kept, slips, (place, stop) if slips else None)
-    return read_segments(source)
-
-
 def changed_range(old: str, new: str) -> tuple[int, int]:
     """Return the range of a text outside of which another one is the same."""
     room = min(len(old), len(new))
@@ -294,7 +162,6 @@ class TextDocument:
         text: str,
         encoding: str,
         version: int = 0,
-        earlier: TextDocument | None = None,
         uri: str | None = None,
     ) -> None:
         self.path = path
@@ -303,10 +170,6 @@ class TextDocument:
         self.version = version
         self.source: Source = Source(path, text)
         self.encoding = encoding
-        self._earlier = None if earlier is None else earlier.__dict__.get("segments")
-        """What was found in the text before this one, if it was asked for."""
-        self.pieces: Mapping[str, Piece] = {} if earlier is None else earlier.pieces
-        """The layouts of its statements that are known, or of those of a text before."""
 
     @property
     def is_vibe(self) -> bool:
@@ -319,28 +182,26 @@ class TextDocument:
         return Lines(self.source, self.encoding)
 
     @cached_property
-    def program(self) -> Program:
-        """Its statements, those with mistakes left out."""
-        return self.segments.outside if self.segments.whole else parse(self.source, Report())
+    def _parsed(self) -> tuple[Program, tuple[Problem, ...]]:
+        report = Report()
+        program = parse(self.source, report)
+        name_habits(program, report)
+        return program, report.ordered()
 
-    @cached_property
-    def segments(self) -> Segments:
-        """The mistakes that show without looking anything up, found in what has changed since the text before."""
-        return read_segments(self.source) if self._earlier is None else edited(self._earlier, self.source)
+    @property
+    def program(self) -> Program:
+        """Its statements without those that hold mistakes."""
+        return self._parsed[0]
 
     @property
     def slips(self) -> tuple[Problem, ...]:
-        """The mistakes that show without looking anything up."""
-        return self.segments.slips
+        """The mistakes that parsing alone finds."""
+        return self._parsed[1]
 
     @cached_property
     def formatted(self) -> str | None:
-        """Its canonical text; `None` for what can have none."""
-        if self.is_vibe or self.slips:
-            return format_source(self.source, Report())
-        found = format_pieces(self.source, self.segments.cuts, self.pieces)
-        self.pieces = found.pieces
-        return found.text
+        """Its canonical text; `None` if it has none."""
+        return format_source(self.source, Report())
 
     @cached_property
     def index(self) -> SymbolIndex:
@@ -373,7 +234,7 @@ class EditorSession:
         """Take a text as it stands in the editor; a byte order mark at its beginning is nothing, but it has a place."""
         if text.startswith(_BOM):
             text = " " + text[1:]
-        document = TextDocument(path, text, self.encoding, version, self.documents.get(path), uri)
+        document = TextDocument(path, text, self.encoding, version, uri)
         with self._lock:
             self.documents[path] = document
             self._unsaved[os.path.realpath(path)] = text
@@ -444,8 +305,7 @@ class EditorSession:
         """Return all that is wrong with a document, those of its problems that lie in other files included."""
         report = Report()
         try:
-            known = None if document.is_vibe or document.slips else document.program
-            self.workspace().check(document.path, report, known)
+            self.workspace().check(document.path, report)
         except InstrcError as error:
             report.take(error)
         return report.once()

@@ -36,7 +36,7 @@ SHOWN_NAME: Final = 100
 """Letters of a name that a message shows."""
 HEAD_TOKENS: Final = 30
 """Tokens between a mistake in the head of a block and the braces that it is read on at."""
-BRACKET_LEVELS: Final = 1_024
+BRACKET_LEVELS: Final = 256
 """Brackets around one place; stacked `@` count as well."""
 HINTED_PATH: Final = 60
 """Letters of a path or name that a hint repeats."""

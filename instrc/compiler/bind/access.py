@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Final
 
 from msgspec.structs import replace
 
 from instrc import problems
-from instrc.compiler.bind.calls import CallArguments, arguments_of, is_plain, step_of
 from instrc.compiler.bind.evaluation import Evaluation, Reading
 from instrc.compiler.bind.given import data_of, is_data
-from instrc.compiler.bind.lookup import alias, find_in_context, find_instruction, known_instruction, knows
+from instrc.compiler.bind.lookup import alias, find_in_context, find_instruction, knows
 from instrc.compiler.bind.scopes import LocalName, Scope, is_defined
 from instrc.compiler.bind.steps import EvaluationContext
 from instrc.compiler.bind.values import BoundValue, Data, Inner, Members, StepResult
 from instrc.compiler.ir import Local, Path, Reached
-from instrc.compiler.trampoline import PENDING, Task, Then, Work
-from instrc.language.surface import Access, Call, Expression, Name, Object, Segment
+from instrc.language.surface import Access, Expression, Name, Object, Segment
 from instrc.problems.suggest import nearest
 from instrc.text.source import Span
 
@@ -25,7 +22,7 @@ PATH_MEMBERS: Final = 100
 """Members of a path."""
 
 
-def access(ev: Evaluation, written: Access, context: EvaluationContext) -> Task[BoundValue | None]:
+def access(ev: Evaluation, written: Access, context: EvaluationContext) -> BoundValue | None:
     """Evaluate the member that a path leads to."""
     if context.annotations or context.timing.within or context.timing.delay:
         ev.report.add(problems.calls.MisplacedAnnotation(at=written.span))
@@ -34,9 +31,9 @@ def access(ev: Evaluation, written: Access, context: EvaluationContext) -> Task[
         ev.report.add(problems.text.TooDeep(at=written.members[PATH_MEMBERS].span, limit=PATH_MEMBERS))
         return None
     if isinstance(written.base, Name):
-        value = yield subject(ev, written.base, context)
+        value = subject(ev, written.base, context)
     else:
-        value = yield ev.value(written.base, replace(context.inside(), own=context.own))
+        value = ev.value(written.base, replace(context.inside(), own=context.own))
     for segment in written.members:
         if value is None:
             return None
@@ -107,71 +104,33 @@ def _reached(ev: Evaluation, path: Path, segment: Segment) -> StepResult:
     return StepResult(path)
 
 
-def read_local(ev: Evaluation, name: Name, found: LocalName, context: EvaluationContext) -> Work[BoundValue | None]:
+def read_local(ev: Evaluation, name: Name, found: LocalName, context: EvaluationContext) -> BoundValue | None:
     """Evaluate what a local name stands for; in brackets that place steps, what a call there needs stays outside."""
-    waiting: list[Reading | CallArguments] = []
-    """The names that are being read, and between them the calls that are given them."""
-    while True:
-        reading = ev.begin(name, found, context)
-        if type(reading) is not Reading:
-            return _go_back(ev, waiting, seen(ev, context, name.span, reading))
-        waiting.append(reading)
-        expression, context = reading.binding.value, reading.inside
-        first = _first_given(ev, expression, context) if type(expression) is Call else None
-        if first is None:
-            return _go_back(ev, waiting, ev.value(expression, context))
-        call, name, found = first
-        waiting.append(call)
-        context = call.inside
+    reading = ev.begin(name, found, context)
+    if type(reading) is not Reading:
+        return seen(ev, context, name.span, reading)
+    value = ev.value(found.binding.value, reading.inside)
+    return seen(ev, context, found.binding.span, ev.end(reading, value))
 
 
-def _go_back(ev: Evaluation, waiting: list[Reading | CallArguments], value: Work[BoundValue | None]) -> Work[BoundValue | None]:
-    """Give a value to what waits for it, that to what waits for this, and so on, until something has to wait itself."""
-    while waiting:
-        if type(value) in PENDING:
-            return Then(value, partial(_go_back, ev, waiting))
-        last = waiting.pop()
-        if type(last) is Reading:
-            value = seen(ev, last.context, last.binding.span, ev.end(last, value))  # type: ignore[arg-type]  # not pending
-        else:
-            value = last.give(step_of, value)  # type: ignore[arg-type]  # as above
-    return value
-
-
-def _first_given(ev: Evaluation, written: Call, context: EvaluationContext) -> tuple[CallArguments, Name, LocalName] | None:
-    """Return a call with the local name that it is given first, if it is a call as most are."""
-    instruction = known_instruction(written.callee, context)
-    if instruction is None or not written.arguments or not is_plain(instruction):
-        return None
-    first = written.arguments[0]
-    if first.label is not None or type(first.value) is not Name:
-        return None
-    found = context.scope.look_up(first.value.text)
-    if type(found) is not LocalName or ev.ends.is_alias(found):
-        return None
-    return arguments_of(ev, instruction, written.arguments, written.span, context), first.value, found
-
-
-def seen(ev: Evaluation, context: EvaluationContext, span: Span, value: Work[BoundValue | None]) -> Work[BoundValue | None]:
-    """Return what a name stands for as it is read at a place: blocks of a called program do not hide names of the caller's."""
+def seen(ev: Evaluation, context: EvaluationContext, span: Span, value: BoundValue | None) -> BoundValue | None:
+    """Return a value as a name reads it at a place: blocks of a called program do not hide names of the caller."""
     if not context.scope.program.calls or value is None:
         return value
-    if type(value) in PENDING:
-        return Then(value, partial(seen, ev, context, span))
     from instrc.compiler.bind.choices import seen_from  # few programs are called
 
-    return seen_from(ev, value, context.scope, span)  # type: ignore[arg-type]  # not pending
+    return seen_from(ev, value, context.scope, span)
 
 
-def subject(ev: Evaluation, name: Name, context: EvaluationContext) -> Task[BoundValue | None]:
+def subject(ev: Evaluation, name: Name, context: EvaluationContext) -> BoundValue | None:
     """Evaluate the value that the name at the head of a path stands for; an instruction's name is no value."""
     found = find_in_context(name, context)
     if found is not None:
-        return (yield seen(ev, context, name.span, found))
+        return seen(ev, context, name.span, found)
     scope = context.scope
     definition = scope.find(name.text)
     if definition is not None and not ev.ends.is_alias(definition):
-        return (yield read_local(ev, name, definition, context.inside()))
+        return read_local(ev, name, definition, context.inside())
     if scope.is_input(name.text):
         return StepResult(Path(name.text))
     if definition is not None and alias(ev, name, scope) is None:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from operator import attrgetter
-from typing import Final, TypeAlias
+from typing import Final
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
 from instrc import problems
@@ -23,9 +20,8 @@ from instrc.compiler.bind.steps import NOTHING_FORESEEN, EvaluationContext, Fore
 from instrc.compiler.bind.values import BoundValue, Cut, Data, Members, nested_steps
 from instrc.compiler.instructions import InstructionTable
 from instrc.compiler.ir import Context, Graph, is_lone_instruction, regions_of
-from instrc.compiler.trampoline import run_task
+from instrc.compiler.recursion import deep_calls
 from instrc.language import surface
-from instrc.language.lexer import normal
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.process.flow import Constant
@@ -33,130 +29,15 @@ from instrc.text.limits import VALUE_LEVELS
 from instrc.text.names import free_name, snake
 from instrc.text.source import Span
 
-_Slice: TypeAlias = tuple[str, ...]
-"""What decides all that is told of an export: the texts of its statements in their order, after what all exports depend on."""
-
-
-class BoundExport(Struct, frozen=True):
-    """What the rest of a program has to know of an export that was bound."""
-
-    read: frozenset[str]
-    """Local names and inputs of the program that were looked up for it."""
-    steps: int
-
-
-_ASCII_WORDS = r"(?a)[A-Za-z_]\w*"  # patterns are compiled when they are needed
-_WORDS = r"[^\s!-/:-@\[-^`{-~]+"
-"""Every name in a text and more: other words, and beyond ASCII signs that no name has."""
-
-
-class ExportSlices:
-    """The exports of a program as it is now: the statements that each is made of, and what is known of it."""
-
-    def __init__(self, names: ProgramNames, known: dict[_Slice, BoundExport], words: dict[str, frozenset[str]]) -> None:
-        self._names = names
-        self._known = known
-        self._known_words = words
-        self.words: dict[str, frozenset[str]] = {}
-        """What may be a name in the statements that exports need, by their texts."""
-        self._around = (*(each.span.text for each in names.declared), *sorted(names.survey.refused))
-        """What all exports depend on."""
-        self._needed: dict[int, list[surface.Binding]] = {}
-        """The statements whose names stand in a statement, by its place."""
-        self._found: dict[_Slice, BoundExport] = {}
-        self._bound: list[tuple[_Slice, list[Span], BoundExport]] = []
-
-    def find(self, export: surface.Statement) -> BoundExport | None:
-        """Return what is known of an export; `None` if something may have to be told of it."""
-        key = self._key(self._spans(export))
-        found = self._known.get(key)
-        if found is not None:
-            self._found[key] = found
-        return found
-
-    def note(self, export: surface.Statement, bound: BoundExport) -> None:
-        """Note an export that was bound without a problem."""
-        spans = self._spans(export)
-        self._bound.append((self._key(spans), spans, bound))
-
-    def settled(self, told: Iterable[Problem]) -> dict[_Slice, BoundExport]:
-        """Return what is known of these exports now.
-
-        A problem may be one of any export that has a statement around its place; one that lies in a vibe, of any at all.
-        """
-        places = [(problem.at.source, problem.at.start) if problem.at else (None, 0) for problem in told]
-        source = self._names.program.source
-        if any(place[0] is not source for place in places):
-            return self._found
-        starts = sorted(start for _, start in places)
-        right = {
-            key: bound
-            for key, spans, bound in self._bound
-            if all(bisect_left(starts, span.start) == bisect_left(starts, span.end) for span in spans)
-        }
-        return self._found | right
-
-    def _spans(self, export: surface.Statement) -> list[Span]:
-        """Return the places of the statements that an export is made of, in order."""
-        found: dict[int, Span] = {}
-        waiting = [export]
-        while waiting:
-            statement = waiting.pop()
-            if statement.span.start not in found:
-                found[statement.span.start] = statement.span
-                waiting += self._needs(statement.span)
-        return [found[start] for start in sorted(found)]
-
-    def _needs(self, span: Span) -> list[surface.Binding]:
-        """Return the statements whose names stand in a statement."""
-        needed = self._needed.get(span.start)
-        if needed is None:
-            words = self._words(span.text)
-            needed = self._needed[span.start] = [self._names.locals[word] for word in words if word in self._names.locals]
-        return needed
-
-    def _words(self, text: str) -> frozenset[str]:
-        found = self._known_words.get(text)
-        if found is None:
-            found = frozenset(re.findall(_ASCII_WORDS, text) if text.isascii() else map(normal, re.findall(_WORDS, text)))
-        self.words[text] = found
-        return found
-
-    def _key(self, spans: list[Span]) -> _Slice:
-        return (*self._around, *(span.text for span in spans))
-
-
-class SettledExports:
-    """The exports of one program about which nothing was told, from one check to the next."""
-
-    def __init__(self) -> None:
-        self._settled: dict[_Slice, BoundExport] = {}
-        self._words: dict[str, frozenset[str]] = {}
-        """What may be a name in a statement, by its text."""
-        self._slices: ExportSlices | None = None
-
-    def slices(self, names: ProgramNames) -> ExportSlices:
-        """Return the exports of a program as it is now, which is about to be bound."""
-        self._slices = ExportSlices(names, self._settled, self._words)
-        return self._slices
-
-    def settle(self, told: Iterable[Problem]) -> None:
-        """Keep the exports about which nothing was told by any stage; what the program no longer has is forgotten."""
-        if self._slices is not None:
-            self._settled, self._words = self._slices.settled(told), self._slices.words
-            self._slices = None
-
-
 EXPORTED_STEPS: Final = 200_000
 """Steps of all exports of a file: what they share is a step of each, so that the documents grow with the square of the file."""
 
 
-def bind(
-    program: surface.Program, instructions: InstructionTable, report: Report, *, stem: str, settled: SettledExports | None = None
-) -> tuple[Graph, ...]:
+@deep_calls()
+def bind(program: surface.Program, instructions: InstructionTable, report: Report, *, stem: str) -> tuple[Graph, ...]:
     """Return the graph of each export of a program, in order; `stem` names those that nothing else names.
 
-    Exports that hold a mistake are left out: it is in the report.  So are those that are `settled`.
+    Exports that hold a mistake are left out: it is in the report.
     """
     mine = Report()
     names = define(program, mine, instructions)
@@ -166,21 +47,19 @@ def bind(
     bindings = [each for each in program.statements if isinstance(each, surface.Binding)]
     idle = [each for each in bindings if not each.exported and each.name.text not in used]
     explicit = _exports(program)
-    exports = explicit or [Export(None, binding.value, binding) for binding in idle]
+    exports = explicit or [Export(None, binding.value) for binding in idle]
     graphs: list[Graph] = []
     steps = 0
     earlier: set[str] = set()
     values = {each.name.text for each in bindings if not isinstance(each.value, surface.Name | surface.Uri)}
-    slices = None if settled is None else settled.slices(names)
     unclear = {each.at.start for each in report.problems if each.at and each.name == "missing-separator"}
     for export in exports:
-        bound = None if slices is None else slices.find(export.statement)
-        if bound is None:
-            graph, bound = _graph(export, root, instructions, mine, slices)
-            if graph is not None:
-                graphs.append(graph)
-        read |= bound.read
-        steps += bound.steps
+        evaluation, value = _evaluated(export, root, instructions, mine)
+        graph = None if value is None else _graph_of(export, evaluation, value, names, mine)
+        if graph is not None:
+            graphs.append(graph)
+            steps += len(graph.steps)
+        read |= evaluation.read
         if steps > EXPORTED_STEPS:
             at, unit = export.expression.span, "steps in all its exports"
             mine.add(problems.files.TooLarge(at=at, what="the program", limit=EXPORTED_STEPS, unit=unit))
@@ -188,9 +67,9 @@ def bind(
             return ()
         if explicit and export.name is None:
             at = export.expression.span
-            if (shared := earlier & bound.read & values) and at.start not in unclear:
+            if (shared := earlier & evaluation.read & values) and at.start not in unclear:
                 mine.add(problems.names.SeparatePrograms(at=at, shared=min(shared)))
-            earlier |= bound.read
+            earlier |= evaluation.read
     inputs = [each for each in program.statements if isinstance(each, surface.Input) and each.name.text not in used]
     unused = (*(inputs if exports else ()), *(idle if explicit else ()))
     needed = {binding.name.text for binding in ([each for each in bindings if each.exported] if explicit else idle)}
@@ -213,7 +92,6 @@ class Export(msgspec.Struct, frozen=True):
 
     name: str | None
     expression: surface.Expression
-    statement: surface.Binding | surface.Anonymous
 
 
 def _exports(program: surface.Program) -> list[Export]:
@@ -221,23 +99,10 @@ def _exports(program: surface.Program) -> list[Export]:
     found: list[Export] = []
     for statement in program.statements:
         if isinstance(statement, surface.Anonymous):
-            found.append(Export(None, statement.value, statement))
+            found.append(Export(None, statement.value))
         elif isinstance(statement, surface.Binding) and statement.exported:
-            found.append(Export(statement.name.text, statement.value, statement))
+            found.append(Export(statement.name.text, statement.value))
     return found
-
-
-def _graph(
-    export: Export, root: Scope, instructions: InstructionTable, report: Report, slices: ExportSlices | None
-) -> tuple[Graph | None, BoundExport]:
-    """Return the graph of one export, and what the rest of the program has to know of it."""
-    told, called = len(report.problems), instructions.called_programs
-    evaluation, value = _evaluated(export, root, instructions, report)
-    graph = None if value is None else _graph_of(export, evaluation, value, root.program, report)
-    bound = BoundExport(frozenset(evaluation.read), 0 if graph is None else len(graph.steps))
-    if slices is not None and graph is not None and (told, called) == (len(report.problems), instructions.called_programs):
-        slices.note(export.statement, bound)
-    return graph, bound
 
 
 EVALUATION_ROUNDS: Final = 200
@@ -253,7 +118,7 @@ def _evaluated(
     for last in reversed(range(EVALUATION_ROUNDS)):
         mine = Report()
         evaluation = Evaluation(evaluate, instructions, mine, identities, foreseen)
-        value = run_task(evaluation.value(export.expression, EvaluationContext(root, placing=True, exported=True)))
+        value = evaluation.value(export.expression, EvaluationContext(root, placing=True, exported=True))
         steps, blocks = foreseen.steps | evaluation.steps.late, {**foreseen.blocks, **evaluation.steps.places.moved}
         if not last or (steps == foreseen.steps and blocks == foreseen.blocks):
             break
@@ -333,7 +198,7 @@ def _read_alone(bindings: list[surface.Binding], root: Scope, report: Report) ->
             if evaluation.ends.is_alias(LocalName(binding, root)):
                 alias(evaluation, name, root)
             else:
-                run_task(evaluation.value(name, EvaluationContext(root, placing=True, exported=True)))
+                evaluation.value(name, EvaluationContext(root, placing=True, exported=True))
 
 
 def _name_graphs(graphs: list[Graph], stem: str) -> tuple[Graph, ...]:

@@ -16,7 +16,6 @@ from instrc.compiler.bind.given import data_of, is_data
 from instrc.compiler.bind.scopes import LocalName, Scope, is_defined, timing_words
 from instrc.compiler.bind.steps import PRIVATE, EvaluationContext, slot_reads
 from instrc.compiler.bind.values import BoundValue, Data, Inner, Members, StepResult, paths_read
-from instrc.compiler.trampoline import Task
 from instrc.language import surface
 from instrc.language.surface import (
     Access,
@@ -98,23 +97,21 @@ def reads_rounds(ev: Evaluation, body: ir.Region, otherwise: ir.Region | None) -
     )
 
 
-def condition(ev: Evaluation, written: Condition, context: EvaluationContext) -> Task[tuple[ir.Test, ...] | None]:
+def condition(ev: Evaluation, written: Condition, context: EvaluationContext) -> tuple[ir.Test, ...] | None:
     """Evaluate the tests of a condition; `None` if one of them is a mistake."""
     tests: list[ir.Test] = []
     complete = True
     for number, each in enumerate(written.tests):
-        path = yield read_path(ev, each.subject, context)
-        made = yield _made_test(ev, each, path, context)
+        path = read_path(ev, each.subject, context)
+        made = _made_test(ev, each, path, context)
         complete = made is not None and complete
         tests += _joined(made or (), joined=number in written.joined)
     return tuple(tests) if complete else None
 
 
-def _made_test(
-    ev: Evaluation, written: Written, path: ir.Path | None, context: EvaluationContext
-) -> Task[tuple[ir.Test, ...] | None]:
+def _made_test(ev: Evaluation, written: Written, path: ir.Path | None, context: EvaluationContext) -> tuple[ir.Test, ...] | None:
     """Return a test of what a path leads to; two of them where it is compared with what another path leads to."""
-    schema = yield _schema(ev, written, context)
+    schema = _schema(ev, written, context)
     if path is None or schema is None:
         return None
     if isinstance(schema, ir.Path):
@@ -127,7 +124,7 @@ _LIMITS = {"<": "exclusiveMaximum", "<=": "maximum", ">": "exclusiveMinimum", ">
 """The keyword of JSON Schema that each sign stands for."""
 
 
-def _schema(ev: Evaluation, written: Written, context: EvaluationContext) -> Task[Json | ir.Path | None]:
+def _schema(ev: Evaluation, written: Written, context: EvaluationContext) -> Json | ir.Path | None:
     """Return the schema that a test asks for, or the path to the value that it compares with; `None` for a mistake."""
     match written:
         case Truth():
@@ -138,7 +135,7 @@ def _schema(ev: Evaluation, written: Written, context: EvaluationContext) -> Tas
             if isinstance(value, Name) and context.find(value.text) is None and not is_defined(value.text, context.scope):
                 ev.report.add(problems.blocks.BadCondition(at=value.span, slip="scalar", word=value.text))
                 return None
-            known = yield _value(ev, value, context)
+            known = _value(ev, value, context)
             if not isinstance(known, Data):
                 return _path(ev, known, value, context)
             if isinstance(known.value, dict | list):
@@ -161,9 +158,9 @@ def _equal_to(value: Json, *, negated: bool) -> Json:
     return {"not": {"type": "null"}} if value is None else {"not": {"enum": [value, None]}}
 
 
-def _value(ev: Evaluation, written: Name | Access, context: EvaluationContext) -> Task[BoundValue | None]:
+def _value(ev: Evaluation, written: Name | Access, context: EvaluationContext) -> BoundValue | None:
     inside = context.inside()
-    return (yield access(ev, written, inside) if isinstance(written, Access) else subject(ev, written, inside))
+    return access(ev, written, inside) if isinstance(written, Access) else subject(ev, written, inside)
 
 
 def _path(ev: Evaluation, value: BoundValue | None, written: Name | Access, context: EvaluationContext) -> ir.Path | None:
@@ -189,7 +186,7 @@ class Asked(Struct, frozen=True):
     holds: bool
 
 
-def asked(ev: Evaluation, written: Condition, context: EvaluationContext) -> Task[Asked | None]:
+def asked(ev: Evaluation, written: Condition, context: EvaluationContext) -> Asked | None:
     """Evaluate the tests of a branch; those about literals that a program is called with are decided here."""
     tests: list[ir.Test] = []
     complete = True
@@ -201,9 +198,9 @@ def asked(ev: Evaluation, written: Condition, context: EvaluationContext) -> Tas
         if number not in written.joined:
             holds = holds or (bool(verdicts) and all(verdicts))
             verdicts, begun = [], len(tests)
-        value = yield _value(ev, each.subject, context)
+        value = _value(ev, each.subject, context)
         if isinstance(value, Data) and value.given:
-            verdict = yield _decided(ev, each, value, context)
+            verdict = _decided(ev, each, value, context)
             if not isinstance(verdict, tuple):
                 complete = verdict is not None and complete
                 verdicts.append(verdict is True)
@@ -212,7 +209,7 @@ def asked(ev: Evaluation, written: Condition, context: EvaluationContext) -> Tas
                 continue
             made: tuple[ir.Test, ...] | None = verdict
         else:
-            made = yield _made_test(ev, each, _path(ev, value, each.subject, context), context)
+            made = _made_test(ev, each, _path(ev, value, each.subject, context), context)
         complete = made is not None and complete
         verdicts.append(None)
         if False not in verdicts:
@@ -221,22 +218,20 @@ def asked(ev: Evaluation, written: Condition, context: EvaluationContext) -> Tas
     return Asked(tuple(tests), holds) if complete else None
 
 
-def _decided(
-    ev: Evaluation, written: Written, value: Data, context: EvaluationContext
-) -> Task[bool | tuple[ir.Test, ...] | None]:
+def _decided(ev: Evaluation, written: Written, value: Data, context: EvaluationContext) -> bool | tuple[ir.Test, ...] | None:
     """Decide a test of a literal that a program is called with; compared with a path, it is a test of what that leads to."""
     from instrc.schema.validation import is_valid  # few programs are called with literals
 
-    schema = yield _schema(ev, written, context)
+    schema = _schema(ev, written, context)
     if not isinstance(schema, ir.Path):
         return None if schema is None else is_valid(value.value, schema)
     negated = isinstance(written, Equals) and written.negated
     return (ir.Test(schema, _equal_to(value.value, negated=negated), written.span),)
 
 
-def read_path(ev: Evaluation, written: Name | Access, context: EvaluationContext) -> Task[ir.Path | None]:
+def read_path(ev: Evaluation, written: Name | Access, context: EvaluationContext) -> ir.Path | None:
     """Evaluate the path that a condition or a list reads."""
-    value = yield _value(ev, written, context)
+    value = _value(ev, written, context)
     return _path(ev, value, written, context)
 
 
@@ -274,7 +269,7 @@ def read_body(
     keeps: bool = False,
     over: ir.Path | int | None = None,
     after: int | None = None,
-) -> Task[ReadBody]:
+) -> ReadBody:
     """Read the statements of a body and its value; `until` is read inside it; with `keeps`, what its names stand for as well.
 
     It is carried out for the elements of the list `over`; it sees the rounds of the body `after` which it comes, else its own.
@@ -292,20 +287,20 @@ def read_body(
     for statement in written.statements:
         if isinstance(statement, Binding) and (statement.name.text in read_names or not _is_work(ev, statement, scope)):
             continue
-        made = yield _carried(ev, statement, scope, inside)
+        made = _carried(ev, statement, scope, inside)
         complete = made is not None and complete
         unread += map(ev.steps.identities.path, () if made is None else paths_read(made))
-    value = yield ev.value(written.value, inside)
-    tests = None if until is None else (yield condition(ev, until, inside))
+    value = ev.value(written.value, inside)
+    tests = None if until is None else condition(ev, until, inside)
     for statement in written.statements:  # what is read only by what comes later, as by the condition or by the round before
         if not isinstance(statement, Binding) or ev.is_carried(scope, statement.name.text):
             continue
         if _is_work(ev, statement, scope):
-            made = yield _carried(ev, statement, scope, inside)
+            made = _carried(ev, statement, scope, inside)
             complete = made is not None and complete
             unread += map(ev.steps.identities.path, () if made is None else paths_read(made))
     ev.steps.places.carried[scope.region] = tuple(unread)
-    kept = (yield _names(ev, scope, inside)) if keeps else ()
+    kept = _names(ev, scope, inside) if keeps else ()
     if value is not None and depth_of(value) > VALUE_LEVELS:
         ev.report.add(problems.text.TooDeep(at=written.value.span, limit=VALUE_LEVELS))
         return ReadBody(scope.region, None, tests, kept)
@@ -357,22 +352,22 @@ def _is_work(ev: Evaluation, statement: Binding, scope: Scope) -> bool:
     return not ev.ends.is_alias(LocalName(statement, scope))
 
 
-def _carried(ev: Evaluation, statement: Binding | Anonymous, scope: Scope, context: EvaluationContext) -> Task[BoundValue | None]:
+def _carried(ev: Evaluation, statement: Binding | Anonymous, scope: Scope, context: EvaluationContext) -> BoundValue | None:
     """Evaluate a statement that nothing reads."""
     if isinstance(statement, Binding):
-        return (yield read_local(ev, statement.name, LocalName(statement, scope), context))
-    value = yield ev.value(statement.value, context)
+        return read_local(ev, statement.name, LocalName(statement, scope), context)
+    value = ev.value(statement.value, context)
     if isinstance(value, Data):
         ev.report.add(problems.calls.MisplacedData(at=statement.value.span))
     return value
 
 
-def _names(ev: Evaluation, scope: Scope, inside: EvaluationContext) -> Task[tuple[tuple[str, ir.Reading], ...]]:
+def _names(ev: Evaluation, scope: Scope, inside: EvaluationContext) -> tuple[tuple[str, ir.Reading], ...]:
     """Evaluate the names of a body."""
     kept: list[tuple[str, ir.Reading]] = []
     for name, binding in scope.locals.items():
         if not ev.ends.is_alias(LocalName(binding, scope)):
-            known = yield read_local(ev, binding.name, LocalName(binding, scope), inside)
+            known = read_local(ev, binding.name, LocalName(binding, scope), inside)
             reading = None if known is None or depth_of(known) > VALUE_LEVELS else reading_of(known)
             if reading is not None:
                 kept.append((name, reading))
@@ -428,7 +423,7 @@ _Made: TypeAlias = "tuple[ir.Block, tuple[Hashable, ...], tuple[ir.Path, ...]]"
 """A block, what tells it from others, and what it reads itself: its conditions and its list."""
 
 
-def evaluate_block(ev: Evaluation, written: surface.Block, context: EvaluationContext) -> Task[BoundValue | None]:
+def evaluate_block(ev: Evaluation, written: surface.Block, context: EvaluationContext) -> BoundValue | None:
     """Make a block a step, and return that as its value."""
     about = _about(ev, written, context)
     if context.key == PRIVATE or (context.direct and context.brackets is not None):
@@ -439,17 +434,17 @@ def evaluate_block(ev: Evaluation, written: surface.Block, context: EvaluationCo
     outside = context.inside()
     match written:
         case surface.Do():
-            made = yield _do(ev, written, outside)
+            made = _do(ev, written, outside)
         case surface.When():
-            made = yield _when(ev, written, outside)
+            made = _when(ev, written, outside)
         case surface.Each():
-            made = yield _each(ev, written, outside)
+            made = _each(ev, written, outside)
         case surface.Repeat():
-            made = yield _repeat(ev, written, outside)
+            made = _repeat(ev, written, outside)
         case surface.Try():
-            made = yield _try(ev, written, outside)
+            made = _try(ev, written, outside)
         case surface.Race():
-            made = yield _race(ev, written, outside)
+            made = _race(ev, written, outside)
     if made is None:
         return None
     content, signs, direct = made
@@ -482,31 +477,31 @@ def _about(ev: Evaluation, written: surface.Block, context: EvaluationContext) -
     return "\n".join(texts) or None
 
 
-def _do(ev: Evaluation, written: surface.Do, context: EvaluationContext) -> Task[_Made | None]:
-    body = (yield read_body(ev, written.body, context, {})).region
+def _do(ev: Evaluation, written: surface.Do, context: EvaluationContext) -> _Made | None:
+    body = read_body(ev, written.body, context, {}).region
     return None if body is None else (ir.Do(body), (ev.steps.identity(body),), ())
 
 
-def _when(ev: Evaluation, written: surface.When, context: EvaluationContext) -> Task[_Made | None]:
+def _when(ev: Evaluation, written: surface.When, context: EvaluationContext) -> _Made | None:
     branches: list[ir.Branch] = []
     reads: list[ir.Path] = []
     otherwise = written.otherwise
     complete = True
     for each in written.branches:
-        question = yield asked(ev, each.condition, context)
+        question = asked(ev, each.condition, context)
         if question is not None and question.holds:
             otherwise = each.body  # whatever comes after it is never reached
             break
         if question is not None and not question.tests:
             continue
-        body = (yield read_body(ev, each.body, context, {})).region
+        body = read_body(ev, each.body, context, {}).region
         if question is None or body is None:
             complete = False
         else:
             branches.append(ir.Branch(question.tests, body))
             reads += [test.path for test in question.tests]
     if otherwise is not None:
-        body = (yield read_body(ev, otherwise, context, {})).region
+        body = read_body(ev, otherwise, context, {}).region
         if body is None:
             return None
         if not branches:
@@ -526,10 +521,10 @@ def _tests(ev: Evaluation, tests: tuple[ir.Test, ...]) -> tuple[Hashable, ...]:
     return tuple((identities.path(test.path), identities.json(test.schema), test.joined, test.compared) for test in tests)
 
 
-def _each(ev: Evaluation, written: surface.Each, context: EvaluationContext) -> Task[_Made | None]:
+def _each(ev: Evaluation, written: surface.Each, context: EvaluationContext) -> _Made | None:
     most = _bound_number(ev, written.most, ELEMENTS)
-    source = yield _elements(ev, written.source, context)
-    said = yield read_body(ev, written.body, context, {written.name.text: "item"}, written.until, over=source)
+    source = _elements(ev, written.source, context)
+    said = read_body(ev, written.body, context, {written.name.text: "item"}, written.until, over=source)
     body, until = said.region, said.tests if written.until is not None else ()
     if most is None or source is None or body is None or until is None or _is_over_limit(ev, source, most, written):
         return None
@@ -552,12 +547,11 @@ def _bound_number(ev: Evaluation, written: Literal | None, otherwise: int) -> in
     return None
 
 
-def _elements(ev: Evaluation, written: Name | Access | Literal, context: EvaluationContext) -> Task[ir.Path | int | None]:
+def _elements(ev: Evaluation, written: Name | Access | Literal, context: EvaluationContext) -> ir.Path | int | None:
     """Evaluate what an `each` goes through: a list that is read, or a number."""
     if isinstance(written, Literal):
-        yield from ()
         return _bound_number(ev, written, 0)
-    return (yield read_path(ev, written, context))
+    return read_path(ev, written, context)
 
 
 def _is_over_limit(ev: Evaluation, source: ir.Path | int, most: int, written: surface.Each | surface.Repeat) -> bool:
@@ -573,22 +567,22 @@ def _source(ev: Evaluation, source: ir.Path | int) -> Hashable:
     return ev.steps.identities.path(source) if isinstance(source, ir.Path) else ("number", source)
 
 
-def _repeat(ev: Evaluation, written: surface.Repeat, context: EvaluationContext) -> Task[_Made | None]:
+def _repeat(ev: Evaluation, written: surface.Repeat, context: EvaluationContext) -> _Made | None:
     most = _bound_number(ev, written.most, ROUNDS if written.source is None else ELEMENTS)
     keep = _bound_number(ev, written.keep, 0)
-    source = None if written.source is None else (yield _elements(ev, written.source, context))
+    source = None if written.source is None else _elements(ev, written.source, context)
     if isinstance(source, int) and most is not None:
         most = None if _is_over_limit(ev, source, most, written) else source
     if written.keep is not None and keep and most and keep > most:
         ev.report.add(problems.blocks.KeepOverMax(at=written.keep.span, keep=keep, most=most))
-    given = () if written.first is None else (yield _first_values(ev, written.first, context))
+    given = () if written.first is None else _first_values(ev, written.first, context)
     names: dict[str, ir.BlockName] = {} if written.name is None else {written.name.text: "item"}
     names |= {"round": "round", "previous": "previous", "rounds": "rounds"}
-    said = yield read_body(ev, written.body, context, names, written.until, keeps=True, over=source)
+    said = read_body(ev, written.body, context, names, written.until, keeps=True, over=source)
     body, tests, kept = said.region, said.tests, said.names
     otherwise = None
     if written.otherwise is not None:
-        otherwise = (yield read_body(ev, written.otherwise, context, {"rounds": "rounds"}, after=said.number)).region
+        otherwise = read_body(ev, written.otherwise, context, {"rounds": "rounds"}, after=said.number).region
     if most is None or keep is None or body is None or given is None or (written.source is not None and source is None):
         return None
     if (written.until is not None and tests is None) or (written.otherwise is not None and otherwise is None):
@@ -623,12 +617,12 @@ def _repeat(ev: Evaluation, written: surface.Repeat, context: EvaluationContext)
 _GivenFirst: TypeAlias = "tuple[surface.Field, ir.Reading]"
 
 
-def _first_values(ev: Evaluation, written: surface.Object, context: EvaluationContext) -> Task[tuple[_GivenFirst, ...] | None]:
+def _first_values(ev: Evaluation, written: surface.Object, context: EvaluationContext) -> tuple[_GivenFirst, ...] | None:
     """Evaluate what names of a body have before the first round; `None` for a mistake."""
     found: list[_GivenFirst] = []
     for field in written.fields:
         expression = field.value or Name(field.key, field.key_span)
-        value = Data(data_of(ev, expression)) if is_data(expression) else (yield ev.value(expression, context.inside()))
+        value = Data(data_of(ev, expression)) if is_data(expression) else ev.value(expression, context.inside())
         reading = None if value is None else reading_of(value)
         if value is not None and (reading is None or depth_of(value) > VALUE_LEVELS):
             ev.report.add(problems.blocks.WrongFirstValue(at=expression.span, word=field.key, reason="it is no value"))
@@ -668,19 +662,19 @@ def _within(one: ir.Path, other: ir.Path) -> bool:
     return one.origin == other.origin and one.tail[:size] == other.tail[:size]
 
 
-def _try(ev: Evaluation, written: surface.Try, context: EvaluationContext) -> Task[_Made | None]:
-    body = (yield read_body(ev, written.body, context, {})).region
-    otherwise = (yield read_body(ev, written.otherwise, context, {"error": "error"})).region
+def _try(ev: Evaluation, written: surface.Try, context: EvaluationContext) -> _Made | None:
+    body = read_body(ev, written.body, context, {}).region
+    otherwise = read_body(ev, written.otherwise, context, {"error": "error"}).region
     if body is None or otherwise is None:
         return None
     refuse_hidden(ev, otherwise, ("error",))
     return ir.Try(body, otherwise), (ev.steps.identity(body), ev.steps.identity(otherwise)), ()
 
 
-def _race(ev: Evaluation, written: surface.Race, context: EvaluationContext) -> Task[_Made | None]:
+def _race(ev: Evaluation, written: surface.Race, context: EvaluationContext) -> _Made | None:
     branches: list[ir.Region | None] = []
     for each in written.branches:
-        said = yield read_body(ev, each, context, {})
+        said = read_body(ev, each, context, {})
         branches.append(said.region)
     whole = tuple(body for body in branches if body is not None)
     return None if len(whole) < len(branches) else (ir.Race(whole), tuple(map(ev.steps.identity, whole)), ())

@@ -11,20 +11,19 @@ from instrc.compiler.bind.lookup import names_a_value
 from instrc.compiler.bind.steps import EvaluationContext, Steps
 from instrc.compiler.bind.values import BoundValue, BraceNames, Brackets, Data, Inner, Members, StepResult, step_numbers
 from instrc.compiler.ir import NO_TIMING, Path, StepObject, Unit
-from instrc.compiler.trampoline import Task
 from instrc.language.surface import Expression, Name, Object
 from instrc.process.flow import Constant
 from instrc.text.jsonvalue import Json
 from instrc.text.source import Span
 
 
-def object_of_values(ev: Evaluation, written: Object, context: EvaluationContext) -> Task[BoundValue | None]:
+def object_of_values(ev: Evaluation, written: Object, context: EvaluationContext) -> BoundValue | None:
     """Evaluate an object of values; every key that holds a call is a step of its own and a name for what follows."""
     inside = replace(context.inside(), piped=context.piped)
     if not ev.spend(0, written.span):
         return None
     if context.key is not None and not context.filling:
-        return (yield _evaluate_nested(ev, written, context))
+        return _evaluate_nested(ev, written, context)
     if context.annotations or context.timing != NO_TIMING:
         ev.report.add(problems.calls.MisplacedAnnotation(at=written.span, values=True))
     members: dict[str, BoundValue] = {}
@@ -35,7 +34,7 @@ def object_of_values(ev: Evaluation, written: Object, context: EvaluationContext
         content = field.value or Name(field.key, field.key_span)
         reference = names_a_value(ev, content, context)
         here = replace(inside, keys=keys, braces=braces, key=None if reference else field.key, placing=context.placing)
-        value = yield ev.value(content, here)
+        value = ev.value(content, here)
         if value is None:
             complete = False
             keys.fields.setdefault(field.key, Inner())  # so that what reads it says nothing more
@@ -58,12 +57,12 @@ def object_of_values(ev: Evaluation, written: Object, context: EvaluationContext
     return Members(tuple(members.items()), size) if complete and ev.spend(size, written.span) else None
 
 
-def _evaluate_nested(ev: Evaluation, written: Object, context: EvaluationContext) -> Task[BoundValue | None]:
+def _evaluate_nested(ev: Evaluation, written: Object, context: EvaluationContext) -> BoundValue | None:
     """Evaluate an object under a key: one step with the steps of the object inside, beside what it reads."""
     brackets = brackets_at(ev, context)
     within = replace(context, key=None, annotations=(), braces=ev.braces(context))
     calls = context.placing or any(not is_data(each) and not names_a_value(ev, each, context) for each in _contents(written))
-    filled = yield block(ev, written, within, brackets, context.annotations, placing=calls)
+    filled = block(ev, written, within, brackets, context.annotations, placing=calls)
     if filled is None:
         return None
     content, value = filled
@@ -112,9 +111,9 @@ def block(
     annotations: tuple[Json, ...],
     *,
     placing: bool = True,
-) -> Task[tuple[StepObject, BoundValue] | None]:
+) -> tuple[StepObject, BoundValue] | None:
     """Read an object of steps that stands in a slot; return it with the value of its members."""
-    value = yield object_of_values(ev, written, replace(context.given_to(brackets), placing=placing))
+    value = object_of_values(ev, written, replace(context.given_to(brackets), placing=placing))
     if value is None:
         return None
     return take(ev, ev.steps.fill(brackets, context), brackets, context, written.span, annotations), value

@@ -17,7 +17,6 @@ from instrc.compiler.bind.steps import EvaluationContext
 from instrc.compiler.bind.values import BoundValue, Data, StepResult
 from instrc.compiler.instructions import missing_arguments, unknown_argument
 from instrc.compiler.ir import Graph, Path, TypedArgument, suffix_of
-from instrc.compiler.trampoline import Task
 from instrc.language.habits import name_habits
 from instrc.language.lexer import decode_source
 from instrc.language.parser import parse
@@ -33,7 +32,7 @@ from instrc.text.source import Source, Span
 
 def evaluate_arguments(
     ev: Evaluation, names: ProgramNames, callee: str, written: tuple[Argument, ...], span: Span, context: EvaluationContext
-) -> Task[dict[str, BoundValue] | None]:
+) -> dict[str, BoundValue] | None:
     """Evaluate the arguments of a call, by the names of the inputs; `None`, once it is reported, if one is wrong or missing."""
     inputs = tuple(names.inputs)
     found: dict[str, BoundValue] = {}
@@ -55,7 +54,7 @@ def evaluate_arguments(
         else:
             places[name] = given.at
             value: BoundValue | None = (
-                Data(data_of(ev, given.value)) if is_data(given.value) else (yield ev.value(given.value, context.inside()))
+                Data(data_of(ev, given.value)) if is_data(given.value) else ev.value(given.value, context.inside())
             )
             if isinstance(value, Data):
                 fits = admits_literal(ev, names.schemas()[name], name, value.value, given.at, callee)
@@ -127,7 +126,7 @@ def admits_literal(ev: Evaluation, schema: Json, name: str, literal: Json, at: S
 
 def call_program(
     ev: Evaluation, program: CalledProgram, written: tuple[Argument, ...], span: Span, context: EvaluationContext
-) -> Task[BoundValue | None]:
+) -> BoundValue | None:
     """Evaluate a call of a program: its value is that of what it exports, with its inputs given."""
     calls = [each.path for each in context.scope.program.calls]
     if program.file.path in calls:
@@ -140,7 +139,7 @@ def call_program(
         return None
     ev.calls[names.program.source] = span
     expression = _export(ev, program, names, span)
-    given = yield evaluate_arguments(ev, names, program.file.segment, written, span, context)
+    given = evaluate_arguments(ev, names, program.file.segment, written, span, context)
     if given is None or expression is None:
         return None
     scope = Scope(
@@ -155,7 +154,7 @@ def call_program(
     )
     inside = msgspec.structs.replace(context, scope=scope, piped=given["prompt"], own=False, keys=None, placing=context.placing)
     before = len(ev.report.problems)
-    value = yield ev.value(expression, inside)
+    value = ev.value(expression, inside)
     ev.report.change(before, lambda each: _with_call(each, span))
     return value
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import TypeVar, final
+from collections.abc import Sequence
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from instrc import problems
@@ -27,7 +24,6 @@ from instrc.compiler.bind.values import (
     paths_read,
     step_numbers,
 )
-from instrc.compiler.trampoline import PENDING, Task, Then, Work
 from instrc.language.surface import Argument as Written
 from instrc.language.surface import Expression, Field, Name, Object
 from instrc.process.flow import Constant
@@ -40,13 +36,13 @@ from instrc.text.source import Span
 
 def fuse(
     ev: Evaluation, holder: ir.Instruction, written: Field, expression: Expression, context: EvaluationContext
-) -> Task[ir.Slot | None]:
+) -> ir.Slot | None:
     """Compose what an expression calls into a slot: its arguments flow, its schema becomes the slot's."""
     brackets = brackets_at(ev, context)
     if isinstance(expression, Object):
-        block = yield braces.block(ev, expression, context, brackets, ())
+        block = braces.block(ev, expression, context, brackets, ())
         return None if block is None else slot_of(ev, written, *block)
-    value = yield ev.value(expression, replace(context, brackets=brackets, key=PRIVATE))
+    value = ev.value(expression, replace(context, brackets=brackets, key=PRIVATE))
     if value is None:
         return None
     if isinstance(value, Members) and brackets.inner:  # a mixin around an object
@@ -83,86 +79,52 @@ def slot_of(ev: Evaluation, written: Field, block: ir.StepObject, value: BoundVa
     return ev.steps.identities.slot(written.key, block, written.key_span, reads)
 
 
-T = TypeVar("T")
 FAIL = ir.Instruction("Fail_Activity", None, {})
 """What `Fail` calls: the engine carries it out."""
 
 
-@final
-class CallArguments(Struct, gc=False):
-    """What stands in the brackets of a call, while it is evaluated."""
-
-    ev: Evaluation
-    instruction: ir.Instruction
-    written: tuple[Written, ...]
-    span: Span
-    """The whole call."""
-    context: EvaluationContext
-    inside: EvaluationContext
-    """The place of an argument."""
-    given: CallInputs
-    place: int = 0
-    """The argument that is next."""
-
-    def evaluate(self, then: Callable[[CallArguments], T]) -> Work[T]:
-        """Evaluate the arguments that are left, and return what `then` makes of all of them."""
-        written = self.written
-        while self.place < len(written):
-            each = written[self.place]
-            label, value = each.label, each.value
-            if (label is None and type(value) is Object) or (label is not None and is_data(value)):
-                return Then(self._in_braces(each), partial(self._go_on, then))
-            if label is not None and not take_label(self.ev, self.given, label, each.label_span or value.span):
-                self.given.complete = False
-                self.place += 1
-                continue
-            found = self.ev.value(value, self.inside)
-            if type(found) in PENDING:
-                return Then(found, partial(self.give, then))
-            self._take(found)  # type: ignore[arg-type]  # it is not pending
-        return then(self)
-
-    def _in_braces(self, each: Written) -> Task[bool]:
-        """Read an object as the arguments that it names, and data under a label like a field of one."""
-        context = self.context
-        fields: tuple[Field, ...] = (Field(each.label or "", each.label_span or each.value.span, each.value),)
-        if each.label is None and isinstance(each.value, Object):
-            context = replace(context, braces=self.ev.braces(context, self.ev.steps.identities.written(self.written)))
-            fields = each.value.fields
-        return _braces(self.ev, self.instruction, fields, self.given, context)
-
-    def give(self, then: Callable[[CallArguments], T], value: BoundValue | None) -> Work[T]:
-        """Take the value of the next argument, and continue with those after it."""
-        self._take(value)
-        return then(self) if self.place == len(self.written) else self.evaluate(then)
-
-    def _take(self, value: BoundValue | None) -> None:
-        """Take the value of the next argument; a literal alone is none."""
-        each, given = self.written[self.place], self.given
-        if type(value) is Data and each.label is None and not value.given:
-            failing = self.instruction is FAIL
-            self.ev.report.add(problems.calls.MisplacedData(at=each.value.span, failing=failing))
-            value = None
-        if value is None or not given.add(each.label, value):
+def collect(ev: Evaluation, instruction: ir.Instruction, written: tuple[Written, ...], context: EvaluationContext) -> CallInputs:
+    """Evaluate the arguments of a call from left to right; a piped value is the first plain one."""
+    given = CallInputs()
+    if context.own and context.piped is not None:
+        given.complete = given.add(None, context.piped)
+    inside = context.inside()
+    for each in written:
+        if (each.label is None and type(each.value) is Object) or (each.label is not None and is_data(each.value)):
+            given.complete = _in_braces(ev, instruction, each, written, given, context) and given.complete
+        elif each.label is not None and not take_label(ev, given, each.label, each.label_span or each.value.span):
             given.complete = False
+            continue
+        else:
+            value = ev.value(each.value, inside)
+            if type(value) is Data and each.label is None and not value.given:
+                ev.report.add(problems.calls.MisplacedData(at=each.value.span, failing=instruction is FAIL))
+                value = None
+            given.complete = value is not None and given.add(each.label, value) and given.complete
         if given.unchecked:
-            check_names(self.ev, given, each.value.span)
-        self.place += 1
+            check_names(ev, given, each.value.span)
+    return given
 
-    def _go_on(self, then: Callable[[CallArguments], T], taken: bool) -> Work[T]:  # noqa: FBT001  -- it is handed over alone
-        """Go on behind braces that were read."""
-        given = self.given
-        if not taken:
-            given.complete = False
-        if given.unchecked:
-            check_names(self.ev, given, self.written[self.place].value.span)
-        self.place += 1
-        return self.evaluate(then)
+
+def _in_braces(
+    ev: Evaluation,
+    instruction: ir.Instruction,
+    argument: Written,
+    written: tuple[Written, ...],
+    given: CallInputs,
+    context: EvaluationContext,
+) -> bool:
+    """Evaluate an object as the arguments that it names, and data under a label like a field of one."""
+    fields: tuple[Field, ...] = (Field(argument.label or "", argument.label_span or argument.value.span, argument.value),)
+    if argument.label is None and isinstance(argument.value, Object):
+        context = replace(context, braces=ev.braces(context, ev.steps.identities.written(written)))
+        fields = argument.value.fields
+    return _braces(ev, instruction, fields, given, context)
 
 
 def _braces(
     ev: Evaluation, instruction: ir.Instruction, fields: tuple[Field, ...], given: CallInputs, context: EvaluationContext
-) -> Task[bool]:
+) -> bool:
     """Read the fields of braces, and tell whether all of them can be given.
 
     Names of values are read, constants and calls are composed into the slot of their key.
@@ -180,17 +142,17 @@ def _braces(
         elif instruction.kind in {"model", "user"} and is_plan_or_one_of(ev, expression, inside):
             from instrc.compiler.bind.choices import choice_slot  # few steps leave one
 
-            slot = yield choice_slot(ev, each, expression, inside, given, collect)
+            slot = choice_slot(ev, each, expression, inside, given, collect)
             if slot is None:
                 complete = False
             else:
                 given.add_slot(slot)
                 keys.fields[each.key] = Inner()
         elif instruction.kind != "model" or (read := reads_and_calls(ev, expression, inside)) == (True, False):
-            value = yield ev.value(expression, inside)
+            value = ev.value(expression, inside)
             complete = value is not None and given.add(each.key, value) and complete
         else:
-            slot = yield fuse(ev, instruction, each, expression, replace(inside, braces=ev.braces(inside, each.key)))
+            slot = fuse(ev, instruction, each, expression, replace(inside, braces=ev.braces(inside, each.key)))
             if slot is None:
                 complete = False
             else:
@@ -198,27 +160,6 @@ def _braces(
                 given.has_value = given.has_value or read[0]
                 keys.fields[each.key] = Inner()
     return complete
-
-
-def arguments_of(
-    ev: Evaluation, instruction: ir.Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
-) -> CallArguments:
-    """Return the arguments of a call, of which none is evaluated yet; a piped value is the first plain one."""
-    given = CallInputs()
-    if context.own and context.piped is not None:
-        given.complete = given.add(None, context.piped)
-    return CallArguments(ev, instruction, written, span, context, context.inside(), given)
-
-
-def collect(
-    ev: Evaluation, instruction: ir.Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
-) -> Work[CallInputs]:
-    """Evaluate what stands in the brackets of a call, left to right."""
-    return arguments_of(ev, instruction, written, span, context).evaluate(_given)
-
-
-def _given(arguments: CallArguments) -> CallInputs:
-    return arguments.given
 
 
 _OF_FAIL = ("kind", "code", "message")
@@ -232,20 +173,9 @@ def is_plain(instruction: ir.Instruction) -> bool:
 
 def call(
     ev: Evaluation, instruction: ir.Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
-) -> Work[BoundValue | None]:
-    """Make a call a step."""
-    return arguments_of(ev, instruction, written, span, context).evaluate(step_of)
-
-
-def step_of(arguments: CallArguments) -> BoundValue | None:
-    """Make the step of a call whose arguments are evaluated, and return its result."""
-    ev, instruction, span, context, given = (
-        arguments.ev,
-        arguments.instruction,
-        arguments.span,
-        arguments.context,
-        arguments.given,
-    )
+) -> BoundValue | None:
+    """Add the step of a call and return its result."""
+    given = collect(ev, instruction, written, context)
     called = ev.signature(instruction, span, context.annotations)
     if called is None or not given.complete or not ev.spend(len(given.arguments), span):
         return None
@@ -371,9 +301,9 @@ def _prepare(ev: Evaluation, instruction: ir.Instruction, given: CallInputs, spa
     given.arguments = [ir.Argument(None, ir.Path(number)), *kept]
 
 
-def fail(ev: Evaluation, written: tuple[Written, ...], span: Span, context: EvaluationContext) -> Task[BoundValue | None]:
+def fail(ev: Evaluation, written: tuple[Written, ...], span: Span, context: EvaluationContext) -> BoundValue | None:
     """Make the step that ends its block, or the run, as failed with what it reads."""
-    given: CallInputs = yield collect(ev, FAIL, written, span, replace(context, annotations=(), own=context.own))
+    given = collect(ev, FAIL, written, replace(context, annotations=(), own=context.own))
     if context.annotations:
         ev.report.add(problems.calls.MisplacedAnnotation(at=span))
         return None
@@ -402,7 +332,7 @@ def fail(ev: Evaluation, written: tuple[Written, ...], span: Span, context: Eval
 
 def mix(
     ev: Evaluation, mixin: ir.Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
-) -> Task[BoundValue | None]:
+) -> BoundValue | None:
     """Put a mixin around the model steps written in its brackets; its value is the value of what it is given."""
     brackets = brackets_at(ev, context)
     given = CallInputs()
@@ -415,7 +345,7 @@ def mix(
     fields, complete = _fields(written), True
     value: BoundValue | None = None
     if filling is not None:
-        value = yield ev.value(filling, replace(within, filling=True))
+        value = ev.value(filling, replace(within, filling=True))
         if value is None:
             return None
     keys = BraceNames.within(context.keys)
@@ -432,11 +362,11 @@ def mix(
                 ev.report.add(problems.calls.TooManyArguments(at=expression.span, mixin=mixin.name, first=filling.span))
                 return None
             filling = expression
-            value = yield ev.value(expression, replace(within, filling=True))
+            value = ev.value(expression, replace(within, filling=True))
             if value is None:
                 return None
             continue
-        slot = yield from _filled(ev, mixin, slot_field, expression, given, within, inside)
+        slot = _filled(ev, mixin, slot_field, expression, given, within, inside)
         if slot is None:
             complete = False
         else:
@@ -475,18 +405,18 @@ def _filled(
     given: CallInputs,
     within: EvaluationContext,
     inside: EvaluationContext,
-) -> Task[ir.Slot | None]:
+) -> ir.Slot | None:
     """Return a slot of a mixin with what fills it: a choice that is left open, data, or a step of the brackets of `within`."""
     if is_plan_or_one_of(ev, expression, within):
         from instrc.compiler.bind.choices import choice_slot  # few mixins leave one
 
-        slot = yield choice_slot(ev, slot_field, expression, inside, given, collect)
+        slot = choice_slot(ev, slot_field, expression, inside, given, collect)
         return None if slot is None else replace(slot, reads=tuple(given.chosen))
     if is_data(expression):
         return ev.steps.identities.slot(slot_field.key, Constant(data_of(ev, expression)), slot_field.key_span)
     around = replace(inside, brackets=within.brackets, direct=True, braces=ev.braces(within, slot_field.key))
 
-    slot = yield fuse(ev, mixin, slot_field, expression, around)
+    slot = fuse(ev, mixin, slot_field, expression, around)
     if slot is not None and inside.keys is not None:
         inside.keys.fields[slot_field.key] = Inner()
     return slot

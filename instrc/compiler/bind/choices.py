@@ -16,7 +16,6 @@ from instrc.compiler.bind.scopes import Called, CalledProgram, Scope, Special
 from instrc.compiler.bind.steps import EvaluationContext
 from instrc.compiler.bind.values import BoundValue, Data, Inner, Members, StepResult, address_from
 from instrc.compiler.plan_schema import RUN_PLAN, part_of, plan_schema
-from instrc.compiler.trampoline import Task, Work
 from instrc.language.surface import Annotated, Call, Expression, Field, Name, Uri
 from instrc.language.surface import Argument as Written
 from instrc.problems.errors import InstrcError
@@ -65,13 +64,13 @@ def seen_from(ev: Evaluation, value: BoundValue, scope: Scope, span: Span) -> Bo
             return value
 
 
-Collect: TypeAlias = "Callable[[Evaluation, ir.Instruction, tuple[Written, ...], Span, EvaluationContext], Work[CallInputs]]"
+Collect: TypeAlias = "Callable[[Evaluation, ir.Instruction, tuple[Written, ...], EvaluationContext], CallInputs]"
 """Evaluates what stands in the brackets of a call, in which choices may stand in turn."""
 
 
 def choice_slot(
     ev: Evaluation, written: Field, expression: Expression, context: EvaluationContext, given: CallInputs, collect: Collect
-) -> Task[ir.Slot | None]:
+) -> ir.Slot | None:
     """Make the slot of `Plan(…)` or `OneOf(…)`; what it needs is given to the step without being shown."""
     annotations: list[Json] = []
     while isinstance(expression, Annotated):
@@ -81,7 +80,7 @@ def choice_slot(
     if not isinstance(expression, Call) or not isinstance(expression.callee, Name):
         return None
     made = (
-        yield _plan(ev, expression, context, given, collect)
+        _plan(ev, expression, context, given, collect)
         if expression.callee.text == "Plan"
         else _one_of(ev, expression, context, given)
     )
@@ -94,11 +93,11 @@ def choice_slot(
 
 def _plan(
     ev: Evaluation, call: Call, context: EvaluationContext, given: CallInputs, collect: Collect
-) -> Task[tuple[dict[str, Json], ir.Planned] | None]:
+) -> tuple[dict[str, Json], ir.Planned] | None:
     tools: dict[str, ir.PlannableTool] = {}
     complete = True
     for each in call.arguments:
-        tool = yield _tool(ev, each, context, collect)
+        tool = _tool(ev, each, context, collect)
         if tool is None:
             complete = False
         elif tool.name in tools:
@@ -114,7 +113,7 @@ def _plan(
     return (plan_schema(planned.tools, ev.instructions.sentences), planned) if complete else None
 
 
-def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect: Collect) -> Task[ir.PlannableTool | None]:
+def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect: Collect) -> ir.PlannableTool | None:
     """Read one tool: an activity or a process, and what the program gives to it."""
     expression = written.value
     bound: tuple[Written, ...] = ()
@@ -147,7 +146,7 @@ def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect:
     arguments, output, process = made
     known = mapping(arguments.get("properties"))
     labelled = tuple(map(_named_argument, bound))
-    given = yield collect(ev, RUN_PLAN, labelled, expression.span, context.inside())
+    given = collect(ev, RUN_PLAN, labelled, context.inside())
     if not given.complete or called is None or isinstance(called, Special):
         return None
     segment = called.name if isinstance(called, ir.Instruction) else called.file.segment
@@ -271,14 +270,12 @@ def _target(
     return address or target
 
 
-def _one_of(
-    ev: Evaluation, call: Call, context: EvaluationContext, given: CallInputs
-) -> Task[tuple[dict[str, Json], ir.Among] | None]:
+def _one_of(ev: Evaluation, call: Call, context: EvaluationContext, given: CallInputs) -> tuple[dict[str, Json], ir.Among] | None:
     if len(call.arguments) != 1 or call.arguments[0].label is not None:
         ev.report.add(problems.steps.NotAValue(at=call.span, word=call.span.text, choosing=True))
         return None
     written = call.arguments[0].value
-    value = yield ev.value(written, context.inside())
+    value = ev.value(written, context.inside())
     if isinstance(value, Data) and value.given:
         value = StepResult(path_of_constant(ev, value, context, written.span))
     if not isinstance(value, StepResult):

@@ -15,7 +15,6 @@ from instrc.compiler.bind.scopes import CONTEXTS, CalledProgram, InputName, Loca
 from instrc.compiler.bind.steps import EvaluationContext
 from instrc.compiler.bind.values import BoundValue, Data, Inner, StepResult
 from instrc.compiler.ir import TIMING, Instruction, Path
-from instrc.compiler.trampoline import Task, Work
 from instrc.language import surface
 from instrc.problems.problem import Problem
 from instrc.text.durations import from_words, is_duration, is_no_time
@@ -23,7 +22,7 @@ from instrc.text.jsonvalue import Json
 from instrc.text.source import Span
 
 
-def evaluate(ev: Evaluation, expression: surface.Expression, context: EvaluationContext) -> Work[BoundValue | None]:
+def evaluate(ev: Evaluation, expression: surface.Expression, context: EvaluationContext) -> BoundValue | None:
     """Evaluate any expression."""
     if type(expression) is surface.Call:
         return _call(ev, expression.callee, expression.arguments, expression.span, context)
@@ -64,7 +63,7 @@ def _call(
     arguments: tuple[surface.Argument, ...],
     span: Span,
     context: EvaluationContext,
-) -> Work[BoundValue | None]:
+) -> BoundValue | None:
     """Evaluate a call of whatever a name or a reference stands for."""
     called = callee_of(ev, callee, context) if isinstance(callee, surface.Name) else find_vibe(ev, callee, context.scope)
     match called:
@@ -81,7 +80,8 @@ def _call(
                 from instrc.compiler.bind.processes import process  # as above
 
                 return process(ev, Special("Process"), arguments, span, context)  # its name is told already
-            return _mistakes_in(ev, arguments, context)
+            _report_mistakes_in(ev, arguments, context)
+            return None
         case CalledProgram():
             from instrc.compiler.bind.called_programs import call_program  # as above
 
@@ -116,18 +116,18 @@ def _holds_contexts(arguments: tuple[surface.Argument, ...]) -> bool:
     return False
 
 
-def _mistakes_in(ev: Evaluation, arguments: tuple[surface.Argument, ...], context: EvaluationContext) -> Task[None]:
-    """Read the arguments of a call that is a mistake itself, for the mistakes in them."""
+def _report_mistakes_in(ev: Evaluation, arguments: tuple[surface.Argument, ...], context: EvaluationContext) -> None:
+    """Evaluate the arguments of a call that is a mistake itself for the mistakes in them."""
     inside = context.inside()
     for argument in arguments:
         if isinstance(argument.value, surface.Object):
             for field in argument.value.fields:
-                yield ev.value(field.value or surface.Name(field.key, field.key_span), inside)
+                ev.value(field.value or surface.Name(field.key, field.key_span), inside)
         else:
-            yield ev.value(argument.value, inside)
+            ev.value(argument.value, inside)
 
 
-def _name(ev: Evaluation, name: surface.Name, context: EvaluationContext) -> Work[BoundValue | None]:
+def _name(ev: Evaluation, name: surface.Name, context: EvaluationContext) -> BoundValue | None:
     """Evaluate a bare name."""
     found = context.scope.look_up(name.text) if context.keys is None else look_up(name, context)
     if isinstance(found, LocalName):
@@ -149,7 +149,7 @@ def _name(ev: Evaluation, name: surface.Name, context: EvaluationContext) -> Wor
             return _call(ev, name, (), name.span, context)
 
 
-def _annotated(ev: Evaluation, written: surface.Annotated, context: EvaluationContext) -> Task[BoundValue | None]:
+def _annotated(ev: Evaluation, written: surface.Annotated, context: EvaluationContext) -> BoundValue | None:
     """Evaluate an expression with an `@`: deadline and delay are for the engine, the rest is for the schema."""
     annotation = written.annotation
     added: dict[str, Json] = {"description": annotation} if isinstance(annotation, str) else dict(annotation)
@@ -170,9 +170,9 @@ def _annotated(ev: Evaluation, written: surface.Annotated, context: EvaluationCo
             timing = replace(timing, **{word: value})
     more = (added, *context.annotations) if added or annotation == {} else context.annotations
     before = len(ev.report.problems)
-    value = yield ev.value(written.value, replace(context, annotations=more, timing=timing))
+    result = ev.value(written.value, replace(context, annotations=more, timing=timing))
     ev.report.change(before, lambda each: _at_annotation(each, written.annotation_span))
-    return value
+    return result
 
 
 def _duration_of(text: str) -> str | None:
@@ -186,7 +186,7 @@ def _at_annotation(problem: Problem, at: Span) -> Problem:
     return replace(problem, at=at, calls=()) if elsewhere and problem.name == "misplaced-annotation" else problem
 
 
-def evaluate_pipe(ev: Evaluation, pipe: surface.Pipe, context: EvaluationContext) -> Task[BoundValue | None]:
+def evaluate_pipe(ev: Evaluation, pipe: surface.Pipe, context: EvaluationContext) -> BoundValue | None:
     """Evaluate the last stage; each stage is given the value of the one before."""
     stages = pipe.stages
     if goal(stages[0], context.scope) is not None:
@@ -202,7 +202,7 @@ def evaluate_pipe(ev: Evaluation, pipe: surface.Pipe, context: EvaluationContext
             continue
         if i > 0:
             here = replace(here, piped=value or Inner(), own=True)
-        value = yield ev.value(stage, here)
+        value = ev.value(stage, here)
         if isinstance(value, Data) and not (value.given and i < len(stages) - 1):
             ev.report.add(problems.calls.MisplacedData(at=stage.span))
             value = None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from collections.abc import Set as AbstractSet
-from functools import partial
 from typing import Final, TypeAlias, final
 
 import msgspec
@@ -17,7 +16,7 @@ from instrc.compiler.bind.steps import NOTHING_FORESEEN, EvaluationContext, Fore
 from instrc.compiler.bind.values import BoundValue, paths_read
 from instrc.compiler.instructions import InstructionTable
 from instrc.compiler.ir import NO_TIMING, Bodies, Instruction, InstructionKind, Path, Reached, Rounds, TypedArgument
-from instrc.compiler.trampoline import Task, Then, Work
+from instrc.compiler.recursion import EVALUATED_LEVELS
 from instrc.language.surface import Binding, Expression, Name
 from instrc.problems.errors import InstrcError
 from instrc.problems.report import Report
@@ -25,7 +24,7 @@ from instrc.process.flow import Executor
 from instrc.text.jsonvalue import Json, mapping
 from instrc.text.source import Source, Span
 
-Evaluate: TypeAlias = "Callable[[Evaluation, Expression, EvaluationContext], Work[BoundValue | None]]"
+Evaluate: TypeAlias = "Callable[[Evaluation, Expression, EvaluationContext], BoundValue | None]"
 """Returns the value of any expression."""
 
 
@@ -33,7 +32,6 @@ Evaluate: TypeAlias = "Callable[[Evaluation, Expression, EvaluationContext], Wor
 class Reading(msgspec.Struct, frozen=True, gc=False):
     """A local name whose expression is being evaluated."""
 
-    binding: Binding
     key: tuple[int, str]
     """The number of its scope, and how it is written."""
     context: EvaluationContext
@@ -78,8 +76,6 @@ class Signature(Struct, frozen=True):
     """That of its steps without anything composed into them, as `Identities.kind` gives it; `None` for one with annotations."""
 
 
-_DIRECTLY = 32
-"""Nested expressions that are evaluated by functions that call each other; the trampoline continues with what is deeper."""
 GIVEN_VALUES: Final = 500_000
 """Values that the objects and calls of one export are given."""
 
@@ -117,7 +113,7 @@ class Evaluation:
         self._scopes = 0
         """How many bodies of blocks and programs have been read."""
         self._nested = 0
-        """How many expressions are being evaluated directly, without the trampoline."""
+        """Expressions that are being evaluated, each for the one before."""
         self._names: dict[tuple[int, str], _Name] = {}
         """The local names that have been looked at, by the number of the scope of each."""
         self._known: dict[Hashable, BoundValue | None] = {}
@@ -133,17 +129,16 @@ class Evaluation:
         self._depends = False
         """Its value depends on that."""
 
-    def value(self, expression: Expression, context: EvaluationContext) -> Work[BoundValue | None]:
-        """Evaluate any expression; what nests deep is left to the trampoline."""
-        if self._nested == _DIRECTLY:
-            return Then(None, partial(self._value_later, expression, context))
+    def value(self, expression: Expression, context: EvaluationContext) -> BoundValue | None:
+        """Evaluate any expression; report one that too many others wait for."""
+        if self._nested == EVALUATED_LEVELS:
+            unit = "expressions that need one another"
+            self.report.add(problems.files.TooLarge(at=expression.span, what="the program", limit=EVALUATED_LEVELS, unit=unit))
+            return None
         self._nested += 1
         value = self._evaluate(self, expression, context)
         self._nested -= 1
         return value
-
-    def _value_later(self, expression: Expression, context: EvaluationContext, _: None) -> Work[BoundValue | None]:
-        return self.value(expression, context)
 
     def next_scope(self) -> int:
         """Return the number of a new scope."""
@@ -155,7 +150,7 @@ class Evaluation:
         if not scope.program.calls:
             self.read.add(name)
 
-    def begin(self, name: Name, found: LocalName, context: EvaluationContext) -> Reading | Work[BoundValue | None]:
+    def begin(self, name: Name, found: LocalName, context: EvaluationContext) -> Reading | BoundValue | None:
         """Begin to read a local name, or return its value; in brackets that place steps, what a call needs stays outside."""
         home = found.scope
         if home.outer is None:
@@ -179,7 +174,7 @@ class Evaluation:
         if plain and known.piping and (key, inside.piped) in self._known:
             self.reads_pipe(inside)
             return self._kept_out(self._known[key, inside.piped], context)
-        reading = Reading(found.binding, key, context, inside, plain, (self._piped, self._depends))
+        reading = Reading(key, context, inside, plain, (self._piped, self._depends))
         self._piped, self._depends = inside.piped, False
         known.open = True
         self._open.append(known)
@@ -206,7 +201,7 @@ class Evaluation:
             context.brackets.keep_out(paths_read(value))
         return value
 
-    def _elsewhere(self, known: _Name, found: LocalName, context: EvaluationContext, *, plain: bool) -> Task[BoundValue | None]:
+    def _elsewhere(self, known: _Name, found: LocalName, context: EvaluationContext, *, plain: bool) -> BoundValue | None:
         """Evaluate a local name in a block that belongs further out than the name does, as if its expression stood there."""
         at = (found.key, "in", context.region)
         if plain and at in self._known:
@@ -214,7 +209,7 @@ class Evaluation:
         inside = msgspec.structs.replace(context, own=False, scope=found.scope, piped=found.scope.piped, keys=found.scope.keys)
         known.open = True
         self._open.append(known)
-        value = yield self.value(found.binding.value, inside)
+        value = self.value(found.binding.value, inside)
         self._open.pop().open = False
         if plain:
             self._known[at] = value
@@ -285,8 +280,7 @@ class OpenRounds:
         """The body of the `repeat` whose rounds a body sees: itself, or the one before an `else`."""
         self.homes: dict[int, Scope] = {}
         """The names of each body of a `repeat`."""
-        bodies = self.bodies  # not through `self`, which would be a circle that only the garbage collector frees
-        known = Bodies(lambda number: steps.table[number].content, self.lists.get, lambda body: (bodies[body], {}))
+        known = Bodies(lambda number: steps.table[number].content, self.lists.get, lambda body: (self.bodies[body], {}))
         self._rounds = Rounds(known)
 
     def home_of(self, path: Path) -> Scope | None:

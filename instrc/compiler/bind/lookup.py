@@ -263,18 +263,8 @@ def find_in_context(name: Name, context: EvaluationContext) -> BoundValue | None
     return None if isinstance(found, LocalName) else found
 
 
-def known_instruction(callee: Name | Uri, context: EvaluationContext) -> Instruction | None:
-    """Return the instruction that stands before brackets, if it was found before and nothing else can be meant."""
-    program = context.scope.program
-    if context.keys is not None or callee.text in program.taken:
-        return None
-    return program.instructions.found.get(callee.text)  # it has no references
-
-
 def callee_of(ev: Evaluation, name: Name, context: EvaluationContext) -> Called | None:
     """Return what a name before brackets calls; a name that stands for a value calls nothing."""
-    if known := known_instruction(name, context):
-        return known  # as most are
     named = context.find(name.text) or context.scope.look_up(name.text)
     found = undefined_meaning(ev, name, context.scope) if named is None else named
     if found is None or isinstance(found, Called):

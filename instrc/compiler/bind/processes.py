@@ -15,7 +15,6 @@ from instrc.compiler.bind.scopes import CONTEXTS, CalledProgram, Scope, Special,
 from instrc.compiler.bind.steps import PRIVATE, PROGRAM, EvaluationContext
 from instrc.compiler.bind.values import BoundValue, BraceNames, Cut, Inner, Members, StepResult, step_numbers
 from instrc.compiler.ir import Argument, Context, Fusion, Instruction, Path, Slot
-from instrc.compiler.trampoline import Task
 from instrc.language import surface
 from instrc.language.surface import Argument as Written
 from instrc.problems.errors import InstrcError
@@ -80,7 +79,7 @@ def _is_known(ev: Evaluation, value: surface.Expression, known: set[str], contex
 
 def process(
     ev: Evaluation, called: Special, written: tuple[Written, ...], span: Span, context: EvaluationContext
-) -> Task[BoundValue | None]:
+) -> BoundValue | None:
     """Make a process cut by hand: its contexts in order, each with the steps that are new in it."""
     if called.name != "Process" or not context.exported or context.own:
         ev.report.add(problems.calls.MisplacedContext(at=span, word=called.name))
@@ -93,10 +92,7 @@ def process(
     for index, each in enumerate(written):
         inside = replace(context.inside(), by_hand=True, keys=keys, braces=ev.braces(context, index))
         block, _ = _open_up(ev, each.value, context.scope)
-        if isinstance(block, surface.Block):
-            chunk = yield _block(ev, each, inside)
-        else:
-            chunk = yield _context(ev, each, inside, later)
+        chunk = _block(ev, each, inside) if isinstance(block, surface.Block) else _context(ev, each, inside, later)
         if chunk is None:
             keys.fields.update(_unknown(ev, each, keys, context.scope))
             continue
@@ -143,10 +139,10 @@ def _open_up(ev: Evaluation, expression: surface.Expression, scope: Scope) -> tu
             return expression, tuple(annotations)
 
 
-def _block(ev: Evaluation, written: Written, context: EvaluationContext) -> Task[Context | None]:
+def _block(ev: Evaluation, written: Written, context: EvaluationContext) -> Context | None:
     """Read a block that stands among the contexts; its label is its key, and a name for the contexts after it."""
     first = len(ev.steps.table)
-    value = yield ev.value(written.value, replace(context, by_hand=False, key=written.label))
+    value = ev.value(written.value, replace(context, by_hand=False, key=written.label))
     if not isinstance(value, StepResult) or not isinstance(value.path.origin, int):
         return None
     number = value.path.origin
@@ -164,7 +160,7 @@ def _block(ev: Evaluation, written: Written, context: EvaluationContext) -> Task
     return Context("block", (number,), (), written.value.span)
 
 
-def _context(ev: Evaluation, written: Written, context: EvaluationContext, later: dict[str, Span]) -> Task[Context | None]:
+def _context(ev: Evaluation, written: Written, context: EvaluationContext, later: dict[str, Span]) -> Context | None:
     """Read one context; the keys in its braces go on being names in the contexts after it."""
     expression, annotations = _open_up(ev, written.value, context.scope)
     special = (
@@ -191,13 +187,13 @@ def _context(ev: Evaluation, written: Written, context: EvaluationContext, later
                     )
                 )
                 return None
-            value = yield braces.object_of_values(ev, each.value, replace(context, placing=True))
+            value = braces.object_of_values(ev, each.value, replace(context, placing=True))
             if isinstance(value, Members) and context.keys is not None:
                 context.keys.fields.update(value.fields)
                 for _, member in value.fields:
                     context.keys.parts.update(ev.steps.parts(member))
         else:
-            value = yield ev.value(each.value, context)
+            value = ev.value(each.value, context)
             if isinstance(value, Members) and context.keys is not None:  # of what a mixin holds
                 context.keys.fields.update(value.fields)
         if value is None:
@@ -267,7 +263,7 @@ def _awaits(ev: Evaluation, written: Written, chunk: Context, keys: BraceNames, 
 
 def start(
     ev: Evaluation, instruction: Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
-) -> Task[BoundValue | None]:
+) -> BoundValue | None:
     """Make the step that starts a process: what its contexts are given is placed in them."""
     schema = ev.flat(instruction, span)
     slots: list[Slot] = []
@@ -279,7 +275,7 @@ def start(
         if is_data(expression):
             slots.append(ev.steps.identities.slot(field.key, Constant(data_of(ev, expression)), field.key_span))
             continue
-        slot = yield _place_slot(ev, instruction, field, expression, replace(inside, braces=ev.braces(inside, field.key)))
+        slot = _place_slot(ev, instruction, field, expression, replace(inside, braces=ev.braces(inside, field.key)))
         if slot is None:
             return None
         slots.append(slot)
@@ -305,13 +301,13 @@ def _launches_fields(ev: Evaluation, instruction: Instruction, written: tuple[Wr
 
 def _place_slot(
     ev: Evaluation, holder: Instruction, field: surface.Field, expression: surface.Expression, context: EvaluationContext
-) -> Task[Slot | None]:
+) -> Slot | None:
     """Place the model steps of an expression in a slot: one becomes the slot, several stand in it under their keys."""
     brackets = brackets_at(ev, context)
     if isinstance(expression, surface.Object):
-        block = yield braces.block(ev, expression, context, brackets, ())
+        block = braces.block(ev, expression, context, brackets, ())
         return None if block is None else calls.slot_of(ev, field, block[0])
-    value = yield ev.value(expression, replace(context.given_to(brackets), key=PRIVATE))
+    value = ev.value(expression, replace(context.given_to(brackets), key=PRIVATE))
     if value is None:
         return None
     units = ev.steps.fill(brackets, context)
@@ -339,9 +335,8 @@ def _add(ev: Evaluation, instruction: Instruction, slots: tuple[Slot, ...], cont
     )
 
 
-def launch(ev: Evaluation, written: tuple[Written, ...], span: Span, context: EvaluationContext) -> Task[BoundValue | None]:
+def launch(ev: Evaluation, written: tuple[Written, ...], span: Span, context: EvaluationContext) -> BoundValue | None:
     """Make the tool that launches a process kept as a vibe: its name as a constant, and its entry to fill in."""
-    yield from ()
     launcher = find_instruction(ev, surface.Name("LaunchProcess", span), context.scope)
     if not isinstance(launcher, Instruction):
         return None

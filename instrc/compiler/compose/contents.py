@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from instrc import problems
 from instrc.compiler.instructions import PART, InstructionTable, fatal_in_program
 from instrc.compiler.ir import Application, Content, Context, Fusion, Instruction, Placed, Slot, StepObject
-from instrc.compiler.trampoline import Task
 from instrc.language.program_places import annotations_behind, place_in
 from instrc.problems.errors import CompileError
 from instrc.problems.problem import Problem
@@ -377,7 +376,7 @@ class ContentSchema:
         self.placed: list[Placed] = []
         """The objects of steps that stand in it."""
 
-    def of(self, content: Content, path: tuple[str, ...]) -> Task[Json]:
+    def of(self, content: Content, path: tuple[str, ...]) -> Json:
         """Compose what fills a step or a slot; `path` are the slots that lead to it."""
         match content:
             case Constant(value):
@@ -392,7 +391,7 @@ class ContentSchema:
                 self.demand_possible(schema, span, instruction)
                 if not slots and not annotations and not mixins:
                     return schema
-                schema = yield self.filled(schema, slots, path, span, instruction)
+                schema = self.filled(schema, slots, path, span, instruction)
                 told_before = len(self.report.problems)
                 schema = self.annotated(schema, annotations, span, instruction)
                 inside = [instruction]
@@ -400,7 +399,7 @@ class ContentSchema:
                     if not admits_objects(schema):
                         known = len(self.report.problems) > told_before  # what left nothing
                         raise CompileError([] if known else [problems.steps.OutputNotObject(at=span, word=instruction.name)])
-                    wrapped = yield self.of_mixin(structs.replace(mixin, annotations=()), path)
+                    wrapped = self.of_mixin(structs.replace(mixin, annotations=()), path)
                     told = Report()
                     spliced = splice(wrapped, schema, report=told, applied=mixin.mixin.name, at=mixin.span)
                     for problem in map(fatal_in_program, told.problems):
@@ -426,23 +425,21 @@ class ContentSchema:
         if not self.report.failed:
             self.report.problems.extend(impossible(schema, span, lambda place: registry.locate(uri, place) if uri else None))
 
-    def of_mixin(self, application: Application, path: tuple[str, ...]) -> Task[Json]:
+    def of_mixin(self, application: Application, path: tuple[str, ...]) -> Json:
         """Compose a mixin with its named slots; it speaks about itself, so its own title and description stay behind."""
         schema = self.instructions.schema(application.mixin)
         if isinstance(schema, dict):
             schema = {keyword: value for keyword, value in schema.items() if keyword not in _ABOUT}
-        schema = yield self.filled(schema, application.slots, path, application.span, application.mixin)
+        schema = self.filled(schema, application.slots, path, application.span, application.mixin)
         return self.annotated(schema, application.annotations, application.span, application.mixin)
 
-    def filled(
-        self, schema: Json, slots: tuple[Slot, ...], path: tuple[str, ...], at: Span, instruction: Instruction
-    ) -> Task[Json]:
+    def filled(self, schema: Json, slots: tuple[Slot, ...], path: tuple[str, ...], at: Span, instruction: Instruction) -> Json:
         """Compose slots into the properties of their names."""
         if not slots:
             return schema
         properties: dict[str, Json] = {}
         for slot in slots:
-            made = yield self.of(slot.content, (*path, slot.name))
+            made = self.of(slot.content, (*path, slot.name))
             properties[slot.name] = self.instructions.part(made)
         known = mapping(schema.get("properties")) if isinstance(schema, dict) else {}
         added = [name for name in properties if name not in known]

@@ -1,0 +1,33 @@
+"""Raise Python's recursion limit while a program is compiled: expressions are evaluated by functions that call each other."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import Final
+
+EVALUATED_LEVELS: Final = 25_000
+"""Expressions evaluated one for the other: brackets, definitions that need definitions, programs that call programs."""
+_CALLS: Final = EVALUATED_LEVELS * 12
+"""Calls of Python for that many expressions.  They take no C stack: each goes from one Python function to the next."""
+_lock = Lock()
+_limits: list[int] = []
+"""The limits before each compilation that is under way."""
+
+
+@contextmanager
+def deep_calls() -> Iterator[None]:
+    """Raise the limit; the last of several threads that compile at once restores it."""
+    with _lock:
+        _limits.append(sys.getrecursionlimit())
+        sys.setrecursionlimit(max(_CALLS, _limits[0]))
+    try:
+        yield
+    finally:
+        with _lock:
+            before = _limits[0]
+            _limits.pop()
+            if not _limits:
+                sys.setrecursionlimit(before)
