@@ -125,9 +125,10 @@ if TYPE_CHECKING:
     from instrc.providers.targets import targets
     from instrc.providers.transcode import Inexpressible
     from instrc.runtime.activities import PENDING, Activities, ActivityError, Retry, activity, current_call
-    from instrc.runtime.engine import Question, Run
     from instrc.runtime.models.model import Model, ModelError, Reply, Request, Sample, Scripted
     from instrc.runtime.models.partial import AnswerPart
+    from instrc.runtime.questions import Question
+    from instrc.runtime.run import Run
     from instrc.runtime.stream import RunStream
     from instrc.schema.flattening.provenance import Flat
     from instrc.taskbench.sample import export_plan, import_plan, sample_plans, score_plans
@@ -301,8 +302,8 @@ _HOMES = {
     "Sample": "instrc.runtime.models.model",
     "Scripted": "instrc.runtime.models.model",
     "Retry": "instrc.runtime.activities",
-    "Question": "instrc.runtime.engine",
-    "Run": "instrc.runtime.engine",
+    "Question": "instrc.runtime.questions",
+    "Run": "instrc.runtime.run",
     "AnswerPart": "instrc.runtime.models.partial",
     "RunStream": "instrc.runtime.stream",
 }

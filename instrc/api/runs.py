@@ -19,11 +19,13 @@ from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.runtime.activities import Activities
 from instrc.runtime.effects import Check
-from instrc.runtime.engine import People, Run, RunFilter, RunStatus, run_to_end
 from instrc.runtime.interpreter import versions
 from instrc.runtime.models.cache import AnswerCache
 from instrc.runtime.models.model import Model
 from instrc.runtime.models.partial import TellPart
+from instrc.runtime.questions import People
+from instrc.runtime.run import Run, run_to_end
+from instrc.runtime.run_report import RunFilter, RunStatus
 from instrc.runtime.stream import RunStream
 from instrc.runtime.traces import Sink
 from instrc.testing.rehearsal import Rehearsal, made_inputs, rehearsal_of

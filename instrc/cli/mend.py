@@ -13,8 +13,9 @@ from instrc.cli.running import engine
 from instrc.cli.terminal import write_error
 
 if TYPE_CHECKING:
-    from instrc.runtime.engine import Engine, RunReport
+    from instrc.runtime.engine_protocol import Engine
     from instrc.runtime.retry import ForkOptions, RetryOptions
+    from instrc.runtime.run_report import RunReport
     from instrc.text.jsonvalue import Json
 
 OtherModel = Annotated[str | None, typer.Option("--model", metavar="MODEL", help="Ask this model from now on, for every chunk.")]

@@ -30,9 +30,10 @@ if TYPE_CHECKING:
 
     from instrc.engines.launch import Launcher, RehearseMode
     from instrc.engines.prepare import Prepared
-    from instrc.runtime.engine import Engine, Launch, Serving
+    from instrc.runtime.engine_protocol import Engine, Serving
     from instrc.runtime.interpreter.documents import UserCommand
     from instrc.runtime.models.partial import AnswerPart
+    from instrc.runtime.run_launch import Launch
     from instrc.runtime.session import Session
 
 Input = Annotated[
@@ -396,7 +397,7 @@ def answer_command(
     """
     running.refuse_output(output, running.files_of(data))
     with options.exit_on_problems(shape), running.Watcher(as_json=as_json, quiet=quiet) as sink:
-        from instrc.runtime.engine import answer_or_resume
+        from instrc.runtime.reconnect import answer_or_resume
 
         given = running.given_value(data, data=True)
         kept = engine(store, engine_name, run=run, watch=sink)
@@ -426,11 +427,11 @@ def worker_command(
 
     It continues interrupted runs too, and works until SIGTERM or Ctrl-C.
     """
-    from instrc.runtime import engine as engines
+    from instrc.runtime.engine_protocol import Serving
 
     with options.exit_on_problems(shape), running.Watcher(as_json=as_json, quiet=quiet, several=True) as sink:
         carrier = engine(store, engine_name, watch=sink, parts=_heard_elsewhere)
-        if not isinstance(carrier, engines.Serving):
+        if not isinstance(carrier, Serving):
             carried = "the engine `memory` has no workers: a run on it is carried out by the command that starts it"
             options.refuse_use(f'{carried}; `durable` (`pip install "instrc[durable]"`) and `temporal` have workers', "--engine")
         if retry_held is not None and not is_span(retry_held):
@@ -507,7 +508,7 @@ async def _reached(carrier: Serving, stop: asyncio.Event) -> None:
     """Return as soon as the server of an engine answers, which a worker may be started before, or soon after `stop` is set."""
     from asyncio import sleep  # as above
 
-    from instrc.runtime.engine import wait_for_server
+    from instrc.runtime.reconnect import wait_for_server
 
     await wait_for_server(carrier, running.tell_line, stop=stop)
     await sleep(_LAST_MOMENT if stop.is_set() else 0)

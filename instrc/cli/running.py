@@ -35,8 +35,10 @@ if TYPE_CHECKING:
     from rich.tree import Tree
 
     from instrc.engines.prepare import Prepared
-    from instrc.runtime.engine import Engine, EngineOptions, Keep, People, Question, RunReport
+    from instrc.runtime.engine_protocol import Engine, EngineOptions, Keep
     from instrc.runtime.models.partial import AnswerPart
+    from instrc.runtime.questions import People, Question
+    from instrc.runtime.run_report import RunReport
 
 _T = TypeVar("_T")
 _engines: list[Engine] = []
@@ -100,10 +102,10 @@ def run_to_end(work: Coroutine[object, object, _T]) -> _T:
 
 async def lasting(kept: Engine, work: Callable[[bool], Awaitable[_T]]) -> _T:
     """Do something with an engine; its server may be lost meanwhile, for as long as the settings say."""
-    from instrc.runtime.engine import RECONNECT, through_losses
+    from instrc.runtime.reconnect import RECONNECT_SECONDS, retry_after_reconnect
     from instrc.vibes.settings import read_settings
 
-    return await through_losses(kept, work, read_settings(Path()).run.get("reconnect", RECONNECT), tell_line)
+    return await retry_after_reconnect(kept, work, read_settings(Path()).run.get("reconnect", RECONNECT_SECONDS), tell_line)
 
 
 _MARKS = {"running": "…", "done": "✓", "failed": "✗", "waiting": "?", "held": "!"}
@@ -444,7 +446,7 @@ def deliver(
     if not quiet:
         for line in _next_steps(report, _where(store, engine_name)):
             write_error(f"{line}\n")
-    from instrc.runtime.engine import RUN_ERRORS  # the help does without it
+    from instrc.runtime.run_report import RUN_ERRORS  # the help does without it
 
     return FINE if report.status in {"done", "running"} else codes_of(RUN_ERRORS[report.status]).exit
 

@@ -20,7 +20,7 @@ from instrc.text.jsonvalue import JsonObject
 from instrc.text.visible import visible_lines
 
 if TYPE_CHECKING:
-    from instrc.runtime.engine import RunReport
+    from instrc.runtime.run_report import RunReport
     from instrc.runtime.traces import Event
 
 
@@ -45,7 +45,7 @@ def runs_command(
     With `--family`, those that were forked from one another, each below its origin.
     """
     from instrc.engines.stores import scheme_of
-    from instrc.runtime.engine import RunFilter
+    from instrc.runtime.run_report import RunFilter
 
     if prune and family is not None:
         refuse_use("`--prune` deletes by age alone", "--family")

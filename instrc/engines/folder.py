@@ -15,27 +15,18 @@ from instrc import problems
 from instrc.engines.memory import LiveRun, StoredRun, journal_of, questions_of
 from instrc.engines.stores import forget_beside
 from instrc.problems.errors import ConflictError, NotFoundError, SettingsError
+from instrc.runtime.answers import copy_answer, find_question
 from instrc.runtime.effects import Invention
-from instrc.runtime.engine import (
-    EngineOptions,
-    Equip,
-    ForkingEngine,
-    Launch,
-    Question,
-    Run,
-    RunReport,
-    RunStatus,
-    TracedEngine,
-    answer_copied,
-    chosen,
-    require_ended,
-    status_of,
-)
+from instrc.runtime.engine_protocol import EngineOptions, Equip, ForkingEngine, TracedEngine
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import Author, Outcome
 from instrc.runtime.journal import Journal, begun
+from instrc.runtime.questions import Question
 from instrc.runtime.retry import ForkOptions, ForkOrigin, RetryOptions, was_cancelled
+from instrc.runtime.run import Run
 from instrc.runtime.run_config import RunConfig
+from instrc.runtime.run_launch import Launch
+from instrc.runtime.run_report import RunReport, RunStatus, require_ended, status_of
 from instrc.runtime.traces import Event
 from instrc.text.callers import warn_caller
 from instrc.text.files import read_whole
@@ -112,7 +103,7 @@ class FolderEngine(TracedEngine):
         saved = self._load(run)
         if _overdue(saved):
             await self._proceed(saved)
-        question = chosen(list((report := _report(saved)).questions), step, run, report)
+        question = find_question(list((report := _report(saved)).questions), step, run, report)
         return await self._proceed(saved, lambda live: live.accept(question.id, data, by))
 
     async def cancel(self, run: str) -> RunReport:
@@ -302,17 +293,17 @@ class EngineRun(Run):
         return super().usage if recorded is None else recorded
 
     async def answer_async(self, step: str, data: JsonLike) -> EngineRun:
-        """Do what `answer` does, from code that is asynchronous."""
-        self.report = await self.engine.answer(self.id, step, answer_copied(step, data))
+        """Answer a question and continue the run."""
+        self.report = await self.engine.answer(self.id, step, copy_answer(step, data))
         return self
 
     async def resume_async(self) -> EngineRun:
-        """Do what `resume` does, from code that is asynchronous."""
+        """Continue until the run ends or waits."""
         self.report = await (self.engine.show if self._is_settled else self.engine.resume)(self.id)
         return self
 
     async def cancel_async(self) -> EngineRun:
-        """Do what `cancel` does, from code that is asynchronous."""
+        """Cancel the run."""
         self.report = await self.engine.cancel(self.id)
         return self
 
@@ -326,7 +317,7 @@ class EngineRun(Run):
         return EngineRun(self.engine, await self.engine.fork(self.id, options), self._here)
 
     async def delete_async(self) -> None:
-        """Do what `delete` does, from code that is asynchronous."""
+        """Delete the run."""
         await self.engine.delete(self.id)
 
     @property

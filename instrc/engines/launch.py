@@ -29,20 +29,10 @@ from instrc.process.flow import Chunk
 from instrc.process.process import Process
 from instrc.process.request_settings import RequestSettings
 from instrc.runtime.activities import Activities, complaints
+from instrc.runtime.answers import ask_people
 from instrc.runtime.boundary import NotJsonError, received
 from instrc.runtime.effects import Check, Effects, Invention
-from instrc.runtime.engine import (
-    RECONNECT,
-    Engine,
-    EngineOptions,
-    Equip,
-    Launch,
-    People,
-    RunReport,
-    answer_or_resume,
-    ask_people,
-    through_losses,
-)
+from instrc.runtime.engine_protocol import Engine, EngineOptions, Equip
 from instrc.runtime.interpreter.documents import Author, PinnedPlan, bare_name
 from instrc.runtime.journal import Journal
 from instrc.runtime.models.batching import Batching
@@ -53,8 +43,12 @@ from instrc.runtime.models.model import Model, Sample
 from instrc.runtime.models.partial import TellPart
 from instrc.runtime.models.settings import RequestTable
 from instrc.runtime.plan import plan_digest, plan_of
+from instrc.runtime.questions import People
+from instrc.runtime.reconnect import RECONNECT_SECONDS, answer_or_resume, retry_after_reconnect
 from instrc.runtime.retry import ForkOptions, ProgramVersion, RetryOptions, fork_of, origin_of, wrong_id
 from instrc.runtime.run_config import CacheConfig, OnFailure, RunConfig
+from instrc.runtime.run_launch import Launch
+from instrc.runtime.run_report import RunReport
 from instrc.runtime.session import SessionTool
 from instrc.runtime.telemetry import Telemetry, listened, logged
 from instrc.runtime.traces import Event, Sink, join_sinks, told_apart
@@ -511,8 +505,8 @@ class Host:
 
     async def _lasting(self, work: Callable[[bool], Awaitable[_T]]) -> _T:
         """Do something with the engine; its server may be lost meanwhile, for as long as the settings say."""
-        limit = read_settings(Path()).run.get("reconnect", RECONNECT)
-        return await through_losses(self.engine, work, limit, warn_caller)
+        limit = read_settings(Path()).run.get("reconnect", RECONNECT_SECONDS)
+        return await retry_after_reconnect(self.engine, work, limit, warn_caller)
 
     def take(self, run: str, here: Here, *, ended: bool = False) -> None:
         """Note what a run is begun or continued with here; of one that has `ended`, as long as the caller keeps it."""

@@ -11,30 +11,26 @@ from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from instrc import problems
 from instrc.problems.errors import ConflictError
+from instrc.runtime.answers import (
+    answer_facts,
+    answer_result,
+    ask_person,
+    copy_answer,
+    decision,
+    find_question,
+    operator_faults,
+    require_acceptable,
+)
 from instrc.runtime.boundary import copy_of, said_by
 from instrc.runtime.effects import Effects, Invention
-from instrc.runtime.engine import (
-    People,
-    Question,
-    Run,
-    RunReport,
-    RunStatus,
-    answer_copied,
-    answer_given,
-    answer_of,
-    chosen,
-    decision,
-    facts_of_answer,
-    faults_of_operator,
-    questions_in,
-    require_fit,
-    status_of,
-)
 from instrc.runtime.interpreter import documents, versions
 from instrc.runtime.journal import Again, Hold, Journal, JournalEntry, begun, rebuild_journal
 from instrc.runtime.models.catalogue import require_other
 from instrc.runtime.plan import Cancellable, child_inputs, child_result, drive, has_pauses, plan_of
+from instrc.runtime.questions import People, Question, open_questions
 from instrc.runtime.retry import ForkOptions, ForkOrigin, ProgramVersion, RetryOptions, fork_of, origin_of, retry_of
+from instrc.runtime.run import Run
+from instrc.runtime.run_report import RunReport, RunStatus, status_of
 from instrc.runtime.traces import Event
 from instrc.text.durations import seconds
 from instrc.text.jsonvalue import Json, JsonObject, as_object
@@ -181,7 +177,7 @@ class MemoryPort:
 
     async def _ask(self, command: documents.UserCommand) -> documents.Result | None:
         asked = self._asked[command["id"]] = self._asked.get(command["id"], 0) + 1
-        answer = await answer_of(self.people, command) if self.people is not None and asked <= _PATIENCE else None
+        answer = await ask_person(self.people, command) if self.people is not None and asked <= _PATIENCE else None
         if answer is not None:
             self.effects.tell("told", command["id"], answer=answer, steps=list(command["steps"]))
             return {"ok": answer}
@@ -364,14 +360,14 @@ class LiveRun(Run):
         return questions_of(self.stored())
 
     async def answer_async(self, step: str, data: JsonLike) -> LiveRun:
-        """Do what `answer` does, from code that is asynchronous."""
+        """Answer a question and continue the run."""
         if self.overdue:
             await self.resume_async()
         self.accept(step, data)
         return await self.resume_async()
 
     async def resume_async(self) -> LiveRun:
-        """Do what `resume` does, from code that is asynchronous."""
+        """Continue until the run ends or waits."""
         if self._outcome is None and not self.cancelled:
             await self._resume_children()
             open_ = {command["id"] for command in versions.pending(self.plan, self.state)}
@@ -427,34 +423,34 @@ class LiveRun(Run):
         return passed or any(child.overdue for child in self.children.values())
 
     async def cancel_async(self) -> LiveRun:
-        """Do what `cancel` does, from code that is asynchronous."""
+        """Cancel the run."""
         self.cancelled = self._outcome is None
         return self
 
     def accept(self, step: str, answer: JsonLike, by: documents.Author | None = None) -> None:
         """Take an answer in, without going on."""
-        data = answer_copied(step, answer)
-        question = chosen(self._questions, step, self.id, self._report)
+        data = copy_answer(step, answer)
+        question = find_question(self._questions, step, self.id, self._report)
         below, slash, asked = question.id.partition("/")
         if slash:
             self.children[below].accept(asked, data, by)
             return
         if question.by == "operator":
-            require_fit(faults_of_operator(question, data), step)
+            require_acceptable(operator_faults(question, data), step)
             self._decide(question.id, as_object(data), by)
             return
-        require_fit(versions.faults(self.plan, self.state, question.id, data), step)
-        self.effects.tell("told", question.id, **facts_of_answer(data, by, question.steps))
-        self._apply(question.id, answer_given(data, by))
+        require_acceptable(versions.faults(self.plan, self.state, question.id, data), step)
+        self.effects.tell("told", question.id, **answer_facts(data, by, question.steps))
+        self._apply(question.id, answer_result(data, by))
 
     def _decide(self, command: str, data: JsonObject, by: documents.Author | None) -> None:
         """Do what the operator has decided of what holds the run."""
         again = decision(command, data)
-        self.effects.tell("told", command, **facts_of_answer(data, by))
+        self.effects.tell("told", command, **answer_facts(data, by))
         if again is not None:
             self.begin_again(again)
         else:
-            self._apply(command, answer_given(data["result"], by) if "result" in data else {"error": self.held[command]})
+            self._apply(command, answer_result(data["result"], by) if "result" in data else {"error": self.held[command]})
 
     async def _retry_async(self, options: RetryOptions) -> LiveRun:
         """Go on with a run that has failed, or that is held."""
@@ -588,6 +584,6 @@ def questions_of(stored: StoredRun) -> list[Question]:
     """Return what a run waits for, with the processes that serve its activities."""
     children, later = stored.get("children", {}), set(stored["later"])
     found: list[Question] = []
-    for asked in questions_in(stored["plan"], stored["state"], later | children.keys(), stored.get("held", {})):
+    for asked in open_questions(stored["plan"], stored["state"], later | children.keys(), stored.get("held", {})):
         found += [below.below(asked.id) for below in questions_of(children[asked.id])] if asked.id in children else [asked]
     return found

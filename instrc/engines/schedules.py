@@ -22,7 +22,7 @@ from instrc.text.jsonvalue import Json
 from instrc.vibes.project import Project
 
 if TYPE_CHECKING:
-    from instrc.runtime.engine import Launch
+    from instrc.runtime.run_launch import Launch
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,79}")
 

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing, suppress
 
-from instrc.runtime.engine import Run
 from instrc.runtime.interpreter.documents import bare_name
 from instrc.runtime.models.partial import AnswerPart, TellPart
+from instrc.runtime.run import Run
 from instrc.text import arguments
 from instrc.text.jsonvalue import Json, mapping
 

@@ -32,7 +32,8 @@ from starlette.routing import BaseRoute, Mount, Route, Router
 
 from instrc import problems
 from instrc.problems.errors import InstrcError, LimitError, NotFoundError
-from instrc.runtime.engine import RunFilter, chosen
+from instrc.runtime.answers import find_question
+from instrc.runtime.run_report import RunFilter
 from instrc.server.access import Caller
 from instrc.server.approvals import digest_of
 from instrc.server.door import caller_of
@@ -243,7 +244,7 @@ class ServiceHandler(RequestHandler):
         for name, parts in named.items():
             asked = asked_of_people(info.report)
             wanted = name or general or (asked[0].id if len(asked) == 1 else "")
-            question = chosen(asked, wanted, run, info.report)
+            question = find_question(asked, wanted, run, info.report)
             is_json, value, words = given_in(parts)
             data = value if is_json else answer_of(words, question.schema)
             comment = words if is_json and words else None

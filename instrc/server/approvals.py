@@ -10,7 +10,7 @@ from typing import Final
 from instrc import problems
 from instrc.problems.errors import AnswerError
 from instrc.runtime.activities import complaints
-from instrc.runtime.engine import Question
+from instrc.runtime.questions import Question
 from instrc.schema.vocabulary import APPROVAL
 from instrc.text.durations import is_span, seconds
 from instrc.text.jsontext import dumps

@@ -8,7 +8,8 @@ from typing import Final
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from instrc.runtime.engine import Question, RunReport, words_of
+from instrc.runtime.questions import Question
+from instrc.runtime.run_report import RunReport, describe_outcome
 from instrc.runtime.traces import Event
 from instrc.schema.validation import is_valid
 from instrc.server.access import Caller
@@ -71,7 +72,7 @@ def ended_words(report: RunReport) -> str:
     if report.status == "held":
         shown = [each.show for each in report.questions if each.by == "operator"]
         return f"the run is held until its operator decides: {_message(shown[0]) if shown else ''}"
-    return "the run was cancelled" if report.status == "cancelled" else words_of(report.outcome)
+    return "the run was cancelled" if report.status == "cancelled" else describe_outcome(report.outcome)
 
 
 def _message(show: Json) -> str:

@@ -20,7 +20,8 @@ from instrc.engines.launch import Launcher, RehearseMode
 from instrc.engines.prepare import Prepared, prepare
 from instrc.problems.errors import InstrcError, SettingsError, UnreachableError
 from instrc.problems.suggest import nearest
-from instrc.runtime.engine import Engine, Serving, wait_for_server
+from instrc.runtime.engine_protocol import Engine, Serving
+from instrc.runtime.reconnect import wait_for_server
 from instrc.server.door import Identify
 from instrc.server.http import Beside, app_of
 from instrc.server.identity import Identity, ProviderKeys

@@ -21,8 +21,8 @@ from starlette.routing import BaseRoute, Route
 from instrc.problems import runs, serving
 from instrc.problems.errors import AuthenticationError, InstrcError, RequestError, StaleError, codes_of
 from instrc.problems.problem import Problem
-from instrc.runtime.engine import RunFilter, values_of_steps
 from instrc.runtime.interpreter.documents import Complaint
+from instrc.runtime.run_report import RunFilter, step_values
 from instrc.runtime.trace_page import page_of
 from instrc.runtime.traces import spans_of, steps_of
 from instrc.schema.strip import split
@@ -292,7 +292,7 @@ class Inbox:
         answers = sorted(
             ((vote, steps.get(name) or name) for name, votes in decided.items() for vote in votes), key=lambda each: each[0].at
         )
-        brought = {_step((key,), key): split(value)["output"] for key, value in values_of_steps(info.report.record).items()}
+        brought = {_step((key,), key): split(value)["output"] for key, value in step_values(info.report.record).items()}
         ended = info.report.outcome
         failed = ended["error"]["step"] if ended is not None and ended["status"] == "failed" else None
         failed = failed and _step((failed,), failed)

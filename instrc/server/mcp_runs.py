@@ -20,7 +20,7 @@ from instrc.engines.launch import Launcher
 from instrc.engines.prepare import Prepared, inputs_schema
 from instrc.problems.errors import InstrcError
 from instrc.process.process import Process
-from instrc.runtime.engine import Question
+from instrc.runtime.questions import Question
 from instrc.schema.strip import split, strip
 from instrc.server.access import Caller
 from instrc.server.exchange import Identified, answer_of, asked_of_people, ended_words, question_json, standings

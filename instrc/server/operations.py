@@ -10,8 +10,8 @@ from typing import Final, NoReturn, TypeAlias, cast
 
 from instrc import problems
 from instrc.problems.errors import InstrcError, RequestError
-from instrc.runtime.engine import STATUSES, RunFilter
 from instrc.runtime.retry import ForkOptions, RetryOptions
+from instrc.runtime.run_report import STATUSES, RunFilter
 from instrc.server.access import Caller
 from instrc.server.records import RunRow
 from instrc.server.run_service import Page, ProgramInfo, QuestionInfo, RunInfo, RunService

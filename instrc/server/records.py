@@ -32,7 +32,8 @@ from instrc.engines.service_tables import (
     forget,
     service_store,
 )
-from instrc.runtime.engine import Question, RunReport
+from instrc.runtime.questions import Question
+from instrc.runtime.run_report import RunReport
 from instrc.server.approvals import Vote, approval_of, digest_of
 from instrc.text.jsonvalue import Json, JsonObject
 

@@ -29,9 +29,12 @@ from instrc.problems.errors import (
 from instrc.problems.problem import Problem
 from instrc.problems.suggest import nearest
 from instrc.runtime.activities import complaints
-from instrc.runtime.engine import Engine, Question, RunFilter, RunReport, TracedEngine, chosen
+from instrc.runtime.answers import find_question
+from instrc.runtime.engine_protocol import Engine, TracedEngine
 from instrc.runtime.interpreter.documents import Author, spellings
+from instrc.runtime.questions import Question
 from instrc.runtime.retry import ForkOptions, RetryOptions
+from instrc.runtime.run_report import RunFilter, RunReport
 from instrc.runtime.traces import Event
 from instrc.server.access import Caller, RateLimiter, Role
 from instrc.server.approvals import Approval, Vote, approval_of, digest_of, side_of
@@ -341,7 +344,7 @@ class RunService:
         report = await self._seen(caller, run, question)
         await self._note(report)
         try:
-            found = chosen(list(report.questions), question, run, report)
+            found = find_question(list(report.questions), question, run, report)
         except InstrcError:
             if await asyncio.to_thread(self.records.votes, run, question):  # the report knows steps, no ids of questions
                 answered = problems.runs.NoSuchQuestion(run=run, step=question, open=(), closed="answered")

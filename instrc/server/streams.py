@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Final, cast
 
-from instrc.runtime.engine import Engine
+from instrc.runtime.engine_protocol import Engine
 from instrc.runtime.models.partial import AnswerPart
 from instrc.runtime.traces import Event
 from instrc.text.jsonvalue import JsonObject

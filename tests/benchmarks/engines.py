@@ -31,8 +31,9 @@ from instrc.engines.folder import FolderEngine  # the engine itself, with effect
 from instrc.engines.stores import store_of  # the database without the engine
 from instrc.engines.temporal.temporal_engine import TemporalEngine  # the engine itself, with effects of the test
 from instrc.runtime.effects import Effects
-from instrc.runtime.engine import Engine, Launch
+from instrc.runtime.engine_protocol import Engine
 from instrc.runtime.plan import plan_of
+from instrc.runtime.run_launch import Launch
 
 
 def chain(steps: int) -> Any:

@@ -14,7 +14,7 @@ import pytest
 
 import instrc
 from instrc.cli import main
-from instrc.runtime.engine import words_of  # the words for each end of a run
+from instrc.runtime.run_report import describe_outcome  # the words for each end of a run
 
 PROGRAM = """
 const mail = prompt | @{ title: "Draft", type: "object", properties: { text: { type: "string" }, "$score": { type: "number" } },
@@ -228,7 +228,7 @@ def test_an_engine_that_nobody_knows_is_a_problem() -> None:
     ],
 )
 def test_the_end_of_a_run_is_said_in_words(outcome: Any, words: str) -> None:
-    assert words_of(outcome) == words
+    assert describe_outcome(outcome) == words
 
 
 def test_another_process_that_cannot_carry_a_held_run_leaves_it_held(

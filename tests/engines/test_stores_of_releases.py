@@ -20,7 +20,7 @@ from instrc import Activities, Reply, Request
 from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itself, with effects of the test
 from instrc.engines.folder import FolderEngine  # the engine itself, with effects of the test
 from instrc.runtime.effects import Effects
-from instrc.runtime.engine import Engine
+from instrc.runtime.engine_protocol import Engine
 from instrc.runtime.retry import ForkOptions, RetryOptions, fork_of
 
 STORES = sorted((Path(__file__).parents[1] / "data" / "releases").glob("*/stores"))

@@ -10,7 +10,7 @@ import pytest
 import instrc
 from instrc.problems import errors  # all of its classes are tested
 from instrc.problems.errors import CODES, InstrcError, codes_of  # the table itself is tested
-from instrc.runtime.engine import RUN_ERRORS, STATUSES
+from instrc.runtime.run_report import RUN_ERRORS, STATUSES
 
 CLASSES = [value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, InstrcError)]
 EXPECTED = {

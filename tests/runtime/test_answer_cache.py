@@ -16,9 +16,9 @@ from instrc.engines.launch import Launcher  # how `eval` uses it
 from instrc.engines.memory import LiveRun  # as above
 from instrc.engines.prepare import prepare
 from instrc.problems.errors import SettingsError
-from instrc.runtime.engine import run_to_end  # as above
 from instrc.runtime.interpreter import versions  # as above
 from instrc.runtime.models.cache import AnswerCache  # as above
+from instrc.runtime.run import run_to_end  # as above
 from instrc.text.source import Source
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")

@@ -14,7 +14,7 @@ from written_processes import DECISION, TEXT, chunk, process, step
 
 from instrc.engines.launch import Launcher, engine_of
 from instrc.engines.prepare import Prepared
-from instrc.runtime.engine import Engine
+from instrc.runtime.engine_protocol import Engine
 from instrc.server.access import Caller, Role  # the room behind its commands
 from instrc.server.http import app_of  # the room behind its commands
 from instrc.server.records import Records  # the room behind its commands

@@ -16,7 +16,7 @@ from postgres_server import Database
 from serving import ANSWER, BOB, BOSS, asking, go, launcher, opened, service
 
 from instrc.problems.errors import CompileError
-from instrc.runtime.engine import Engine
+from instrc.runtime.engine_protocol import Engine
 from instrc.server import records  # its queries, whose plans are looked at
 
 RUNS = 10_000

@@ -19,7 +19,8 @@ from written_processes import DECISION, chunk, process, step
 
 from instrc import CompileError
 from instrc.engines.launch import engine_of
-from instrc.runtime.engine import Question, RunReport
+from instrc.runtime.questions import Question
+from instrc.runtime.run_report import RunReport
 from instrc.runtime.traces import trace_file  # a kill loses lines of it
 from instrc.server.approvals import Vote, digest_of  # written as by a process that has ended then
 from instrc.server.records import Beginning, Opening, Records  # the same

@@ -23,7 +23,8 @@ from sqlalchemy.exc import OperationalError
 from standardwebhooks import Webhook
 
 from instrc import CompileError
-from instrc.runtime.engine import Question, RunReport
+from instrc.runtime.questions import Question
+from instrc.runtime.run_report import RunReport
 from instrc.server import webhooks  # the service, in the process of the test
 from instrc.server.records import Opening, Records  # the service, in the process of the test
 from instrc.server.webhooks import AddressRules, Webhooks  # the service, in the process of the test

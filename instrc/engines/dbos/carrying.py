@@ -18,13 +18,15 @@ from instrc.engines.dbos import store
 from instrc.engines.memory import MemoryPort, MemoryWork
 from instrc.engines.stores import RunStore
 from instrc.runtime.activities import Activities
+from instrc.runtime.answers import answer_facts, answer_result, decision
 from instrc.runtime.effects import Effects, RunChild
-from instrc.runtime.engine import LIMIT, LaunchDocument, People, answer_given, decision, facts_of_answer, holds
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import ActivityCommand, Author, Command, FireCommand, Outcome, PinnedPlan, Result
 from instrc.runtime.journal import Again, Hold, Journal, JournalEntry, rebuild_journal
 from instrc.runtime.plan import Cancellable, child_inputs, child_result, drive, has_pauses, plan_of
+from instrc.runtime.questions import LIMIT, People
 from instrc.runtime.run_config import RunConfig
+from instrc.runtime.run_launch import LaunchDocument, holds
 from instrc.runtime.traces import begun_before, told_before
 from instrc.text.durations import seconds
 from instrc.text.jsonvalue import Json, as_object
@@ -101,19 +103,19 @@ class DurablePort(MemoryPort):
         if letter in self.letters:
             recorded.set_result(True)
             return recorded
-        result: Result = answer_given(data, by)
+        result: Result = answer_result(data, by)
         if command in self.held or command == LIMIT:
             again = decision(command, as_object(data))
             if again is not None:
                 return self.begin_again(again, letter)
             error = self.held.pop(command)
             self.final.add(command)
-            result = answer_given(as_object(data)["result"], by) if "result" in as_object(data) else {"error": error}
+            result = answer_result(as_object(data)["result"], by) if "result" in as_object(data) else {"error": error}
         elif command not in self.later or self.overdue:
             return None
         self._letters[command] = (letter, recorded)
         if command not in self.told or self.told.pop(command) != data:
-            self.effects.tell("told", command, **facts_of_answer(data, by))
+            self.effects.tell("told", command, **answer_facts(data, by))
         self.rest(False)  # noqa: FBT003  -- it is the word of the callback
         self.give(command, result)
         return recorded
@@ -476,7 +478,7 @@ async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) ->
     port.told = told_before(events, run)
     for asked, result in _answered(entries) if steps else ():
         if all(event["event"] != "told" or event.get("id") != asked or event["run"] != run for event in events):
-            effects.tell("told", asked, **facts_of_answer(result["ok"], result["by"]))  # a kill has lost the end of the trace
+            effects.tell("told", asked, **answer_facts(result["ok"], result["by"]))  # a kill has lost the end of the trace
         port.told.pop(asked, None)
     port.begun -= journal.held.keys()  # these have ended: what is known to have failed was not perhaps done
     if not carrier.location.is_local and (steps or run in carrier.claims.resumed):

@@ -23,31 +23,18 @@ from instrc.engines.event_writer import EventWriter
 from instrc.engines.schedules import Clock, Schedule, require_name
 from instrc.engines.stores import USUAL_FOLDER, RunStore, forget_beside, store_of
 from instrc.problems.errors import ConflictError, NotFoundError, UnavailableError
+from instrc.runtime.answers import copy_answer, find_question, operator_faults, require_acceptable
 from instrc.runtime.effects import Effects
-from instrc.runtime.engine import (
-    EngineOptions,
-    Equip,
-    Launch,
-    LaunchDocument,
-    Question,
-    RunReport,
-    RunStatus,
-    TracedEngine,
-    answer_copied,
-    chosen,
-    faults_of_operator,
-    questions_in,
-    read_launch,
-    require_ended,
-    require_fit,
-    status_of,
-)
+from instrc.runtime.engine_protocol import EngineOptions, Equip, TracedEngine
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import Author, Outcome, PinnedPlan, State
 from instrc.runtime.journal import Journal
 from instrc.runtime.models.partial import AnswerPart
+from instrc.runtime.questions import Question, open_questions
 from instrc.runtime.retry import RetryOptions, retry_of, was_cancelled
 from instrc.runtime.run_config import RunConfig
+from instrc.runtime.run_launch import Launch, LaunchDocument, read_launch
+from instrc.runtime.run_report import RunReport, RunStatus, require_ended, status_of
 from instrc.runtime.traces import Event, Sink, join_sinks
 from instrc.text.jsonvalue import Json, JsonObject
 
@@ -141,9 +128,9 @@ class DurableEngine(TracedEngine):
 
     async def answer(self, run: str, step: str, data: Json, by: Author | None = None) -> RunReport:
         """Answer a question of a run; this process continues it if no other carries the runs of this store."""
-        data = answer_copied(step, data)
+        data = copy_answer(step, data)
         report = await self.show(run)
-        question = chosen(list(report.questions), step, run, report)
+        question = find_question(list(report.questions), step, run, report)
         child, slash, asked = question.id.rpartition("/")
         owner = f"{run}/{child}" if slash else run
         await self.asker.refuse_wrong(owner, asked, step, data)
@@ -160,7 +147,7 @@ class DurableEngine(TracedEngine):
             taken = await self._delivered(letter)
         report = await self.show(run)
         if not taken:  # somebody else was first
-            chosen([each for each in report.questions if each.id != question.id], step, run, report)
+            find_question([each for each in report.questions if each.id != question.id], step, run, report)
             raise NotFoundError([problems.runs.NoSuchQuestion(run=run, step=step, open=())])
         return report
 
@@ -473,7 +460,7 @@ def state_of(client: DBOSClient, row: WorkflowStatus) -> tuple[State, list[Quest
     if row.status in _BROKEN_OFF or versions.outcome(plan, journal.state) is not None:
         return journal.state, []
     versions.issue(plan, journal.state)
-    return journal.state, questions_in(plan, journal.state, journal.later, journal.held)
+    return journal.state, open_questions(plan, journal.state, journal.later, journal.held)
 
 
 def report_of(client: DBOSClient, row: WorkflowStatus, *, children: list[WorkflowStatus] | None = None, whole: bool) -> RunReport:
@@ -564,6 +551,6 @@ class StoreClient:
         state, questions = await self.ask(lambda client: state_of(client, row))
         held = next((each for each in questions if each.id == question and each.by == "operator"), None)
         if held is not None:
-            require_fit(faults_of_operator(held, data), step)
+            require_acceptable(operator_faults(held, data), step)
         else:
-            require_fit(versions.faults(launch_of(row)["plan"], state, question, data), step)
+            require_acceptable(versions.faults(launch_of(row)["plan"], state, question, data), step)

@@ -21,9 +21,10 @@ from instrc.engines.dbos import store
 from instrc.engines.dbos.carrying import Claims, DurablePort, Live, MakeEffects, carry
 from instrc.engines.stores import RunStore, StoreLock, StoreWatch
 from instrc.problems.errors import UnavailableError
-from instrc.runtime.engine import LaunchDocument, People
 from instrc.runtime.interpreter.documents import Author, Outcome
 from instrc.runtime.journal import Again
+from instrc.runtime.questions import People
+from instrc.runtime.run_launch import LaunchDocument
 from instrc.text.jsonvalue import as_text
 
 QUEUE_POLL = 0.5

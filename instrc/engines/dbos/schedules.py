@@ -13,7 +13,7 @@ from dbos import DBOSClient
 from instrc.engines.dbos import store
 from instrc.engines.schedules import Clock, Schedule, missing, renewed, taken
 from instrc.problems.errors import InstrcError
-from instrc.runtime.engine import LaunchDocument
+from instrc.runtime.run_launch import LaunchDocument
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import as_object
 

@@ -7,7 +7,6 @@ from typing import NotRequired, TypeAlias, TypedDict, Unpack, final
 
 from temporalio import workflow
 
-from instrc.runtime.engine import Asker, LaunchDocument
 from instrc.runtime.interpreter.documents import (
     ActivityCommand,
     Author,
@@ -19,6 +18,8 @@ from instrc.runtime.interpreter.documents import (
     State,
 )
 from instrc.runtime.journal import Journal, JournalEntry
+from instrc.runtime.questions import Asker
+from instrc.runtime.run_launch import LaunchDocument
 from instrc.runtime.traces import EventFacts, EventKind, Sink, event_of, tell_sink
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject

@@ -35,27 +35,16 @@ from instrc.engines.temporal import documents, schedules
 from instrc.engines.temporal.connection import LATE, connected, has_search_attributes, trouble
 from instrc.engines.temporal.worker import SharedWorker, serving
 from instrc.problems.errors import AnswerError, ConflictError, InstrcError, NotFoundError, UnreachableError
-from instrc.runtime.engine import (
-    EngineOptions,
-    Equip,
-    Launch,
-    Question,
-    RunReport,
-    RunStatus,
-    TracedEngine,
-    answer_copied,
-    ask_people,
-    chosen,
-    holds,
-    read_launch,
-    require_ended,
-    status_of,
-)
+from instrc.runtime.answers import ask_people, copy_answer, find_question
+from instrc.runtime.engine_protocol import EngineOptions, Equip, TracedEngine
 from instrc.runtime.interpreter.documents import Author, Outcome
 from instrc.runtime.journal import Again, Journal, JournalEntry, rebuild_journal
 from instrc.runtime.models.partial import AnswerPart
+from instrc.runtime.questions import Question
 from instrc.runtime.retry import RetryOptions, retry_of
 from instrc.runtime.run_config import RunConfig
+from instrc.runtime.run_launch import Launch, holds, read_launch
+from instrc.runtime.run_report import RunReport, RunStatus, require_ended, status_of
 from instrc.runtime.traces import Event, Sink, join_sinks
 from instrc.text.jsonvalue import Json, JsonObject
 
@@ -166,11 +155,11 @@ class TemporalEngine(TracedEngine):
 
     async def answer(self, run: str, step: str, data: Json, by: Author | None = None) -> RunReport:
         """Answer a question of a run, and wait until it ends or waits again."""
-        data = answer_copied(step, data)
+        data = copy_answer(step, data)
         described = await (await self._reader()).described(run)
         async with self._served(carry=True):
             report = await (await self._reader()).report(described)
-            question = chosen(list(report.questions), step, run, report)
+            question = find_question(list(report.questions), step, run, report)
             child, slash, asked = question.id.rpartition("/")
             handle = (await self._client()).get_workflow_handle(self.prefix + (f"{run}/{child}" if slash else run))
             letter: documents.AnswerMessage = {"answer": asked, "data": data}

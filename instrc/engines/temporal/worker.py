@@ -21,7 +21,7 @@ from instrc.engines.temporal.schedules import begun_at
 from instrc.engines.temporal.workflow import RunWorkflow, TickWorkflow
 from instrc.problems.errors import InstrcError
 from instrc.runtime.effects import Effects
-from instrc.runtime.engine import Equip
+from instrc.runtime.engine_protocol import Equip
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import ActivityCommand, Result
 from instrc.runtime.plan import child_inputs, has_pauses, plan_of

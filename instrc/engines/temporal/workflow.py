@@ -13,22 +13,15 @@ from temporalio.common import RetryPolicy, SearchAttributeKey
 from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, ChildWorkflowError, WorkflowAlreadyStartedError
 
 from instrc.engines.temporal import documents
-from instrc.runtime.engine import (
-    LIMIT,
-    Question,
-    answer_given,
-    decision,
-    facts_of_answer,
-    faults_of_operator,
-    holds,
-    questions_in,
-)
+from instrc.runtime.answers import answer_facts, answer_result, decision, operator_faults
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import ActivityCommand, Command, Complaint, FireCommand, ModelCommand, Result, State
 from instrc.runtime.journal import Again, Hold, Journal, JournalEntry, rebuild_journal
 from instrc.runtime.plan import Cancellable, child_result, drive
+from instrc.runtime.questions import LIMIT, Question, open_questions
 from instrc.runtime.retry import RetryOptions, retry_of
 from instrc.runtime.run_config import RunConfig
+from instrc.runtime.run_launch import holds
 from instrc.text.durations import seconds
 from instrc.text.jsonvalue import Json, as_object
 
@@ -428,7 +421,7 @@ class RunWorkflow:
         """Return what the run waits for."""
         if self.state["outcome"] is not None:
             return []
-        found = questions_in(self.launch["plan"], self.state, self.port.later, self.port.held)
+        found = open_questions(self.launch["plan"], self.state, self.port.later, self.port.held)
         return [each for each in found if each.id not in self.port.unread]
 
     @workflow.query(name=documents.REPORT)
@@ -458,20 +451,20 @@ class RunWorkflow:
             return None
         held = next((each for each in self.questions() if each.id == letter["answer"] and each.by == "operator"), None)
         if held is not None:
-            return faults_of_operator(held, letter["data"])
+            return operator_faults(held, letter["data"])
         return versions.faults(self.launch["plan"], self.state, letter["answer"], letter["data"])
 
     def _take(self, letter: documents.AnswerMessage) -> None:
         command, data = letter["answer"], letter["data"]
         by = letter.get("by")
-        documents.tell(self.launch["run"], "told", command, **facts_of_answer(data, by))
+        documents.tell(self.launch["run"], "told", command, **answer_facts(data, by))
         if command not in self.port.held and command != LIMIT:
-            self.port.give(command, answer_given(data, by))
+            self.port.give(command, answer_result(data, by))
         elif (again := decision(command, as_object(data))) is not None:
             self.port.begin_again(again)
         else:
             fails = "result" not in as_object(data)
-            self.port.give(command, {"error": self.port.held[command]} if fails else answer_given(as_object(data)["result"], by))
+            self.port.give(command, {"error": self.port.held[command]} if fails else answer_result(as_object(data)["result"], by))
         self.note("running")
 
 

@@ -27,13 +27,14 @@ from instrc.problems.problem import Problem
 from instrc.problems.suggest import did_you_mean, nearest
 from instrc.runtime.activities import ONCE, Activities, Activity, ActivityError, current_call
 from instrc.runtime.effects import Effects
-from instrc.runtime.engine import Launch, values_of_steps, words_of
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import ActivityCommand, UserCommand, bare_name, spellings
 from instrc.runtime.interpreter.v1.interface import program_of
 from instrc.runtime.models.cache import AnswerCache
 from instrc.runtime.models.model import Model, ModelError, Reply, Request
 from instrc.runtime.models.settings import RequestTable
+from instrc.runtime.run_launch import Launch
+from instrc.runtime.run_report import describe_outcome, step_values
 from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import Event, join_sinks, steps_of, written_to
 from instrc.schema.strip import holds_meta, split
@@ -351,10 +352,10 @@ def _facts(live: LiveRun, seconds: float) -> RunFacts:
         asked = ", ".join(f"`{step}`" for question in live.questions for step in question.steps)
         error = f"it waits for an answer to {asked or 'somebody'}: give it under `answers`"
     elif outcome["status"] != "done":
-        error = words_of(outcome)
+        error = describe_outcome(outcome)
     only = live.only_step
     record = live.record
-    steps = values_of_steps(record) if only is None else dict(zip([only], record.values(), strict=False))
+    steps = step_values(record) if only is None else dict(zip([only], record.values(), strict=False))
     return RunFacts(
         value=outcome["value"] if outcome is not None and outcome["status"] == "done" else None,
         steps={key: split(value)["output"] if holds_meta(value) else value for key, value in steps.items()},

@@ -16,10 +16,12 @@ from instrc.engines.folder import FolderEngine  # the engine itself, with effect
 from instrc.engines.temporal.temporal_engine import TemporalEngine  # the engine itself, with effects of the test
 from instrc.runtime.activities import Activity  # one that is registered as it is
 from instrc.runtime.effects import Check, Effects
-from instrc.runtime.engine import Engine, Equip, Launch, RunReport
+from instrc.runtime.engine_protocol import Engine, Equip
 from instrc.runtime.plan import plan_of
 from instrc.runtime.retry import RetryOptions
 from instrc.runtime.run_config import OnFailure, RunConfig
+from instrc.runtime.run_launch import Launch
+from instrc.runtime.run_report import RunReport
 from instrc.runtime.traces import Event
 from instrc.text.jsonvalue import Json
 

@@ -11,11 +11,11 @@ from written_processes import DECISION, TEXT, attempt, call, chunk, each, proces
 
 from instrc import ActivityError, CompileError, ModelError
 from instrc.engines.launch import forked  # as a command does
-from instrc.runtime.engine import Launch
 from instrc.runtime.journal import rebuild_journal
 from instrc.runtime.plan import plan_of
 from instrc.runtime.retry import ForkOptions, fork_of
 from instrc.runtime.run_config import RunConfig
+from instrc.runtime.run_launch import Launch
 
 CHAIN = process(
     serverContext1=chunk(step1_a=call("A", "prompt"), step2_b=call("B", "step1_a.text")),

@@ -23,9 +23,9 @@ from instrc.engines.dbos import carrying, store  # processes are stopped between
 from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itself, with effects of the test
 from instrc.runtime.activities import ONCE
 from instrc.runtime.effects import Effects
-from instrc.runtime.engine import Launch
 from instrc.runtime.plan import plan_of
 from instrc.runtime.retry import RetryOptions
+from instrc.runtime.run_launch import Launch
 
 CHILD = process(
     serverContext1=chunk(step1_inner=call("Inner", "prompt")), llmContext1=chunk(step2_said=step(TEXT, "step1_inner"))

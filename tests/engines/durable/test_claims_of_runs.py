@@ -18,8 +18,9 @@ from instrc.engines.dbos.runner import Runner  # moments of a carrier that no ru
 from instrc.engines.dbos.store import launch_json  # what the engine stores of a launch
 from instrc.problems.errors import ConflictError, InstrcError
 from instrc.runtime.effects import Effects
-from instrc.runtime.engine import Launch, RunReport
 from instrc.runtime.plan import plan_of
+from instrc.runtime.run_launch import Launch
+from instrc.runtime.run_report import RunReport
 
 ASK = process(userContext1=chunk(step1_confirm=step(DECISION, "prompt")))
 CALL = process(serverContext1=chunk(step1_send=call("Send", "prompt")))

@@ -17,8 +17,8 @@ from instrc import Activities, CompileError, Sample, current_call
 from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itself, with effects of the test
 from instrc.engines.folder import FolderEngine  # the engine itself, with effects of the test
 from instrc.runtime.effects import Effects
-from instrc.runtime.engine import Launch
 from instrc.runtime.plan import plan_of
+from instrc.runtime.run_launch import Launch
 
 WORK = process(
     serverContext1=chunk(step1_a=call("Send", "prompt")),

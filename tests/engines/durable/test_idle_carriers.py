@@ -20,8 +20,9 @@ from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itsel
 from instrc.engines.dbos.runner import EventLoopThread, LoopEndedError, Runner  # moments of a carrier that no run can choose
 from instrc.problems.errors import UnavailableError
 from instrc.runtime.effects import Effects
-from instrc.runtime.engine import Launch, RunReport
 from instrc.runtime.plan import plan_of
+from instrc.runtime.run_launch import Launch
+from instrc.runtime.run_report import RunReport
 
 LATE = process(
     tryContext1=attempt(

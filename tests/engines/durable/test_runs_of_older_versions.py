@@ -13,9 +13,9 @@ from written_processes import DECISION, call, chunk, process, step
 from instrc import Activities, Reply, Request
 from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itself, with effects of the test
 from instrc.runtime.effects import Effects
-from instrc.runtime.engine import Launch
 from instrc.runtime.interpreter.v1 import apply as applying  # replaced or watched here
 from instrc.runtime.plan import plan_of
+from instrc.runtime.run_launch import Launch
 
 COUNT = {"type": "object", "properties": {"count": {"type": "integer"}}, "required": ["count"]}
 COUNTING = process(

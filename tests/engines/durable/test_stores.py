@@ -23,8 +23,8 @@ from instrc.engines.dbos.store import close_engine  # as above
 from instrc.engines.launch import engine_of  # the front door of all engines
 from instrc.engines.stores import store_of  # as above
 from instrc.runtime.effects import Effects
-from instrc.runtime.engine import Launch
 from instrc.runtime.plan import plan_of
+from instrc.runtime.run_launch import Launch
 
 FOLDERS = [str(Path(__file__).parents[above]) for above in range(3)]
 """Where another process finds what is imported here."""

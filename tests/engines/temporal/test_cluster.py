@@ -30,9 +30,9 @@ from instrc.engines.temporal.temporal_engine import TemporalEngine  # the engine
 from instrc.engines.temporal.worker import runner  # a history is replayed as workers do
 from instrc.engines.temporal.workflow import RunWorkflow  # a workflow without a server
 from instrc.problems.errors import UnreachableError
-from instrc.runtime.engine import Launch
 from instrc.runtime.interpreter import versions
 from instrc.runtime.plan import plan_of
+from instrc.runtime.run_launch import Launch
 
 GOLDEN = Path(__file__).with_name("golden.json")
 """A history that an earlier version of this project has written."""

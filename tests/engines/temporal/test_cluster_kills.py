@@ -23,8 +23,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 from outliving import Worker, engine_in
 
 from instrc.problems.errors import InstrcError
-from instrc.runtime.engine import Launch, RunReport
 from instrc.runtime.plan import plan_of
+from instrc.runtime.run_launch import Launch
+from instrc.runtime.run_report import RunReport
 
 PROGRAM = Path(__file__).with_name("outliving.py")
 WORKERS = ("one", "two")

@@ -17,8 +17,8 @@ from instrc.engines.prepare import prepare
 from instrc.engines.schedules import Clock, Schedule, compiled_at_each_tick
 from instrc.engines.temporal.temporal_engine import TemporalEngine  # the engine itself, with effects of the test
 from instrc.runtime.effects import Effects
-from instrc.runtime.engine import Launch
 from instrc.runtime.plan import plan_of
+from instrc.runtime.run_launch import Launch
 from instrc.vibes.project import DEFAULT_PROJECT
 
 DOCUMENT = process(userContext1=chunk(step1_confirm=step(DECISION, "prompt")))

@@ -1,0 +1,146 @@
+"""Answers to the questions of a run: which question is meant, whether the answer fits, how it is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from inspect import isawaitable
+from typing import cast
+
+from instrc import problems
+from instrc.problems.errors import AnswerError, ConflictError, GoneError, InstrcError, NotFoundError
+from instrc.runtime.activities import complaints
+from instrc.runtime.boundary import ForeignError, NotJsonError, copy_of, guarded, received, said_by
+from instrc.runtime.engine_protocol import Engine
+from instrc.runtime.interpreter import documents
+from instrc.runtime.interpreter.documents import bare_instruction
+from instrc.runtime.journal import Again
+from instrc.runtime.questions import LIMIT, People, Question, only_step_key, question_command
+from instrc.runtime.run_report import RunReport, step_values
+from instrc.runtime.secrets import redacted
+from instrc.runtime.traces import EventFacts
+from instrc.text import arguments
+from instrc.text.callers import warn_caller
+from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object
+
+
+def find_question(questions: list[Question], step: str, run: str, report: RunReport | None = None) -> Question:
+    """Return the question of a name: its id, a step, the bare name of a step, or its chunk.
+
+    If there is none, the problem says what has become of it, as far as the report of the run shows that.
+    """
+    step = arguments.as_plain(arguments.text("step", step))
+    ways = (
+        lambda question: question.id == step,
+        lambda question: step in question.steps,
+        lambda question: not documents.is_numbered(step) and bare_instruction(step) in map(bare_instruction, question.steps),
+        lambda question: question.id.rpartition(".")[2] == step,
+    )
+    for way in ways:
+        found = [question for question in questions if way(question)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            break
+    open_ = tuple(
+        question.steps[0] if len(question.steps) == 1 and len(questions) == 1 else question.id for question in questions
+    )
+    closed = "not asked" if report is None else _end_of_question(report, step)
+    raise question_closed(run, step, open_, closed)
+
+
+def question_closed(run: str, step: str, open_: tuple[str, ...], closed: problems.runs.QuestionEnd) -> InstrcError:
+    """Return the error for a question that is not open, by what has become of it."""
+    error = {"not asked": NotFoundError, "overdue": GoneError}.get(closed, ConflictError)
+    return error([problems.runs.NoSuchQuestion(run=run, step=step, open=open_, closed=closed)])
+
+
+def _end_of_question(report: RunReport, step: str) -> problems.runs.QuestionEnd:
+    """Tell what has become of a question that is not open."""
+    name = step.rpartition(".")[2]
+    brought = [*step_values(report.record), *(only_step_key(report.config.step) if report.record else ())]
+    if name in brought or (not documents.is_numbered(name) and bare_instruction(name) in map(bare_instruction, brought)):
+        return "answered"
+    error = report.outcome["error"] if report.outcome is not None and report.outcome["status"] == "failed" else None
+    if error is not None and error["kind"] == "timeout":
+        return "overdue"
+    if report.status == "cancelled":
+        return "cancelled"
+    return "not asked" if report.outcome is None else "ended"
+
+
+def require_acceptable(wrong: Sequence[documents.Complaint] | None, step: str) -> None:
+    """Refuse an answer by what is wrong with it; `None` if nobody asks for it any more."""
+    if wrong is None or wrong:
+        at = wrong[0]["pointer"] if wrong else ""
+        reason = wrong[0]["message"] if wrong else "it is not asked any more"
+        raise AnswerError([problems.runs.RejectedAnswer(step=step, pointer=at, reason=reason)])
+
+
+def operator_faults(question: Question, data: Json) -> list[documents.Complaint]:
+    """Return what is wrong with an answer of the operator: with what it decides, or that it decides nothing."""
+    ways = [as_object(way) for way in as_array(as_object(question.schema)["anyOf"])]
+    members = [as_object(way["properties"]) for way in ways]
+    if isinstance(data, dict):
+        ways = [way for way, known in zip(ways, members, strict=True) if data.keys() & known.keys()]
+    if len(ways) == 1:
+        return complaints(data, ways[0])
+    known = ", ".join(f"`{name}`" for each in members for name in each)
+    return [{"pointer": "", "message": f"it is an object with one of the members {known}"}]
+
+
+def decision(question: str, data: JsonObject) -> Again | None:
+    """Return what the operator of a held run has decided, as a retry; `None` if a result is given, or the error stays."""
+    if question == LIMIT:
+        return {"limits": None if "fail" in data else cast("documents.SpendingLimits", data)}
+    return {"drop": [question]} if "retry" in data else None
+
+
+def answer_result(data: Json, by: documents.Author | None) -> documents.Result:
+    """Return an answer as it is recorded, with who gave it."""
+    return {"ok": data} if by is None else {"ok": data, "by": by}
+
+
+def answer_facts(data: Json, by: documents.Author | None, steps: Sequence[str] | None = None) -> EventFacts:
+    """Return what an event says of an answer, and of who gave it."""
+    said: EventFacts = {"answer": data}
+    if steps is not None:
+        said["steps"] = [*steps]
+    if by is not None:
+        said["by"] = by
+    return said
+
+
+def copy_answer(step: str, data: object) -> Json:
+    """Return an answer that somebody gives as a copy without secrets; an `AnswerError` if it is not JSON."""
+    try:
+        return redacted(received(data))
+    except NotJsonError as error:
+        problem = problems.runs.RejectedAnswer(step=step, pointer=error.pointer, reason=error.reason)
+        raise AnswerError([problem]) from None
+
+
+async def ask_people(engine: Engine, report: RunReport, people: People | None) -> RunReport:
+    """Ask for what a run waits for, until nobody answers any more; `AnswerError` for a wrong answer, which leaves it open."""
+    while people is not None and report.status == "waiting":
+        for question in report.questions:
+            answer = await ask_person(people, question_command(question)) if question.by == "person" else None
+            if answer is not None:
+                report = await engine.answer(report.run, question.id, answer)
+                break
+        else:
+            return report
+    return report
+
+
+async def ask_person(people: People, command: documents.UserCommand) -> Json:
+    """Return what people answer to a copy of a question; `None`, with a warning, if they raise or give what is not JSON."""
+    try:
+        with guarded():
+            answer = people(copy_of(command))
+            return redacted(received(await answer if isawaitable(answer) else answer))
+    except NotJsonError as error:
+        reason = f"the answer is not JSON, {error}"
+    except Exception as error:  # noqa: BLE001  -- it may be anybody's
+        reason = f"`people` raised {said_by(error.error if isinstance(error, ForeignError) else error)}"
+    warn_caller(f"the question `{command['id']}` stays open: {reason}")
+    return None

@@ -1,0 +1,123 @@
+"""What a run waits for: questions to people, to systems and to its operator."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, Literal, TypeAlias
+
+from instrc.runtime.boundary import copy_of
+from instrc.runtime.interpreter import documents, versions
+from instrc.text.jsonvalue import Json, JsonObject
+from instrc.tools.python_values import JsonLike
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a run waits for: the answer of a person, or the result of an activity that is given later."""
+
+    id: str
+    """Distinct in the run; that of a run below it is `RUN/…`."""
+    steps: tuple[str, ...]
+    """The keys of the steps whose results the answer gives."""
+    show: Json
+    """What the person is shown, or what the activity was given."""
+    schema: Json
+    """The JSON Schema that the answer has to satisfy."""
+    by: Asker = "person"
+
+    def apart(self) -> Question:
+        """Return it with copies of what it shows: changes in them are nobody else's."""
+        return replace(self, show=copy_of(self.show), schema=copy_of(self.schema))
+
+    def below(self, run: str) -> Question:
+        """Return it as a question of the run above, of which `run` is a child."""
+        return replace(self, id=f"{run}/{self.id}")
+
+
+Asker: TypeAlias = Literal["person", "system", "operator"]
+
+
+People: TypeAlias = "Callable[[documents.UserCommand], JsonLike | Awaitable[JsonLike]]"
+"""Answers a question, at once or as a coroutine; `None` leaves it open."""
+
+
+def question_of(command: documents.Command) -> Question:
+    """Return an open command as what is asked."""
+    if command["kind"] == "user":
+        return Question(command["id"], tuple(command["steps"]), command["show"], command["schema"])
+    assert command["kind"] == "activity"
+    return Question(command["id"], (command["step"],), command["input"], command["schema"], "system")
+
+
+LIMIT: Final = "limit"
+"""The id of the question to the operator of a run that a limit holds."""
+
+
+_FAIL: Final[JsonObject] = {
+    "type": "object",
+    "properties": {"fail": {"const": True}},
+    "required": ["fail"],
+    "additionalProperties": False,
+}
+
+
+def open_questions(
+    plan: documents.PinnedPlan, state: documents.State, later: Collection[str], held: Mapping[str, Json]
+) -> list[Question]:
+    """Return what a run waits for: people, systems that answer later, and its operator for what holds it."""
+    only = only_step_key(plan["options"].get("step"))
+    found = [
+        _held_question(command, held[command["id"]], only) if command["id"] in held else question_of(command)
+        for command in versions.pending(plan, state)
+        if command["kind"] == "user" or command["id"] in later or command["id"] in held
+    ]
+    if (stalled := versions.stalled(plan, state)) is not None:
+        steps, message = stalled
+        amount: JsonObject = {"type": "integer", "minimum": 1}
+        raised: JsonObject = {
+            "type": "object",
+            "properties": {"requests": amount, "tokens": amount},
+            "minProperties": 1,
+            "additionalProperties": False,
+        }
+        found.append(
+            Question(LIMIT, only or tuple(steps), {"error": {"message": message}}, {"anyOf": [raised, _FAIL]}, "operator")
+        )
+    return found
+
+
+def only_step_key(only: Json) -> tuple[str, ...]:
+    """Return the name of the only step of a program, which has no key, where there is one."""
+    return (only,) if isinstance(only, str) else ()
+
+
+_RETRY: Final[JsonObject] = {**_FAIL, "properties": {"retry": {"const": True}}, "required": ["retry"]}
+
+
+def _held_question(command: documents.Command, error: Json, only: tuple[str, ...]) -> Question:
+    """Return what the operator decides of a command that holds a run: to begin it again, to give its result, to let it fail."""
+    assert command["kind"] == "model" or command["kind"] == "activity"
+    steps = (only or tuple(command["steps"])) if command["kind"] == "model" else (command["step"],)
+    schema = command["schema"]
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    if command["kind"] == "activity" and isinstance(properties, dict) and properties.keys() == {"output"}:
+        schema = {"anyOf": [schema, properties["output"]]}  # as its handler gives it: the value, or an object with it
+    given: JsonObject = {**_FAIL, "properties": {"result": schema}, "required": ["result"]}
+    show: JsonObject = {"error": error}
+    if command["kind"] == "activity":
+        show |= {"activity": command["activity"], "input": command["input"]}
+    return Question(command["id"], steps, show, {"anyOf": [_RETRY, given, _FAIL]}, "operator")
+
+
+def question_command(question: Question) -> documents.UserCommand:
+    """Return a question as the command by which a person is asked."""
+    chunk = question.id.rpartition("/")[2].rpartition(".")[2]
+    return {
+        "kind": "user",
+        "id": question.id,
+        "chunk": chunk,
+        "steps": list(question.steps),
+        "show": question.show,
+        "schema": question.schema,
+    }

@@ -1,0 +1,87 @@
+"""Wait for the server of an engine, and repeat what a lost connection interrupted."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from time import monotonic
+from typing import Final, TypeAlias, TypeVar
+from weakref import WeakSet
+
+from instrc import problems
+from instrc.problems.errors import InstrcError, UnreachableError
+from instrc.runtime.engine_protocol import Engine, Serving
+from instrc.runtime.run_report import RunReport
+from instrc.text.jsonvalue import Json
+
+_T = TypeVar("_T")
+
+
+async def retry_after_reconnect(engine: Engine, work: Callable[[bool], Awaitable[_T]], limit: float, notify: Notify) -> _T:
+    """Do something with an engine, again each time that its server was lost and is back: `work` is told whether it is again.
+
+    It is an `UnreachableError` at once if the server has never answered this program: its address may be wrong.
+    """
+    again = False
+    if isinstance(engine, Serving) and engine not in _reached:
+        await engine.reach()
+        _reached.add(engine)
+    while True:
+        try:
+            return await work(again)
+        except UnreachableError as error:
+            if not isinstance(engine, Serving) or not limit:
+                raise
+            notify(f"{error.problems[0].message}; its runs stay as they are, and go on when it answers")
+            await wait_for_server(engine, notify, limit=limit)
+            again = True
+
+
+async def wait_for_server(
+    engine: Serving, notify: Notify, *, limit: float | None = None, stop: asyncio.Event | None = None
+) -> None:
+    """Return as soon as the server of an engine answers, or soon after `stop`; an `UnreachableError` after `limit` seconds."""
+    stop = stop or asyncio.Event()
+    pause, began = FIRST_PAUSE, monotonic()
+    while not stop.is_set():
+        try:
+            return await engine.reach()
+        except UnreachableError as error:
+            if limit is not None and monotonic() + pause > began + limit:
+                raise
+            if not stop.is_set():
+                notify(f"{error.problems[0].message}; trying again in {pause:g} s")
+        with suppress(TimeoutError):
+            await asyncio.wait_for(stop.wait(), pause)
+        pause = min(pause * 2, LAST_PAUSE)
+    return None
+
+
+async def answer_or_resume(engine: Engine, run: str, step: str, data: Json, *, again: bool) -> RunReport:
+    """Answer a question of a run; if it is tried `again` and nobody asks any more, it was taken before the server was lost."""
+    try:
+        return await engine.answer(run, step, data)
+    except InstrcError as error:
+        if not again or not any(isinstance(each, problems.runs.NoSuchQuestion) for each in error.problems):
+            raise
+    return await engine.resume(run)
+
+
+RECONNECT_SECONDS: Final = 300
+"""Seconds for which a run waits for a server that was lost, unless the settings say otherwise."""
+
+
+FIRST_PAUSE: Final = 1.0
+
+
+LAST_PAUSE: Final = 30.0
+"""Seconds between two attempts to reach a server, at first and at most."""
+
+
+_reached: WeakSet[Serving] = WeakSet()
+"""Engines whose servers have answered this program."""
+
+
+Notify: TypeAlias = Callable[[str], object]
+"""Takes a line for a person."""

@@ -1,0 +1,335 @@
+"""The handle of one run: its state as of the last call, and what can be done with it."""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from functools import wraps
+from pathlib import Path
+from types import UnionType
+from typing import Concatenate, ParamSpec, TypeVar, cast, overload
+
+from instrc import problems
+from instrc.problems.errors import InputError
+from instrc.runtime.answers import copy_answer
+from instrc.runtime.effects import Invention
+from instrc.runtime.interpreter import documents
+from instrc.runtime.interpreter.documents import bare_instruction
+from instrc.runtime.models.catalogue import words_from
+from instrc.runtime.models.closing import closing_all
+from instrc.runtime.questions import Question
+from instrc.runtime.retry import ForkOptions, ForkOrigin, RetryOptions
+from instrc.runtime.run_report import RUN_ERRORS, RunStatus, describe_outcome, step_values
+from instrc.runtime.traces import Event, usage_in
+from instrc.schema.strip import holds_meta, split
+from instrc.text import arguments
+from instrc.text.arguments import ProgramInput, source_or_path
+from instrc.text.jsonvalue import Json, JsonObject
+from instrc.tools.python_types import Adapter
+from instrc.tools.python_values import JsonLike, as_instance
+
+_T = TypeVar("_T")
+_P = ParamSpec("_P")
+
+
+def _blocking(
+    method: Callable[Concatenate[Run, _P], Coroutine[object, object, _T]],
+) -> Callable[Concatenate[Run, _P], _T]:
+    """Return the synchronous form of a coroutine method of `Run`, which calls the override of the subclass."""
+    name = method.__name__
+
+    @wraps(method, updated=())
+    def call(run: Run, /, *args: _P.args, **options: _P.kwargs) -> _T:
+        work: Coroutine[object, object, _T] = getattr(run, name)(*args, **options)
+        return run_to_end(work)
+
+    call.__name__ = name.removesuffix("_async")
+    call.__qualname__ = f"Run.{call.__name__}"
+    return call
+
+
+class Run(ABC):
+    """A handle of one run, with its state as of the last call.
+
+    Each action has two forms: `answer` for ordinary code, `answer_async` for code in an event loop.
+    """
+
+    @property
+    @abstractmethod
+    def id(self) -> str:
+        """The id of the run."""
+
+    @property
+    @abstractmethod
+    def status(self) -> RunStatus:
+        """The status in one word."""
+
+    @property
+    @abstractmethod
+    def outcome(self) -> documents.Outcome | None:
+        """The final outcome; `None` until the run has ended."""
+
+    @property
+    @abstractmethod
+    def record(self) -> JsonObject | None:
+        """The results so far, in the shape of the process."""
+
+    @property
+    @abstractmethod
+    def questions(self) -> Sequence[Question]:
+        """The open questions."""
+
+    @property
+    @abstractmethod
+    def invented(self) -> tuple[Invention, ...]:
+        """What was generated from schemas: `answers` of models, `results` of activities; empty unless that was asked for."""
+
+    @property
+    @abstractmethod
+    def only_step(self) -> str | None:
+        """The name of the only step of a program whose record has no step keys; `None` for all other programs."""
+
+    @property
+    @abstractmethod
+    def forked(self) -> ForkOrigin | None:
+        """The run it was forked from, as `{"run", "at"}`; `None` if it was not."""
+
+    @property
+    @abstractmethod
+    def trace(self) -> list[Event]:
+        """The events so far, in order."""
+
+    @abstractmethod
+    async def answer_async(self, step: str, data: JsonLike) -> Run:
+        """Answer a question, selected by its id, step or chunk, and continue the run. A rejected answer leaves it open.
+
+        The answer is JSON, or a model, a dataclass or the like, `run.answer("approve", Approve(decision="Reject"))`.
+        """
+
+    @abstractmethod
+    async def resume_async(self) -> Run:
+        """Continue until the run ends or only waits for answers, and update the state of this handle."""
+
+    @abstractmethod
+    async def cancel_async(self) -> Run:
+        """Cancel the run; effects that have started are not undone."""
+
+    @abstractmethod
+    async def _retry_async(self, options: RetryOptions) -> Run:
+        """Continue a failed or held run."""
+
+    @abstractmethod
+    async def _fork_async(self, options: ForkOptions) -> Run:
+        """Start another run from the journal of this one."""
+
+    @abstractmethod
+    async def delete_async(self) -> None:
+        """Delete the run, its trace and its child runs; raise `ConflictError` unless it has ended."""
+
+    async def fork_async(
+        self,
+        step: str | None = None,
+        *,
+        set: Mapping[str, Json] | None = None,  # noqa: A002  -- its name
+        program: ProgramInput | JsonObject | None = None,
+        model: str | None = None,
+        id: str | None = None,  # noqa: A002  -- its name
+    ) -> Run:
+        """Start another run from the recorded results of this one, and return it; this one does not change.
+
+            other = run.fork("send")  # repeats `send`, and all steps that depend on it
+            other = run.fork(set={"draft": {"text": "Dear Ann"}})  # replaces the result of `draft`
+
+        Repeated steps have new keys, so services carry them out again.
+        `step` is a key, a bare name, or the id of a command; separate several with commas.
+        `program` is another version of the program, as for `run`: it reuses each result that it asks for in the same way.
+        `forked["left"]` names the steps whose results it does not reuse, with the reasons.
+        `model` answers every chunk from now on. `id` is the id of the new run.
+        Raises `InstrcError` if a result does not fit, or if an effect of an activity or a person would happen twice.
+        """
+        given = {} if set is None else dict(arguments.mapping("set", set))
+        edits = {arguments.text("set", key): copy_answer(key, value) for key, value in arguments.as_plain(given).items()}
+        version = program if program is None or isinstance(program, dict) else source_or_path(program)
+        return await self._fork_async(
+            ForkOptions(_plain_text("step", step), edits, _plain_text("id", id), version, _model_spec(model))
+        )
+
+    async def retry_async(
+        self,
+        step: str | None = None,
+        *,
+        new_key: bool = False,
+        requests: int | None = None,
+        tokens: int | None = None,
+        budget: str | None = None,
+        model: str | None = None,
+    ) -> Run:
+        """Continue a failed or held run from its journal.
+
+            run.retry()  # repeats what failed
+            run.retry("draft")  # repeats `draft`, and all steps that depend on it
+
+        `step` is a key, a bare name, or the id of a command. Repeated steps keep their keys, so services do nothing twice;
+        with `new_key`, and for steps that had a result already, they get new ones.
+        `requests`, `tokens` and `budget` (`"5 USD"`) are new limits. `model` (`"openai:gpt-5"`) answers every chunk from now
+        on. Raises `ConflictError` if the run would only fail again.
+        """
+        limits = arguments.whole_or_none("requests", requests), arguments.whole_or_none("tokens", tokens)
+        money = _plain_text("budget", budget)
+        budgets = () if money is None else tuple(money.split(","))
+        return await self._retry_async(
+            RetryOptions(_plain_text("step", step), arguments.truth("new_key", new_key), *limits, budgets, _model_spec(model))
+        )
+
+    answer = _blocking(answer_async)
+    resume = _blocking(resume_async)
+    cancel = _blocking(cancel_async)
+    retry = _blocking(retry_async)
+    fork = _blocking(fork_async)
+    delete = _blocking(delete_async)
+
+    def __repr__(self) -> str:
+        asked = ", ".join(step for question in self.questions for step in question.steps)
+        match self.outcome:
+            case {"error": {"message": message}}:
+                return f"<run {self.id}: {self.status}: {message}>"
+        why = ""
+        match next((each.show for each in self.questions if each.by == "operator"), None):
+            case {"error": {"message": message}}:
+                why = f": {message}"
+        return f"<run {self.id}: {self.status}{f' for {asked}' if asked else ''}{why}>"
+
+    @property
+    def output(self) -> Json:
+        """The outputs of all steps by key; raises `RunError` unless the run is done."""
+        return self._done()["output"]
+
+    @property
+    def value(self) -> Json:
+        """The output of the last step; raises `RunError` unless the run is done."""
+        return self._done()["value"]
+
+    @overload
+    def value_as(self, model: type[_T] | Adapter[_T]) -> _T: ...
+
+    @overload
+    def value_as(self, model: UnionType) -> object: ...
+
+    def value_as(self, model: type[_T] | Adapter[_T] | UnionType) -> object:
+        """Return `value` as an instance of a model, a dataclass or a `TypedDict`; raise `AnswerError` if it does not fit.
+
+        Pass a `TypeAdapter` for other types: `run.value_as(TypeAdapter(list[Draft]))`.
+        """
+        return as_instance(self.value, self.value, (), model)
+
+    @overload
+    def output_as(self, model: type[_T] | Adapter[_T]) -> _T: ...
+
+    @overload
+    def output_as(self, model: UnionType) -> object: ...
+
+    def output_as(self, model: type[_T] | Adapter[_T] | UnionType) -> object:
+        """Return `output` as an instance, like `value_as`; `instrc types` writes a class for it."""
+        return as_instance(self.output, self.output, (), model)
+
+    @overload
+    def step(self, name: str) -> Json: ...
+
+    @overload
+    def step(self, name: str, *, as_: type[_T] | Adapter[_T]) -> _T: ...
+
+    @overload
+    def step(self, name: str, *, as_: UnionType) -> object: ...
+
+    def step(self, name: str, *, as_: type[_T] | Adapter[_T] | UnionType | None = None) -> object:
+        """Return the output of a step so far, without thoughts and metrics, by its name in the program or its key.
+
+            run = instrc.run('@{ title: "Draft", type: "object" }', "x", model=instrc.Scripted([{}]), id="letter-2")
+            assert run.step("draft") == {}
+
+        For a step in an `each` or a `repeat` this is a list with one value per element or round.
+        `as_` is the class of the value, as for `value_as`.
+        Raises `InputError` if the run has not reached the step, or if several steps have the name.
+        """
+        name = arguments.as_plain(arguments.text("name", name))
+        record = self.record or {}
+        only = self.only_step
+        values = step_values(record) if only is None else dict(zip([only], record.values(), strict=False))
+        found = [name] if name in values else [key for key in values if bare_instruction(key) == bare_instruction(name)]
+        if len(found) != 1:
+            wanted = (
+                f"one of {', '.join(f'`{key}`' for key in found or values) or 'the steps that the run has come to, none yet'}"
+            )
+            raise InputError([problems.settings.InvalidOption(option="step", given=f"`{name}`", wanted=wanted)])
+        whole = values[found[0]]
+        value = split(whole)["output"] if holds_meta(whole) else whole
+        return value if as_ is None else as_instance(whole, value, (), as_)
+
+    def _done(self) -> documents.Done:
+        outcome = self.outcome
+        if outcome is None or outcome["status"] != "done":
+            error = RUN_ERRORS[self.status](describe_outcome(outcome), cast("JsonObject | None", outcome))
+            raise error from _raised(self.trace, outcome)
+        return outcome
+
+    @property
+    def usage(self) -> dict[str, float]:
+        """Usage of models, repairs included: `requests`, `input_tokens`, `output_tokens`, `cost` in US dollars.
+
+        `cost` is present if the model reports it or the settings have its price; `cached` counts requests that a cache answered.
+        """
+        return usage_in(self.trace)
+
+    @property
+    def metrics(self) -> JsonObject:
+        """The metrics of all accepted answers, by command and path."""
+        found: JsonObject = {}
+        trace = self.trace
+        rejected = {(event["run"], event["id"]) for event in trace if event["event"] == "rejected"}
+        for event in trace:
+            if event["event"] == "answered" and (event["run"], event["id"]) not in rejected:
+                found |= {f"{event['id']}.{path}": value for path, value in event["metrics"].items()}
+        return found
+
+
+class RaisedError(Exception):
+    """The traceback of an activity as text, without secrets; it may come from another process."""
+
+
+def _plain_text(name: str, value: str | None) -> str | None:
+    """Return an optional argument as a plain `str`; raise `TypeError` for any other type."""
+    return arguments.as_plain(arguments.text_or_none(name, value))
+
+
+def _model_spec(model: str | None) -> str | None:
+    """Return a model spec from the caller, with file paths resolved against the current folder."""
+    spec = _plain_text("model", model)
+    return None if spec is None else words_from(spec, Path())
+
+
+def _raised(trace: Sequence[Event], outcome: documents.Outcome | None) -> RaisedError | None:
+    """Return the exception that failed a run, if its trace has the traceback."""
+    if outcome is None or outcome["status"] != "failed":
+        return None
+    message = outcome["error"]["message"]
+    for event in reversed(trace):
+        if event["event"] == "failed" and "traceback" in event and event["error"] == message:
+            return RaisedError(f"\n{event['traceback'].rstrip()}")
+    return None
+
+
+def run_to_end(work: Coroutine[object, object, _T]) -> _T:
+    """Run a coroutine in a new event loop; raise `RuntimeError` if one is running."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        inside = False
+    else:
+        inside = True
+    if not inside:
+        return asyncio.run(closing_all(work))
+    work.close()
+    asynchronous = getattr(work, "__name__", "")
+    message = f"an event loop is running (this is asynchronous code, or a notebook): use `await` with `{asynchronous}` instead"
+    raise RuntimeError(message)

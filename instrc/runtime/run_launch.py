@@ -1,0 +1,53 @@
+"""A run that is to start: its plan, inputs and configuration, and the document that stores keep of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NotRequired, TypedDict
+
+from instrc.runtime.interpreter import documents
+from instrc.runtime.journal import JournalEntry
+from instrc.runtime.run_config import RunConfig
+from instrc.runtime.secrets import redacted
+from instrc.text.jsonvalue import JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A run that is to begin."""
+
+    run: str
+    name: str
+    """What the program is called."""
+    plan: documents.PinnedPlan
+    inputs: JsonObject
+    config: RunConfig = field(default_factory=RunConfig)
+    entries: Sequence[JournalEntry] = ()
+    """What is recorded of it from the beginning: that of the run from which it was forked."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "inputs", redacted(self.inputs))  # as all that comes from outside
+
+
+class LaunchDocument(TypedDict):
+    """A run that is to begin, as plain JSON."""
+
+    run: str
+    name: str
+    plan: documents.PinnedPlan
+    inputs: JsonObject
+    how: JsonObject
+    """The `RunConfig`."""
+    entries: NotRequired[list[JournalEntry]]
+
+
+def holds(document: LaunchDocument) -> bool:
+    """Return whether the run is held instead of failing for a reason that may pass."""
+    return RunConfig.from_json(document["how"]).holds
+
+
+def read_launch(document: LaunchDocument, run: str) -> Launch:
+    """Return the launch that a store has kept, under the id of the run."""
+    config = RunConfig.from_json(document["how"])
+    return Launch(run, document["name"], document["plan"], document["inputs"], config)

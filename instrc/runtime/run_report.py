@@ -1,0 +1,178 @@
+"""The state of a run as an engine reports it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from time import time
+from typing import Final, Literal, TypeAlias, get_args
+
+from instrc import problems
+from instrc.problems.errors import (
+    ConflictError,
+    RunCancelledError,
+    RunError,
+    RunFailedError,
+    RunHeldError,
+    RunStoppedError,
+    RunWaitingError,
+    SettingsError,
+)
+from instrc.problems.suggest import nearest
+from instrc.runtime.effects import Invention
+from instrc.runtime.interpreter import documents
+from instrc.runtime.questions import Question
+from instrc.runtime.retry import ForkOrigin
+from instrc.runtime.run_config import RunConfig
+from instrc.text import arguments
+from instrc.text.durations import is_span, seconds
+from instrc.text.jsonvalue import Json, JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """How a run stands."""
+
+    run: str
+    name: str
+    status: RunStatus
+    outcome: documents.Outcome | None
+    questions: tuple[Question, ...] = ()
+    began: float | None = None
+    """Seconds since 1970."""
+    ended: float | None = None
+    config: RunConfig = field(default_factory=RunConfig)
+    record: JsonObject | None = None
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nobody continues it any more, unless it is retried."""
+        return self.status not in {"running", "waiting", "held"}
+
+    @property
+    def forked(self) -> ForkOrigin | None:
+        """What it was forked from."""
+        return self.config.forked
+
+    @property
+    def origin(self) -> str:
+        """What it was forked from, in words; nothing if it was not forked."""
+        if self.forked is None:
+            return ""
+        return f"forked from {self.forked['run']}" + (f" at {self.forked['at']}" if self.forked["at"] else "")
+
+    @property
+    def standing(self) -> str:
+        """How it stands, and what it was forked from, in words."""
+        return f"{self.status} · {self.origin}" if self.origin else self.status
+
+    def is_older(self, span: str) -> bool:
+        """Tell whether it has ended longer ago than a span of time."""
+        return self.ended is not None and self.has_ended and self.ended < time() - seconds(span)
+
+    @property
+    def invented(self) -> tuple[Invention, ...]:
+        """What was made from its schema, instead of being asked for or done."""
+        return tuple(self.config.invented or ())
+
+
+RunStatus: TypeAlias = Literal["running", "waiting", "held", "done", "failed", "stopped", "cancelled"]
+
+
+STATUSES: Final[tuple[str, ...]] = get_args(RunStatus)
+
+
+RUN_ERRORS: Final[dict[RunStatus, type[RunError]]] = {
+    "running": RunWaitingError,
+    "waiting": RunWaitingError,
+    "held": RunHeldError,
+    "failed": RunFailedError,
+    "stopped": RunStoppedError,
+    "cancelled": RunCancelledError,
+}
+"""The error that tells why a run has no result, by its status."""
+
+
+def status_of(questions: Iterable[Question]) -> RunStatus:
+    """Return how a run stands that has not ended."""
+    asked = {question.by for question in questions}
+    return "held" if "operator" in asked else "waiting" if asked else "running"
+
+
+@dataclass(frozen=True, slots=True)
+class RunFilter:
+    """Which of the runs of a store are meant."""
+
+    status: str | None = None
+    program: str | None = None
+    began: float | None = None
+    """Only those that began later, in seconds since 1970."""
+
+    @classmethod
+    def of(cls, status: str | None, program: str | None, since: str | None) -> RunFilter:
+        """Return what chooses runs; `since` is a span of time up to now, as `P7D`; `SettingsError` for an invalid one."""
+        status, program, since = (
+            arguments.as_plain(arguments.text_or_none(name, value))
+            for name, value in (("status", status), ("program", program), ("since", since))
+        )
+        if status is not None and status not in STATUSES:
+            reason = f"a run is {', '.join(f'`{each}`' for each in STATUSES)}"
+            found = problems.runs.UnusableSetting(what="status", word=status, reason=reason, nearest=nearest(status, STATUSES))
+            raise SettingsError([found])
+        if since is not None and not is_span(since):
+            raise SettingsError(
+                [problems.runs.UnusableSetting(what="span of time", word=since, reason="write it as `P7D` or `PT2H`")]
+            )
+        return cls(status, program, None if since is None else time() - seconds(since))
+
+    def takes(self, report: RunReport) -> bool:
+        """Tell whether a run is among them."""
+        return (
+            (self.status is None or report.status == self.status)
+            and (self.program is None or report.name == self.program)
+            and (self.began is None or (report.began or 0.0) >= self.began)
+        )
+
+
+def require_ended(report: RunReport) -> None:
+    """Refuse to forget a run that somebody may still continue."""
+    if not report.has_ended:
+        raise ConflictError([problems.runs.RunGoesOn(run=report.run, status=report.status)])
+
+
+def step_values(record: Json) -> JsonObject:
+    """Return what steps have brought, by their keys: of those of a block that is carried out again, all their values."""
+    found: JsonObject = {}
+    outputs: set[str] = set()
+    for name, part in record.items() if isinstance(record, dict) else ():
+        if isinstance(part, list):
+            several: dict[str, list[Json]] = {}
+            for each in part:
+                for key, value in step_values(each).items():
+                    several.setdefault(key, []).append(value)
+            inner: JsonObject = {**several}
+        elif re.fullmatch(r"(llm|user|server)Context\d+", name) and isinstance(part, dict):
+            inner = part
+            outputs |= part.keys() if name.startswith("server") else set()
+        else:
+            inner = step_values(part)
+        for key, value in inner.items():
+            before = found.get(key)
+            found[key] = {**before, **value} if isinstance(before, dict) and isinstance(value, dict) else value
+    for key in outputs:  # what the server gives, unless a model has filled in the inputs beside it
+        value = found[key]
+        if isinstance(value, dict) and value.keys() == {"output"}:
+            found[key] = value["output"]
+    return found
+
+
+def describe_outcome(outcome: documents.Outcome | None) -> str:
+    """Say how a run has ended."""
+    if outcome is None:
+        return "the run has not ended"
+    if outcome["status"] == "failed":
+        error = outcome["error"]
+        place = f" ({error['place']})" if "place" in error else ""
+        return f"`{error['step']}` failed ({error['kind']}): {error['message']}{place}"
+    return f"`{outcome['step']}` was refused, so the run has stopped" if outcome["status"] == "stopped" else outcome["status"]
