@@ -14,11 +14,11 @@ from instrc.schema.flattening import flatten as flattening
 from instrc.schema.flattening.run import FlattenKeywords
 from instrc.schema.inclusion import Subsumption
 from instrc.schema.plain_checks import is_sound
-from instrc.schema.references import Locate, kind_in_words
+from instrc.schema.references import Locate
 from instrc.schema.strip import Split
 from instrc.schema.wellformed import problems_of
 from instrc.text.arguments import as_plain, takes_plain_values, takes_shared_parts
-from instrc.text.jsonvalue import Json, require_tree
+from instrc.text.jsonvalue import Json, kind_in_words, require_tree
 from instrc.text.limits import FLAT_SCHEMAS
 from instrc.tools.python_types import PythonType, schema_of_python
 

@@ -19,7 +19,7 @@ from instrc.cli.terminal import is_terminal, write, write_error, write_report
 from instrc.problems.errors import CompileError, InstrcError, SettingsError
 from instrc.problems.files import UnwritableOutput
 from instrc.problems.render import render_text
-from instrc.text.durations import is_span, seconds
+from instrc.text.durations import is_duration, seconds
 from instrc.text.files import is_inherited_stream, is_regular, read_whole, refuse_irregular
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, as_object
@@ -434,7 +434,7 @@ def worker_command(
         if not isinstance(carrier, Serving):
             carried = "the engine `memory` has no workers: a run on it is carried out by the command that starts it"
             options.refuse_use(f'{carried}; `durable` (`pip install "instrc[durable]"`) and `temporal` have workers', "--engine")
-        if retry_held is not None and not is_span(retry_held):
+        if retry_held is not None and not is_duration(retry_held):
             options.refuse_use(f"`{retry_held[:80]}` is not a span of time, as `PT5M`", "--retry-held")
         location = getattr(carrier, "location", None)  # of a store of runs; a Temporal server has none
         note = ""

@@ -18,7 +18,7 @@ from instrc.cli.running import engine, run_to_end, show_warnings, store_place, t
 from instrc.cli.terminal import write, write_error
 from instrc.problems.errors import SettingsError
 from instrc.problems.suggest import nearest
-from instrc.text.durations import is_span, seconds
+from instrc.text.durations import is_duration, seconds
 
 
 def serve_command(
@@ -108,7 +108,7 @@ def _keep_keys(
     for each in roles:
         if each.rpartition(":")[2] not in ROLES:
             options.refuse_use(f"`{each[:80]}` is no role: roles are {', '.join(f'`{known}`' for known in ROLES)}", "--role")
-    if expires is not None and not is_span(expires):
+    if expires is not None and not is_duration(expires):
         options.refuse_use(f"`{expires[:80]}` is not a span of time, as `P90D`", "--expires")
     for said in (name, revoke):
         if said is not None and (not said.strip() or len(said) > _LONGEST_NAME):

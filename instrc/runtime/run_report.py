@@ -26,7 +26,7 @@ from instrc.runtime.questions import Question
 from instrc.runtime.retry import ForkOrigin
 from instrc.runtime.run_config import RunConfig
 from instrc.text import arguments
-from instrc.text.durations import is_span, seconds
+from instrc.text.durations import is_duration, seconds
 from instrc.text.jsonvalue import Json, JsonObject
 
 
@@ -120,7 +120,7 @@ class RunFilter:
             reason = f"a run is {', '.join(f'`{each}`' for each in STATUSES)}"
             found = problems.runs.UnusableSetting(what="status", word=status, reason=reason, nearest=nearest(status, STATUSES))
             raise SettingsError([found])
-        if since is not None and not is_span(since):
+        if since is not None and not is_duration(since):
             raise SettingsError(
                 [problems.runs.UnusableSetting(what="span of time", word=since, reason="write it as `P7D` or `PT2H`")]
             )

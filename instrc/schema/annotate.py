@@ -1,4 +1,4 @@
-"""Let a schema say more: keywords beside its own, null beside what it admits."""
+"""Add keywords to a schema as if they stood in one object with it, and let it admit null."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from instrc.schema.vocabulary import IN_PLACE, SPEAKS_OF
 from instrc.text.jsonvalue import Json, as_array, as_object
 
 _OF_THE_SAME_OBJECT = IN_PLACE | {"$ref", "$dynamicRef"}
-"""Keywords whose schemas may speak of further properties of the same object."""
+"""Keywords whose schemas may describe further properties of the same object."""
 
 
 def write_beside(schema: Json, annotation: Json, intersect: Callable[[Json, Json], Json]) -> Json:
-    """Return a schema with an annotation beside it; `intersect` does to the rest what `allOf` does.
+    """Return a schema with the keywords of an annotation added; `intersect` joins the rest as `allOf` does.
 
-    `additionalProperties` and `unevaluatedProperties` are about all properties beside them: of the schema and of the annotation.
+    `additionalProperties` and `unevaluatedProperties` then cover the properties of both.
     """
     if not isinstance(schema, dict) or not isinstance(annotation, dict):
         return intersect(schema, annotation)
@@ -32,7 +32,7 @@ def write_beside(schema: Json, annotation: Json, intersect: Callable[[Json, Json
 
 
 def _of_all_properties(schema: dict[str, Json], annotation: dict[str, Json]) -> dict[str, Json]:
-    """Return an annotation whose `unevaluatedProperties` is read as `additionalProperties`; it says nothing where one stands."""
+    """Return an annotation with `additionalProperties` in place of `unevaluatedProperties`, which an existing one overrides."""
     if "unevaluatedProperties" not in annotation:
         return annotation
     made = {keyword: value for keyword, value in annotation.items() if keyword != "unevaluatedProperties"}
@@ -46,7 +46,7 @@ def _open(schema: dict[str, Json]) -> dict[str, Json]:
 
 
 def closes(annotation: Json) -> bool:
-    """Tell whether an annotation speaks of the properties that nothing beside it names."""
+    """Return whether an annotation constrains additional properties."""
     return isinstance(annotation, dict) and "additionalProperties" in annotation
 
 
@@ -54,7 +54,7 @@ _SILENT_ON_NULL = SPEAKS_OF.keys() | {
     *("title", "description", "$comment", "default", "deprecated", "examples", "readOnly", "writeOnly", "format"),
     *("$schema", "$id", "$defs", "activity", "arguments", "references"),
 }
-"""Keywords that say nothing about null."""
+"""Keywords that do not constrain null."""
 _ABOUT = ("title", "description")
 
 

@@ -1,4 +1,8 @@
-"""List the differences of two flat schemas, place by place, in the words of those who use them."""
+"""List the differences of two flat schemas, place by place, in terms of their users.
+
+A change breaks writers if an accepted instance is refused now; it breaks readers if an instance may come that could not before.
+`yes` is proven, `no` is shown by an instance, everything else is `unknown`.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +57,7 @@ class Change:
 
 
 def differences(old: Json, new: Json) -> Iterator[Change]:
-    """Yield the differences of two schemas, whose definitions have the same names if they stand for each other."""
+    """Yield the differences of two schemas whose corresponding definitions have equal names."""
     yield from _Differences(old, new).of(old, new, (), 0)
 
 
@@ -69,7 +73,7 @@ class _Differences:
         self.equal = Equality(ordered=True)
         self.same_definitions = self.equal(*definitions)
         self.followed: set[tuple[int, int]] = {(id(old), id(new))}
-        """References that were followed, by the `id`s of what they lead to: each pair is compared where it is met first."""
+        """Pairs of followed references, by the `id`s of their targets: each pair is compared once."""
 
     def of(self, old: Json, new: Json, path: tuple[str, ...], depth: int) -> Iterator[Change]:
         """Yield the differences of two schemas, those of the schema itself after those of its properties."""
@@ -90,11 +94,11 @@ class _Differences:
             yield from self.below(before, after, path, depth)
 
     def are_same(self, old: Json, new: Json) -> bool:
-        """Tell whether two schemas are equal, the order of their properties and all that they refer to included."""
+        """Return whether two schemas are equal, the order of their properties and all that they refer to included."""
         return self.equal(old, new) and (self.same_definitions or not refers(old))
 
     def members(self, old: Json, new: Json, path: tuple[str, ...]) -> Iterator[Change]:
-        """Say which properties are there, required and in which order."""
+        """Yield changes of the names, the requirement and the order of properties."""
         before, after = _properties(old), _properties(new)
         old_names, new_names = (frozenset(required_names(mapping(schema))) for schema in (old, new))
         renamed = _renamed(before, after)
@@ -135,14 +139,14 @@ class _Differences:
         yield from self.itself(old, new, path)
 
     def branch(self, old: Json, new: Json, path: tuple[str, ...], depth: int) -> Iterator[Change]:
-        """Yield the differences of two branches, with the constants by which they are known."""
+        """Yield the differences of two branches, labelled with the constants that identify them."""
         known_by = " and ".join(f"`{name}` is {dumps(value, indent=False)}" for name, value in constants_of(new).items())
         for change in self.of(old, new, path, depth):
             details = [change.detail, f"where {known_by}" if known_by else ""]
             yield replace(change, detail=", ".join(filter(None, details)))
 
     def of_union(self, old: Json, new: Json, path: tuple[str, ...], depth: int) -> Iterator[Change] | None:
-        """Return the differences of a union and a schema that is or was one of its branches; `None` if it is none of them."""
+        """Return the differences between a union and a schema that corresponds to one of its branches; `None` if none does."""
         became_one = not union_of(old)
         plain, union = (old, new) if became_one else (new, old)
         word = union_of(union)
@@ -161,7 +165,7 @@ class _Differences:
             yield Change(pointer(path), "changed", "what is deeper")
 
     def itself(self, old: Json, new: Json, path: tuple[str, ...]) -> Iterator[Change]:
-        """Say what has become of two schemas themselves, and of the words about them."""
+        """Yield the changes of the own keywords and annotations of two schemas."""
         here = pointer(path)
         bare_old, bare_new = _own_keywords(old), _own_keywords(new)
         if not self.equal(bare_old, bare_new):
@@ -176,7 +180,7 @@ class _Differences:
 
 
 def _target(schema: Json, root: Json) -> Json:
-    """Return what a reference leads to, if no keyword that asserts something stands beside it; else the schema."""
+    """Return the target of a reference without asserting siblings, else the schema itself."""
     if not isinstance(schema, dict) or "$ref" not in schema or not schema.keys() <= {*WORDS, "$ref", "$defs"}:
         return schema
     found = local_target(root, schema["$ref"])
@@ -184,7 +188,7 @@ def _target(schema: Json, root: Json) -> Json:
 
 
 def _with_words(schema: Json, other: Json) -> Json:
-    """Return a schema with the words of another one: they stand beside the reference to it, or the union that it is part of."""
+    """Return a schema with the annotations of the reference, or of the union, that it stands for."""
     words = {word: value for word, value in mapping(other).items() if word in WORDS}
     return {**schema, **words} if words and schema is not other and isinstance(schema, dict) else schema
 
@@ -194,9 +198,9 @@ def _properties(schema: Json) -> JsonObject:
 
 
 def _renamed(before: dict[str, Json], after: dict[str, Json]) -> dict[str, str]:
-    """Return new names with the old ones, where the schema under them is the same and no other property has it.
+    """Map new names to old ones of renamed properties: their schemas are equal, and unique on both sides.
 
-    A schema that is little more than a type says too little: a text that is gone and another that is new are two things.
+    Schemas that are hardly more than a type are not matched.
     """
     gone, fresh = (
         {name: each for name, each in one.items() if name not in other} for one, other in ((before, after), (after, before))
@@ -208,7 +212,7 @@ def _renamed(before: dict[str, Json], after: dict[str, Json]) -> dict[str, str]:
 
 
 def _by_content(properties: dict[str, Json]) -> dict[str, list[str]]:
-    """Return the names of properties that say enough, by what they say."""
+    """Return the names of sufficiently specific properties, by their content."""
     found: dict[str, list[str]] = {}
     for name, schema in properties.items():
         if isinstance(schema, dict) and (schema.get("properties") or schema.get("description")):
@@ -218,11 +222,11 @@ def _by_content(properties: dict[str, Json]) -> dict[str, list[str]]:
 
 
 _PARTS = frozenset({"items", "additionalProperties", "prefixItems", "patternProperties"})
-"""Keywords below which places are compared as properties are."""
+"""Keywords whose schemas are compared as properties are."""
 
 
 def _parts(schema: Json) -> dict[Location, Json]:
-    """Return the schemas below a schema that are compared as properties are, by where they stand."""
+    """Return the subschemas that are compared as properties are, by their paths."""
     return {place: part for place, part in subschemas(schema, _PARTS) if isinstance(part, dict)}
 
 
@@ -234,7 +238,7 @@ def _label(place: Location) -> str:
 
 
 def _without(schema: Json, places: list[Location]) -> Json:
-    """Return a schema that says nothing in some places below it."""
+    """Return a schema with `true` at some paths below it."""
     found = dict(mapping(schema))
     for place in places:
         put_part(found, place, True, mapping(schema))  # noqa: FBT003  -- a schema
@@ -242,7 +246,7 @@ def _without(schema: Json, places: list[Location]) -> Json:
 
 
 def _change_of_keywords(here: str, schemas: tuple[Json, Json], roots: tuple[Json, Json], names: list[str]) -> Change:
-    """Say what has become of a schema by itself, its properties aside, by some of its keywords."""
+    """Return the change of some keywords of a schema, its properties aside."""
     narrow, wide = (
         {**schema, "$defs": mapping(root).get("$defs", {})} if isinstance(schema, dict) and refers(schema) else schema
         for schema, root in zip(schemas, roots, strict=True)
@@ -259,19 +263,19 @@ def _change_of_keywords(here: str, schemas: tuple[Json, Json], roots: tuple[Json
 
 
 def _has_same_members(old: Json, new: Json) -> bool:
-    """Tell whether two lists differ in their order only."""
+    """Return whether two lists differ in their order only."""
     key = EqualityKeys()
     return isinstance(old, list) and isinstance(new, list) and {key(each) for each in old} == {key(each) for each in new}
 
 
 def _own_keywords(schema: Json) -> Json:
-    """Return what a schema says by itself: without its properties and its words."""
+    """Return the keywords of a schema without its properties and annotations."""
     left_out = WORDS | {"properties", "required", "$defs"}
     return {word: value for word, value in schema.items() if word not in left_out} if isinstance(schema, dict) else schema
 
 
 def _different(old: JsonObject, new: JsonObject) -> list[str]:
-    """Return the keywords that say something else."""
+    """Return the keywords that differ."""
     return [word for word in dict.fromkeys([*old, *new]) if not equal(_only(old, word), _only(new, word))]
 
 
@@ -290,14 +294,14 @@ _INTO = "#/$defs/"
 
 
 def named_alike(old: Json, new: Json) -> Json:
-    """Return the new schema, whose definitions are called like those of the old one that are referred to in the same places."""
+    """Return the new schema with its definitions renamed to the old names that are used in the same places."""
     before, after = (mapping(mapping(schema).get("$defs")) for schema in (old, new))
     names = _old_names(old, new, before, after)
     if all(name == was for name, was in names.items()):
         return new
     taken = {*names.values(), *(after.keys() - names.keys())}
     for name in after.keys() - names.keys():
-        if name in names.values():  # it is another definition, which has the name that this one gets
+        if name in names.values():  # another definition has the name that this one gets
             names[name] = free_name(name, taken.__contains__)
             taken.add(names[name])
     result = mapping(redirected(new, {f"{_INTO}{name}": f"{_INTO}{other}" for name, other in names.items()}))
@@ -305,7 +309,7 @@ def named_alike(old: Json, new: Json) -> Json:
 
 
 def _old_names(old: Json, new: Json, before: JsonObject, after: JsonObject) -> dict[str, str]:
-    """Return names of new definitions with those of the old ones for which they stand, each once."""
+    """Map the names of new definitions to those of the corresponding old ones."""
     names: dict[str, str] = {}
     taken: set[str] = set()
     stack = [(old, new)]
@@ -328,21 +332,21 @@ def _old_names(old: Json, new: Json, before: JsonObject, after: JsonObject) -> d
 _UNIONS = frozenset({"anyOf", "oneOf"})
 _NAMING = frozenset({"properties", "additionalProperties", "unevaluatedProperties", "$ref"})
 _OTHERS = IN_PLACE | (_NAMING - {"properties"})
-"""Keywords beside which an object stays open: they may speak of further properties."""
+"""Keywords that keep an object open: they may describe further properties."""
 _CLOSING_INTO = _UNIONS | {"properties", "additionalProperties", "items", "prefixItems", "$defs"}
 
 
 def closed(schema: Json) -> Json:
-    """Return a schema that still accepts all of what it accepted that has properties only which are named in their place.
+    """Close the objects of a schema: only properties that are named in their place remain allowed.
 
-    What is not closed for sure stays open, and so does all of a schema whose patterns or references make names hard to tell.
+    Objects stay open where closing is uncertain, and everywhere if patterns or references obscure the names.
     """
     found = list(nodes(schema))
     beside = {id(each) for node in found if not _is_choice(node) for each in _in_place(node)}
     refers = any("$ref" in node for node in found)
     if any("patternProperties" in node or ("$ref" in node and not node.keys() <= {*WORDS, "$ref", "$defs"}) for node in found):
         return schema
-    if refers and beside:  # what is referred to may stand beside others
+    if refers and beside:  # a referenced schema may stand beside others
         return schema
     done: dict[int, Json] = {}
     for node in reversed(found):
@@ -353,12 +357,12 @@ def closed(schema: Json) -> Json:
 
 
 def _is_choice(node: dict[str, Json]) -> bool:
-    """Tell whether a schema leaves it to the branches of one union, if it has any, to name properties."""
+    """Return whether only the branches of one union, if any, name properties."""
     return len(IN_PLACE & node.keys()) <= 1 and IN_PLACE & node.keys() <= _UNIONS and _NAMING.isdisjoint(node)
 
 
 def _in_place(node: dict[str, Json]) -> list[Json]:
-    """Return the schemas in a schema that are about the same value, at any depth."""
+    """Return the in-place subschemas of a schema, at any depth."""
     found: list[Json] = [child for _, child in subschemas(node, IN_PLACE)]
     for child in found:
         found += [below for _, below in subschemas(child, IN_PLACE)]
@@ -385,7 +389,7 @@ class Comparison:
 
 
 def compare(old: Json, new: Json) -> Comparison:
-    """Return what has changed from one flat schema to another; each is read in the words of its own draft."""
+    """Compare two flat schemas, each in its own draft."""
     old, new = upgrade(old), upgrade(new)
     new = named_alike(old, new)
     changes = tuple(differences(old, new))

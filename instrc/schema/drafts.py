@@ -1,4 +1,8 @@
-"""The drafts of JSON Schema and the dialects of OpenAPI, read as 2020-12."""
+"""Read the drafts of JSON Schema and the dialects of OpenAPI as 2020-12.
+
+`modern` rewrites the keywords of one schema and leaves the schemas below it as they are, so that references into an
+old document still resolve.  Module `upgrade` rewrites whole documents.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +22,13 @@ RECURSIVE = "$recursiveAnchor"
 
 
 class Draft(Struct, frozen=True):
-    """What a dialect calls things, and which keywords of 2020-12 it does not know."""
+    """A dialect: its names of things, and the keywords of 2020-12 that it lacks."""
 
     name: str
     year: int
     """4, 6, 7, 2019, 2020; OpenAPI 3.0 counts as 4."""
     unknown: frozenset[str] = frozenset()
-    """Keywords of 2020-12 that mean nothing here, so that they must not begin to mean something."""
+    """Keywords of 2020-12 without a meaning here: they must not gain one."""
     nullable: bool = False
     references: frozenset[str] = frozenset({"$ref"})
     """Keywords that refer."""
@@ -59,7 +63,7 @@ _OPENAPI = r"https://spec\.openapis\.org/oas/3\.([01])/(?:dialect|schema)(?:/[\w
 
 
 def dialect_of_uri(uri: Json) -> Draft | None:
-    """Return the dialect that a `$schema` names; `None` if it is none of those that are read."""
+    """Return the dialect of a `$schema`; `None` if it is not supported."""
     if uri.__class__ is not str:
         return None
     if uri == LATEST_DRAFT:
@@ -102,12 +106,12 @@ def without_keywords(dialect: Draft, words: frozenset[str]) -> Draft:
 _BESIDE_REF = frozenset(
     {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment", "definitions", "$schema"}
 )
-"""What stays beside a `$ref` of the old kind, which silences its neighbours: words change no verdict."""
+"""What stays beside a `$ref` of the old kind, which disables its siblings: annotations change no verdict."""
 _GONE_AFTER = {year: vocabulary.removed_keywords(year) for year in (4, 6, 7, 2019, 2020)}
 
 
 def ignored_words(node: dict[str, Json], dialect: Draft) -> frozenset[str]:
-    """Return the keywords of a schema that its dialect ignores though another one applies them; names and notes aside."""
+    """Return the asserting keywords that the dialect of a schema ignores, though another dialect applies them."""
     other = dialect.unknown | _GONE_AFTER[dialect.year]
     alone = silences_neighbours(node, dialect)
     if not alone and other.isdisjoint(node):
@@ -117,7 +121,7 @@ def ignored_words(node: dict[str, Json], dialect: Draft) -> frozenset[str]:
 
 
 def silences_neighbours(node: dict[str, Json], dialect: Draft) -> bool:
-    """Tell whether a schema holds a `$ref` of the old kind, beside which no other keyword is applied."""
+    """Return whether a schema holds a `$ref` of the old kind, beside which no other keyword is applied."""
     return dialect.year < 2019 and node.get("$ref").__class__ is str
 
 
@@ -127,11 +131,11 @@ _WORDS = {
     for name in vocabulary.ANNOTATIONS - vocabulary.HOLDERS
     if vocabulary.KEYWORDS[name].since > 4  # the oldest draft that is read
 }
-"""Words that some drafts do not know, so that anything may stand there: the draft that brought them, and what they hold."""
+"""Annotations that older drafts lack, so that they may hold anything there: the draft that added them, and their type."""
 
 
 def modern(node: dict[str, Json], dialect: Draft) -> dict[str, Json]:
-    """Return one schema in the keywords of 2020-12, the same object if nothing has to change; schemas below stay as they are."""
+    """Convert one schema to the keywords of 2020-12, not those below it; unchanged schemas are returned as they are."""
     year = dialect.year
     if silences_neighbours(node, dialect):
         out = {
@@ -180,7 +184,7 @@ def modern(node: dict[str, Json], dialect: Draft) -> dict[str, Json]:
 
 
 def _own_word(key: str, value: Json, year: int) -> bool:
-    """Tell whether a word is one of the author's own, which 2020-12 would take for one of its words and refuse."""
+    """Return whether a keyword is the author's own, which 2020-12 would misread as one of its keywords."""
     since, kind = _WORDS.get(key, (0, object))
     return year < since and not isinstance(value, kind)
 
@@ -234,7 +238,7 @@ _MIXIN = r"aug:[^#?]*_Mixin(?::[^/#?]*)?(?:\?[^#/]*)?#?"
 
 
 def is_mixin(reference: Json) -> bool:
-    """Tell whether a reference applies a mixin: its document's name ends in `_Mixin`, and it means the whole of it."""
+    """Return whether a reference applies a mixin: its document's name ends in `_Mixin`, and it means the whole of it."""
     if reference.__class__ is not str or not reference.startswith("aug:"):
         return False
     return "_Mixin" in reference and re.fullmatch(_MIXIN, reference) is not None

@@ -1,4 +1,10 @@
-"""Translate a regular expression of ECMA 262 for two other engines."""
+r"""Translate ECMA 262 regular expressions to RE2 and to the `regex` library.
+
+Constructs that engines read differently are written out: `\s` and `.` know the spaces and line ends of Unicode, `$` is the
+end of the text only, `[` in a class and `{` that repeats nothing are characters, and so are `\u0041`, `\cA` and surrogate
+pairs; `\p{Letter}` and `\p{Script=Greek}` are written the short way.
+The anchors `\A` and `\Z` and flags such as `(?i)`, which other languages have, are understood too.
+"""
 
 from __future__ import annotations
 
@@ -61,12 +67,12 @@ class Translated(Struct, frozen=True):
     re2: str
     regex: str
     backtracks: bool
-    """Whether it holds what RE2 has no words for."""
+    """Whether it needs backtracking, which RE2 lacks."""
 
 
 @lru_cache(maxsize=512)
 def translate(pattern: str) -> Translated:
-    """Return a pattern in the words of RE2 and of the `regex` library; `Unreadable` if it is no regular expression."""
+    """Translate a pattern to RE2 and to the `regex` library; `Unreadable` if it is not a regular expression."""
     return _Reader(pattern).read()
 
 
@@ -77,7 +83,7 @@ _EDGE = "(?:(?<=[0-9A-Z_a-z])(?![0-9A-Z_a-z])|(?<![0-9A-Z_a-z])(?=[0-9A-Z_a-z]))
 
 
 class _Reader(Struct):
-    """Read a pattern from left to right, and write it in words that both engines share."""
+    """Parse a pattern and write it in the syntax that both engines share."""
 
     pattern: str
     at: int = 0
@@ -87,7 +93,7 @@ class _Reader(Struct):
     """Whether something stands before that a `*` can repeat."""
     backtracks: bool = False
     foreign: bool = False
-    """Whether it has words that ECMA 262 has not."""
+    """Whether it uses syntax that ECMA 262 lacks."""
     lines: bool = False
     """Whether `^` and `$` are those of each line."""
     dot: str = NOT_A_LINE_END
@@ -145,7 +151,7 @@ class _Reader(Struct):
         following = self.pattern[self.at : self.at + 1]
         if following == "?":
             self._put("?", 1, may_repeat=False)
-        elif following == "+":  # possessive: a word of other languages
+        elif following == "+":  # possessive, from other languages
             self.foreign = self.backtracks = True
             self._put("+", 1, may_repeat=False)
 
@@ -307,7 +313,7 @@ def _code(text: str) -> int:
 
 
 def is_ecmascript(pattern: str) -> bool:
-    """Tell whether a pattern keeps to ECMA 262 with its `u` flag: no escapes, flags and anchors of other languages."""
+    """Return whether a pattern keeps to ECMA 262 with its `u` flag: no escapes, flags and anchors of other languages."""
     reader = _Reader(pattern)
     try:
         reader.read()

@@ -1,4 +1,4 @@
-"""What `format` asks of a text: the formats of JSON Schema 2020-12, each by its grammar.
+"""Check the formats of JSON Schema 2020-12, each by its grammar.
 
 The library's own checks need ten packages more, and differ from the grammars in places: digits of other scripts, offsets that
 do not exist, leap seconds.  A format that nobody has registered is a note to the reader and asks for nothing.
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def has_format(name: str, value: object) -> bool:
-    """Tell whether a value has a format; what is no text has every one, and every text has an unknown one."""
+    """Return whether a value has a format; values that are not texts, and unknown formats, pass."""
     check = CHECKS.get(name)
     return check is None or not isinstance(value, str) or check(value)
 
@@ -184,7 +184,7 @@ def _is_literal(domain: str) -> bool:
 
 
 def _is_encoded(label: str) -> bool:
-    """Tell whether a label that begins with `xn--` holds a name of another script."""
+    """Return whether a label that begins with `xn--` holds a name of another script."""
     import idna
 
     try:

@@ -1,4 +1,11 @@
-"""Find the schemas in a document that nothing satisfies."""
+"""Find the innermost unsatisfiable schemas of a document, with the keywords that contradict each other.
+
+    schema = {"type": "integer", "exclusiveMinimum": 1, "exclusiveMaximum": 2}
+    list(impossible_parts(schema, list(walk(schema))))      # [Impossible((), ("exclusiveMinimum", "exclusiveMaximum"), ())]
+
+A schema that is unsatisfiable only because of one inside it is not named.
+Neither is one that is written as `false` or `{"not": {}}`: its author wants it so.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +42,7 @@ WEIGHED_NAMES: Final = 40
 
 
 def may_hold_impossible(nodes: Iterable[Json]) -> bool:
-    """Tell whether one of the schemas of a document may be impossible, by its own keywords or by what it refers to."""
+    """Return whether one of the schemas of a document may be impossible, by its own keywords or by what it refers to."""
     return any(isinstance(node, dict) and ("$ref" in node or may_be_impossible(node)) for node in nodes)
 
 
@@ -78,14 +85,14 @@ def may_be_impossible(node: Mapping[str, Json]) -> bool:
 
 
 def is_written_false(schema: Json) -> bool:
-    """Tell whether a schema says in so many words, and in no others, that nothing satisfies it."""
+    """Return whether a schema is just `false`, or a `not` of everything."""
     if not isinstance(schema, dict):
         return schema is False
     return forbids_everything(schema) and schema.keys() - {"not", "type"} <= NO_ASSERTIONS
 
 
 def forbids_everything(schema: Json) -> bool:
-    """Tell whether a schema is `false`, or has a `not` that does not care for the value, which says the same."""
+    """Return whether a schema is `false`, or has a `not` that matches everything."""
     if not isinstance(schema, dict):
         return schema is False
     forbidden = schema.get("not")
@@ -131,7 +138,7 @@ def _resolver(root: Json, nodes: Sequence[tuple[Location, SchemaObject]]) -> Res
 
 
 def _extends(node: SchemaObject) -> bool:
-    """Tell whether a schema is no more than a plain one in its `allOf`, asked about by itself, with references elsewhere."""
+    """Return whether a schema is no more than a plain one in its `allOf`, asked about by itself, with references elsewhere."""
     branches = node.get("allOf")
     if branches.__class__ is not list or not node.keys() - {"allOf"} <= NO_ASSERTIONS:
         return False
@@ -140,7 +147,7 @@ def _extends(node: SchemaObject) -> bool:
 
 
 def _is_elsewhere(schema: Json) -> bool:
-    """Tell whether a schema only refers to another document, of which nothing is known here."""
+    """Return whether a schema only refers to another document, of which nothing is known here."""
     if not isinstance(schema, dict) or not schema.keys() - {"$ref"} <= NO_ASSERTIONS:
         return False
     reference = schema.get("$ref")
@@ -152,7 +159,7 @@ _OF_VALUES = NO_ASSERTIONS | {"type", "enum", "const", "minLength", "maxLength",
 
 
 def _is_plain(schema: Json) -> bool:
-    """Tell whether a schema is seen to be impossible where that is written, if it is, and not only by what it is part of."""
+    """Return whether a schema is seen to be impossible where that is written, if it is, and not only by what it is part of."""
     if not isinstance(schema, dict):
         return False
     return schema.keys() <= _PLAIN or schema.keys() <= _OF_VALUES
@@ -238,7 +245,7 @@ def _endless(nodes: Sequence[tuple[Location, SchemaObject]], target: Resolve) ->
 
 
 def _may_end(node: SchemaObject, open_ids: set[int], target: Resolve) -> bool:
-    """Tell whether a schema may be satisfied without one of those that are still open."""
+    """Return whether a schema can be satisfied without one of the open ones."""
 
     def closed(schema: Json) -> bool:
         return id(schema) not in open_ids
@@ -260,5 +267,5 @@ def _may_end(node: SchemaObject, open_ids: set[int], target: Resolve) -> bool:
 
 
 def _never_ends(node: SchemaObject, open_ids: set[int], target: Resolve) -> bool:
-    """Tell whether what a schema requires inside of a value is what does not end."""
+    """Return whether the nested requirements of a schema make it endless."""
     return "$ref" not in node and not _may_end({word: node[word] for word in node if word not in _IN_PLACE}, open_ids, target)

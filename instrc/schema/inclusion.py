@@ -1,4 +1,8 @@
-"""Tell whether a schema accepts all that another does: proven, shown by an instance, or unknown."""
+"""Decide whether a schema accepts all that another does: proven, refuted by an instance, or unknown.
+
+Instances that refute it are generated from the roots, and from parts and branches that differ.
+Where the extra is installed, `jsonschema-rs` proves more.
+"""
 
 from __future__ import annotations
 
@@ -151,7 +155,7 @@ class _PartSearch:
         return _Pair(narrow, wide)
 
     def _differs(self, pair: _Pair) -> bool:
-        """Tell whether it is not certain that one schema accepts all that the other does."""
+        """Return whether it is not certain that one schema accepts all that the other does."""
         self.answering.steps = 0
         certain = self.answering.implies(pair.narrow, pair.wide, SHALLOW)
         return not certain or not (self.same_definitions or not refers(pair.narrow))
@@ -230,7 +234,7 @@ _AGAINST = frozenset({"not", "oneOf", "if", "contains", "dependentSchemas", "une
 
 
 def comparable(narrow: Json, wide: Json) -> bool:
-    """Tell whether each reference in two schemas leads to an equal definition, to a narrower one in `narrow`, or to the root.
+    """Return whether each reference in two schemas leads to an equal definition, to a narrower one in `narrow`, or to the root.
 
     That what stands below a root or a definition is narrower in the one may be taken for granted while just that is being shown
     of each of them: values are finite, and what holds of all smaller ones holds of the next.  Only where nothing turns a schema
@@ -263,7 +267,7 @@ class _References:
 
 
 def _narrower(left: dict[str, Json], right: dict[str, Json], name: str) -> bool:
-    """Tell whether a definition of one schema implies that of the same name in another, if all that they refer to does."""
+    """Return whether a definition of one schema implies that of the same name in another, if all that they refer to does."""
     return name in left and name in right and implies(left[name], right[name])
 
 
@@ -273,7 +277,7 @@ WORDS = frozenset({"title", "description", "examples", "default", "$comment", "d
 
 
 def includes(wide: Json, narrow: Json) -> tuple[Inclusion, Json]:
-    """Tell whether a schema accepts all that another does, with an instance if it does not."""
+    """Return whether a schema accepts all that another does, with an instance if it does not."""
     if certainly_includes(wide, narrow):
         return "yes", None
     narrow_validator, wide_validator = SchemaValidator(narrow, formats=False), SchemaValidator(wide, formats=False)
@@ -298,7 +302,7 @@ def _most_about_a_place(schema: Json) -> int:
 
 
 def certainly_includes(wide: Json, narrow: Json) -> bool:
-    """Tell whether it is proven that a schema accepts all that another does."""
+    """Return whether it is proven that a schema accepts all that another does."""
     return equal(without_words(wide), without_words(narrow)) or (comparable(narrow, wide) and implies(narrow, wide))
 
 
@@ -366,7 +370,7 @@ def _refuse(uri: str) -> Json:
 
 
 def _covers(engine: ModuleType, wide: Json, narrow: Json) -> bool:
-    """Tell whether the engine proves that one schema accepts all that another does; its effort grows fast with properties."""
+    """Return whether the engine proves that one schema accepts all that another does; its effort grows fast with properties."""
     if not (_decidable(wide) and _decidable(narrow)):
         return False
     try:
@@ -377,7 +381,7 @@ def _covers(engine: ModuleType, wide: Json, narrow: Json) -> bool:
 
 
 def _decidable(schema: Json) -> bool:
-    """Tell whether a schema is small enough for the engine's own form."""
+    """Return whether a schema is small enough for the engine's own form."""
     for count, node in enumerate(nodes(schema), 1):
         named = sum(len(found) for word in ("properties", "patternProperties") if isinstance(found := node.get(word), dict))
         if count > DECIDED_SCHEMAS or named > DECIDED_PROPERTIES:

@@ -14,7 +14,7 @@ _OF_TYPE: dict[str, frozenset[str]] = {name: frozenset({name}) for name in ALL -
 
 
 def is_number(value: Json) -> TypeGuard[int | float]:
-    """Tell whether a value is a JSON number (a boolean is none)."""
+    """Return whether a value is a JSON number (a boolean is none)."""
     return value.__class__ is int or value.__class__ is float
 
 
@@ -29,7 +29,7 @@ def types_of(value: Json) -> tuple[str, ...] | None:
 
 
 def has_type(value: Json, names: tuple[str, ...]) -> bool:
-    """Tell whether a value is of one of the types; `1.0` is an integer."""
+    """Return whether a value has one of the types; `1.0` is an integer."""
     if value is None:
         return "null" in names
     if value.__class__ is bool:
@@ -80,7 +80,7 @@ def listed_values(schema: dict[str, Json]) -> list[Json] | None:
 
 
 class Equality:
-    """Tells equal values from others, as `jsonvalue.equal` does, and remembers which parts differ.
+    """Compares values as `jsonvalue.equal` does, and remembers unequal parts.
 
     Who goes down two deep values and asks again at every level needs as many steps as there are levels, not their square.
     """
@@ -92,7 +92,7 @@ class Equality:
         """Kept alive, since they are known by identity."""
 
     def __call__(self, left: Json, right: Json) -> bool:
-        """Tell whether two values are equal as JSON."""
+        """Return whether two values are equal as JSON."""
         stack: list[tuple[Json, Json, bool]] = [(left, right, True)]
         path: list[tuple[Json, Json]] = []
         seen: set[tuple[int, int]] = set()
@@ -131,7 +131,7 @@ def _below(a: Json, b: Json, *, ordered: bool) -> list[tuple[Json, Json]] | None
 
 
 class EqualityKeys:
-    """Gives values keys that are equal exactly if the values are equal as JSON; parts that are shared are read once."""
+    """Maps values to keys that are equal exactly if the values are; shared parts are read once."""
 
     __slots__ = ("_known", "_numbers")
 

@@ -1,4 +1,8 @@
-"""Normalise what others wrote: sound JSON Schema 2020-12 comes out, with a note on each thing that is read otherwise."""
+"""Normalise foreign schemas to valid JSON Schema 2020-12, with a note for each change.
+
+This reads older drafts, OpenAPI and the type names of Python, JavaScript and SQL, and repairs slips.
+`READERS` has one function for each keyword: it returns the keywords that stand for it, and the notes on what is changed.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,7 @@ from instrc.text.jsonvalue import Json, JsonArray, JsonObject, Location, as_obje
 from instrc.text.limits import META_ERRORS
 
 Refer: TypeAlias = Callable[[str, Location], str | None]
-"""What a reference becomes; `None` leaves it out, and whoever says so tells it."""
+"""Maps a reference to its replacement; `None` removes it, and the callback reports that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +31,7 @@ class Rules:
 
     dialect: Draft = LATEST
     plain_words: bool = False
-    """Whether other words for types belong to the kind, so that they are not worth telling."""
+    """Whether foreign type names are usual for the source, and need no note."""
     refer: Refer | None = None
     shorthand: bool = True
     """Whether an object of schemas without any keyword of an object is its properties."""
@@ -56,7 +60,7 @@ class Note:
 
     @property
     def message(self) -> str:
-        """Say it in a sentence."""
+        """The note as a sentence."""
         said = "left out: " if self.kind == "left-out" else "read as "
         return f"`{describe_value(self.what)}` is {said}{self.reason}"
 
@@ -77,9 +81,9 @@ READ_SCHEMAS: Final = 100_000
 
 
 def normalize(schema: Json, rules: Rules | None = None, path: Location = ()) -> Normalized:
-    """Return a schema in 2020-12 for one that somebody wrote, which stands at `path`.
+    """Return a foreign schema, which stands at `path`, in 2020-12.
 
-    What no keyword can hold is left out with a note; whether all values are sound beyond that is for `wellformed` to tell.
+    Values that no keyword can hold are dropped with a note; `wellformed` validates the rest.
     """
     rules = rules or Rules()
     notes: list[Note] = []
@@ -214,17 +218,17 @@ def kept_as_written(keyword: str, schema: Schema) -> KeywordReading:
 
 
 def read_as(keywords: Schema, path: Location, what: Json, meaning: str, kind: NoteKind = "repair") -> KeywordReading:
-    """Read a keyword as others, and say so."""
+    """Replace a keyword by others, with a note."""
     return KeywordReading(keywords, (Note(path, what, kind, meaning),))
 
 
 def left_out(path: Location, what: Json, reason: str) -> KeywordReading:
-    """Leave a keyword out, and say why."""
+    """Drop a keyword, with a note."""
     return KeywordReading({}, (Note(path, what, "left-out", reason),))
 
 
 def describe_value(value: object) -> str:
-    """Return a value in a few words."""
+    """Describe a value in a few words."""
     if isinstance(value, dict | list | tuple):
         return ("{…}" if isinstance(value, dict) else "[…]") if value else "{}" if isinstance(value, dict) else "[]"
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 200:
@@ -258,7 +262,7 @@ def fit_listed_values(out: Schema, path: Location) -> tuple[Note, ...]:
 
 
 def _lists_items(values: list[Json], names: tuple[str, ...]) -> bool:
-    """Tell whether values beside `array` are meant for its items: none of them has a type that is allowed, but for `null`."""
+    """Return whether values beside `array` are meant for its items: none of them has a type that is allowed, but for `null`."""
     given = [value for value in values if value is not None]
     return bool(given) and (len(given) == len(values) or "null" in names) and not any(has_type(value, names) for value in given)
 
@@ -271,7 +275,7 @@ _COMPOSING = frozenset({"allOf", "anyOf", "oneOf", "$ref", "$dynamicRef", "if", 
 
 
 def parameters(schema: Schema) -> bool:
-    """Tell whether what stands in the place of a schema is parameters by name, as in `{ "city": { "type": "string" } }`."""
+    """Return whether what stands in the place of a schema is parameters by name, as in `{ "city": { "type": "string" } }`."""
     return bool(schema) and all(
         value.__class__ is dict
         and not value.keys().isdisjoint(_OF_A_SCHEMA)
@@ -357,7 +361,7 @@ def _texts(value: list[Json]) -> Iterable[str]:
 
 
 def _within_composition(path: Location) -> bool:
-    """Tell whether a schema is one of several that speak about the same object, so that another may describe a name."""
+    """Return whether a schema is one of several that speak about the same object, so that another may describe a name."""
     return len(path) >= 2 and (
         path[-2] in {"allOf", "anyOf", "oneOf", "dependentSchemas"} or path[-1] in {"if", "then", "else", "not"}
     )

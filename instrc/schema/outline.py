@@ -1,4 +1,4 @@
-"""A schema in lines made for reading: its properties in order, with types, bounds and descriptions."""
+"""Outline a schema in readable lines: its properties in order, with types, bounds and descriptions."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _members(schema: Json, depth: int, whole: Sentences | None, told: dict[str, 
 
 
 def _is_short(part: Json) -> bool:
-    """Say whether a value is told in a few words, so that it may be told again."""
+    """Return whether a value is described briefly, so that it may be repeated."""
     return not isinstance(part, dict) or part.keys() <= {"type", "const"}
 
 

@@ -1,4 +1,4 @@
-"""Regular expressions of schemas, matched in time that grows with the text only."""
+"""Match the regular expressions of schemas in time that is linear in the text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from msgspec import Struct
 from instrc.text.jsonvalue import Json, Location
 
 REGEX_SECONDS: Final = 0.5
-"""For all texts of one `time_limit` together that the second engine looks at."""
+"""Seconds of the backtracking engine within one `time_limit`."""
 
 
 PATTERN_TEXT: Final = 2_000
@@ -105,7 +105,7 @@ _CLOCK: ContextVar[_Clock | None] = ContextVar("_CLOCK", default=None)
 
 @contextmanager
 def time_limit() -> Iterator[None]:
-    """Let all searches inside share one limit of time; without it each has its own."""
+    """Let all searches inside share one time limit; outside, each has its own."""
     token = _CLOCK.set(_CLOCK.get() or _Clock())
     try:
         yield
@@ -114,16 +114,16 @@ def time_limit() -> Iterator[None]:
 
 
 def search(pattern: str, text: str) -> bool | None:
-    """Tell whether a pattern is found anywhere in a text.
+    """Return whether a pattern matches anywhere in a text.
 
-    `None` if nobody can say: the pattern is no regular expression, or it takes too long on this text.
+    `None` if the pattern is not a regular expression, or takes too long on this text.
     """
     found = _matcher(pattern)
     return None if isinstance(found, str) else found(text)
 
 
 def may_match(pattern: str, text: str) -> bool:
-    """Say whether a regular expression finds something in a text; one that nobody can decide finds everything."""
+    """Return whether a regular expression may match in a text; true if that is undecidable."""
     return search(pattern, text) is not False
 
 
@@ -184,9 +184,9 @@ def _matcher(pattern: str) -> Callable[[str], bool | None] | str:
 
 @lru_cache(maxsize=256)
 def beginnings(pattern: str) -> Callable[[str], bool | None] | None:
-    """Return what tells whether a match at the start may begin with a text; `None` for a pattern that nobody reads.
+    """Return a predicate for texts that a match may begin with; `None` for unreadable patterns.
 
-    It says `True` of some texts that no match begins with, and `None` if it takes too long.
+    It may be true for other texts, and is `None` if it takes too long.
     """
     import regex
 
@@ -355,7 +355,7 @@ _DOUBLED = r"--|&&|~~|\|\|.*\]"
 
 @lru_cache(maxsize=4096)
 def matches(pattern: str, name: str) -> bool | None:
-    """Tell whether a pattern is found in a name; `None` if judges may disagree on that, or if it takes too long."""
+    """Return whether a pattern matches in a name; `None` if validators may disagree, or it takes too long."""
     if not (name.isascii() and name.isprintable()) or len(name) > MATCHED_NAME:
         return None
     if not _read_alike(pattern):
@@ -366,7 +366,7 @@ def matches(pattern: str, name: str) -> bool | None:
 
 @lru_cache(maxsize=1024)
 def _read_alike(pattern: str) -> bool:
-    """Tell whether all judges read a pattern in the same way."""
+    """Return whether all validators read a pattern alike."""
     if len(pattern) > MATCHED_PATTERN or not re.fullmatch(_PLAIN_PATTERN, pattern, re.ASCII):
         return False
     return not re.search(_DOUBLED, pattern)

@@ -11,9 +11,8 @@ from msgspec import Struct
 from instrc.schema.kinds import TYPES, is_number
 from instrc.schema.patterns import broken
 from instrc.schema.vocabulary import COUNTS, HOLDERS, KEYWORDS, MANY, NAMED, ValueShape
-from instrc.schema.walk import is_schema, next_level, objects_below, walk
-from instrc.text.jsonvalue import LATEST_DRAFT, Json, JsonObject, Location, as_object
-from instrc.text.limits import MANY_AT_ONCE
+from instrc.schema.walk import is_schema, objects_below, walk
+from instrc.text.jsonvalue import LATEST_DRAFT, Json, Location, as_object
 
 SCHEMAS_PLAIN_LEVELS: Final = 20
 """Levels of a schema that is checked without a validator."""
@@ -105,7 +104,7 @@ _SAID = frozenset({"title", "description"})
 
 
 def all_sound(schemas: Iterable[Json]) -> bool:
-    """Tell whether schemas have the form of schemas, and what is in each of their keywords looks as it should."""
+    """Return whether schemas have the form of schemas, and what is in each of their keywords looks as it should."""
     for schema in schemas:
         if schema.__class__ is not dict:
             if schema.__class__ is not bool:
@@ -121,7 +120,7 @@ def all_sound(schemas: Iterable[Json]) -> bool:
 
 
 def _is_whole(value: Json) -> bool:
-    """Tell whether a value is a whole number that is written as `3.0`."""
+    """Return whether a value is a whole number that is written as `3.0`."""
     return value.__class__ is float and value >= 0 and value.is_integer()
 
 
@@ -162,19 +161,10 @@ def _doubts_at(path: Location, node: Json) -> Iterator[Doubt]:
 
 
 def is_sound(schema: Json) -> bool:
-    """Tell whether nothing in a schema is doubtful; each part is looked at once, however often it stands in it, or in itself."""
+    """Return whether a schema is certainly well-formed; shared and cyclic parts are visited once."""
     seen: set[int] = set()
     stack: list[Json] = [schema]
     while stack:
-        if len(stack) >= MANY_AT_ONCE:
-            fresh = {id(node): node for node in stack if node.__class__ is dict and id(node) not in seen}
-            seen |= fresh.keys()
-            nodes = list(fresh.values())
-            words = frozenset().union(*nodes)
-            if not _are_sound(nodes, words):
-                return False
-            stack = next_level(nodes, words)
-            continue
         node = stack.pop()
         if node.__class__ is not dict or id(node) in seen:
             continue
@@ -188,12 +178,6 @@ def is_sound(schema: Json) -> bool:
     return True
 
 
-def _are_sound(nodes: list[JsonObject], words: frozenset[str]) -> bool:
-    """Tell whether nothing is doubtful in very many schemas themselves; each of their keywords is looked up once for all."""
-    return all(all(map(SOUND[keyword], [node[keyword] for node in nodes if keyword in node])) for keyword in words & _JUDGED)
-
-
-_JUDGED = frozenset(SOUND)
 _CLASSES: dict[str, tuple[type, ...]] = {
     "string": (str,),
     "boolean": (bool,),
@@ -208,7 +192,7 @@ _KNOWN = frozenset({"type", "enum", "const", "properties", "required", "addition
 
 
 def satisfies_plainly(value: Json, schema: Json, levels: int = SCHEMAS_PLAIN_LEVELS) -> bool:
-    """Tell whether a value certainly satisfies a schema; `False` says nothing."""
+    """Return whether a value certainly satisfies a schema; `False` says nothing."""
     if not isinstance(schema, dict):
         return schema is True
     if levels <= 0 or not _KNOWN.issuperset(schema):

@@ -1,10 +1,17 @@
-"""Find what references lead to: documents, `$id` bases, anchors, pointers, dynamic scopes."""
+"""Resolve references: documents, `$id` bases, anchors, pointers and dynamic scopes.
+
+A `SchemaStore` reads each document once and records its resources (parts with a base URI of their own), their anchors,
+and which schemas have something to resolve or fold at or below them.  Nothing is ever fetched.
+
+URIs under `aug:` are opaque: they are split at `#`, never joined.  In their documents a fragment that is neither a
+pointer nor an anchor names the one property of that name.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Final, TypeAlias
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,76 +32,15 @@ from instrc.schema.drafts import (
     unknown,
     without_keywords,
 )
+from instrc.schema.scopes import Anchors, DynamicScope, Resource, SchemaDocument, Target
 from instrc.schema.vocabulary import HOLDERS, MANY, NAMED
-from instrc.schema.walk import next_level, objects_of, schemas_under, subschemas, unescaped
+from instrc.schema.walk import schemas_under, subschemas, unescaped
 from instrc.text.arguments import as_plain
-from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, as_text, pointer, tokens
-from instrc.text.limits import MANY_AT_ONCE
+from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, as_text, kind_in_words, pointer, tokens
 from instrc.text.source import Span
 
-LEVELS_AT_ONCE: Final = 4
-"""Levels below them that are read so: where there are more, each level would be read again from each above it."""
 REFERENCES_AT_ONCE: Final = 100
 """References to references that are followed at once; more are perhaps a circle, which the thorough way tells."""
-
-
-class SchemaDocument:
-    """A JSON document that holds schemas, under the URI it is known by."""
-
-    __slots__ = ("root", "uri")
-
-    def __init__(self, uri: str, root: Json) -> None:
-        self.uri: str = uri
-        self.root: Json = root
-
-
-class Resource:
-    """A part of a document that has a base URI: its root, or a schema with `$id`."""
-
-    __slots__ = ("anchors", "dialect", "document", "dynamic", "holder", "root", "scopes", "uri")
-
-    def __init__(self, uri: str, root: Json, document: SchemaDocument, dialect: Draft) -> None:
-        self.uri: str = uri
-        self.root: Json = root
-        self.document: SchemaDocument = document
-        self.dialect: Draft = dialect
-        self.anchors: dict[str, Json] = {}
-        self.dynamic: dict[str, Json] = {}
-        self.scopes: dict[int, DynamicScope] = {}
-        """The scopes that this resource has been entered in, by the dynamic scope they have."""
-        self.holder: Resource | None = None
-        """The resource whose base and anchors this part shares, if it differs from that in its dialect only."""
-
-    def in_dialect(self, dialect: Draft) -> Resource:
-        """Return a part of this resource that is written in another dialect, and has no base of its own."""
-        part = Resource(self.uri, self.root, self.document, dialect)
-        part.anchors, part.dynamic, part.holder = self.anchors, self.dynamic, self.holder or self
-        return part
-
-
-Anchors = dict[str, tuple[Json, Resource]]
-"""The outermost schema for each dynamic anchor."""
-
-
-class DynamicScope:
-    """Where a schema is read: its resource, and the dynamic anchors of the way to it.  Equal scopes are one object."""
-
-    __slots__ = ("anchors", "resource")
-
-    def __init__(self, resource: Resource, anchors: Anchors) -> None:
-        self.resource: Resource = resource
-        self.anchors: Anchors = anchors
-
-
-Term: TypeAlias = tuple[Json, DynamicScope]
-"""A schema, and the scope to read it in."""
-
-
-class Target(Struct, frozen=True):
-    """What a reference leads to: a schema and the scope to read it in."""
-
-    node: Json
-    scope: DynamicScope
 
 
 _IDENTIFIERS = frozenset({"$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema", "id", "$vocabulary"})
@@ -202,7 +148,7 @@ class Index:
             for keyword, value in node.items():
                 if keyword in HOLDERS:
                     children = schemas_under(keyword, value)
-                    for child in children if old or len(children) < MANY_AT_ONCE else self._to_read(children):
+                    for child in children:
                         if child.__class__ is dict:
                             if old or not _TELLING.isdisjoint(child) or id(child) in indexed:
                                 stack.append((child, within, place))
@@ -211,30 +157,6 @@ class Index:
                                 plain += 1
         self.count += len(order) + plain
         mark(self.needs_flattening, needing, order, further)
-
-    def _to_read(self, schemas: Collection[Json]) -> Collection[Json]:
-        """Return which of very many schemas are to be read one by one: none if nothing is to be noted of any, or below them.
-
-        They are looked at level by level, as what all schemas of one say together is found in a few calls.
-        """
-        found: set[int] = set()
-        count = 0
-        level = list(schemas)
-        for _ in range(LEVELS_AT_ONCE):
-            nodes = objects_of(level)
-            words = frozenset().union(*nodes)
-            found.update(map(id, nodes))
-            count += len(nodes)
-            if len(found) < count or not words.isdisjoint(_NOTED):  # a part that stands in several places would be read in each
-                return schemas
-            level = next_level(nodes, words)
-            if not level:
-                break
-        if level or not found.isdisjoint(self.indexed):
-            return schemas
-        self.indexed |= found
-        self.count += count
-        return ()
 
     def _note(self, node: dict[str, Json]) -> bool:
         """Note what keywords a schema has that reach beyond it; tell whether it has something to resolve or to fold."""
@@ -398,21 +320,6 @@ class Located(Index):
         return CompileError([problems.schemas.InvalidSchema(at=self.at(holder), pointer=path, reason=reason)])
 
 
-def kind_in_words(value: Json) -> str:
-    """Say in words what a JSON value is."""
-    if value is None:
-        return "null"
-    names: dict[type, str] = {
-        str: "a string",
-        int: "a number",
-        float: "a number",
-        bool: "a boolean",
-        list: "a list",
-        dict: "an object",
-    }
-    return names.get(value.__class__, f"an object of Python ({type(value).__name__})")
-
-
 class NamedProperties(Struct, frozen=True):
     """The properties of one name in a document, and what else in it has a name."""
 
@@ -474,8 +381,6 @@ class SchemaStore(Located):
         """Rewritten schemas by the `id` of the old one (which the documents keep alive)."""
         self.scanned_all: bool = False
 
-    # Reading documents
-
     def add(self, uri: str, root: Json, dialect: Draft | None = None) -> DynamicScope:
         """Take a document in and return the scope of its root."""
         document = SchemaDocument(uri, root)
@@ -523,8 +428,6 @@ class SchemaStore(Located):
             return self.resolve_dynamic(as_text(view["$dynamicRef"]), scope, view)
         return self.resolve_recursive(scope)
 
-    # Scopes
-
     def enter(self, resource: Resource, anchors: Anchors) -> DynamicScope:
         """Return the scope of a resource that is reached with dynamic anchors of outer ones."""
         if not resource.dynamic.keys() <= anchors.keys():
@@ -552,8 +455,6 @@ class SchemaStore(Located):
                 yield path, node, within
                 below = [((*path, *step), child, self.below(child, within)) for step, child in subschemas(node)]
                 stack.extend(reversed(below))
-
-    # References
 
     def resolve(self, reference: str, scope: DynamicScope, holder: Json = None) -> Target:
         """Return what a `$ref` in a scope leads to; a `CompileError` if nothing."""

@@ -1,4 +1,11 @@
-"""Tell of two schemas that every instance of one satisfies the other, or that no instance satisfies both."""
+"""Decide whether one schema implies another, whether two are disjoint, and whether a value satisfies a schema.
+
+These are the only answers to such questions in the package.  A yes is certain for every validator; a no means only that
+nothing was proven, and `None` of a value that validators may differ.  Both schemas are flat schemas of 2020-12.
+
+    implies({"const": 3}, {"type": "number", "minimum": 1})                             # True
+    disjoint({"type": "integer"}, {"anyOf": [{"type": "string"}, {"type": "null"}]})    # True
+"""
 
 from __future__ import annotations
 
@@ -29,7 +36,7 @@ Resolve: TypeAlias = Callable[[str], Json]
 
 
 def satisfies(value: Json, schema: Json, resolve: Resolve | None = None) -> Answer:
-    """Tell whether a value satisfies a schema; `None` if that is not certain."""
+    """Return whether a value satisfies a schema; `None` if that is not certain."""
     return InstanceCheck(resolve).of(value, schema, 0)
 
 
@@ -41,7 +48,7 @@ class InstanceCheck:
         self.steps: int = 0
 
     def of(self, value: Json, schema: Json, depth: int) -> Answer:
-        """Tell whether a value satisfies a schema."""
+        """Return whether a value satisfies a schema."""
         if schema.__class__ is bool:
             return bool(schema)
         self.steps += 1
@@ -55,7 +62,7 @@ class InstanceCheck:
         return self.resolve(reference) if self.resolve is not None and reference.__class__ is str else None
 
     def _of_keyword(self, value: Json, kind: str, keyword: str, schema: dict[str, Json], depth: int) -> Answer:
-        """Tell whether a value satisfies one keyword of a schema."""
+        """Return whether a value satisfies one keyword of a schema."""
         if keyword in NO_ASSERTIONS:
             return True
         if keyword in SPEAKS_OF and kind not in kinds_spoken_of(SPEAKS_OF[keyword]):
@@ -70,17 +77,17 @@ _ANYTHING: dict[str, Json] = {}
 
 
 def implies(left: Json, right: Json, *, resolve: Resolve | None = None) -> bool:
-    """Tell whether every instance that satisfies `left` satisfies `right`."""
+    """Return whether every instance that satisfies `left` satisfies `right`."""
     return Answering(resolve).implies(left, right, 0)
 
 
 def disjoint(left: Json, right: Json, *, resolve: Resolve | None = None) -> bool:
-    """Tell whether no instance satisfies both of two schemas."""
+    """Return whether no instance satisfies both of two schemas."""
     return Answering(resolve).disjoint(left, right, 0)
 
 
 class Answering:
-    """Questions with what has been found out on the way: schemas may share parts many times over."""
+    """Answers questions about schemas and remembers the answers: schemas may share parts many times over."""
 
     def __init__(self, resolve: Resolve | None, most: int = PAIRS) -> None:
         self.resolve = resolve
@@ -93,7 +100,7 @@ class Answering:
         """Schemas that questions were about, since they are known by identity."""
 
     def refuses_all(self, schema: Json) -> bool:
-        """Tell whether nothing satisfies a schema, as a question of its own that profits from those before."""
+        """Return whether a schema is unsatisfiable; earlier answers are reused."""
         self.steps = 0
         return self.disjoint(schema, schema, 0)
 
@@ -102,7 +109,7 @@ class Answering:
         return self.resolve(reference) if self.resolve is not None and reference.__class__ is str else None
 
     def implies(self, left: Json, right: Json, depth: int, kinds: frozenset[str] = ALL) -> bool:
-        """Tell whether every instance of some kinds that satisfies `left` satisfies `right`."""
+        """Return whether every instance of some kinds that satisfies `left` satisfies `right`."""
         if right in TRIVIAL or left is False or self.are_equal(left, right, depth):
             return True
         if left is True:
@@ -112,14 +119,14 @@ class Answering:
         return self._decide_once("implies", left, right, depth, kinds)
 
     def are_equal(self, left: Json, right: Json, depth: int) -> bool:
-        """Tell whether two schemas are equal; those far down are remembered, as they would be compared at every level."""
+        """Return whether two schemas are equal; those far down are remembered, as they would be compared at every level."""
         if depth < SHALLOW:
             return equal(left, right)
         self.equality = self.equality or Equality()
         return self.equality(left, right)
 
     def disjoint(self, left: Json, right: Json, depth: int, kinds: frozenset[str] = ALL) -> bool:
-        """Tell whether no instance of some kinds satisfies both of two schemas."""
+        """Return whether no instance of some kinds satisfies both of two schemas."""
         if left is False or right is False:
             return True
         left, right = (_ANYTHING if schema is True else schema for schema in (left, right))
@@ -128,7 +135,7 @@ class Answering:
         return self._decide_once("disjoint", left, right, depth, kinds)
 
     def _decide_once(self, what: str, left: dict[str, Json], right: Json, depth: int, kinds: frozenset[str]) -> bool:
-        """Answer a question once; one that comes back to itself, or takes too long, is answered with no."""
+        """Answer a question once; cyclic or too expensive questions are answered with no."""
         key = (what, id(left), id(right), kinds)
         found = self.known.get(key)
         if found is None:
@@ -174,18 +181,18 @@ class Answering:
         return _CONTEXT.isdisjoint(asked) and all(self._says(left, keyword, asked, depth, kinds) for keyword in asked)
 
     def _implied_of(self, value: Json, left: dict[str, Json], right: Json) -> bool:
-        """Tell whether a value that a schema lists is not allowed by it, or satisfies another one."""
+        """Return whether a value that a schema lists is not allowed by it, or satisfies another one."""
         return self._satisfies(value, right) is True or self._satisfies(value, left) is False
 
     def _satisfies(self, value: Json, schema: Json) -> bool | None:
         return InstanceCheck(self.resolve).of(value, schema, 0)
 
     def _refuses_all(self, left: dict[str, Json], depth: int, kinds: frozenset[str]) -> bool:
-        """Tell whether nothing satisfies a schema."""
+        """Return whether nothing satisfies a schema."""
         return self.disjoint(left, _ANYTHING, depth + 1, kinds)
 
     def _says(self, left: dict[str, Json], keyword: str, right: dict[str, Json], depth: int, kinds: frozenset[str]) -> bool:
-        """Tell whether a schema, its combinators included, says what one keyword of another one says."""
+        """Return whether a schema, its combinators included, says what one keyword of another one says."""
         if keyword in NO_ASSERTIONS:
             return True
         if keyword in SPEAKS_OF and kinds.isdisjoint(kinds_spoken_of(SPEAKS_OF[keyword])):
@@ -202,7 +209,7 @@ class Answering:
     def _says_itself(
         self, left: dict[str, Json], keyword: str, right: dict[str, Json], depth: int, kinds: frozenset[str]
     ) -> bool:
-        """Tell whether the keywords of a schema by themselves, its combinators aside, say what a keyword of another one says."""
+        """Return whether the own keywords of a schema, its combinators aside, imply a keyword of another one."""
         laws = LAWS[keyword]
         if (
             keyword in left
@@ -243,7 +250,7 @@ class Answering:
 
 
 def _apart_from_neighbours(keyword: str) -> bool:
-    """Tell whether a keyword means the same without those that stand beside it."""
+    """Return whether a keyword means the same without those that stand beside it."""
     return not LAWS[keyword].beside or keyword in FOLLOWERS
 
 

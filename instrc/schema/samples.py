@@ -1,4 +1,4 @@
-"""Make values for schemas: one small instance, or many that may tell two schemas apart."""
+"""Generate instances of schemas: one small sample, or many that may distinguish two schemas."""
 
 from __future__ import annotations
 
@@ -292,7 +292,7 @@ def _without(schema: JsonObject, *words: str) -> JsonObject:
 
 
 def _holds_others(branch: Json) -> bool:
-    """Say whether values of a schema may hold others, so that an instance of it would go on."""
+    """Return whether values of a schema may hold further values."""
     return isinstance(branch, dict) and ("$ref" in branch or branch.get("type") in ("object", "array"))
 
 
@@ -405,7 +405,7 @@ _SHORT = ["a", "b", "1", "A", "-", " ", "", "aa", "0"]
 
 
 def _texts_of_pattern(pattern: str) -> list[str]:
-    """Return a few texts in which a pattern is found, thought of from its letters."""
+    """Return a few texts that match a pattern, built from its letters."""
     plain = re.sub(r"\\(.)", lambda match: _OF_CLASS.get(match[1], match[1]), pattern)
     words = [*re.findall(r"\w+", plain), *_SHORT]
     spread = [*words, *(one + other for one in words[:4] for other in words[:4])]

@@ -1,4 +1,4 @@
-"""Take out of a schema what is not for its reader, and divide an answer in the same way."""
+"""Strip thoughts, metrics and engine keywords from schemas, and split answers in the same way."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _without(keywords: frozenset[str], node: Json) -> Json:
 
 
 def _stays(schema: Json, change: Callable[[Json], Json]) -> bool:
-    """Tell whether a change leaves every schema in one as it is: most have nothing that goes, and this is seen quickly."""
+    """Return whether a change leaves every schema in one as it is: most have nothing that goes, and this is seen quickly."""
     return all(change(node) is node for node in nodes(schema))
 
 
@@ -85,7 +85,7 @@ SPLIT_AT_ONCE: Final = 1000
 
 
 def is_meta(name: str) -> bool:
-    """Tell whether a property name is that of a thought or a metric."""
+    """Return whether a property name is that of a thought or a metric."""
     return name.startswith(("_", "$"))
 
 
@@ -230,7 +230,7 @@ def _path_as_text(steps: _Steps) -> str:
 
 
 def holds_meta(answer: Json) -> bool:
-    """Tell whether an answer may hold thoughts or metrics: whether a key in it is called so; cheap, and right for small ones."""
+    """Return whether an answer may hold thoughts or metrics; exact for small answers, else true."""
     stack = [answer]
     for _ in range(SPLIT_AT_ONCE):
         if not stack:

@@ -110,7 +110,7 @@ class _Words:
         return self.remark() or self.position >= len(self.tokens)
 
     def remark(self) -> bool:
-        """Tell whether all that is left is `(optional)` or the like."""
+        """Return whether all that is left is `(optional)` or the like."""
         rest = self.tokens[self.position :]
         return len(rest) == 3 and rest[0] == "(" and rest[1].lower() in _REMARKS
 

@@ -1,11 +1,15 @@
-"""Bring a document of an older dialect, or one with discriminators of OpenAPI, to 2020-12."""
+"""Convert a document of an older dialect to 2020-12, and spell out discriminators of OpenAPI.
+
+With a discriminator spelled out, each alternative requires its own value of the property.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
 from instrc.problems.errors import CompileError
-from instrc.schema.references import DynamicScope, Resource, SchemaStore
+from instrc.schema.references import SchemaStore
+from instrc.schema.scopes import DynamicScope, Resource
 from instrc.schema.walk import conjuncts, definition_named_by, map_schemas, put_part, subschemas, unescaped, walk
 from instrc.text.jsonvalue import LATEST_DRAFT, Json, Location, as_text, equal, pointer, tokens
 

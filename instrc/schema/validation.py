@@ -1,4 +1,9 @@
-"""Validate values safely, whoever wrote the schema and the value, and say in words what is wrong."""
+"""Validate untrusted values by untrusted schemas, and describe each violation.
+
+* Nothing is retrieved: a reference that leads out of the schema is reported, never opened or fetched.
+* Regular expressions are matched in linear time (see `patterns`), and formats are checked on demand.
+* `uniqueItems` is linear in the items; endless recursion, depth and malformed schemas end in a violation.
+"""
 
 from __future__ import annotations
 
@@ -88,7 +93,7 @@ def of_intended_branch(error: ValidationError) -> ValidationError:
 
 
 def _is_of_another(error: ValidationError) -> bool:
-    """Tell whether an error shows that another branch is intended: a wrong type, or a wrong constant in a member."""
+    """Return whether an error shows that another branch is intended: a wrong type, or a wrong constant in a member."""
     path = error.relative_path
     return (not path and error.validator in _OF_KIND) or (len(path) == 1 and error.validator in _OF_LABEL)
 
@@ -116,7 +121,7 @@ class Validator(Protocol):
         """Yield the errors of a value."""
 
     def is_valid(self, instance: Json) -> bool:
-        """Tell whether a value has no error."""
+        """Return whether a value has no error."""
 
     def descend(
         self, instance: Json, schema: Json, path: str | int | None = None, schema_path: str | int | None = None
@@ -241,7 +246,7 @@ def _additional_properties(validator: Validator, extra: Json, instance: Json, sc
 
 
 def _any_matches(patterns: Collection[str], key: str) -> bool:
-    """Tell whether a key may belong to one of several patterns; an undecided one is told where the patterns stand."""
+    """Return whether a key may belong to one of several patterns; an undecided one is told where the patterns stand."""
     return any(search(pattern, key) is not False for pattern in candidates(patterns, key))
 
 
@@ -323,7 +328,7 @@ class Violation(NamedTuple):
 def validate(
     value: Json, schema: Json, *, formats: bool = True, most: int = 50, faults: Mapping[str, str] | None = None
 ) -> tuple[Violation, ...]:
-    """Return what is wrong with a value: the first `most` violations, none for a value that satisfies the schema.
+    """Return the first `most` violations of a value.
 
     Formats are asserted unless `formats` is false.  `faults` are sentences of another language, by keyword.
     A value that is not JSON (an infinite float, an object of Python) is a violation, and so is a schema that cannot be applied.
@@ -404,7 +409,7 @@ class SchemaValidator:
         return _validated(value, self.schema, self._validator, most, is_json=is_json)
 
     def is_valid(self, value: Json, *, unsure: bool = True) -> bool:
-        """Tell whether a value satisfies the schema; `unsure` is the answer for a schema that cannot be applied."""
+        """Return whether a value satisfies the schema; `unsure` is the answer for a schema that cannot be applied."""
         return _is_valid(value, self.schema, self._validator, unsure=unsure)
 
     def _validator(self) -> Validator:
@@ -429,7 +434,7 @@ def _is_valid(value: Json, schema: Json, made: Callable[[], Validator], *, unsur
 
 
 def is_valid(value: Json, schema: Json, *, formats: bool = False, unsure: bool = True) -> bool:
-    """Tell whether a value satisfies a schema; `unsure` is the answer for a schema that cannot be applied."""
+    """Return whether a value satisfies a schema; `unsure` is the answer for a schema that cannot be applied."""
     return _is_valid(value, schema, lambda: validator(schema, formats=formats), unsure=unsure)
 
 
@@ -525,7 +530,7 @@ def _is_plain(value: Json) -> bool:
 
 
 def accepts(schema: Json, value: Json, definitions: Json = None) -> bool:
-    """Say whether a value satisfies a schema; a schema that cannot be judged accepts."""
+    """Return whether a value satisfies a schema; a schema that cannot be judged accepts."""
     return is_valid(value, {**schema, "$defs": definitions} if definitions and isinstance(schema, dict) else schema)
 
 
@@ -538,7 +543,7 @@ class DefinitionsValidator:
         self._validator: Validator | None = None
 
     def accepts(self, schema: Json, value: Json) -> bool:
-        """Say whether a value satisfies a schema; a schema that cannot be judged accepts."""
+        """Return whether a value satisfies a schema; a schema that cannot be judged accepts."""
         if isinstance(schema, bool):
             return schema
         try:

@@ -1,10 +1,13 @@
-"""Visit the schemas in a schema, and what it says of one property or one item."""
+"""Visit the subschemas of a schema, and the constraints of one property or item.
+
+All walks go by the table of keywords in `vocabulary`, so data that looks like a schema (in `const`, `enum`, `default`,
+`examples`, unknown keywords) is never visited.  They keep their own stack: depth costs memory, never a crash.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from itertools import chain
-from typing import Final, cast
+from typing import Final
 
 from instrc.schema.vocabulary import HOLDERS, MANY, NAMED, ONE
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, at, listing, mapping, put, tokens
@@ -26,7 +29,6 @@ PATTERNS_OF_A_NAME: Final = 50
 """Patterns of `patternProperties` that are looked through for what a property must satisfy; of more nothing is sure."""
 TRIVIAL: tuple[Json, ...] = (True, {})
 """Schemas that everything satisfies."""
-_OBJECTS = frozenset({dict})
 
 
 def schemas_under(keyword: str, value: Json) -> Collection[Json]:
@@ -94,31 +96,6 @@ def objects_below(node: Json) -> list[JsonObject]:
     return found
 
 
-def objects_of(values: list[Json]) -> list[JsonObject]:
-    """Return those of very many values that are objects; the same list where all are."""
-    if set(map(type, values)) <= _OBJECTS:
-        return cast("list[JsonObject]", values)
-    return [value for value in values if value.__class__ is dict]
-
-
-def next_level(nodes: list[JsonObject], words: frozenset[str]) -> list[Json]:
-    """Return what stands where schemas do directly below very many schemas; `words` are all keywords that they have.
-
-    Each keyword is looked for in all of them at once: a few calls for thousands of schemas.
-    """
-    below: list[Json] = []
-    for keyword in words & HOLDERS:
-        values = [node[keyword] for node in nodes if keyword in node]
-        objects = objects_of(values)
-        if keyword in NAMED:
-            below += chain.from_iterable(map(dict.values, objects))
-        elif keyword in ONE:
-            below += objects
-        if keyword in MANY:
-            below += chain.from_iterable([value for value in values if value.__class__ is list])
-    return below
-
-
 def nodes(*schemas: Json) -> Iterator[JsonObject]:
     """Yield the schemas in some schemas that are objects, themselves included, each once and before those below it."""
     stack, seen = [schema for schema in schemas if isinstance(schema, dict)], set[int]()
@@ -133,7 +110,7 @@ def nodes(*schemas: Json) -> Iterator[JsonObject]:
 
 
 def is_schema(value: Json) -> bool:
-    """Tell whether a value has the form of a schema: an object or a boolean."""
+    """Return whether a value has the form of a schema: an object or a boolean."""
     return value.__class__ is dict or value.__class__ is bool
 
 
@@ -194,7 +171,7 @@ def put_part(out: JsonObject, path: Location, part: Json, original: JsonObject) 
 
 
 def refers(schema: Json) -> bool:
-    """Tell whether a schema holds a `$ref`; a flat one does only where it is recursive."""
+    """Return whether a schema holds a `$ref`; a flat one does only where it is recursive."""
     return any("$ref" in node for node in nodes(schema))
 
 
@@ -223,7 +200,7 @@ def of_property(schema: dict[str, Json], name: str) -> list[Json]:
 
 
 def _excludes(excluded: Json, name: str) -> bool:
-    """Tell whether a `not` says that a property is missing: `{"required": [name]}`."""
+    """Return whether a `not` says that a property is missing: `{"required": [name]}`."""
     return isinstance(excluded, dict) and excluded == {"required": [name]}
 
 

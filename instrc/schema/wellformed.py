@@ -1,4 +1,9 @@
-"""Tell whether a schema is one."""
+"""Decide whether a schema is well-formed: by quick checks first, by the meta-schema where these are in doubt.
+
+Doubtful places are given to `jsonschema` one by one, so depth and number cost little.
+A schema that names an older draft in `$schema` is judged by that draft, wherever it stands.
+Patterns are checked beyond the meta-schemas: a regular expression that no dialect reads is an error.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +28,7 @@ if TYPE_CHECKING:
     from instrc.problems.schemas import InvalidSchema
 
 TOLD_PROBLEMS: Final = 20
-"""Problems that are told of one schema; a file that is no schema at all would have thousands."""
+"""Maximum problems of one schema: a file that is not a schema would have thousands."""
 _SHORT_NAMES = {"int": "integer", "str": "string", "bool": "boolean", "obj": "object", "num": "number", "arr": "array"}
 """How types are written in short, which may be misspelt as well."""
 _NOUNS = {
@@ -38,7 +43,7 @@ _NOUNS = {
 
 
 def reason_of(error: ValidationError) -> str:
-    """Say in a clause what a meta-schema found."""
+    """Describe an error of a meta-schema in a clause."""
     value: Json = error.instance  # type: ignore[assignment]  # it is set: the error was found in one
     wanted: Json = error.validator_value  # type: ignore[assignment]  # as above
     match error.validator:
@@ -84,9 +89,9 @@ def nearest_type(path: Location, value: Json) -> tuple[str, ...]:
 def problems_of(
     schema: Json, locate: Callable[[str], Span | None] | None = None, *, most: int = TOLD_PROBLEMS
 ) -> tuple[InvalidSchema, ...]:
-    """Return what is wrong with a schema by itself, its references aside, in the order in which it is written.
+    """Return the problems of a schema, its references aside, in written order.
 
-    `locate` gives the place of a JSON Pointer; `most` is how many are told.
+    `locate` returns the place of a JSON Pointer; `most` limits the problems.
     """
     if not is_schema(schema):
         found: dict[Location, str] = {(): f"{shown_value(schema)} is not an object or a boolean"}

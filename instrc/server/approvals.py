@@ -12,7 +12,7 @@ from instrc.problems.errors import AnswerError
 from instrc.runtime.activities import complaints
 from instrc.runtime.questions import Question
 from instrc.schema.vocabulary import APPROVAL
-from instrc.text.durations import is_span, seconds
+from instrc.text.durations import is_duration, seconds
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
 
@@ -106,7 +106,7 @@ def approval_of(question: Question, starter: str | None) -> Approval:
         tuple(_people(said.get("x-approvers"), question.show)),
         needed if isinstance(needed, int) and not isinstance(needed, bool) and needed >= 1 else 1,
         veto is not False,
-        seconds(claim) if isinstance(claim, str) and is_span(claim) else None,
+        seconds(claim) if isinstance(claim, str) and is_duration(claim) else None,
         frozenset(excluded),
     )
 

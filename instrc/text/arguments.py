@@ -1,4 +1,4 @@
-"""What callers pass to public functions: types are checked, values become plain JSON."""
+"""Check the arguments that callers pass to public functions, and convert them to plain JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from instrc.text.source import Source
 T = TypeVar("T")
 K = TypeVar("K")
 EXCERPT = 60
-"""The most characters of a value that a sentence shows."""
+"""Maximum characters of a value that a message shows."""
 
 
 def text(name: str, value: object) -> str:
@@ -42,7 +42,7 @@ def path(name: str, value: object) -> str:
 
 
 def paths(name: str, value: object) -> list[str]:
-    """Return several paths as texts; one path alone is refused, since its letters would be taken for paths."""
+    """Return paths as texts; a single text is refused, since its letters would be taken for paths."""
     return [path(name, each) for each in _several(name, "a list of paths", value)]
 
 
@@ -58,7 +58,7 @@ def texts(name: str, value: object) -> list[str]:
 
 
 def several(name: str, value: Iterable[T]) -> list[T]:
-    """Return several values of any kind."""
+    """Return an iterable of any values as a list."""
     _several(name, "a list", value)
     return list(value)
 
@@ -79,45 +79,45 @@ def whole_or_none(name: str, value: object) -> int | None:
 
 
 def natural_number(name: str, value: object) -> int:
-    """Return a whole number from zero on."""
+    """Return a whole number of at least zero."""
     return found if (found := whole_number(name, value)) >= 0 else _refuse(name, "a whole number from 0", value)
 
 
 def truth(name: str, value: object) -> bool:
-    """Return what is true or false; a text is neither, since `"no"` would be true."""
+    """Return a boolean; a text is refused, since `"no"` would be true."""
     return value if isinstance(value, bool) else _refuse(name, "`True` or `False`", value)
 
 
 def is_on(variable: str) -> bool:
-    """Say whether a variable of the environment turns something on: `0`, `no`, `false`, `off` and nothing do not."""
+    """Return whether an environment variable is set to anything but `0`, `no`, `false`, `off` or nothing."""
     return os.environ.get(variable, "").strip().lower() not in {"", "0", "no", "false", "off"}
 
 
 def known_word(name: str, value: object, known: tuple[T, ...]) -> T:
-    """Return a word that is known."""
+    """Return a text that is one of the known ones."""
     if not isinstance(value, str) or value not in known:
         _refuse(name, "one of " + ", ".join(f"`{word}`" for word in known), value)
     return known[known.index(value)]
 
 
 def instance(name: str, value: object, kind: type[T] | tuple[type[T], ...], what: str) -> T:
-    """Return a value of one of our own types; `what` says in words what is needed."""
+    """Return an instance of one of our own types; `what` describes the expected value in the message."""
     return value if isinstance(value, kind) else _refuse(name, what, value)
 
 
 def excerpt(value: object) -> str:
-    """Return the beginning of a value for a sentence, whatever kind of value it is."""
+    """Return the beginning of a value for a message; any value is accepted."""
     try:
         import json  # only where something is refused
 
         said = json.dumps(value[: EXCERPT + 1], ensure_ascii=False) if isinstance(value, str) else _beginning(value)
         return said if len(said) <= EXCERPT else f"{said[: EXCERPT - 1]}…"
-    except Exception:  # noqa: BLE001  -- a value that has no words, or is too deep for them
+    except Exception:  # noqa: BLE001  -- a value whose `repr` raises, or that nests too deeply
         return f"a value of the type {type(value).__name__}"
 
 
 def _beginning(value: object) -> str:
-    """Return the first words of Python for a value: of one with shared parts, or that holds itself, they may have no end."""
+    """Return the beginning of the `repr` of a value, which may be endless where parts are shared or cyclic."""
     said = ""
     for piece in _pieces(value):
         said += piece
@@ -150,22 +150,20 @@ _Result = TypeVar("_Result")
 _Value = TypeVar("_Value")
 _LEAVES = frozenset({str, int, float, bool, type(None)})
 _ON_DEMAND = "documents"
-"""A parameter whose value may make what it holds when it is asked for it: what it gives then is plain or made so there."""
+"""A parameter that may produce its members on access: they are converted there."""
 _ARE_TEXTS = frozenset({str})
 _CONTAINERS = frozenset({dict, list, tuple})
 _marshalled = cast("Callable[[object], bytes]", marshal.dumps)
-"""Whether a value is one of those that it takes is the question."""
+"""Raises for values that it does not support, which is what is asked here."""
 _SHARED = (b"\xfb", b"\xdb", b"\xa8", b"\xa9")
-"""How `marshal` begins a dict, a list and a tuple that something else holds as well: without these bytes no part is shared."""
+"""The type codes of `marshal` for a dict, list or tuple with further references: without these bytes no part is shared."""
 WRITTEN_VALUES: Final = 5_000_000
-"""Values of what a caller gives, with shared parts written out."""
-_FEW: Final = 50
-"""A walk that ends within one part in so many of a limit is faster than looking at each part once."""
+"""Maximum values of an argument, with shared parts written out."""
 TOO_MANY_VALUES = f"this holds the same parts so often that it has over {WRITTEN_VALUES:,} values when it is written"
 
 
 def takes_plain_values(function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
-    """Give a public function its arguments as `as_written` returns them."""
+    """Convert the arguments of a public function by `as_written`."""
     return _taking(as_written, function)
 
 
@@ -186,14 +184,14 @@ def _taking(read: Callable[[object], object], function: Callable[_Given, _Result
 
 
 def takes_shared_parts(function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
-    """Give a public function its arguments as `as_plain` returns them: it looks at a part once, however often that is held."""
+    """Convert the arguments of a public function by `as_plain`: shared parts stay shared."""
     return _taking(as_plain, function)
 
 
 def takes_plain_values_async(
     function: Callable[_Given, Coroutine[object, object, _Result]],
 ) -> Callable[_Given, Coroutine[object, object, _Result]]:
-    """Do the same for an asynchronous function, which stays one."""
+    """Convert the arguments of a coroutine function by `as_written`."""
     work = cast("Callable[..., Coroutine[object, object, _Result]]", function)
 
     @wraps(function)
@@ -204,7 +202,7 @@ def takes_plain_values_async(
 
 
 def as_written(value: _Value) -> _Value:
-    """Return a value as `as_plain` does; a `TypeError` if it shares parts so often that nothing could write the whole."""
+    """Return a value as plain JSON; `TypeError` if its shared parts are too many to be written out."""
     if type(value) in _LEAVES:
         return value
     told = _as_marshalled(value)
@@ -217,7 +215,7 @@ def as_written(value: _Value) -> _Value:
 
 
 def _as_marshalled(value: object) -> bytes:
-    """Return an ordinary value as `marshal` writes it; nothing for one that is not of Python's own classes, or too deep."""
+    """Return the `marshal` form of a value; empty if it holds instances of other classes or nests too deeply."""
     try:
         return _marshalled(value)
     except Exception:  # noqa: BLE001  -- whatever it raises
@@ -225,14 +223,14 @@ def _as_marshalled(value: object) -> bytes:
 
 
 def _is_tree(told: bytes) -> bool:
-    """Tell whether `marshal` has written a value no part of which is shared; it may also be one where this says no."""
+    """Return whether marshalled data certainly has no shared part; false may be wrong."""
     return not any(told.find(mark, 1) > 0 for mark in _SHARED)
 
 
 def as_plain(value: _Value) -> _Value:
-    """Return a value in which all texts, numbers, lists and objects are of Python's own classes; itself if it is so already.
+    """Return a value whose texts, numbers, lists and objects are instances of the built-in classes; itself if they are already.
 
-    A `TypeError` if one of another class cannot be read.  Parts that are shared, or hold themselves, stay so.
+    `TypeError` if a part cannot be read.  Shared and cyclic parts stay so.
     """
     if type(value) in _LEAVES or _as_marshalled(value) or not _holds_derived(value):
         return value
@@ -263,15 +261,15 @@ def _holds_derived(value: object) -> bool:
 
 
 def _is_derived(value: object) -> bool:
-    """Tell whether a value passes for one of JSON without being of one of its classes."""
+    """Return whether a value is an instance of a subclass of a JSON class."""
     try:
         return type(value) not in _LEAVES and isinstance(value, dict | list | str | int | float)
-    except Exception:  # noqa: BLE001  -- a proxy of nothing: whoever needs the value says so
+    except Exception:  # noqa: BLE001  -- a proxy without a target: whoever needs the value reports it
         return False
 
 
 class _Copy:
-    """One copy of a value; its containers are filled one after the other, so that depth costs no stack."""
+    """Copies a value into built-in classes; iterative, so depth is no limit."""
 
     def __init__(self) -> None:
         self._made: dict[int, tuple[object, object]] = {}
@@ -290,7 +288,7 @@ class _Copy:
         return whole
 
     def _part(self, value: object) -> object:
-        """Return a copy of a part; what it holds is still to be copied."""
+        """Return a copy of a part whose members are still to be copied."""
         if type(value) in _LEAVES:
             return value
         if type(value) is tuple:
@@ -311,39 +309,25 @@ class _Copy:
 
 
 def _leaf(value: object) -> object:
-    """Return a text or a number as its base reads it, whatever its own methods do."""
+    """Return a text or number converted by its built-in base class, whatever its own methods do."""
     if isinstance(value, str):
         return str.__str__(value)
     return int.__int__(value) if isinstance(value, int) else float.__float__(cast("float", value))
 
 
 def writes_over(value: object, limit: int) -> bool:
-    """Tell whether a value has over `limit` values when it is written, each shared part as often as it is held.
+    """Return whether a value has over `limit` parts when written out, shared parts counted each time.
 
-    What holds itself is left to whoever reads it.
+    Cyclic values count as small: readers refuse them.
     """
-    return _walks_over(value, limit // _FEW) and _weighs_over(value, limit, endless=False)
-
-
-def _walks_over(value: object, limit: int) -> bool:
-    """Tell fast whether over `limit` values are met on the way through a value, in which a circle has no end."""
-    if type(value) not in _CONTAINERS:
-        return False
-    told = _as_marshalled(value)
-    if told and len(told) <= limit and _is_tree(told):
-        return False
-    left, waiting = limit, [value]
-    for here in waiting:  # it grows meanwhile
-        parts = here.values() if type(here) is dict else cast("list[object]", here)
-        left -= len(parts) + 1
-        if left < 0:
-            return True
-        waiting += [part for part in parts if type(part) in _CONTAINERS]
-    return False
+    return _weighs_over(value, limit, endless=False)
 
 
 def _weighs_over(value: object, limit: int, *, endless: bool) -> bool:
-    """Tell whether a value has over `limit` values, by looking at each part once; `endless` is the answer for a circle."""
+    """Return whether a value has over `limit` parts, visiting each once; `endless` is the result for a cycle."""
+    data = _as_marshalled(value)
+    if data and len(data) <= limit and _is_tree(data):
+        return False
     sizes: dict[int, int] = {}
     opened: set[int] = set()
     stack: list[object] = [value]
@@ -373,21 +357,21 @@ def _parts(value: object) -> list[object]:
 
 
 def holds_over(value: object, limit: int) -> bool:
-    """Tell the same, and that it is so for a value that holds itself."""
-    return _walks_over(value, limit // _FEW) and _weighs_over(value, limit, endless=True)
+    """Return whether a value has over `limit` parts when written out; true for cyclic values."""
+    return _weighs_over(value, limit, endless=True)
 
 
 def attribute(value: object, name: str) -> object:
-    """Return an attribute, `None` where there is none; a proxy outside of its context raises whatever it likes."""
+    """Return an attribute, or `None`; whatever foreign attribute code raises counts as absent."""
     try:
         found: object = getattr(value, name, None)
-    except Exception:  # noqa: BLE001  -- somebody's object: it has no such attribute that could be read
+    except Exception:  # noqa: BLE001  -- foreign code: the attribute cannot be read
         return None
     return found
 
 
 def model_as_json(value: object) -> Json:
-    """Return a model of pydantic as plain JSON under the names in which it is sent; any other value as it is."""
+    """Dump a pydantic model as plain JSON with its aliases; return any other value unchanged."""
     dump = attribute(value, "model_dump")
     if callable(dump) and not isinstance(value, type):
         try:
@@ -396,18 +380,18 @@ def model_as_json(value: object) -> Json:
             message = f"{excerpt(value)} cannot be read: its `model_dump` raises {type(error).__name__}: {error}"
             raise TypeError(message) from error
         return dumped
-    return cast("Json", value)  # whoever needs pure JSON checks that it is
+    return cast("Json", value)  # callers that need JSON validate it
 
 
 ProgramInput: TypeAlias = str | os.PathLike[str] | Source
-"""A path of a program (`.aug`) or a vibe (`.json`), the text of a program, or a text with the name it would have as a file."""
+"""The path of a program (`.aug`) or a vibe (`.json`), the text of a program, or a `Source`."""
 TEXT_NAME: Final = "program.aug"
-"""The name of a text that has none, as if it were a file of the working folder."""
+"""The file name of a program that is passed as a text."""
 _PATH_ENDINGS: Final = (".aug", ".json")
 
 
 def source_or_path(program: ProgramInput) -> str | Source:
-    """Return a program as a path or a source; a `TypeError` for what is neither."""
+    """Return a program as a path or a `Source`; `TypeError` for any other value."""
     if isinstance(program, Source):
         return program
     if isinstance(program, str) and ("\n" in program or not program.endswith(_PATH_ENDINGS)):

@@ -1,4 +1,4 @@
-"""Whose code has called this package: warnings show that line, however deep they come from."""
+"""Warn at the line of the caller outside of this package, however deep the warning is raised."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _BETWEEN: Final = (
     f"{Path(os.__file__).parent / 'asyncio'}{os.sep}",
     str(contextlib.__file__),
 )
-"""Files of this package, and of what it goes through to reach itself again."""
+"""Files of this package, and of the standard library between its own frames."""
 
 
 def warn_caller(message: Warning | str, category: type[Warning] = RuntimeWarning) -> None:
-    """Warn at the line outside of this package that called it; where there is none, at the one that calls this."""
+    """Warn at the innermost line outside of this package; without one, at the direct caller."""
     frame, level = sys._getframe(1), 2  # noqa: SLF001  -- its public name
     found, at = frame.f_back, level + 1
     while found is not None and found.f_code.co_filename.startswith(_BETWEEN):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 _NUMBER = r"([0-9]{1,9}(?:\.[0-9]{1,6})?)"
 _DURATION = rf"P(?=[0-9T])(?:{_NUMBER}W|(?:{_NUMBER}D)?(?:T(?=[0-9])(?:{_NUMBER}H)?(?:{_NUMBER}M)?(?:{_NUMBER}S)?)?)"
-"""Years and months have no fixed length, so they are none."""
+"""Years and months have no fixed length, so they are refused."""
 _SECONDS = (7 * 86400, 86400, 3600, 60, 1)
-"""Of a week, a day, an hour, …"""
+"""Seconds of a week, a day, an hour, a minute, a second."""
 _IN_WORDS = r"(?i)([0-9]{1,9}(?:\.[0-9]{1,6})?) ?([a-z]+)"  # compiled when it is needed
 _UNITS = {
     "P{}W": ("w", "wk", "week", "weeks"),
@@ -18,17 +17,11 @@ _UNITS = {
     "PT{}M": ("m", "min", "mins", "minute", "minutes"),
     "PT{}S": ("s", "sec", "secs", "second", "seconds"),
 }
-"""What a unit is called, by how ISO 8601 writes so many of it."""
-
-
-@lru_cache(maxsize=256)
-def is_span(text: str) -> bool:
-    """Tell whether a text is a span of time of a fixed length."""
-    return re.fullmatch(_DURATION, text) is not None
+"""The names of each unit, by its format in ISO 8601."""
 
 
 def seconds(text: str) -> float:
-    """Return how many seconds a span is; `ValueError` if it is not one."""
+    """Return the seconds of a duration; `ValueError` for any other text."""
     match = re.fullmatch(_DURATION, text)
     if match is None:
         message = f"`{text[:100]}` is not a span of time of a fixed length as ISO 8601 writes it"
@@ -37,17 +30,17 @@ def seconds(text: str) -> float:
 
 
 def is_duration(text: str) -> bool:
-    """Tell whether a text is a span of time that an engine can wait for."""
+    """Return whether a text is an ISO 8601 duration of a fixed length."""
     return re.fullmatch(_DURATION, text) is not None
 
 
 def is_no_time(text: str) -> bool:
-    """Tell whether a duration is zero."""
+    """Return whether a duration is zero."""
     return re.search("[1-9]", text) is None
 
 
 def from_words(text: str) -> str | None:
-    """Return in ISO 8601 what is written as `5m` or `2 days`; `None` if it is no number with a unit of time."""
+    """Convert `5m` or `2 days` to ISO 8601; `None` for any other text."""
     match = re.fullmatch(_IN_WORDS, text)
     if match is None:
         return None

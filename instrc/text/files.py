@@ -9,19 +9,19 @@ from pathlib import Path
 from stat import S_ISBLK, S_ISCHR, S_ISDIR, S_ISFIFO, S_ISREG, S_ISSOCK
 
 MOST_BYTES = 64 * 1024 * 1024
-"""Of a file that is read as a whole."""
+"""Maximum bytes of a file that is read as a whole."""
 _BLOCK = 1024 * 1024
 _READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _HANDED_OVER = r"/dev/(?:stdin|stdout|stderr|null|fd/[0-9]+)|/proc/self/fd/[0-9]+"
 
 
 def is_inherited_stream(path: str) -> bool:
-    """Tell whether a path is a stream that the shell has opened for this run (`/dev/stdin`, `<(…)`), or the null device."""
+    """Return whether a path is a stream inherited from the shell (`/dev/stdin`, `<(…)`), or the null device."""
     return path.startswith(("/dev/", "/proc/")) and re.fullmatch(_HANDED_OVER, path) is not None
 
 
 def read_regular(path: str, most: int, start: int = 0) -> bytes:
-    """Return `most` bytes of a regular file; an `OSError` whose `strerror` is a clause for people if it is not one.
+    """Read at most `most` bytes of a regular file from `start`; any other file is an `OSError` with a readable `strerror`.
 
     They are the first ones, or those from `start` on.
 
@@ -34,7 +34,7 @@ def read_regular(path: str, most: int, start: int = 0) -> bytes:
     opened = os.open(path, _READING)
     try:
         found = os.fstat(opened)
-        refuse_irregular(path, found.st_mode)  # it may have become another since
+        refuse_irregular(path, found.st_mode)  # it may have been replaced meanwhile
         if start:
             os.lseek(opened, start, os.SEEK_SET)
         return _read(opened, most, max(found.st_size - start, 0))
@@ -43,11 +43,11 @@ def read_regular(path: str, most: int, start: int = 0) -> bytes:
 
 
 def _read(opened: int, most: int, size: int) -> bytes:
-    """Return the first `most` bytes of a file; a buffer for that many would take longer to make than most files to read."""
+    """Read at most `most` bytes in blocks: one buffer of that size would cost more than most files."""
     data = os.read(opened, min(most, size + 1))
-    if size and len(data) == size:  # one byte more was asked for, or wanted: there is none
+    if size and len(data) == size:  # one byte more was requested, so this is the end
         return data
-    parts = [data]  # it has changed, or has no size, as files in `/proc`, or has more than is wanted
+    parts = [data]  # it has changed, has no size (as in `/proc`), or is larger than `most`
     most -= len(data)
     while most > 0 and (part := os.read(opened, min(most, _BLOCK))):
         parts.append(part)
@@ -56,7 +56,7 @@ def _read(opened: int, most: int, size: int) -> bytes:
 
 
 def read_whole(path: str, most: int = MOST_BYTES) -> bytes:
-    """Return what a regular file holds; an `OSError` as of `read_regular`, also if there are more than `most` bytes."""
+    """Return the contents of a regular file; `OSError` as in `read_regular`, also for more than `most` bytes."""
     data = read_regular(path, most + 1)
     if len(data) > most:
         raise OSError(0, f"it has over {most:,} bytes", path)
@@ -64,7 +64,7 @@ def read_whole(path: str, most: int = MOST_BYTES) -> bytes:
 
 
 def is_regular(path: str) -> bool:
-    """Tell whether a path is a regular file; one that cannot be asked is none."""
+    """Return whether a path is a regular file; false if that cannot be found out."""
     try:
         return S_ISREG(os.stat(path).st_mode)  # noqa: PTH116  -- as above
     except (OSError, ValueError):
@@ -72,13 +72,13 @@ def is_regular(path: str) -> bool:
 
 
 def refuse_irregular(path: str, mode: int) -> None:
-    """Raise an `OSError` that says what a path is, if it is no regular file."""
+    """Raise an `OSError` that names the kind of a file that is not regular."""
     if not S_ISREG(mode):
         raise OSError(0, f"it is {file_kind(mode)}", path)
 
 
 def file_kind(mode: int) -> str:
-    """Return what the mode of a file says that it is, with its article."""
+    """Return the kind of a file by its mode, as a noun with its article."""
     kinds = {S_ISDIR: "a folder", S_ISFIFO: "a pipe", S_ISSOCK: "a socket", S_ISCHR: "a device", S_ISBLK: "a device"}
     return next((name for test, name in kinds.items() if test(mode)), "not a regular file")
 
@@ -103,7 +103,7 @@ def read(name: str, path: str) -> str:
 _PART = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')"""
 _DOTTED = rf"{_PART}(?:[ \t]*\.[ \t]*{_PART}){{9,}}"
 _MOST_STEPS = 10_000_000
-"""About a third of a second; the reader takes a step for each part of a key and each part before it."""
+"""About a third of a second: `tomllib` is quadratic in the parts of a dotted key."""
 
 
 class TomlError(ValueError):
@@ -117,7 +117,7 @@ class TomlError(ValueError):
 
 
 def read_toml(text: str) -> dict[str, object]:
-    """Return what a text says; a `TomlError` if it is not TOML, or cannot be read in a moment."""
+    """Parse a TOML text; `TomlError` if it is not TOML, or would take too long."""
     import tomllib  # few runs need it
 
     dotted = "\n".join(line for line in text.split("\n") if line.count(".") >= 9)

@@ -1,4 +1,4 @@
-"""JSON text, in and out: fast where it is right, exact with the place of every value where it is not."""
+"""Read and write JSON text: fast by `orjson`, exact with the place of every value where `orjson` cannot."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ValueOffsets(Struct, frozen=True):
 
 
 class RepeatedMember(NamedTuple):
-    """A key that a JSON text has a second time in one object, and its place there."""
+    """A key that a JSON text repeats in one object, and its place."""
 
     key: str
     start: int
@@ -55,7 +55,7 @@ class JsonText(Struct):
     repeated: list[RepeatedMember] = field(default_factory=list)
 
     def place(self, pointer: str) -> ValueOffsets:
-        """Return where a JSON Pointer leads to, or the innermost part on the way that exists."""
+        """Return the place of a JSON Pointer, or of the innermost existing part on its way."""
         value, member = self.value, self.whole
         for token in tokens(pointer):
             key: str | int = int(token) if isinstance(value, list) and token.isdecimal() else token
@@ -74,9 +74,9 @@ def _part(value: Json, key: str | int) -> Json:
 _scanstring: Callable[[str, int, bool], tuple[str, int]] = decoder.scanstring  # type: ignore[attr-defined]  # undocumented, stable
 _SURROGATE_ESCAPE = r"\\u[dD][89abAB]"
 _LONG = 100_000
-"""Characters from which on places cost too much where nobody asks for them: about 400 bytes a value."""
+"""Characters above which places, about 400 bytes a value, are recorded only on demand."""
 _DEEPEST = 200_000
-"""Levels of brackets; a text with more is an attack on someone's memory."""
+"""Maximum levels of brackets: more would exhaust memory."""
 
 
 def parse_json(text: str) -> JsonText:
@@ -85,7 +85,7 @@ def parse_json(text: str) -> JsonText:
 
 
 _Open: TypeAlias = "tuple[JsonArray | JsonObject, str | int, int, int, int]"
-"""A container whose bracket has been read: itself, its key in the one around it, their places."""
+"""An open container: itself, its key in the enclosing one, and their places."""
 
 
 class _TextReader:
@@ -117,7 +117,7 @@ class _TextReader:
                     continue
                 self.position += 1
                 value, key, key_start, key_end, start = self.stack.pop()
-            while True:  # a value is complete; so may be the containers around it
+            while True:  # a value is complete, and perhaps the containers around it
                 if not self.stack:
                     return self._finish(value, ValueOffsets(start, self.position, start, self.position))
                 self._attach(key, value, ValueOffsets(key_start, key_end, start, self.position))
@@ -140,7 +140,7 @@ class _TextReader:
             container.append(value)
 
     def _key(self) -> tuple[str | int, int, int]:
-        """Read a key and its colon, or count an element; return it with its place."""
+        """Read a key and its colon, or count an element; return the key or index with its place."""
         container = self.stack[-1][0]
         start = self._skip()
         if isinstance(container, list):
@@ -228,7 +228,7 @@ def read_value(text: str) -> Json:
         except decoder.JSONDecodeError as error:
             raise JsonSyntaxError(error.pos, _reason(error.msg, ended=error.pos >= len(text))) from None
         except (RecursionError, ValueError):
-            pass  # what that reader cannot hold, and mistakes of which it does not tell the place
+            pass  # beyond the limits of this reader, or an error without a place
         else:
             return value
     return parse_json(text).value
@@ -262,14 +262,14 @@ def _reason(message: str, *, ended: bool) -> str:
 
 _CHUNK = 10**4000
 STRICTLY = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
-"""Lets `orjson` take plain JSON only, no values of other classes that it would write as JSON."""
+"""Makes `orjson` refuse instances of other classes that it would write as JSON."""
 INDENTED = 1000
-"""Levels with lines of their own: what is deeper stays on one line, since indentation grows with the square of the depth."""
-_MAY_EXCEED_64_BITS = re.compile(rb"[0-9](?<![\d.eE].)\d{18}")  # a class first: texts are passed over four times as fast
+"""Levels that are indented: deeper values stay on one line, since indentation grows with the square of the depth."""
+_MAY_EXCEED_64_BITS = re.compile(rb"[0-9](?<![\d.eE].)\d{18}")  # a class first makes the search four times as fast
 
 
 def loads(text: str | bytes) -> Json:
-    """Read a JSON text; a `JsonSyntaxError` says where it stops being one.
+    """Parse a JSON text; `JsonSyntaxError` with the place of the first error.
 
     Integers of any size and nesting of any depth are read exactly.
     """
@@ -286,9 +286,9 @@ def loads(text: str | bytes) -> Json:
 
 
 def exact_copy(value: object) -> Json:
-    """Return a copy of plain JSON, fast; a `TypeError` or a `ValueError` for a value that is none or needs a slower look.
+    """Return a copy of plain JSON; `TypeError` or `ValueError` for values that `orjson` cannot copy exactly.
 
-    Who may be given parts that are shared very often asks `holds_over` before.
+    Callers that accept heavily shared parts check `holds_over` first.
     """
     copy: Json = orjson.loads(orjson.dumps(value, option=STRICTLY))
     if copy != value:
@@ -360,7 +360,7 @@ def _line_break(level: int) -> str:
 
 
 def is_writable(text: str) -> bool:
-    """Tell whether JSON can hold a text: one with half of a character, a lone surrogate, cannot be encoded."""
+    """Return whether JSON can hold a text: one with a lone surrogate cannot be encoded."""
     return text.isascii() or text.encode("utf-8", "ignore").decode() == text
 
 
@@ -376,23 +376,23 @@ def digits(value: int) -> str:
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _READER = decoder.JSONDecoder(parse_int=len, parse_float=len)
-"""Only where a value ends is of interest."""
+"""Only the end of a value matters."""
 _TIMES = 8
-"""So often may a text be passed over, container by container, before it is read as a whole: one that is deep and long."""
+"""How many times the length of a text may be scanned, container by container, before it is parsed as a whole."""
 
 
 class JsonPlaces:
-    """The places of the parts of a JSON text."""
+    """The places of the parts of a JSON text, found on demand."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._members: dict[int, dict[str | int, ValueOffsets]] = {}
-        """By the place where a container begins: its parts."""
+        """The parts of each container, by its start."""
         self._read: JsonText | None = None
         self._left = _TIMES * len(text)
 
     def place(self, pointer: str) -> ValueOffsets:
-        """Return where a JSON Pointer leads to, or the innermost part on the way that exists.
+        """Return the place of a JSON Pointer, or of the innermost existing part on its way.
 
         `JsonSyntaxError` if the text is not JSON.
         """
@@ -425,7 +425,7 @@ class JsonPlaces:
         return member
 
     def _parts(self, container: ValueOffsets) -> dict[str | int, ValueOffsets]:
-        """Return the parts of a container; of a key that is written twice the last one counts."""
+        """Return the parts of a container; the last of repeated keys wins."""
         text = self.text
         is_object = text[container.start] == "{"
         self._left -= container.end - container.start
@@ -458,43 +458,20 @@ _QUOTE_ESCAPE = r"\u0022"
 
 
 def repeated_keys(text: str, value: Json) -> tuple[str, ...]:
-    """Return the keys that a JSON text has twice in one object, of which the fast reader has kept one `value`; most have none."""
-    if _is_kept(text, value):
-        return ()
-    from json import decoder  # few texts come to this
-
-    def look(pairs: list[tuple[str, None]]) -> None:
-        if len(dict(pairs)) != len(pairs):
-            raise _RepeatedKeyError
-
-    try:
-        decoder.JSONDecoder(object_pairs_hook=look, parse_int=len, parse_float=len).decode(text)
-    except (_RepeatedKeyError, RecursionError):
-        return tuple(dict.fromkeys(each.key for each in _repeated(text)))
-    except ValueError:  # what only the exact reader reads, or nobody
-        return ()
-    return ()
+    """Return the keys that a JSON text, parsed as `value`, repeats within one object."""
+    return tuple(dict.fromkeys(member.key for member in repeated_members(text, value)))
 
 
-def _is_kept(text: str, value: Json) -> bool:
-    """Tell at once that no key was lost when a text was read: its quotes, two of each string and those inside, are all there."""
+def repeated_members(text: str, value: Json) -> tuple[RepeatedMember, ...]:
+    """Return the repeated members of a JSON text, parsed as `value`, with their places; most texts have none."""
+    return () if _keeps_all_keys(text, value) else tuple(parse_json(text).repeated)
+
+
+def _keeps_all_keys(text: str, value: Json) -> bool:
+    """Return whether parsing lost no key: writing the value gives as many quotes as the text has."""
     if _QUOTE_ESCAPE in text:
-        return False  # it is written with a quote of its own
+        return False  # a quote may be escaped in another way
     try:
         return orjson.dumps(value).count(b'"') == text.count('"')
     except orjson.JSONEncodeError:  # it holds what that writer does not
         return False
-
-
-class _RepeatedKeyError(Exception):
-    pass
-
-
-def _repeated(text: str) -> tuple[RepeatedMember, ...]:
-
-    return tuple(parse_json(text).repeated)
-
-
-def repeated_members(text: str, value: Json) -> tuple[RepeatedMember, ...]:
-    """Return where a JSON text, read as `value`, has a key a second time; most have none, which is found out fast."""
-    return _repeated(text) if repeated_keys(text, value) else ()

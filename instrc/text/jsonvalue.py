@@ -1,7 +1,7 @@
-"""JSON values: their type, equality, pointers.
+"""JSON values: their types, equality and pointers.
 
-JSON is held as plain Python values.  Objects are dicts and keep the order of their text.
-JSON knows one kind of number and keeps booleans apart from it: `1` equals `1.0`, but `true` is not `1`.
+JSON is held as plain Python values.  Objects are dicts in the order of their text.
+JSON has one kind of number, distinct from booleans: `1` equals `1.0`, but `true` is not `1`.
 
 What a value is, is asked by `isinstance`, which every type checker follows, or by `as_object`, `mapping` and the like below.
 `x.__class__ is dict` says the same of plain JSON, and a no in half the time: it is for the walks of the schema kernel and the
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     JsonArray: TypeAlias = "list[Json]"
     JsonObject: TypeAlias = "dict[str, Json]"
     JsonLike: TypeAlias = "Json | Sequence[JsonLike] | Mapping[str, object]"
-    """What is only read: a value of another type that holds nothing but JSON, as a `TypedDict` or a list of strings does."""
+    """Read-only JSON, also as a `TypedDict` or a list of strings."""
 else:  # whoever asks for the types of a class or a function gets these: a type that names itself has no end for many readers
     Json = JsonLike = object
     JsonArray = list[object]
     JsonObject = dict[str, object]
 
 Location: TypeAlias = tuple[str | int, ...]
-"""Where a value stands in another: the keys and indexes that lead to it."""
+"""The path of a value in another: the keys and indexes that lead to it."""
 LITERALS: dict[str, Json] = {"true": True, "false": False, "null": None}
-"""The words of JSON that are values."""
+"""The literal names of JSON."""
 LATEST_DRAFT = "https://json-schema.org/draft/2020-12/schema"
-"""The dialect of JSON Schema that all we write is in."""
+"""The dialect of JSON Schema in which everything is written."""
 Payload: TypeAlias = Any  # to the types that each library has for it no type checker lets plain JSON
 """JSON for the library of a provider: a tool, a message.
 
@@ -39,7 +39,7 @@ Each library has types of its own for it: `ChatCompletionToolParam`, `ToolParam`
 
 
 class JsonSyntaxError(ValueError):
-    """A text that is not JSON: `offset` is the character where that shows, `reason` a short clause."""
+    """A text that is not JSON: `offset` is the character of the error, `reason` a short clause."""
 
     def __init__(self, offset: int, reason: str) -> None:
         super().__init__(f"{reason} at character {offset}")
@@ -48,10 +48,9 @@ class JsonSyntaxError(ValueError):
 
 
 def as_object(value: Json) -> JsonObject:
-    """Return a value that can only be an object here; `TypeError` if it is not one.
+    """Return a value that must be an object here; `TypeError` otherwise.
 
-    A value that comes from outside is checked where it comes in.
-    This is for what has been checked already, where the types do not show it: `as_object(schema["properties"])`.
+    Values from outside are checked at intake; this narrows the type of checked values: `as_object(schema["properties"])`.
     """
     return value if isinstance(value, dict) else _unexpected("an object", value)
 
@@ -62,52 +61,52 @@ def _unexpected(what: str, value: Json) -> NoReturn:
 
 
 def as_array(value: Json) -> JsonArray:
-    """Return a value that can only be an array here; `TypeError` if it is not one."""
+    """Return a value that must be an array here; `TypeError` otherwise."""
     return value if isinstance(value, list) else _unexpected("an array", value)
 
 
 def as_text(value: Json) -> str:
-    """Return a value that can only be a string here; `TypeError` if it is not one."""
+    """Return a value that must be a string here; `TypeError` otherwise."""
     return value if isinstance(value, str) else _unexpected("a string", value)
 
 
 def as_number(value: Json) -> int | float:
-    """Return a value that can only be a number here; `TypeError` if it is not one."""
+    """Return a value that must be a number here; `TypeError` otherwise."""
     return value if isinstance(value, (int, float)) and not isinstance(value, bool) else _unexpected("a number", value)
 
 
 def as_integer(value: Json) -> int:
-    """Return a value that can only be a Python integer here; `TypeError` if it is not one."""
+    """Return a value that must be a Python integer here; `TypeError` otherwise."""
     return value if isinstance(value, int) and not isinstance(value, bool) else _unexpected("an integer", value)
 
 
 def as_texts(value: Json) -> list[str]:
-    """Return a value that can only be an array of strings here; `TypeError` if it is not one."""
+    """Return a value that must be an array of strings here; `TypeError` otherwise."""
     return [as_text(item) for item in as_array(value)]
 
 
 def mapping(value: Json) -> JsonObject:
-    """Return an object; an empty one for anything else."""
+    """Return an object; an empty one for any other value."""
     return value if value.__class__ is dict else {}
 
 
 def listing(value: Json) -> JsonArray:
-    """Return an array; an empty one for anything else."""
+    """Return an array; an empty one for any other value."""
     return value if value.__class__ is list else []
 
 
 def text_or_empty(value: Json) -> str:
-    """Return a string; an empty one for anything else."""
+    """Return a string; an empty one for any other value."""
     return value if value.__class__ is str else ""
 
 
 def optional_text(value: Json) -> str | None:
-    """Return a string; `None` for anything else."""
+    """Return a string; `None` for any other value."""
     return value if value.__class__ is str else None
 
 
 def without_type(value: Mapping[str, object]) -> JsonObject:
-    """Return a `TypedDict` of JSON as the plain object that it is: no type checker takes one for the other."""
+    """Cast a `TypedDict` of JSON to a plain object: type checkers keep the two apart."""
     return cast("JsonObject", value)
 
 
@@ -120,7 +119,7 @@ def put(container: JsonArray | JsonObject, key: str | int, value: Json) -> None:
 
 
 def require_tree(value: JsonLike) -> None:
-    """Raise `TypeError` if a value holds itself, which has no end, or has a key that is no text: no JSON says either."""
+    """Raise `TypeError` if a value is cyclic or has a key that is not a text."""
     around: set[int] = set()
     done: set[int] = set()
     stack: list[tuple[object, bool]] = [(value, True)]
@@ -146,12 +145,12 @@ def require_tree(value: JsonLike) -> None:
 
 
 def is_amount(value: object) -> TypeGuard[int | float]:
-    """Tell whether a value is a number from 0 that a float can hold: no boolean, no infinity, no integer of 400 digits."""
+    """Return whether a value is a finite non-negative number that a float can hold, and not a boolean."""
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= float_info.max
 
 
 def is_deeper(value: JsonLike, levels: int) -> bool:
-    """Tell whether lists and objects stand in one another over more levels than that; one that holds itself does."""
+    """Return whether lists and objects nest deeper than `levels`; cyclic values do."""
     parts: list[object] = [value]
     for _ in range(levels + 1):
         level = {id(part): part for part in parts if isinstance(part, dict | list)}
@@ -245,3 +244,18 @@ def kind_of(value: Json) -> str:
     if isinstance(value, str):
         return "string"
     return "array" if isinstance(value, list) else "object"
+
+
+def kind_in_words(value: Json) -> str:
+    """Say in words what a JSON value is."""
+    if value is None:
+        return "null"
+    names: dict[type, str] = {
+        str: "a string",
+        int: "a number",
+        float: "a number",
+        bool: "a boolean",
+        list: "a list",
+        dict: "an object",
+    }
+    return names.get(value.__class__, f"an object of Python ({type(value).__name__})")

@@ -1,4 +1,4 @@
-"""How far everything goes: each limit with what happens beyond it."""
+"""The limits that several modules share, each with what happens beyond it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ PROGRAM_BYTES: Final = 1 << 20
 INTEGER_DIGITS: Final = 4300
 """Digits of an integer: Python reads and writes no longer one in one piece."""
 REBUILT_LEVELS: Final = 90
-"""Schemas inside one another, combinators included: far below what Python's own stack bears."""
+"""Nesting of schemas, combinators included: far below Python's recursion limit."""
 UNROLL: Final = 3
-"""How often a recursive reference is written out where a target keeps none, unless the caller says it."""
+"""How often a recursive reference is unrolled for a target without references, by default."""
 UNION_VARIANTS: Final = 300
 """Alternatives that a union may be multiplied out to."""
 SAMPLE_LEVELS: Final = 120
@@ -48,8 +48,6 @@ STRING_PREFIX: Final = 3
 """Letters right before a text that may be a prefix of another language, as `f` in `f"…"`."""
 FLAT_SCHEMAS: Final = 1_000_000
 """Schemas of a flat schema, and terms of all its conjunctions: beyond it `too-large`; callers may choose another."""
-MANY_AT_ONCE: Final = 40
-"""Schemas of one list or map from which on all are read at once, with what is below them."""
 MATCHED_AT_ONCE: Final = 20_000
 """Names of properties that are checked against patterns in one pass: groups that ask for more stay apart, and a required name
 may be described by one of the patterns."""

@@ -1,4 +1,4 @@
-"""Names as words: how one name is spelled in another style."""
+"""Convert names between styles, and to names of files."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ _PLAIN = r"\$?[^\W\d]\w*"  # patterns are compiled when they are needed
 _SEPARATOR = r"[\W_]+"
 _NOT_IN_FILES = r'[<>:"/\\|?*\x00-\x1f\x7f\ud800-\udfff]'
 _RESERVED = r"(?i:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])"
-"""Names that Windows keeps for devices, whatever ending follows."""
+"""Names that Windows reserves for devices, whatever extension follows."""
 _MOST_RESERVED = len("conout$")
 _MOST_IN_FILES = 160
 """Bytes of a file's name without its ending: file systems take 255, and endings follow."""
 
 
 def is_plain(name: str) -> bool:
-    """Tell whether a name is written without quotes in a path: an identifier, also behind the sign of a metric."""
+    """Return whether a name is written without quotes in a path: an identifier, also behind the sign of a metric."""
     return (name.isascii() and name.isidentifier()) or re.fullmatch(_PLAIN, name) is not None
 
 
 def words(name: str) -> list[str]:
-    """Return the words of a name in lower case; a name of signs only has none."""
+    """Split a name into lower-case words; a name of punctuation only has none."""
     found: list[str] = []
     for part in re.split(_SEPARATOR, unicodedata.normalize("NFC", name)):
         start = 0
@@ -60,9 +60,9 @@ def pascal(name: str) -> str:
 
 
 def file_name(name: str) -> str:
-    """Return a name, without an ending, that every file system takes: a long one is cut and ends in a digest of the whole.
+    """Return a file name, without an extension, that every file system accepts; a long one is cut and ends in a digest.
 
-    Signs that Windows refuses become `_`, and so does the end of a name that it keeps for itself: `con` is `con_`.
+    Characters that Windows refuses become `_`, and its reserved names get one at their end: `con` is `con_`.
     """
     plain = name.replace("-", "").replace("_", "").isalnum()  # spares the usual name a pattern
     text = name if plain else re.sub(_NOT_IN_FILES, "_", name).rstrip(". ") or "_"
@@ -77,7 +77,7 @@ def file_name(name: str) -> str:
 
 
 def is_reserved(name: str) -> bool:
-    """Tell whether Windows keeps a name for a device, whatever ending follows it."""
+    """Return whether Windows reserves a name for a device, whatever extension follows."""
     stem = name.partition(".")[0]
     return len(stem) <= _MOST_RESERVED and re.fullmatch(_RESERVED, stem) is not None
 
@@ -85,7 +85,7 @@ def is_reserved(name: str) -> bool:
 def free_name(name: str, is_taken: Callable[[str], bool], joint: str = "_", tried: dict[str, int] | None = None) -> str:
     """Return a name that is not taken: itself, else the first of `name_2`, `name_3` and so on.
 
-    Where very many may want the same name, `tried` remembers for each name up to which number it has been tried.
+    `tried` remembers the last number of each name, which keeps many requests for the same name linear.
     """
     free, number = name, 1 if tried is None else tried.get(name, 1)
     while is_taken(free):

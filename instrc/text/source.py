@@ -12,7 +12,7 @@ import msgspec
 class Span(msgspec.Struct, frozen=True, gc=False):
     """A half-open range of characters in one source.
 
-    There are some for every word, so they are of the kind that is quickest to make and that the garbage collector skips.
+    There are several for every word, so they are cheap to create and untracked by the garbage collector.
     """
 
     source: Source
@@ -87,4 +87,4 @@ class Source:
 
 
 CONFLICT_MARK: Final = re.compile(r"^(?:<{7}|={7}|>{7})(?: .*)?$", re.MULTILINE)
-"""A line that a merge of two versions of a file leaves where they differ: the first is that of the conflict."""
+"""A conflict marker that a version control system leaves in a merged file."""

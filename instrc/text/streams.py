@@ -1,7 +1,7 @@
 """The standard streams of a program that runs code of others.
 
 Input is read as its bytes arrive, in the event loop: a thread that waits for input could not be interrupted.
-Output belongs to who has claimed it: what others print does not come between its lines.
+Claimed output is exclusive: what other code prints does not come between its lines.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import IO
 from instrc.text.visible import visible_lines
 
 SPEAKER: ContextVar[str] = ContextVar("instrc_speaker", default="")
-"""Whose code is being run: its name stands before the lines that it prints while the output is claimed."""
+"""The name of the code that runs: it prefixes the lines that are printed while the output is claimed."""
 _MOST = 65536
 
 
@@ -30,13 +30,13 @@ class LineTooLongError(ValueError):
 async def read_lines(
     stream: IO[str] | IO[bytes] | None = None, *, errors: str = "strict", longest: int = 64 * 1024 * 1024
 ) -> AsyncIterator[str]:
-    """Yield each line of a stream, of the standard input unless given, without its end.
+    """Yield each line of a stream (the standard input by default) without its line end.
 
     A `UnicodeDecodeError` if one is not UTF-8, unless `errors` says otherwise (as of `bytes.decode`);
-    a `LineTooLongError` once more than `longest` bytes have come without an end.
+    `LineTooLongError` once `longest` bytes have arrived without a line end.
     """
     given = sys.stdin if stream is None else stream
-    if given is None:  # so it is where a shell has closed it (`<&-`)
+    if given is None:  # closed by the shell (`<&-`)
         return
     try:
         descriptor = given.fileno()
@@ -61,7 +61,7 @@ async def read_lines(
 
 
 async def read_chunks(descriptor: int) -> AsyncIterator[bytes]:
-    """Yield what can be read, as soon as there is something, to the end."""
+    """Yield the bytes of a descriptor as they arrive, to its end."""
     while data := await _arriving_read(descriptor):
         yield data
 
@@ -73,7 +73,7 @@ async def _arriving_read(descriptor: int) -> bytes:
         loop.add_reader(descriptor, ready.set)
     except NotImplementedError:  # the event loop of Windows watches sockets only
         return await _read_beside(descriptor)
-    except OSError:  # a regular file, which never lets anybody wait
+    except OSError:  # a regular file is always readable
         return os.read(descriptor, _MOST)
     try:
         await ready.wait()
@@ -83,7 +83,7 @@ async def _arriving_read(descriptor: int) -> bytes:
 
 
 async def _read_beside(descriptor: int) -> bytes:
-    """Read in a thread of its own that nobody waits for at the end; those of an executor are waited for."""
+    """Read in a daemon thread: the threads of an executor are joined at exit."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[bytes] = loop.create_future()
 
@@ -108,10 +108,10 @@ _claimed: list[IO[str]] = []
 
 @contextmanager
 def claimed_output() -> Iterator[IO[str] | None]:
-    """Give the standard output to the caller alone: what others print goes to the standard error, after the name in `SPEAKER`.
+    """Reserve the standard output for the caller: other prints go to the standard error, after the name in `SPEAKER`.
 
     Programs that they start are kept away from it too, except on Windows.
-    It is `None` where the standard output is closed; who claims it again gets the same stream.
+    Yields `None` where the standard output is closed; nested claims yield the same stream.
     """
     usual = sys.stdout
     if _claimed or usual is None:
@@ -128,7 +128,7 @@ def claimed_output() -> Iterator[IO[str] | None]:
         sys.stdout = usual
         aside.end()
         if private is not None:
-            with suppress(OSError):  # its reader has gone, or its disk is full: who wrote was told
+            with suppress(OSError):  # its reader is gone, or its disk full: the writer got the error
                 stream.flush()
             os.dup2(private, 1)
             with suppress(OSError):
@@ -136,7 +136,7 @@ def claimed_output() -> Iterator[IO[str] | None]:
 
 
 def _moved_output(usual: IO[str]) -> int | None:
-    """Return another descriptor of the standard output, whose own leads to the standard error now; `None` if that cannot be."""
+    """Duplicate the standard output and redirect its descriptor to the standard error; `None` if that is impossible."""
     private = None
     try:
         if usual.fileno() != 1:
@@ -152,17 +152,17 @@ def _moved_output(usual: IO[str]) -> int | None:
 
 
 class _Aside(io.TextIOBase):
-    """Takes what is printed, and writes it to the standard error line by line."""
+    """A text stream that forwards whole lines to the standard error."""
 
     encoding = "utf-8"
 
     def __init__(self) -> None:
         self._begun: dict[tuple[str, int], str] = {}
-        """Lines without an end, by who prints them in which thread."""
+        """Incomplete lines, by speaker and thread."""
 
     @property
     def buffer(self) -> IO[bytes]:
-        """What takes bytes."""
+        """The binary stream below."""
         return sys.stderr.buffer
 
     def fileno(self) -> int:
@@ -170,11 +170,11 @@ class _Aside(io.TextIOBase):
         return sys.stderr.fileno()
 
     def writable(self) -> bool:
-        """Tell that it can be written."""
+        """Return true."""
         return True
 
     def write(self, text: str) -> int:
-        """Write the lines that have come to their end."""
+        """Write the complete lines, and keep the rest."""
         who = (SPEAKER.get(), get_ident())
         *lines, rest = (self._begun.pop(who, "") + text).split("\n")
         for line in lines:
@@ -184,7 +184,7 @@ class _Aside(io.TextIOBase):
         return len(text)
 
     def end(self) -> None:
-        """Write what has no end."""
+        """Write the incomplete lines."""
         for (name, _), line in self._begun.items():
             _say(name, line)
         self._begun.clear()

@@ -1,4 +1,4 @@
-"""How a tool is written: the members in which providers, protocols, libraries and data sets hold tools, and the parts of one.
+"""Recognise tools as providers, protocols, libraries and data sets write them, and the parts of each.
 
 This is the one place that knows these words.  What is read here is as it was written: who gives a tool to a model takes it only
 if it is sound (`given`), who imports it mends it with a note (`function_lists`), who plans calls asks for the schemas.
@@ -122,7 +122,7 @@ def asked_schema(value: JsonObject) -> JsonObject | None:
 
 
 def is_definition(value: JsonObject) -> bool:
-    """Tell whether an object is a tool itself, and neither a wrapping nor a tool that its provider carries out."""
+    """Return whether an object is a tool itself, and neither a wrapping nor a tool that its provider carries out."""
     has_schema = not PARAMETER_WORDS.isdisjoint(value)
     named = any(value.get(key).__class__ is str for key in NAMES)
     wraps = any(value.get(key).__class__ in {dict, list} for key in ("function", "tools", "functions", "json_schema"))
@@ -190,7 +190,7 @@ def definition(value: JsonObject, *, of_data_sets: bool = False) -> ToolDefiniti
 
 
 def _is_parameter(schema: Json) -> bool:
-    """Tell whether a schema is that of one argument, not of all."""
+    """Return whether a schema is that of one argument, not of all."""
     return isinstance(schema, dict) and "type" in schema and schema["type"] != "object" and "properties" not in schema
 
 

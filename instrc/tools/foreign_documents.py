@@ -1,4 +1,4 @@
-"""Recognise JSON documents that are something else than a JSON Schema, and say which way they can take."""
+"""Recognise JSON documents that are not JSON Schemas, and name the command for each."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def foreign(document: Json, file: str) -> Foreign | None:
 
 
 def _is_map_of_properties(document: dict[str, Json]) -> bool:
-    """Tell whether each key is a name and each value a schema: `{ "city": { "type": "string" } }`."""
+    """Return whether each key is a name and each value a schema: `{ "city": { "type": "string" } }`."""
     if not document or not _OF_SCHEMAS.isdisjoint(document):
         return False
     return all(isinstance(value, dict) and _looks_like_a_schema(value) for value in document.values())

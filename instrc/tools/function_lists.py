@@ -1,4 +1,4 @@
-"""Find the functions in a list of tools, in whatever wrapping of a provider it stands, and read each."""
+"""Read the functions of a list of tools, in the envelope of any provider."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from instrc.problems.errors import InstrcError
 from instrc.problems.importing import NotATool
-from instrc.schema.drafts import dialect_of_uri
 from instrc.schema.normalize import Rules, describe_value, parameters, properties_of
-from instrc.schema.upgrade import expand_discriminators, upgrade
-from instrc.text.jsonvalue import Json, Location, as_texts, at, pointer
+from instrc.text.jsonvalue import Json, Location, at, pointer
 from instrc.tools import definitions
-from instrc.tools.sources import DISCRIMINATOR, Given, ImportedTool, localize_references, sound
+from instrc.tools.sources import (
+    Given,
+    ImportedTool,
+    description_text,
+    normalize_schema,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,39 +119,6 @@ def arguments_schema(raw: Json, path: Location, given: Given, rules: Rules) -> J
     elif not parameters(raw) and "type" not in raw and ("properties" in raw or "required" in raw):
         raw = {"type": "object", **raw}
     return normalize_schema(raw, path, given, rules)
-
-
-def normalize_schema(raw: Json, path: Location, given: Given, rules: Rules) -> Json:
-    """Return a schema in 2020-12, sound, and with references that lead somewhere."""
-    if raw.__class__ is dict and raw.get("$schema").__class__ is str:
-        dialect = dialect_of_uri(raw["$schema"])
-        if dialect is None:
-            given.read_as((*path, "$schema"), raw["$schema"], "JSON Schema 2020-12")
-        elif dialect.old:
-            try:
-                raw = upgrade(raw)
-            except InstrcError as error:
-                given.problems.extend(error.problems)
-    schema = sound(raw, path, given, rules)
-    definitions = schema.get("$defs") if schema.__class__ is dict else None
-    schema = expand_discriminators(
-        schema,
-        definitions if definitions.__class__ is dict else {},
-        {},
-        lambda inner: given.left_out((*path, *inner), "discriminator", DISCRIMINATOR),
-    )
-    localize_references(schema, path, given)
-    return schema
-
-
-def description_text(value: Json, path: Location, given: Given) -> str | None:
-    """Return a description as a text."""
-    if value is None or isinstance(value, str):
-        return value or None
-    if isinstance(value, list) and all(isinstance(item, str) for item in value):
-        return "\n".join(as_texts(value)) or None
-    given.left_out(path, "description", "it is not a text")
-    return None
 
 
 openai_tools = partial(functions, kind=ListFormat())

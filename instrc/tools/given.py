@@ -1,4 +1,4 @@
-"""Read what a caller gives as a tool: a schema, a tool of a provider, a type or a function of Python, a process."""
+"""Convert arguments to tools: schemas, tools of providers, Python types and functions, processes."""
 
 from __future__ import annotations
 

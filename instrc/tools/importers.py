@@ -1,4 +1,4 @@
-"""The kinds of sources that tools come from, and the one function that reads all of them."""
+"""Import tools from any kind of source."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ OF_ACTIVITIES = frozenset({"taskbench"})
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What an import gives: vibes, and all that was wrong or could not be said, by place."""
+    """The result of an import: vibes, and problems by place."""
 
     vibes: tuple[ImportedVibe, ...]
     problems: tuple[Problem, ...]

@@ -1,9 +1,12 @@
-"""Tell what is wrong with a plan before anything of it runs."""
+"""Check a plan before any of it runs: its form, its references, the order of its tasks, its arguments.
+
+Tasks with equal ids are renamed to `a_2`, `a_3`, … where no other task refers to that id; otherwise they are
+a `duplicate-task`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Final
 
 import orjson
@@ -13,15 +16,13 @@ from instrc.problems.plans import PlanProblem
 from instrc.problems.suggest import nearest
 from instrc.schema.relations import disjoint
 from instrc.text.arguments import takes_plain_values
-from instrc.text.jsontext import STRICTLY, dumps, is_writable, loads
+from instrc.text.jsontext import STRICTLY, is_writable
 from instrc.text.jsonvalue import Json, as_texts, pointer
 from instrc.tools import plan_tools
 from instrc.tools.tasks import ID, PlanTask, Reference, ReferenceKind, parse_reference
 
 SUGGESTED_PROBLEMS: Final = 50
 """Problems for which the nearest names are looked up."""
-REMEMBERED_FITS: Final = 50_000
-"""Answers on which value fits which slot that are kept."""
 PLAN_LEVELS: Final = 1900
 """Levels of a plan."""
 PLAN_PARTS: Final = 5_000_000
@@ -109,7 +110,7 @@ def read_tasks(plan: Json, tools: plan_tools.ToolSet, add: Add) -> list[tuple[in
 
 
 def _is_json(value: Json) -> bool:
-    """Tell whether a value is plain JSON of a size that can be looked at."""
+    """Return whether a value is plain JSON of a size that can be looked at."""
     try:
         orjson.dumps(value, option=STRICTLY)
     except (orjson.JSONEncodeError, RecursionError):
@@ -340,12 +341,7 @@ class _Check:
         tool = self.tools.get(source.tool)
         if tool is None:
             return None
-        read = (source.tool, source.copied, reference.kind, reference.steps, taker.name, argument)
-        if read not in self.tools.fitting:
-            if len(self.tools.fitting) > REMEMBERED_FITS:
-                self.tools.fitting.clear()
-            self.tools.fitting[read] = self._fitting(reference, source, tool, taker.schema(argument))
-        fault = self.tools.fitting[read]
+        fault = self._fitting(reference, source, tool, taker.schema(argument))
         return None if fault is None else f"`{reference}` {fault}"
 
     @staticmethod
@@ -378,22 +374,8 @@ def check_read(tasks: list[tuple[int, PlanTask]], tools: plan_tools.ToolSet) -> 
 
 
 def tool_set(tools: object) -> plan_tools.ToolSet:
-    """Return the tools of a map; the last few maps are remembered by what they say."""
-    if isinstance(tools, plan_tools.ToolSet):
-        return tools
-    try:
-        return (
-            _remembered(dumps(plan_tools.tools_by_name(tools), indent=False))
-            if tools.__class__ is dict
-            else plan_tools.ToolSet(tools)
-        )
-    except (TypeError, ValueError, RecursionError):  # no JSON: what is in it is looked at as far as it goes
-        return plan_tools.ToolSet(tools)
-
-
-@lru_cache(maxsize=16)
-def _remembered(text: str) -> plan_tools.ToolSet:
-    return plan_tools.ToolSet(loads(text))
+    """Return the tools of a map."""
+    return tools if isinstance(tools, plan_tools.ToolSet) else plan_tools.ToolSet(tools)
 
 
 def with_unique_ids(answer: Json, schema: Json) -> tuple[Json, tuple[str, ...]]:

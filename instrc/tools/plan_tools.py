@@ -1,4 +1,8 @@
-"""The tools that a plan may call, what their outputs hold, and the verdict on arguments."""
+"""Read the tools of a plan: the schemas of their arguments and outputs.
+
+`tools` is `{NAME: {"activity" | "process", "arguments", "output", "bound"?}}`; tools as models are shown them, in a list
+or by name, and annotated functions and types of Python are read too.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +35,7 @@ _SAYS_NOTHING = frozenset({"title", "description", "default", "examples", "conte
 
 
 class ArgumentValidator:
-    """The verdict on values of one schema; a schema that cannot be applied accepts all."""
+    """Validates the values of one argument; a schema that cannot be applied accepts all."""
 
     def __init__(self, schema: Json, definitions: dict[str, Json]) -> None:
         self._schema = {**schema, "$defs": definitions} if definitions and schema.__class__ is dict else schema
@@ -40,7 +44,7 @@ class ArgumentValidator:
         )
 
     def accepts(self, value: Json) -> bool:
-        """Tell whether a value satisfies the schema."""
+        """Return whether a value satisfies the schema."""
         return self.fault(value) is None
 
     def fault(self, value: Json) -> str | None:
@@ -142,12 +146,12 @@ class PlanTool:
         return found
 
     def takes_text(self, name: str) -> bool:
-        """Tell whether an argument is a text whatever is in it, so that a text of digits is no number."""
+        """Return whether an argument is a text whatever is in it, so that a text of digits is no number."""
         schema = self.schema(name)
         return schema.__class__ is dict and own_kinds(schema) == {"string"}
 
     def takes_itself(self, name: str, value: Json) -> bool:
-        """Tell whether `{"from": …}` is a value of its own for an argument: its schema speaks of such objects."""
+        """Return whether `{"from": …}` is a value of its own for an argument: its schema speaks of such objects."""
         schema = self.schema(name)
         if schema in TRIVIAL or schema is None or schema.__class__ is not dict or _ANNOTATIONS.issuperset(schema):
             return False
@@ -171,8 +175,6 @@ class ToolSet:
     def __init__(self, tools: object) -> None:
         self._entries: Mapping[str, Json] = tools_by_name(tools)
         self._tools: dict[str, PlanTool] = {}
-        self.fitting: dict[tuple[str, bool, str, tuple[str, ...], str, str], str | None] = {}
-        """Why outputs do not fit arguments, as far as it was asked: it depends on the schemas of the two tools alone."""
         self.names: tuple[str, ...] = tuple(name for name in self._entries if name.__class__ is str)
 
     def get(self, name: str) -> PlanTool | None:
@@ -232,7 +234,7 @@ def _of_python(tool: object) -> Json:
 
 
 def _is_of_objects(schema: Json) -> bool:
-    """Tell whether pydantic describes an object: by its type, or by reference where it holds itself."""
+    """Return whether pydantic describes an object: by its type, or by reference where it holds itself."""
     return schema.__class__ is dict and (schema.get("type") == "object" or "$ref" in schema)
 
 
@@ -356,7 +358,7 @@ def elements(schema: Json) -> Json:
 
 
 def is_no_list(schema: Json) -> bool:
-    """Tell whether a value of a schema is certainly no list; one that is `null` has no elements either."""
+    """Return whether a value of a schema is certainly no list; one that is `null` has no elements either."""
     types = [_types(branch) for branch in alternatives(schema)]
     return all(names is not None and "array" not in names for names in types)
 

@@ -1,4 +1,10 @@
-"""Write typed classes of Python for schemas."""
+"""Generate typed Python classes for schemas by `datamodel-code-generator`.
+
+The classes have names, order, types, choices and bounds, but no patterns, no formats other than dates, and nothing that no
+type of Python can say: `lift` validates a value by its schema before it becomes an instance.
+There is one class for each document and each step in it; equal steps, and equal definitions of one name, share a class.
+A step whose result differs, since thoughts are stripped, has a second class that ends in `Result`.
+"""
 
 from __future__ import annotations
 
@@ -123,7 +129,7 @@ def _plain(value: Json) -> bool:
 
 
 def _is_too_large(keyword: str, value: Json) -> bool:
-    """Tell whether a keyword holds a number that the libraries do not read; no text or list is longer than `sys.maxsize`."""
+    """Return whether a keyword holds a number that the libraries do not read; no text or list is longer than `sys.maxsize`."""
     return is_number(value) and abs(value) >= (sys.maxsize if keyword in COUNTS else CLASS_NUMBER)
 
 

@@ -18,9 +18,8 @@ from instrc.problems.suggest import nearest
 from instrc.schema.normalize import Rules, describe_value
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_object
 from instrc.tools.definitions import inputs_schema
-from instrc.tools.function_lists import description_text, normalize_schema
 from instrc.tools.python_types import UndescribedError, pydantic_schema
-from instrc.tools.sources import Given, ImportedTool, of_value
+from instrc.tools.sources import Given, ImportedTool, description_text, normalize_schema, of_value
 
 RULES = Rules(shorthand=False)
 _NAME = "x-imported-name"
@@ -55,7 +54,7 @@ def pydantic_objects(value: object) -> list[object]:
 
 
 def is_model(value: object) -> bool:
-    """Tell whether an object of a module is a model, for modules that are imported whole."""
+    """Return whether an object of a module is a model, for modules that are imported whole."""
     return isinstance(value, type) and callable(getattr(value, "model_json_schema", None)) and value.__module__ != "pydantic.main"
 
 

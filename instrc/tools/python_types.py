@@ -1,4 +1,4 @@
-"""Read a type or a function of Python as a schema."""
+"""Convert Python types and functions to schemas."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ _OF_PYTHON = frozenset({"builtins", "collections", "collections.abc", "types", "
 
 
 def _is_type(value: object) -> bool:
-    """Say whether a value is a class, a form of one such as `list[int]`, a `NewType`, or an alias that `type X = …` makes."""
+    """Return whether a value is a class, a form of one such as `list[int]`, a `NewType`, or an alias that `type X = …` makes."""
     if isinstance(value, type) or typing.get_origin(value) is not None:
         return True
     return type(value).__module__ in _OF_PYTHON and type(value).__name__ in {"NewType", "TypeAliasType"}
@@ -310,7 +310,7 @@ def with_readable_dicts(value: T) -> T:
 
 
 def _is_required(kind: object, name: str, hint: object) -> bool:
-    """Tell whether a typed dict requires a member; where annotations are texts, `__required_keys__` knows nothing of these."""
+    """Return whether a typed dict requires a member; where annotations are texts, `__required_keys__` knows nothing of these."""
     origin = typing.get_origin(hint)
     if origin in {typing.Required, typing.NotRequired}:
         return origin is typing.Required
@@ -480,12 +480,12 @@ def why_undescribed(error: Exception, value: object) -> str:
 
 
 def describes_values(value: object) -> bool:
-    """Tell whether a value is a type, or a `TypeAdapter` of one: its schema is that of its values."""
+    """Return whether a value is a type, or a `TypeAdapter` of one: its schema is that of its values."""
     return _is_type(value) or is_adapter(value)
 
 
 def is_adapter(value: object) -> TypeGuard[Adapter[object]]:
-    """Tell whether a value is a `TypeAdapter`."""
+    """Return whether a value is a `TypeAdapter`."""
     return not isinstance(value, type) and attribute(value, "core_schema") is not None
 
 

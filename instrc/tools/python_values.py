@@ -1,4 +1,4 @@
-"""Python values from JSON and back: calls of functions, instances of classes."""
+"""Convert Python values to JSON and back, and call functions with JSON."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _dumped(value: object, *, as_input: bool) -> object:
 
 
 def _is_typed(value: object) -> bool:
-    """Tell whether pydantic reads the class of a value by its annotations, or knows it."""
+    """Return whether pydantic reads the class of a value by its annotations, or knows it."""
     kind = type(value)
     described = hasattr(kind, "model_fields") or dataclasses.is_dataclass(kind) or hasattr(kind, "_fields")
     return described or isinstance(value, _KNOWN)
@@ -124,7 +124,7 @@ def why_unwritten(value: object) -> str:
         from pydantic import TypeAdapter  # is there: it has tried before
 
         TypeAdapter(type(value)).dump_python(value, mode="json", warnings=False)
-    except Exception as error:  # noqa: BLE001  -- whatever it, or code of the class, raises
+    except Exception as error:  # noqa: BLE001  -- whatever pydantic or the class raises
         return " ".join(str(error).split())[:200]
     return ""
 
@@ -204,7 +204,7 @@ class PythonCall:
         return not others and first.kind is first.POSITIONAL_OR_KEYWORD and self._is_any_object(first.name)
 
     def _means_member(self, given: Json) -> bool:
-        """Tell whether a member of an object is meant for the one parameter: the only one, or any where nothing is annotated."""
+        """Return whether a member of an object is meant for the one parameter: it is alone, or nothing is annotated."""
         name = self._parameters[0].name
         return isinstance(given, dict) and name in given and (len(given) == 1 or name not in self._hints)
 
@@ -245,7 +245,7 @@ class PythonCall:
         return {name: self._converted(name, value) for name, value in given.items()}
 
     def _takes(self, given: dict[str, Json]) -> bool:
-        """Tell whether the members of an object are the arguments of a call."""
+        """Return whether the members of an object are the arguments of a call."""
         if any(each.kind is each.POSITIONAL_ONLY for each in self._parameters):
             return False
         is_open = any(each.kind is each.VAR_KEYWORD for each in self._parameters)
@@ -273,7 +273,7 @@ class PythonCall:
             return {}
 
     def _is_any_object(self, name: str) -> bool:
-        """Tell whether an annotation allows any object: there is none, or it is `dict`, a mapping, or a union with one."""
+        """Return whether an annotation allows any object: there is none, or it is `dict`, a mapping, or a union with one."""
         return _allows_any_object(self._hints.get(name, object))
 
     def _converted(self, name: str, value: Json) -> object:
@@ -378,7 +378,7 @@ def _text(value: Json) -> str:
 
 
 def _is_empty(made: object) -> bool:
-    """Say whether a model has taken nothing of what it was made from: each of its properties has a default."""
+    """Return whether a model has taken nothing of what it was made from: each of its properties has a default."""
     taken = getattr(made, "model_fields_set", made)
     return isinstance(taken, set | dict) and not taken
 

@@ -1,4 +1,4 @@
-"""What tools are read from: a value with the place of every part, the notes taken, the tools found."""
+"""Read a source of tools: a value with the place of every part, its notes, and normalized schemas."""
 
 from __future__ import annotations
 
@@ -14,12 +14,25 @@ from instrc.problems.importing import LeftOut, ReadOtherwise
 from instrc.problems.problem import Problem
 from instrc.problems.suggest import comparison_key
 from instrc.problems.vibes import ForbiddenReference
+from instrc.schema.drafts import dialect_of_uri
 from instrc.schema.normalize import Note, Rules, describe_value, drop_invalid_keywords, normalize
 from instrc.schema.references import SchemaStore
+from instrc.schema.upgrade import expand_discriminators, upgrade
 from instrc.schema.walk import subschemas, walk
 from instrc.text.arguments import writes_over
 from instrc.text.jsontext import JsonPlaces, RepeatedMember, is_writable, loads, repeated_members
-from instrc.text.jsonvalue import Json, JsonArray, JsonObject, JsonSyntaxError, Location, as_object, is_deeper, pointer, put
+from instrc.text.jsonvalue import (
+    Json,
+    JsonArray,
+    JsonObject,
+    JsonSyntaxError,
+    Location,
+    as_object,
+    as_texts,
+    is_deeper,
+    pointer,
+    put,
+)
 from instrc.text.names import free_name, is_reserved, words
 from instrc.text.source import Source, Span
 
@@ -48,7 +61,7 @@ class Given:
         self._texts: dict[int, JsonPlaces] = {}
 
     def locate(self, path: Location) -> Span | None:
-        """Return the place of a part, or of the innermost part on the way that exists."""
+        """Return the place of a part, or of its innermost existing ancestor."""
         if path and path[0].__class__ is File and self.neighbours is not None:
             return self.neighbours.given(str(path[0])).locate(path[1:])
         if self._source is None:
@@ -60,11 +73,11 @@ class Given:
         return self._place(path[0], *self._lines[path[0]], path[1:])
 
     def left_out(self, path: Location, what: object, reason: str) -> None:
-        """Note that a part has no place in a vibe."""
+        """Note that a part is dropped."""
         self.problems.append(LeftOut(at=self.locate(path), what=describe_value(what), reason=reason))
 
     def read_as(self, path: Location, what: object, meaning: str) -> None:
-        """Note that a part is read as something else than what is written."""
+        """Note that a part is reinterpreted."""
         self.problems.append(ReadOtherwise(at=self.locate(path), what=describe_value(what), meaning=meaning))
 
     def _place(self, key: int, offset: int, text: str, path: Location) -> Span:
@@ -184,7 +197,7 @@ def _refuse(reason: str) -> NoReturn:
 
 
 def _is_scalar(item: object) -> TypeGuard[bool | float | str | None]:
-    """Tell whether a value is one of JSON that has no parts: of a class derived from these it is not."""
+    """Return whether a value is one of JSON that has no parts: of a class derived from these it is not."""
     match item:
         case None | True | False:
             return True
@@ -275,7 +288,7 @@ def normalized(schema: Json, path: Location, given: Given, rules: Rules) -> Json
 
 
 def _report_notes(notes: Iterable[Note], given: Given, *, plain_words: bool = False) -> None:
-    """Make problems of notes; what a dialect defines, and words of a kind's own, need none."""
+    """Report notes as problems; usual spellings of a dialect or a source need none."""
     for note in notes:
         if note.kind == "left-out":
             given.left_out(note.path, note.what, note.reason)
@@ -380,3 +393,36 @@ def _redirect(fragment: str, place: str, names: Mapping[str, str]) -> str:
         escaped = names[name].replace("~", "~0").replace("/", "~1")
         return f"#/$defs/{escaped}" + (f"/{rest}" if rest else "")
     return f"#{place}{fragment}"
+
+
+def normalize_schema(raw: Json, path: Location, given: Given, rules: Rules) -> Json:
+    """Return a schema in 2020-12, sound, and with references that lead somewhere."""
+    if raw.__class__ is dict and raw.get("$schema").__class__ is str:
+        dialect = dialect_of_uri(raw["$schema"])
+        if dialect is None:
+            given.read_as((*path, "$schema"), raw["$schema"], "JSON Schema 2020-12")
+        elif dialect.old:
+            try:
+                raw = upgrade(raw)
+            except InstrcError as error:
+                given.problems.extend(error.problems)
+    schema = sound(raw, path, given, rules)
+    definitions = schema.get("$defs") if schema.__class__ is dict else None
+    schema = expand_discriminators(
+        schema,
+        definitions if definitions.__class__ is dict else {},
+        {},
+        lambda inner: given.left_out((*path, *inner), "discriminator", DISCRIMINATOR),
+    )
+    localize_references(schema, path, given)
+    return schema
+
+
+def description_text(value: Json, path: Location, given: Given) -> str | None:
+    """Return a description as a text."""
+    if value is None or isinstance(value, str):
+        return value or None
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return "\n".join(as_texts(value)) or None
+    given.left_out(path, "description", "it is not a text")
+    return None

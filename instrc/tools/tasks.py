@@ -1,4 +1,9 @@
-"""A plan that a model decides on: tasks for registered tools, in two spellings."""
+"""Represent a plan: tasks for registered tools, in two spellings.
+
+Typed arguments: `{"query": "boats", "limit": {"from": "t1.count"}}`.
+Uniform ones: `[{"name": "query", "is": "value", "text": "boats"}, {"name": "limit", "is": "from", "text": "t1.count"}]`;
+a text stands for itself if the argument is a text, else for JSON, else for itself after all.
+"""
 
 from __future__ import annotations
 

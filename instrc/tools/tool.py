@@ -99,7 +99,7 @@ def _read(value: object) -> Json:
 
 
 def _copy(value: object) -> Json:
-    """Return a copy of a value, with each part of it looked at."""
+    """Return a checked copy of a value."""
     root: JsonArray = [None]
     pending: list[_Copied | int] = [(value, partial(root.__setitem__, 0))]
     around: set[int] = set()

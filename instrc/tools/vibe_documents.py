@@ -1,4 +1,4 @@
-"""From tools to vibes: names of files, one document a tool."""
+"""Write imported tools as vibes, one document each."""
 
 from __future__ import annotations
 

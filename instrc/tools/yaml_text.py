@@ -1,4 +1,4 @@
-"""YAML, in which many OpenAPI documents are written: the same values as in JSON, with their places."""
+"""Parse YAML to JSON values with their places."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class YamlGiven(Given):
         self._root = root
 
     def locate(self, path: Location) -> Span | None:
-        """Return the place of a part, or of the innermost part on the way that exists."""
+        """Return the place of a part, or of its innermost existing ancestor."""
         if path and path[0].__class__ is File:
             return super().locate(path)
         node = self._root
@@ -189,7 +189,7 @@ def _short_tag(tag: str) -> str:
 
 
 def _is_beyond_json(written: str) -> bool:
-    """Tell whether a number of YAML is none of JSON: `.nan`, `-.inf`, or too large."""
+    """Return whether a number of YAML is none of JSON: `.nan`, `-.inf`, or too large."""
     plain = written.lower().replace("_", "")
     try:
         return plain.lstrip("+-") in {".nan", ".inf"} or not isfinite(float(plain))

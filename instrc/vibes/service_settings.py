@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct, field
 
 from instrc.problems.suggest import nearest
-from instrc.text.durations import is_span, seconds
+from instrc.text.durations import is_duration, seconds
 
 
 class PeopleSettings(Struct, frozen=True):
@@ -125,7 +125,7 @@ def _texts(name: str, given: object, wrong: Wrong) -> tuple[str, ...]:
 
 
 def _seconds(name: str, given: object, wrong: Wrong) -> float | None:
-    if isinstance(given, str) and is_span(given) and re.search("[1-9]", given):
+    if isinstance(given, str) and is_duration(given) and re.search("[1-9]", given):
         return seconds(given)
     wrong(name, "write a span of time as `P2D` or `PT30M`", word=name.rpartition(".")[2])
     return None

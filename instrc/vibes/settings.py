@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from instrc.problems.errors import SettingsError
 from instrc.problems.suggest import nearest
 from instrc.process.request_settings import RequestSettings, is_model_pattern
-from instrc.text.durations import is_span
+from instrc.text.durations import is_duration
 from instrc.text.files import TomlError, read_regular, read_toml
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, is_amount
@@ -516,7 +516,7 @@ def _fault_of_run(key: str, value: object) -> str | None:
     if key == "failed":
         return None if value in {"hold", "fail"} else "it is `hold` or `fail`"
     if key == "keep":
-        return None if isinstance(value, str) and is_span(value) else "it is a span of time, as `P30D`"
+        return None if isinstance(value, str) and is_duration(value) else "it is a span of time, as `P30D`"
     if key not in {"engine", "store", "traces", "cache"}:
         whole = isinstance(value, int) and not isinstance(value, bool) and value >= 0
         return None if whole else "it is a whole number from 0"

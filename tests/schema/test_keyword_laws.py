@@ -190,14 +190,6 @@ def test_what_many_places_ask_for_beside_a_name_is_united_at_once() -> None:
     assert intersect_all("dependentRequired", [*asked, {"a": "b"}]) is NO_LAW
 
 
-def test_many_bounds_are_joined_at_once() -> None:
-    assert intersect_all("minimum", [1, 3, 2.5]) == 3
-    assert intersect_all("maxLength", [2, 1, 3]) == 1
-    for keyword in ("minimum", "maxLength"):
-        assert intersect_all(keyword, [1, "2", 3]) is NO_LAW
-        assert intersect_all(keyword, [1, True, 3]) is NO_LAW
-
-
 def test_many_lists_of_names_are_united_at_once() -> None:
     assert intersect_all("required", [["b", "a"], ["a", 3, "c"], ["d"]]) == ["b", "a", "c", "d"]
     assert intersect_all("required", [["a"], "b"]) is NO_LAW

@@ -13,7 +13,7 @@ import pytest
 
 from instrc import Source, import_tools
 from instrc.text.jsonvalue import Json
-from instrc.tools.openapi import CHILDREN  # the limit that is tried here
+from instrc.tools.openapi_components import CHILDREN  # the limit that is tried here
 
 PET = {
     "type": "object",

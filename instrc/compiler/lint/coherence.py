@@ -19,7 +19,8 @@ from instrc.process.flow import Chunk
 from instrc.process.process import Process
 from instrc.schema.drafts import join
 from instrc.schema.flattening.contradictions import origin_in
-from instrc.schema.references import DynamicScope, Locate, SchemaStore
+from instrc.schema.references import Locate, SchemaStore
+from instrc.schema.scopes import DynamicScope
 from instrc.text.jsonvalue import Json, Location, as_object, at, pointer
 from instrc.text.source import Span
 from instrc.vibes.registry import Registry

@@ -11,7 +11,7 @@ from instrc.compiler.lint.required import OwnSchemas, ScopedSchema, Shape, Shape
 from instrc.problems.suggest import NearestNames
 from instrc.process import flow
 from instrc.process.process import Process
-from instrc.schema.references import DynamicScope
+from instrc.schema.scopes import DynamicScope
 from instrc.text.jsonvalue import Json, Location
 from instrc.text.limits import COMPARED_NAMES
 

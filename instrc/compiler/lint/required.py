@@ -10,7 +10,8 @@ from instrc.problems.errors import CompileError
 from instrc.problems.suggest import NearestNames
 from instrc.schema.impossible import is_written_false
 from instrc.schema.patterns import may_match
-from instrc.schema.references import DynamicScope, SchemaStore
+from instrc.schema.references import SchemaStore
+from instrc.schema.scopes import DynamicScope
 from instrc.schema.vocabulary import IN_PLACE
 from instrc.schema.walk import subschemas, walk
 from instrc.text.jsonvalue import Json, Location, as_object, listing, mapping

@@ -1,4 +1,4 @@
-"""The nouns of folding: terms, the conjuncts they expand to, and the frames in which results grow."""
+"""The data of folding: terms, the conjuncts they expand to, and the frames in which results grow."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import TypeAlias
 
 from msgspec import Struct, field
 
-from instrc.schema.references import DynamicScope, Term
+from instrc.schema.scopes import DynamicScope, Term
 from instrc.schema.vocabulary import IDENTIFIERS, MANY, NAMED, ONE
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject
 
 Key: TypeAlias = tuple[object, ...]
 Mark: TypeAlias = "int | tuple[int, int]"
-"""What a schema in a scope is known by: their `id`s; that of the schema alone in the scope that a run begins in."""
+"""The key of a schema in a scope: both `id`s, or only that of the schema in the initial scope."""
 STRIPPED = IDENTIFIERS | {"$recursiveRef"}
 """Keywords that only serve references, which are gone afterwards."""
 
@@ -96,7 +96,7 @@ class Finalization(Struct, frozen=True, eq=False, gc=False):
         )
 
     def anything(self) -> bool:
-        """Tell whether more is left to do than to look at the result."""
+        """Return whether more is left to do than to look at the result."""
         return bool(self.apart or self.units or self.new_not or self.may_close)
 
 
@@ -130,7 +130,7 @@ class PendingPart(Struct, frozen=True, eq=False, gc=False):
 def carry(
     container: JsonObject, keyword: str, value: Json, scope: DynamicScope, needs_flattening: set[int]
 ) -> Iterator[PendingPart]:
-    """Take over a keyword with the schemas it holds, all read in one scope; yield those that are to be done."""
+    """Copy a keyword with its schemas, all in one scope, and yield the parts that need flattening."""
     container[keyword] = value
     if isinstance(value, list):
         places = [at for at, each in enumerate(value) if id(each) in needs_flattening and each.__class__ is dict]
@@ -147,7 +147,7 @@ def carry(
 
 
 class InProgress:
-    """Something whose parts are being done, one after the other."""
+    """A unit of work whose parts are flattened one after the other."""
 
     key: Key = ()
     unordered: frozenset[object] = frozenset()

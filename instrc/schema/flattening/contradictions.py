@@ -11,9 +11,9 @@ from instrc.problems.report import Report
 from instrc.schema.flattening.conjunction import Conjunct, Mark, OuterSchema
 from instrc.schema.flattening.run import Flattening
 from instrc.schema.laws.properties import ForbiddenProperty
-from instrc.schema.references import SchemaStore, kind_in_words
+from instrc.schema.references import SchemaStore
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json, as_object, listing, pointer
+from instrc.text.jsonvalue import Json, as_object, kind_in_words, listing, pointer
 
 SHOWN_ORIGIN: Final = 60
 """Characters of what was written that a contradiction shows."""
@@ -23,7 +23,7 @@ _RULING_OUT = ("const", "enum", "type", "properties")
 
 
 def report_contradiction(run: Flattening, left: tuple[Conjunct, str], right: tuple[Conjunct, str]) -> None:
-    """Warn of two keywords that leave nothing."""
+    """Warn of two contradictory keywords."""
     report = run.options.report
     if report is not None:
         one, other = origin(run, *left), origin(run, *right)
@@ -31,7 +31,7 @@ def report_contradiction(run: Flattening, left: tuple[Conjunct, str], right: tup
 
 
 def report_refusal(run: Flattening, conjuncts: Sequence[Conjunct], keywords: Sequence[str]) -> None:
-    """Warn of a group of keywords that nothing is left of, beside the keyword that is likeliest to rule it out."""
+    """Warn of an unsatisfiable group of keywords, with the keyword that most likely rules it out."""
     refused = next((conjunct, word) for word in keywords for conjunct in reversed(conjuncts) if word in conjunct.view)
     likely = ((conjunct, word) for word in (*_RULING_OUT, *keywords) for conjunct in reversed(conjuncts) if word in conjunct.view)
     report_contradiction(run, next((other for other in likely if other != refused), refused), refused)
@@ -61,12 +61,12 @@ def _describes(conjunct: Conjunct, name: str, schemas: list[Json]) -> bool:
 
 
 def origin(run: Flattening, conjunct: Conjunct, *path: str) -> problems.schemas.Origin:
-    """Return where a keyword, or what it holds under a name, was written."""
+    """Return the origin of a keyword, or of a member of its value."""
     return origin_in(run.store, conjunct.node, conjunct.view, *path)
 
 
 def origin_in(store: SchemaStore, node: Json, view: Json, *path: str) -> problems.schemas.Origin:
-    """Return where a part of a schema was written, with its value in the words of today."""
+    """Return the origin of a part of a schema, with its value in 2020-12."""
     uri, place = store.where(node) or ("", "")
     place += pointer(path)
     value: Json = view
@@ -102,7 +102,7 @@ def report_cycle(run: Flattening, report: Report, mark: Mark, way: OuterSchema) 
 
 
 def not_a_schema(store: SchemaStore, node: Json, way: OuterSchema | None, keyword: str = "", value: Json = None) -> CompileError:
-    """Return the error for something that stands where a schema must."""
+    """Return the error for a value in the place of a schema."""
     holder = way.view if way is not None else None
     found = store.where(holder) if holder is not None else None
     path = (found[1] if found else "") + (f"/{keyword}" if keyword else "/allOf")

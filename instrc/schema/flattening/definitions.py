@@ -1,11 +1,11 @@
-"""Name what is recursive: the `$defs` of a flat schema."""
+"""Name the recursive parts of a flat schema: its `$defs`."""
 
 from __future__ import annotations
 
 import re
 
 from instrc.schema.flattening.conjunction import Frame
-from instrc.schema.references import Term
+from instrc.schema.scopes import Term
 from instrc.schema.walk import definition_named_by, reached_definitions, redirected, walk
 from instrc.text.jsonvalue import Json, as_object, equal
 from instrc.text.names import free_name
@@ -22,7 +22,7 @@ class RecursiveDefinitions:
         self.root: Frame | None = None
 
     def recursion(self, frame: Frame, terms: list[Term]) -> Json:
-        """Return a reference to a schema that is still being done, and see to it that it becomes a definition."""
+        """Return a reference to an unfinished schema, which becomes a definition."""
         if frame is self.root:
             return {"$ref": "#"}
         if frame.name is None:

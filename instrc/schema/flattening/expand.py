@@ -1,4 +1,4 @@
-"""Expand a conjunction to its conjuncts: follow `allOf` and references, in written order."""
+"""Expand a conjunction to its conjuncts by following `allOf` and references in written order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from instrc.schema.flattening.contradictions import not_a_schema, report_cycle
 from instrc.schema.flattening.mixing import applies_mixins
 from instrc.schema.flattening.run import Flattening
 from instrc.schema.flattening.unevaluated import evaluated
-from instrc.schema.references import DynamicScope, SchemaStore, Term
+from instrc.schema.references import SchemaStore
+from instrc.schema.scopes import DynamicScope, Term
 from instrc.text.jsonvalue import Json, JsonObject
 
 _NONE: frozenset[str] = frozenset()
@@ -25,7 +26,7 @@ def expand(
 ) -> Expansion | None:
     """Return the conjuncts of terms; `None` if one of the schemas is `false`.
 
-    `fold` names those of `anyOf` and `oneOf` whose single branches are taken for what they hold;
+    `fold` names those of `anyOf` and `oneOf` whose single branches are inlined;
     `opened` are the `id`s of schemas with `unevaluated…` that are merged although these depend on the instance.
     """
     found = Expansion()
@@ -119,7 +120,7 @@ class _Way:
             self.entered.discard(entry.mark)
 
     def enter(self, node: Json, scope: DynamicScope, entry: _Schemas) -> bool:
-        """Take in one schema, or put what it refers to on the stack; false if nothing satisfies it."""
+        """Add one schema, or push its targets on the stack; false if it is unsatisfiable."""
         store, found, way, depth = self.store, self.found, entry.holder, entry.depth
         if node.__class__ is not dict:
             if node is True:
@@ -163,7 +164,7 @@ class _Way:
         )
 
     def follow(self, conjunct: Conjunct, way: OuterSchema | None) -> None:
-        """Put the parts of a schema on the stack: its own keywords, branches and what it refers to, in written order."""
+        """Push the parts of a schema on the stack: its own keywords, branches and references, in written order."""
         view, scope = conjunct.view, conjunct.scope
         references = scope.resource.dialect.references
         if self.run.options.report is not None:
@@ -210,7 +211,7 @@ class _Way:
 
 
 def _apart(store: SchemaStore, node: JsonObject, view: JsonObject, scope: DynamicScope) -> bool:
-    """Tell whether what a schema leaves unevaluated depends on the instance."""
+    """Return whether the unevaluated members of a schema depend on the instance."""
     certain, possible = evaluated(store, node, scope)
     return (view.get("unevaluatedProperties", True) not in (True, {}) and not certain.covers_properties(possible)) or (
         view.get("unevaluatedItems", True) not in (True, {}) and not certain.covers_items(possible)
@@ -218,12 +219,12 @@ def _apart(store: SchemaStore, node: JsonObject, view: JsonObject, scope: Dynami
 
 
 def _is_plain(node: JsonObject, scope: DynamicScope) -> bool:
-    """Tell whether a schema is in today's words, and refers to nothing by itself."""
+    """Return whether a schema is in 2020-12 and has no references of its own."""
     dialect = scope.resource.dialect
     return not dialect.old and dialect.references.isdisjoint(node)
 
 
 def is_single(view: JsonObject, keyword: str) -> bool:
-    """Tell whether a keyword holds a list of one branch."""
+    """Return whether a keyword holds a list of one branch."""
     value = view.get(keyword)
     return value.__class__ is list and len(value) == 1

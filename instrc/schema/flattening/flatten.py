@@ -1,4 +1,9 @@
-"""Flatten a JSON Schema: resolve references and fold `allOf`; what stands in many places is kept once."""
+"""Flatten a JSON Schema: resolve references and fold `allOf`; share what stands in many places.
+
+Written-out references can turn kilobytes into megabytes.  A result that would grow so far keeps repeated parts as
+definitions under `$defs`.  It accepts the same instances.  Parts that differ in their annotations only are one part:
+the annotations stand beside the references.
+"""
 
 from __future__ import annotations
 
@@ -15,22 +20,15 @@ from instrc.schema.flattening.definitions import ascii_name
 from instrc.schema.flattening.flattener import Flattener
 from instrc.schema.flattening.provenance import Flat, origins
 from instrc.schema.flattening.run import FlattenKeywords, FlattenOptions, too_large
-from instrc.schema.references import DynamicScope, Locate, SchemaStore, kind_in_words
+from instrc.schema.references import Locate, SchemaStore
+from instrc.schema.scopes import DynamicScope
 from instrc.schema.vocabulary import ANNOTATIONS, HOLDERS
 from instrc.schema.walk import objects_below, schemas_under, subschemas, with_parts
 from instrc.text import arguments
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import LATEST_DRAFT, Json, JsonObject, Location, as_array, as_object, equal
+from instrc.text.jsonvalue import LATEST_DRAFT, Json, JsonObject, Location, as_array, as_object, equal, kind_in_words
 from instrc.text.limits import FLAT_SCHEMAS
 from instrc.text.names import free_name
-
-# Keep what stands in many places of a result once, under `$defs`.
-#
-# References that are written out can make a schema of some kilobytes one of megabytes.  A result that would grow so far keeps
-# the
-# parts that stand in several places as definitions instead, and refers to them.  It accepts the same instances.
-# What is described in another way in each place is one part, too: its descriptions stand beside the references.
-
 
 FLATTEN_PASSES: Final = 3
 """Further passes over a result: what would take more is left as it is."""
@@ -146,7 +144,7 @@ def _names(tops: dict[str, Json]) -> dict[int, str]:
 
 
 def _word(node: dict[str, Json], path: Location) -> str:
-    """Return a readable name for a part: its title, else the name it stands under."""
+    """Return a readable name for a part: its title, else its key."""
     title = node.get("title")
     place = path[:-2] if path[-2:] == ("allOf", 0) else path  # where annotations stand beside the part
     for text in (title, place[-1] if place else ""):
@@ -247,9 +245,6 @@ def _parts(keyword: str, value: Json) -> object:
     return tuple(id(child) if child.__class__ is dict else dumps(child, indent=False) for child in below)
 
 
-# Flatten a JSON Schema: resolve references and fold `allOf`, so that exactly the same instances are accepted.
-
-
 _HEAD = frozenset({"$schema", "$id", "$vocabulary"})
 """Keywords of the root that its result keeps."""
 
@@ -289,7 +284,7 @@ def flatten(
     nullable: bool = False,
     share: bool = True,
 ) -> Json | Flat:
-    """Return a schema that accepts exactly the same instances; `instrc.flatten` in `public.py` describes the arguments."""
+    """Return a flat schema that accepts exactly the same instances; `instrc.flatten` describes the arguments."""
     if documents is not None:
         arguments.mapping("documents", documents)
     texts_and_numbers = (base.__class__, limit.__class__, distribute.__class__) == (str, int, int) and distribute >= 0

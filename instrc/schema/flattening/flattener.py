@@ -1,4 +1,12 @@
-"""Fold schemas that must hold together into one, for every schema of a document, without recursion."""
+"""Fold schemas that must hold together into one, for every schema of a document, without recursion.
+
+A *conjunction* is a list of terms: schemas with the scopes to read them in.  It is expanded (`allOf` and references
+followed, in written order) to *conjuncts* that have neither, and these are merged keyword by keyword.
+The schemas below become conjunctions of their own, finished before their holder.
+
+The conjuncts of a conjunction are its identity.  One that is met again while it is unfinished is a recursion and becomes
+a definition; a finished one is shared.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +38,8 @@ from instrc.schema.flattening.mixing import application, mixing
 from instrc.schema.flattening.provenance import Tracing
 from instrc.schema.flattening.residual import finalize, is_impossible
 from instrc.schema.flattening.run import FlattenOptions, too_large
-from instrc.schema.references import DynamicScope, SchemaStore, Term
+from instrc.schema.references import SchemaStore
+from instrc.schema.scopes import DynamicScope, Term
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, as_object, put
 
 ORDERS: Final = 3
@@ -40,7 +49,7 @@ JOINT_RECURSIONS: Final = 2000
 
 
 class Flattener(Tracing):
-    """One run over a document, with all that is under way and all that is done."""
+    """One run over a document, with its finished and unfinished conjunctions."""
 
     def __init__(self, store: SchemaStore, options: FlattenOptions) -> None:
         super().__init__(store, options)
@@ -60,9 +69,9 @@ class Flattener(Tracing):
         self.recursive: int = 0
         """Schemas in the conjunctions that became definitions."""
         self.may_simplify: bool = False
-        """Whether something stays apart, depends on the instance or recurs, so that a further pass might do more."""
+        """Whether something stays apart, depends on the instance or recurs: a further pass might simplify it."""
         self.alive: list[Json] = []
-        """Schemas made on the way, kept because things are known by identity."""
+        """Derived schemas, kept alive because schemas are keyed by identity."""
 
     def run(self, terms: list[Term]) -> Json:
         """Return the flat schema of a conjunction; a run is for one."""
@@ -93,7 +102,7 @@ class Flattener(Tracing):
         return box[0]
 
     def begin(self, terms: list[Term], *, mixes: bool = False) -> Json | Frame:
-        """Return the flat schema of a conjunction if that is known at once, else a frame that will have it."""
+        """Return the flat schema of a conjunction if it is known at once, else a frame for it."""
         self.terms += len(terms)
         if self.terms > self.options.limit:
             raise too_large(self.options.limit)
@@ -149,7 +158,7 @@ class Flattener(Tracing):
         return self.framed(terms, expansion, key, unordered)
 
     def met_again(self, known: tuple[Key, frozenset[object]], written: list[Term], alone: tuple[int, int] | None) -> Json | None:
-        """Return the result of a conjunction that is done, a reference to one that is under way, or nothing for a new one."""
+        """Return a finished conjunction, a reference to an unfinished one, or `None` for a new one."""
         key, unordered = known
         if key in self.done:
             self.shared = True
@@ -190,7 +199,7 @@ class Flattener(Tracing):
         return frame
 
     def apply_mixins(self, node: JsonObject, scope: DynamicScope) -> Json | Frame:
-        """Return what a schema that applies mixins becomes, or the frame that will have it."""
+        """Return the result of a schema that applies mixins, or a frame for it."""
         scope = self.store.below(node, scope)
         key = frozenset({("mixed", id(node), id(scope))})
         holder = self.open.get(key)
@@ -204,7 +213,7 @@ class Flattener(Tracing):
         return frame
 
     def go_on(self, more: GoOn) -> Json | Frame:
-        """Return the result of a conjunction that goes on another one's, or a frame that will have it."""
+        """Return the result of a continuation, or a frame for it."""
         self.keep(more.derived)
         self.mixed.update(more.mixed)
         if more.name is None:
@@ -218,7 +227,7 @@ class Flattener(Tracing):
         return self.definitions.define(name, done.results[0])
 
     def keep(self, derived: Iterable[DerivedSchema]) -> None:
-        """Keep schemas that were made on the way, since things are known by identity."""
+        """Keep derived schemas alive, since schemas are keyed by identity."""
         for made in derived:
             self.alive.append(made.schema)
             if made.needs_flattening:
@@ -266,7 +275,7 @@ class Flattener(Tracing):
         return more
 
     def refolded(self, done: Collecting) -> Json:
-        """Return what has been folded again."""
+        """Return the result of the second folding."""
         return self.close(done, done.results[0])
 
     def close(self, frame: Frame, out: Json) -> Json:
@@ -302,7 +311,7 @@ def intersect(schemas: Sequence[Json], *, report: Report | None = None) -> Json:
 
     References in them stay as they are.  What no single keyword can say stays in an `allOf`:
     `[{"multipleOf": 0.1}, {"multipleOf": 0.3}]` becomes `{"multipleOf": 0.1, "allOf": [{"multipleOf": 0.3}]}`.
-    Contradictions are told in `report`.
+    Contradictions are reported to `report`.
     """
     flattener = Flattener(SchemaStore(), FlattenOptions(report=report))
     return flattener.run([(schema, flattener.flat) for schema in schemas])

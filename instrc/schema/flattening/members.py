@@ -16,14 +16,14 @@ from instrc.schema.flattening.run import MergeState, too_large
 from instrc.schema.flattening.unevaluated import evaluated, items_void, properties_void
 from instrc.schema.laws.arrays import ItemRules, join_items
 from instrc.schema.laws.properties import ForbiddenProperty, PropertyRules, join_properties, names_to_match, without_idle_patterns
-from instrc.schema.references import Term
+from instrc.schema.scopes import Term
 from instrc.schema.walk import TRIVIAL
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, mapping
 from instrc.text.limits import MATCHED_AT_ONCE
 
 
 def merged_properties(state: MergeState) -> Remainder:
-    """Join what is said about properties."""
+    """Join the keywords about properties."""
     said = _Said()
     for place in dict.fromkeys(place for keyword in _BY_NAME_FIRST for place in state.groups.get(keyword, ())):
         _read(state, place, said)
@@ -90,7 +90,7 @@ def _read(state: MergeState, place: int, said: _Said) -> None:
             for name, schema in value.items():
                 into[name] = [(schema, scope)]
         elif keyword in view:
-            said.apart.setdefault(keyword, []).append({keyword: value})  # whatever it is meant to say
+            said.apart.setdefault(keyword, []).append({keyword: value})  # malformed: it stays as it is
     if "additionalProperties" in view:
         extra = view["additionalProperties"]
         if extra in TRIVIAL:
@@ -203,7 +203,7 @@ def write_properties(state: MergeState, container: JsonObject, found: PropertyRu
 
 
 def rename_keyword(container: JsonObject, old: str, new: str) -> None:
-    """Give a place in the order of keywords to another keyword, if that has none."""
+    """Let a new keyword take the position of an old one, unless it is present."""
     if old in container and new not in container:
         items = [(new if key == old else key, value) for key, value in container.items()]
         container.clear()
@@ -211,7 +211,7 @@ def rename_keyword(container: JsonObject, old: str, new: str) -> None:
 
 
 def merged_items(state: MergeState) -> Remainder:
-    """Join what is said about items."""
+    """Join the keywords about items."""
     parts: list[ItemRules] = []
     kept: list[Term] = []
     apart: dict[str, list[JsonObject]] = {}

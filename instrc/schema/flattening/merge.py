@@ -1,4 +1,8 @@
-"""Merge the keywords of several conjuncts into one schema."""
+"""Merge the keywords of several conjuncts into one schema.
+
+The laws of single keywords are in `schema/laws/`; keywords about members are merged by `members`.
+Keywords without an exact law go into further branches, which end up in a residual `allOf`.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,7 @@ from instrc.schema.kinds import has_type, types_of, unique
 from instrc.schema.laws.law import NO_LAW, UNSATISFIABLE, Intersect, Verdict, same
 from instrc.schema.laws.numbers import BOUNDS, empty_range, redundant_bound
 from instrc.schema.laws.table import LAWS
-from instrc.schema.references import Term
+from instrc.schema.scopes import Term
 from instrc.schema.vocabulary import FOLLOWERS, of_group
 from instrc.schema.walk import TRIVIAL
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, equal
@@ -72,14 +76,14 @@ def _opened(run: Flattening, terms: list[Term], expansion: Expansion) -> Expansi
 
 
 def _some_single(keyword: str, expansion: Expansion) -> bool:
-    """Tell whether one of several `anyOf` or `oneOf` has a single branch, which may as well be merged."""
+    """Return whether one of several `anyOf` or `oneOf` has a single branch, which may as well be merged."""
     places = expansion.groups.get(keyword, ())
     return len(places) > 1 and any(is_single(expansion.conjuncts[place].view, keyword) for place in places)
 
 
 _TEXTS = frozenset({str})
 OF_CONTENT = of_group("content")
-"""They describe one thing together, so the last place that has any of them has all."""
+"""They describe one thing together, so the last conjunct with any of them provides all."""
 
 
 def description(state: MergeState, keyword: str, places: list[int]) -> Remainder:
@@ -109,7 +113,7 @@ def outermost(titles: list[Json], depths: list[int]) -> Json:
 
 
 def encoded_content(state: MergeState, keyword: str, _places: list[int]) -> Remainder:
-    """Take what is said about encoded content, once, from the last place that says any of it."""
+    """Take the keywords about encoded content from the last conjunct that has any."""
     if keyword != next(first for first in state.groups if first in OF_CONTENT):
         return NO_REMAINDER
     last = max(place for keyword in OF_CONTENT for place in state.groups.get(keyword, ()))
@@ -127,7 +131,7 @@ _BOUNDS = (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum"))
 
 
 def clash(out: JsonObject) -> tuple[str, str] | None:
-    """Let keywords that speak of the same values agree; return two that leave none, if there are such."""
+    """Reconcile keywords about the same values; return two that contradict each other, if any do."""
     found = _values_agree(out) if not _VALUES.isdisjoint(out) else None
     return _bounds_agree(out) if found is None and not BOUNDS.isdisjoint(out) else found
 
@@ -163,7 +167,7 @@ def _bounds_agree(out: JsonObject) -> tuple[str, str] | None:
 
 
 def in_order_of_properties(out: JsonObject) -> None:
-    """Name what is required in the order in which the properties are described."""
+    """Sort `required` in the order of the properties."""
     wanted = out.get("required")
     if wanted.__class__ is list and len(wanted) > 1 and isinstance(properties := out.get("properties"), dict):
         rank = {name: index for index, name in enumerate(properties)}
@@ -198,7 +202,7 @@ def keep_alternatives_separate(state: MergeState, keyword: str, places: list[int
 
 
 def conditions(state: MergeState, _keyword: str, places: list[int]) -> Remainder:
-    """Keep each `if` with its own `then` and `else`; one without both says nothing."""
+    """Keep each `if` with its own `then` and `else`; one without both is dropped."""
     containers = [state.out]  # the last one is for the next
     for place in places:
         conjunct = state.conjuncts[place]
@@ -214,7 +218,7 @@ def conditions(state: MergeState, _keyword: str, places: list[int]) -> Remainder
 
 
 def contains(state: MergeState, _keyword: str, places: list[int]) -> Remainder:
-    """Keep each `contains` with its own bounds; one that may be absent says nothing."""
+    """Keep each `contains` with its own bounds; one with `minContains: 0` and no maximum is dropped."""
     containers = [state.out]
     for place in places:
         conjunct = state.conjuncts[place]
@@ -337,7 +341,7 @@ _BY_KEYWORD = {
     **dict.fromkeys(OF_CONTENT, encoded_content),
 }
 _ARRANGED = (_BY_KEYWORD.keys() - {"title", "description"}) | _PROPERTIES | _ITEMS | FOLLOWERS
-"""Keywords that take more than to write them down, also where one conjunct alone has them."""
+"""Keywords that need more than copying, even from a single conjunct."""
 
 
 def _by_law(state: MergeState, keyword: str, places: list[int], law: Intersect) -> Remainder | None:
@@ -380,7 +384,7 @@ def _unlike(state: MergeState, keyword: str, places: list[int]) -> Remainder:
 
 
 def _has_simple_items(state: MergeState) -> bool:
-    """Tell whether one conjunct alone speaks of items, so that nothing has to be joined."""
+    """Return whether one conjunct alone speaks of items, so that nothing has to be joined."""
     by_keyword = state.groups
     return "unevaluatedItems" not in by_keyword and len({*by_keyword.get("prefixItems", ()), *by_keyword.get("items", ())}) == 1
 
@@ -396,7 +400,7 @@ def _joined_groups(state: MergeState, *, properties: bool, items: bool) -> list[
 
 
 def _in_written_order(state: MergeState) -> None:
-    """Have the parts done in the order in which they will stand, as they would be if they were read again."""
+    """Order the pending parts as they will stand in the result."""
     out = state.out
     rank: dict[int | str, int] = {}
     for place, (keyword, value) in enumerate(out.items()):
@@ -408,7 +412,7 @@ def _in_written_order(state: MergeState) -> None:
 
 
 def _reconcile(state: MergeState) -> bool:
-    """Let keywords that speak of the same things agree; false if nothing satisfies them."""
+    """Reconcile related keywords; false if they are unsatisfiable."""
     in_order_of_properties(state.out)
     found = clash(state.out)
     if found is not None:

@@ -1,4 +1,11 @@
-"""Apply mixins that schemas refer to: what fills the slot `default` is spliced into the properties."""
+"""Apply referenced mixins: `allOf: [A_Mixin, B_Mixin, { properties: { default: X } }]` means A(B(X)).
+
+The slot `default` is replaced in place by the properties of its filling; it is spliced, not intersected: the filling
+describes its own properties only, and must not forbid those of the mixin.  Other slots are filled by name, as under `allOf`.
+
+A schema that applies mixins is finished before its holder: the mixins and the rest of the schema are flattened separately,
+the filling is spliced into the mixins, innermost first, and the result is merged with the rest.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +22,7 @@ from instrc.schema.flattening.conjunction import STRIPPED, Collecting, DerivedSc
 from instrc.schema.flattening.contradictions import one_line
 from instrc.schema.flattening.run import Flattening
 from instrc.schema.kinds import is_number, unique
-from instrc.schema.references import DynamicScope, Term
+from instrc.schema.scopes import DynamicScope, Term
 from instrc.schema.vocabulary import IN_PLACE
 from instrc.schema.walk import map_schemas
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, as_object, as_text, equal, listing, mapping
@@ -36,7 +43,7 @@ def _go_on(run: Flattening, terms: list[Term], applied: list[Term], done: Collec
 
 
 Intersect: TypeAlias = Callable[..., Json]
-"""The conjunction of flat schemas; what is wrong goes to its `report`."""
+"""The conjunction of flat schemas; problems go to its `report`."""
 SLOT = "default"
 _OF_THE_MIXIN = STRIPPED | {"title", "description", "properties", "required", "examples", "$comment"}
 _CLOSING = ("additionalProperties", "unevaluatedProperties")
@@ -102,7 +109,7 @@ def splice_parts(
 
 
 def _is_object(schema: JsonObject) -> bool:
-    """Tell whether a schema can be spliced: it is about objects, or does not say what it is about."""
+    """Return whether a schema can be spliced: it is about objects, or does not say what it is about."""
     names = schema.get("type", "object")
     if "$ref" in schema or "const" in schema or "enum" in schema:
         return False
@@ -121,7 +128,7 @@ def _conflict(
 
 
 def _lifted(schema: JsonObject, names: Iterable[str], always: int) -> JsonObject:
-    """Return a schema that says about an object with some more properties what it says about the object without them.
+    """Return a schema for objects with further properties that constrains the others as before.
 
     `always` of the names are required.
     """
@@ -144,7 +151,7 @@ def _lift(node: JsonObject, names: tuple[str, ...], always: int) -> Json:
 
 
 def _required(outer: JsonObject, inner: JsonObject, inside: JsonObject, properties: JsonObject) -> JsonArray:
-    """Return what is required of the mixin's own and of what is put in, in the order of the properties."""
+    """Return the required properties of the mixin and of its filling, in the order of the properties."""
     of_mixin = listing(outer.get("required"))
     names = [name for name in of_mixin if name != SLOT]
     if isinstance(required := inner.get("required"), list):
@@ -163,7 +170,7 @@ _BESIDE = frozenset({"title", "description", "default", "examples", "deprecated"
 
 
 def applies_mixins(node: JsonObject, scope: DynamicScope) -> bool:
-    """Tell whether a schema refers to a mixin, itself or in its `allOf`."""
+    """Return whether a schema refers to a mixin, itself or in its `allOf`."""
     if "$ref" not in scope.resource.dialect.references:
         return False
     if is_mixin(node.get("$ref")):

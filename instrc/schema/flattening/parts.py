@@ -27,19 +27,19 @@ ANYTHING: Json = {}
 
 
 class MemberSchema(Struct, frozen=True):
-    """What was found out about a member: `schema` is `None` where there is none for certain."""
+    """The schema of a member: `None` where it certainly does not exist."""
 
     schema: Json | None
     known: tuple[str, ...] = ()
     """The members there are, where this one is not among them."""
     is_list: bool = False
-    """It was looked for in a list."""
+    """Whether the value is a list."""
     optional: bool = False
-    """It may be missing, as far as the schema says."""
+    """Whether it may be missing."""
 
 
 def member(schema: Json, name: str) -> MemberSchema:
-    """Return the schema of a member; where a schema is open or says nothing, anything may be there.
+    """Return the schema of a member; open schemas allow any.
 
     In a union, it is enough that one branch has it.
     """
@@ -51,7 +51,7 @@ def member(schema: Json, name: str) -> MemberSchema:
         if node is None:
             return MemberSchema(ANYTHING)
         types = _types(node)
-        optional = optional or (types is not None and bool(types - {"object"}))  # what is no object has no members
+        optional = optional or (types is not None and bool(types - {"object"}))  # a value that is not an object has no members
         if types is not None and "object" not in types:
             lists += "array" in types
             continue
@@ -75,7 +75,7 @@ _OF_MEMBERS = frozenset(
 
 
 def _alternatives(schema: Json) -> Iterator[JsonObject | None]:
-    """Yield what a schema says of members in each way to satisfy it; `None` if there are too many ways.
+    """Yield the member keywords of a schema in each way to satisfy it; `None` if there are too many ways.
 
     `{"required": ["a"], "anyOf": [{"type": "object"}, {"$ref": "#/$defs/x"}]}` has two: what is required holds in both.
     """

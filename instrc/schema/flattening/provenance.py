@@ -1,4 +1,4 @@
-"""Say for every keyword of a flat schema where it was written."""
+"""Trace every keyword of a flat schema to the places it comes from."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def _origin(node: JsonObject, keyword: str, places: dict[int, KeywordOrigin]) ->
 
 
 class Tracing(Flattening):
-    """A run that notes origins if it is asked to."""
+    """A run that records origins if `trace` is on."""
 
     def __init__(self, store: SchemaStore, options: FlattenOptions) -> None:
         super().__init__(store, options)

@@ -1,4 +1,10 @@
-"""Leave out of a merged schema what is said anyway, cannot be, or can be said inside; and finish it."""
+"""Finish a merged schema: drop from its residual `allOf` what is implied, impossible or expressible inside.
+
+A group is a keyword with room for one value only (`anyOf`, `oneOf`, `if`, `contains`, …) and its companions.
+The first group of a kind stands in the schema, further ones become branches of its `allOf`.
+The laws of these keywords are in `schema/laws/`, and exact; this module decides which of them is tried when.
+What may mark properties or items as evaluated is dropped only where no `unevaluated…` depends on it.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +24,6 @@ from instrc.schema.relations import disjoint, implies
 from instrc.schema.vocabulary import SPEAKS_OF
 from instrc.schema.walk import TRIVIAL
 from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, listing, mapping
-
-# Leave out of a merged schema what would stay apart but is said anyway, cannot be, or can be said in the schema itself.
-#
-# A group is a keyword that has room for one value only (`anyOf`, `oneOf`, `if`, `contains`, …) with those that mean something
-# beside it.  The first group of a kind stands in the schema, further ones become branches of its `allOf`.
-# The laws of these keywords are in `schema/laws/`, and exact; here is which of them is tried when.
-# What may mark properties or items as evaluated goes only where nobody looks at such marks.
-
 
 COMPARED_BRANCHES: Final = 200
 """Branches of `anyOf` and `oneOf` that are compared each with each: beyond it they stay as they are."""
@@ -54,7 +52,7 @@ class ResidualAllOf:
         self.groups = [self.main, *others]
         self.unseen_items = unseen_items
         self.unseen_marks = unseen_properties and unseen_items
-        """Whether nobody looks at what is marked as evaluated."""
+        """Whether no `unevaluated…` depends on what is evaluated here."""
         self.further: list[Json] = []
         """Schemas that have turned out to hold always."""
         self.made: list[KeywordGroup] = []
@@ -63,7 +61,7 @@ class ResidualAllOf:
         self.key_of = EqualityKeys()
 
     def reduce(self) -> None:
-        """Leave out what can be left out."""
+        """Drop the redundant groups."""
         kinds = own_kinds(self.around)
         if kinds < ALL:
             idle = {word for word, types in SPEAKS_OF.items() if kinds_spoken_of(types).isdisjoint(kinds)}
@@ -78,7 +76,7 @@ class ResidualAllOf:
                 _REDUCED[self.keyword](self)
 
     def drop_implied_groups(self) -> None:
-        """Leave out groups that the schema says anyway; find that one of them cannot hold beside it."""
+        """Drop groups that the schema implies; detect one that contradicts it."""
         others = [group for group in self.groups if group is not self.main]
         self.impossible = any(disjoint(self.out, group) for group in others)
         kept = [group for group in others if not (self._unseen([group]) and implies(self.out, group))]
@@ -105,11 +103,11 @@ class ResidualAllOf:
         return list(group.items()) if word == next(iter(self.main)) else []
 
     def _unseen(self, schemas: list[Json]) -> bool:
-        """Tell whether some schemas may go as far as marks are concerned."""
+        """Return whether dropping some schemas leaves what is evaluated unchanged."""
         return self.unseen_marks or all(map(marks_nothing, schemas))
 
     def absorb(self, says: Callable[[KeywordGroup, KeywordGroup], bool]) -> None:
-        """Leave out groups that another one says too."""
+        """Drop groups that another one implies."""
         kept: list[KeywordGroup] = []
         for group in self.groups:
             if not any(says(other, group) for other in kept):
@@ -117,7 +115,7 @@ class ResidualAllOf:
         self.groups = kept
 
     def any_of(self) -> None:
-        """Leave out what cannot be chosen, and choices that are made or leave everything open."""
+        """Drop impossible branches, and choices that are decided or allow everything."""
         if not self._comparable("anyOf"):
             return
         kept: list[KeywordGroup] = []
@@ -136,12 +134,12 @@ class ResidualAllOf:
         self._move("oneOf")
 
     def _narrower(self, one: KeywordGroup, other: KeywordGroup) -> bool:
-        """Tell whether each choice of one group is one of another, which may go."""
+        """Return whether each choice of one group is one of another, which may go."""
         wide = listing(other["anyOf"])
         return self._unseen(wide) and narrower(implies, listing(one["anyOf"]), wide)
 
     def one_of(self) -> None:
-        """Leave out what cannot be chosen, and choices that are made; find that there is too much to choose."""
+        """Drop impossible branches and decided choices; detect that several branches always hold."""
         if not self._comparable("oneOf"):
             return
         kept: dict[object, KeywordGroup] = {}
@@ -162,7 +160,7 @@ class ResidualAllOf:
         self._move("anyOf")
 
     def _comparable(self, keyword: str) -> bool:
-        """Tell whether the groups are lists, and not too long."""
+        """Return whether the groups are lists, and not too long."""
         lists = [value for group in self.groups if isinstance(value := group[keyword], list)]
         return len(lists) == len(self.groups) and sum(map(len, lists)) <= COMPARED_BRANCHES
 
@@ -177,7 +175,7 @@ class ResidualAllOf:
                 return
 
     def conditions(self) -> None:
-        """Leave out conditions that decide nothing or are decided, and ask each question once."""
+        """Drop idle and decided conditions, and join those with equal `if`."""
         kept: dict[object, KeywordGroup] = {}
         for group in map(deciding, self.groups):
             condition = group["if"]
@@ -211,7 +209,7 @@ class ResidualAllOf:
             self.made.append(following)
 
     def contains(self) -> None:
-        """Count items that are contained once, those of any kind by the length; leave out what another group says too."""
+        """Join equal `contains`, express trivial ones by the length, and drop implied ones."""
         if not all(_is_count(group.get("minContains", 1)) and _is_count(group.get("maxContains", 0)) for group in self.groups):
             return
         kept: dict[object, KeywordGroup] = {}
@@ -224,7 +222,7 @@ class ResidualAllOf:
         self.groups = list(kept.values())
         never = next(filter(contains_impossible, self.groups), None)
         if never is not None:
-            self.groups = [never]  # it refuses every list, and the others speak of nothing else
+            self.groups = [never]  # it refuses every list, and the others concern lists only
             return
         nothing = [group for group in self.groups if group.get("maxContains") == 0]
         if len(nothing) > 1:
@@ -244,9 +242,6 @@ _REDUCED: dict[str, Callable[[ResidualAllOf], None]] = {
 
 def _is_count(value: Json) -> bool:
     return value.__class__ is int and value >= 0
-
-
-# Finish a merged schema once its parts are done: gather what stays apart, see what has become impossible.
 
 
 def finalize(frame: Merging, todo: Finalization) -> Finalized:
@@ -295,7 +290,7 @@ def _with_rest(out: JsonObject, rest: list[Json]) -> Json:
 
 
 def is_impossible(out: JsonObject) -> bool:
-    """Tell whether an object schema requires a property that it forbids."""
+    """Return whether an object schema requires a property that it forbids."""
     if "required" not in out or out.get("type") != "object":
         return False
     required = out["required"]

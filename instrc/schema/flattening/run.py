@@ -13,7 +13,8 @@ from instrc.problems.report import Report
 from instrc.schema.drafts import FLAT
 from instrc.schema.flattening.conjunction import UNWATCHED, Conjunct, Expansion, MarksThatStay, Merging, PendingPart, carry
 from instrc.schema.flattening.unevaluated import Watched, evaluated, items_void, matters, properties_void
-from instrc.schema.references import DynamicScope, Locate, Resource, SchemaDocument, SchemaStore, Term
+from instrc.schema.references import Locate, SchemaStore
+from instrc.schema.scopes import DynamicScope, Resource, SchemaDocument, Term
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject
 from instrc.text.limits import FLAT_SCHEMAS
 
@@ -86,7 +87,7 @@ class MergeState(Merging):
         self.groups = expansion.groups
 
     def place_child(self, container: JsonObject, keyword: str, terms: list[Term]) -> None:
-        """Put the schema of a conjunction into its place, now if it is known, else later."""
+        """Set the schema of a conjunction, now if it is known, else later."""
         if len(terms) == 1:
             node = terms[0][0]
             if node.__class__ is not dict or id(node) not in self.needs_flattening:

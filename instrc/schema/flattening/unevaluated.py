@@ -1,4 +1,13 @@
-"""Find out which properties and items a schema looks at, and what `unevaluated…` of it means beside others."""
+"""Determine which properties and items a schema evaluates, and what its `unevaluated…` means beside others.
+
+What always applies (`allOf`, `$ref`) counts as certain, what depends on the instance (`anyOf`, `if`, …) as possible.
+If everything possible is certain, "unevaluated" means the same as "additional".  Otherwise the keywords stay as they are,
+and a schema with them can be merged only with schemas that
+
+* forbid every member of which this is uncertain (`…_void`), or
+* constrain only members that are always evaluated, or
+* constrain only members that are never evaluated; these must then satisfy `unevaluated…` too.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +19,9 @@ from instrc.problems.errors import CompileError
 from instrc.schema.flattening.conjunction import Conjunct, Expansion
 from instrc.schema.kinds import is_number, types_of
 from instrc.schema.patterns import matches
-from instrc.schema.references import DynamicScope, SchemaStore
+from instrc.schema.references import SchemaStore
 from instrc.schema.relations import implies
+from instrc.schema.scopes import DynamicScope
 from instrc.schema.vocabulary import IN_PLACE
 from instrc.schema.walk import TRIVIAL, subschemas
 from instrc.text.jsonvalue import Json, JsonObject, as_object
@@ -29,7 +39,7 @@ class Evaluated(Struct):
     """Whether `contains` looks at items that no one can list."""
 
     def covers_properties(self, other: Evaluated) -> bool:
-        """Tell whether every property that the other looks at is looked at here."""
+        """Return whether every property that the other evaluates is evaluated here."""
         if self.all_properties:
             return True
         return (
@@ -37,7 +47,7 @@ class Evaluated(Struct):
         )
 
     def covers_items(self, other: Evaluated) -> bool:
-        """Tell whether every item that the other looks at is looked at here."""
+        """Return whether every item that the other evaluates is evaluated here."""
         if self.all_items:
             return True
         return not other.all_items and not other.some_items and other.items <= self.items
@@ -50,7 +60,7 @@ _POSSIBLE = ("if", "then", "else")
 def evaluated(
     store: SchemaStore, schema: JsonObject, scope: DynamicScope, *, skip_own: bool = True, conjunct: bool = False
 ) -> tuple[Evaluated, Evaluated]:
-    """Return what is certainly and what is possibly looked at by a schema.
+    """Return the members that a schema certainly and possibly evaluates.
 
     With `skip_own` it is asked on behalf of the schema's own `unevaluated…`, which are left out,
     and only what matters to them is looked for.  With `conjunct` the schema's `allOf` and references are left out.
@@ -91,7 +101,7 @@ def evaluated(
 
 
 def _is_decided(found: Evaluated, *, properties: bool, items: bool) -> bool:
-    """Tell whether nothing more can be found that matters."""
+    """Return whether nothing more can be found that matters."""
     return (found.all_properties or not properties) and (found.all_items or not items)
 
 
@@ -126,7 +136,7 @@ _MARKING = frozenset(
 
 
 def marks_nothing(schema: Json) -> bool:
-    """Tell whether a schema is seen to look at no property and no item."""
+    """Return whether a schema certainly evaluates no property and no item."""
     return schema.__class__ is not dict or _MARKING.isdisjoint(schema)
 
 
@@ -163,7 +173,7 @@ def to_open(store: SchemaStore, expansion: Expansion) -> int | None:
 def _keeps_properties(
     certain: Evaluated, possible: Evaluated, sure: Evaluated, perhaps: Evaluated, beside: JsonObject | None
 ) -> bool:
-    """Tell whether a schema beside `unevaluatedProperties` looks at no property of which it is uncertain whether that sees it."""
+    """Return whether a schema beside `unevaluatedProperties` only evaluates properties that it certainly sees or never sees."""
     if not certain.covers_properties(perhaps) or not sure.patterns.keys() <= certain.patterns.keys():
         return False
     if sure.all_properties and (beside is None or not _idle(beside, "additionalProperties", PROPERTIES)):
@@ -175,7 +185,7 @@ def _keeps_properties(
 
 
 def _idle(view: JsonObject, *keywords: str) -> bool:
-    """Tell whether keywords that look at all that is left say nothing about it, so that they may go."""
+    """Return whether keywords about remaining members are trivial, so that they may be dropped."""
     if not BRANCHES.isdisjoint(view):
         return False  # it may be they that look at all, or at more
     return all(view.get(keyword, True) in TRIVIAL for keyword in keywords)
@@ -187,25 +197,25 @@ def _names(view: JsonObject) -> list[str] | None:
 
 
 def _keeps_items(certain: Evaluated, sure: Evaluated, perhaps: Evaluated, beside: JsonObject | None) -> bool:
-    """Tell whether a schema beside `unevaluatedItems` looks at no item of which it is uncertain whether that sees it."""
+    """Return whether a schema beside `unevaluatedItems` only evaluates items that it certainly sees."""
     if not certain.covers_items(perhaps) or sure.items > certain.items:
         return False
     return not sure.all_items or (beside is not None and _idle(beside, "items", ITEMS))
 
 
 def matters(view: JsonObject, keyword: str) -> bool:
-    """Tell whether a schema has an `unevaluated…` that says something."""
+    """Return whether a schema has an `unevaluated…` that says something."""
     return keyword in view and view[keyword] not in TRIVIAL
 
 
 def properties_void(views: Iterable[JsonObject], certain: Evaluated, possible: Evaluated, value: Json) -> bool:
-    """Tell whether schemas beside `unevaluatedProperties` forbid every property of which it is uncertain whether it sees it."""
+    """Return whether sibling schemas forbid every property that `unevaluatedProperties` uncertainly sees."""
     views = list(views)
     return excluded("object", views) or any(_closes(view, certain, possible, value) for view in views)
 
 
 def _closes(view: JsonObject, certain: Evaluated, possible: Evaluated, value: Json) -> bool:
-    """Tell whether one schema forbids every such property."""
+    """Return whether one schema forbids every such property."""
     listed, patterns = view.get("properties", {}), view.get("patternProperties", {})
     if view.get("additionalProperties") is not False or listed.__class__ is not dict or patterns.__class__ is not dict:
         return False
@@ -219,7 +229,7 @@ def _closes(view: JsonObject, certain: Evaluated, possible: Evaluated, value: Js
 
 
 def items_void(store: SchemaStore, views: Iterable[JsonObject], certain: Evaluated, value: Json) -> bool:
-    """Tell whether schemas beside `unevaluatedItems` forbid all items that it may apply to, or ask the same of them."""
+    """Return whether sibling schemas forbid all items that `unevaluatedItems` applies to, or imply its schema."""
     views = list(views)
     if excluded("array", views) or any(_longest(view) <= certain.items for view in views):
         return True
@@ -245,7 +255,7 @@ def _longest(view: JsonObject) -> float:
 
 
 def is_evaluated(certain: Evaluated, possible: Evaluated, name: str) -> bool | None:
-    """Tell whether `unevaluatedProperties` always takes a property for evaluated, or never; `None` if that depends."""
+    """Return whether a property is always evaluated (true) or never (false); `None` if that depends on the instance."""
     found = [matches(regex, name) for regex in certain.patterns]
     if certain.all_properties or name in certain.names or True in found:
         return True
@@ -261,7 +271,7 @@ def never_evaluated(conjuncts: list[Conjunct], certain: Evaluated, possible: Eva
 
 
 def excluded(name: str, views: Iterable[JsonObject]) -> bool:
-    """Tell whether one of some schemas allows no instance of a type."""
+    """Return whether one of some schemas allows no instance of a type."""
     for view in views:
         names = types_of(view["type"]) if "type" in view else None
         if names is not None and name not in names:

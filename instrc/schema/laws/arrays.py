@@ -13,7 +13,7 @@ from msgspec import Struct
 from instrc.schema.kinds import EqualityKeys, is_number, listed_values, own_kinds, unique
 from instrc.schema.laws.law import NO_LAW, Answer, KeywordLaws, Kinds, Relation, Schema, Verdict, all_satisfied
 from instrc.schema.laws.numbers import Range, bound, greater, laws_of_sizes, lesser
-from instrc.schema.references import Term
+from instrc.schema.scopes import Term
 from instrc.schema.walk import all_items, of_item
 from instrc.text.jsonvalue import Json, as_array, listing
 
@@ -62,7 +62,7 @@ def length(schema: Schema) -> Range:
 
 
 def disjoint(question: Relations, left: Schema, right: Schema, depth: int) -> bool:
-    """Tell whether no array satisfies two schemas by their own keywords about arrays.
+    """Return whether no array satisfies two schemas by their own keywords about arrays.
 
     An item that must be there cannot be, one that is asked for is none, or too few of them differ.
     """
@@ -115,7 +115,7 @@ def _most_contained(schema: Schema) -> int | float:
 
 
 def _uncontained(question: Relations, left: Schema, right: Schema, depth: int) -> bool:
-    """Tell whether a schema asks for an item that no item of another schema can be."""
+    """Return whether a schema asks for an item that no item of another schema can be."""
     if _contained(left) <= 0 or len(all_items(right)) > POSITIONS:
         return False
     return all(question.disjoint(left["contains"], item, depth + 1) for item in all_items(right))
@@ -132,13 +132,13 @@ def stricter(one: Schema, other: Schema) -> Schema:
 
 
 def contains_more(implies: Relation, one: Schema, other: Schema) -> bool:
-    """Tell whether a `contains` asks for all that another asks for."""
+    """Return whether a `contains` asks for all that another asks for."""
     unbounded = _most_contained(other) == inf
     return _contained(one) >= _contained(other) and unbounded and implies(one["contains"], other["contains"])
 
 
 def contains_impossible(group: Schema) -> bool:
-    """Tell whether a `contains` asks for more than it allows."""
+    """Return whether a `contains` asks for more than it allows."""
     return _contained(group) > _most_contained(group)
 
 

@@ -34,7 +34,7 @@ def cases(question: Relations, schema: Schema) -> list[list[Json]]:
 
 
 def disjoint(question: Relations, left: Schema, right: Schema, depth: int, kinds: Kinds) -> bool:
-    """Tell whether each case of one schema is disjoint from the other, or one implies what the other denies."""
+    """Return whether each case of one schema is disjoint from the other, or one implies what the other denies."""
     for one, other in ((left, right), (right, left)):
         if "not" in other and question.implies(one, other["not"], depth + 1, kinds):
             return True
@@ -50,7 +50,7 @@ def disjoint(question: Relations, left: Schema, right: Schema, depth: int, kinds
 
 
 def _chooses_twice(question: Relations, schema: Schema, depth: int) -> bool:
-    """Tell whether whatever satisfies one branch of a `oneOf` satisfies another one as well."""
+    """Return whether whatever satisfies one branch of a `oneOf` satisfies another one as well."""
     branches = schema["oneOf"]
     if branches.__class__ is not list or not 1 < len(branches) <= CHOICES:
         return False
@@ -76,17 +76,17 @@ _TOLD = frozenset({"title", "description", "examples", "default", "const", "enum
 
 
 def _is_told(schema: Json) -> bool:
-    """Tell whether a schema names values or has words for who fills it in."""
+    """Return whether a schema has values or annotations for a reader."""
     return isinstance(schema, dict) and not schema.keys().isdisjoint(_TOLD)
 
 
 def narrower(implies: Relation, branches: list[Json], others: list[Json]) -> bool:
-    """Tell whether each choice of one `anyOf` is one of another."""
+    """Return whether each branch of one `anyOf` implies a branch of another."""
     return all(any(implies(branch, other) for other in others) for branch in branches)
 
 
 def exclusive(disjoint: Relation, branches: list[Json]) -> bool:
-    """Tell whether at most one of some choices can be made, so that `anyOf` and `oneOf` say the same."""
+    """Return whether the branches are disjoint, so that `anyOf` and `oneOf` mean the same."""
     return all(disjoint(one, other) for one, other in combinations(branches, 2))
 
 
@@ -154,7 +154,7 @@ LAWS: Final = {
 
 
 def _exactly_one(answers: list[Answer]) -> Answer:
-    """Tell whether exactly one answer is yes."""
+    """Return whether exactly one answer is yes."""
     if answers.count(True) > 1:
         return False
     return None if None in answers else answers.count(True) == 1

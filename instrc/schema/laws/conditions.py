@@ -34,7 +34,7 @@ _OBJECT = frozenset({"object"})
 
 
 def refused(question: Relations, one: Schema, other: Schema, depth: int, kinds: Kinds) -> bool:
-    """Tell it of a condition that is certainly met, or certainly not, by what satisfies another schema."""
+    """Return whether a condition that another schema decides contradicts that schema."""
     condition = one["if"]
     if "then" in one and question.implies(other, condition, depth + 1, kinds):
         return question.disjoint(one["then"], other, depth + 1, kinds)
@@ -98,7 +98,7 @@ def _links_of(condition: IfThenElse) -> Iterator[IfThenElse]:
 
 
 def _asks(schema: Json) -> bool:
-    """Tell whether a schema has a condition itself, beside which a further one would stay apart."""
+    """Return whether a schema has a condition itself, beside which a further one would stay apart."""
     return isinstance(schema, dict) and "if" in schema
 
 
@@ -182,7 +182,7 @@ def _keys_of(around: JsonObject, condition: IfThenElse) -> list[str]:
 
 
 def _only_of_objects(around: JsonObject, link: IfThenElse) -> bool:
-    """Tell whether a condition asks nothing of values that are no objects: `dependentSchemas` passes them over."""
+    """Return whether a condition asks nothing of values that are no objects: `dependentSchemas` passes them over."""
     if own_kinds(around) <= _OBJECT or own_kinds(mapping(link["if"])) <= _OBJECT:
         return True
     then = link.get("then", True)

@@ -1,4 +1,4 @@
-"""What a law is: the answers it gives, and what it may ask on its way."""
+"""Define the laws of a keyword: their verdicts, and the questions that they may ask."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from msgspec import Struct
 from instrc.schema.kinds import ALL
 from instrc.text.jsonvalue import Json, equal
 
-# What a law may ask on its way; `relations` and `evaluation` answer.
-
 
 class Relations(Protocol):
     """A question about two schemas under way; `relations` answers.
@@ -21,11 +19,11 @@ class Relations(Protocol):
     """
 
     def implies(self, left: Json, right: Json, depth: int, kinds: frozenset[str] = ALL) -> bool:
-        """Tell whether every instance that satisfies `left` satisfies `right`."""
+        """Return whether every instance that satisfies `left` satisfies `right`."""
         ...
 
     def disjoint(self, left: Json, right: Json, depth: int, kinds: frozenset[str] = ALL) -> bool:
-        """Tell whether no instance satisfies both of two schemas."""
+        """Return whether no instance satisfies both of two schemas."""
         ...
 
     def target(self, reference: Json) -> Json:
@@ -37,19 +35,12 @@ class InstanceEvaluation(Protocol):
     """A question about a value under way; `evaluation` answers."""
 
     def of(self, value: Json, schema: Json, depth: int) -> bool | None:
-        """Tell whether a value satisfies a schema; `None` where that is not certain for every validator."""
+        """Return whether a value satisfies a schema; `None` where that is not certain for every validator."""
         ...
 
     def target(self, reference: Json) -> Json:
         """Return the schema that a reference leads to; `None` if it is not known."""
         ...
-
-
-# What a law is: the answers it gives, and the laws of one keyword together.
-#
-# >>> from instrc.schema.laws.table import LAWS
-# >>> LAWS["minimum"].intersect(1, 2)
-# 2
 
 
 Schema: TypeAlias = dict[str, Json]
@@ -59,12 +50,12 @@ Answer: TypeAlias = bool | None
 
 
 class Verdict(Enum):
-    """A result of an intersection that is no JSON value."""
+    """A result of an intersection that is not a JSON value."""
 
     UNSATISFIABLE = "UNSATISFIABLE"
     """No instance satisfies both."""
     NO_LAW = "NO_LAW"
-    """Nothing says exactly what both say, so that the second occurrence has to stay a branch of its own."""
+    """No single value means both, so the second occurrence stays a branch of its own."""
 
     def __repr__(self) -> str:
         return self.name
@@ -83,7 +74,7 @@ Satisfied: TypeAlias = "Callable[[InstanceEvaluation, Json, str, Schema, int], A
 
 
 class KeywordLaws(Struct, frozen=True):
-    """What is known of a keyword; `None` where there is no such law."""
+    """The laws of a keyword; `None` where there is none."""
 
     satisfied: Satisfied | None = None
     """Whether a value, of a type that the keyword speaks of, satisfies it in a schema."""
@@ -98,7 +89,7 @@ class KeywordLaws(Struct, frozen=True):
 
 
 def same(left: Json, right: Json) -> Json | Verdict:
-    """Keep a value that is twice the same; two different ones cannot share a keyword."""
+    """Keep one of two equal values; different ones cannot share a keyword."""
     return left if equal(left, right) else NO_LAW
 
 

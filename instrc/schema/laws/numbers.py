@@ -12,8 +12,6 @@ from instrc.schema.kinds import NUMBERS, is_number, types_of
 from instrc.schema.laws.law import NO_LAW, Answer, InstanceEvaluation, KeywordLaws, Kinds, Relations, Schema, Verdict
 from instrc.text.jsonvalue import Json, as_number
 
-_NUMBERS = frozenset({int, float})
-
 
 class Range(Struct, frozen=True):
     """Numbers from `low` to `high`, each with whether it is left out itself."""
@@ -24,13 +22,13 @@ class Range(Struct, frozen=True):
     below_high: bool = False
 
     def is_within(self, other: Range) -> bool:
-        """Tell whether every number here is in another range."""
+        """Return whether every number here is in another range."""
         low = self.low > other.low or (self.low == other.low and (self.above_low or not other.above_low))
         high = self.high < other.high or (self.high == other.high and (self.below_high or not other.below_high))
         return self.is_empty() or (low and high)
 
     def is_empty(self) -> bool:
-        """Tell whether no number is in the range."""
+        """Return whether no number is in the range."""
         return self.low > self.high or (self.low == self.high and (self.above_low or self.below_high))
 
     def and_(self, other: Range) -> Range:
@@ -56,23 +54,13 @@ def greater(left: Json, right: Json) -> Json | Verdict:
     return max(left, right) if is_number(left) and is_number(right) else NO_LAW
 
 
-def greatest(values: list[Json]) -> Json | Verdict:
-    """Keep the greatest of many lower bounds."""
-    return max(cast("list[int | float]", values)) if _NUMBERS.issuperset(map(type, values)) else NO_LAW
-
-
 def lesser(left: Json, right: Json) -> Json | Verdict:
     """Keep the lesser of two upper bounds."""
     return min(left, right) if is_number(left) and is_number(right) else NO_LAW
 
 
-def least(values: list[Json]) -> Json | Verdict:
-    """Keep the least of many upper bounds."""
-    return min(cast("list[int | float]", values)) if _NUMBERS.issuperset(map(type, values)) else NO_LAW
-
-
 def redundant_bound(inclusive: Json, exclusive: Json, *, upper: bool) -> str | None:
-    """Say which of an inclusive and an exclusive bound is redundant: `"inclusive"`, `"exclusive"`; `None` if malformed."""
+    """Return which of two bounds is redundant, `"inclusive"` or `"exclusive"`; `None` if one is malformed."""
     if not is_number(inclusive) or not is_number(exclusive):
         return None
     stricter = exclusive <= inclusive if upper else exclusive >= inclusive
@@ -95,7 +83,7 @@ def laws_of_sizes(size_of: SizeOf) -> tuple[KeywordLaws, KeywordLaws]:
     def implied(_question: Relations, left: Schema, keyword: str, right: Schema, _depth: int, _kinds: Kinds) -> bool:
         return is_number(right[keyword]) and size_of(left).is_within(size_of({keyword: right[keyword]}))
 
-    return KeywordLaws(satisfied, greater, greatest, implied), KeywordLaws(satisfied, lesser, least, implied)
+    return KeywordLaws(satisfied, greater, implied=implied), KeywordLaws(satisfied, lesser, implied=implied)
 
 
 RANGES: Final = (
@@ -168,7 +156,7 @@ def _of_integers(found: Range) -> Range:
 
 
 def disjoint(left: Schema, right: Schema, *, integers: bool) -> bool:
-    """Tell whether no integer, or no other number, satisfies two schemas by their own keywords about numbers.
+    """Return whether no integer, or no other number, satisfies two schemas by their own keywords about numbers.
 
     None is in the ranges of both, or none of these is a multiple of a step.
     """
@@ -180,7 +168,7 @@ def disjoint(left: Schema, right: Schema, *, integers: bool) -> bool:
 
 
 def holds_no_multiple(within: Range, step: Json, *, integers: bool) -> bool:
-    """Tell whether no number in a range is a multiple of a step, as all judges count."""
+    """Return whether no number in a range is a multiple of a step, as all judges count."""
     if not is_number(step) or step <= 0 or not isfinite(step):
         return False
     counter, divisor = step.as_integer_ratio()
@@ -223,8 +211,8 @@ def _bound_implied(_question: Relations, left: Schema, keyword: str, right: Sche
     )
 
 
-_LOWER = KeywordLaws(_bound_satisfied, greater, greatest, _bound_implied)
-_UPPER = KeywordLaws(_bound_satisfied, lesser, least, _bound_implied)
+_LOWER = KeywordLaws(_bound_satisfied, greater, implied=_bound_implied)
+_UPPER = KeywordLaws(_bound_satisfied, lesser, implied=_bound_implied)
 
 
 def _multiple_satisfied(_evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, _depth: int) -> Answer:

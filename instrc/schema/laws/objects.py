@@ -38,7 +38,7 @@ _OBJECT = frozenset({"object"})
 
 
 def disjoint(question: Relations, left: Schema, right: Schema, depth: int) -> bool:
-    """Tell whether no object satisfies two schemas by their own keywords about objects.
+    """Return whether no object satisfies two schemas by their own keywords about objects.
 
     One of the properties that must be there cannot be, or there is no room for all of them.
     """
@@ -74,7 +74,7 @@ def _asked_for(left: Schema, right: Schema) -> list[str]:
 
 
 def _misnamed(question: Relations, names: list[str], schema: Schema, depth: int) -> bool:
-    """Tell whether a schema refuses one of some names of properties."""
+    """Return whether a schema refuses one of some names of properties."""
     return "propertyNames" in schema and any(
         question.disjoint({"const": name}, schema["propertyNames"], depth + 1) for name in names
     )

@@ -16,7 +16,7 @@ from msgspec import Struct, field
 
 from instrc.schema.laws.law import Answer, InstanceEvaluation, KeywordLaws, Kinds, Relations, Schema, all_satisfied, opposite
 from instrc.schema.patterns import matches
-from instrc.schema.references import Term
+from instrc.schema.scopes import Term
 from instrc.schema.walk import TRIVIAL, of_property
 from instrc.text.jsonvalue import Json, as_object, mapping
 from instrc.text.limits import MATCHED_AT_ONCE
@@ -99,7 +99,7 @@ def _idle(one: PropertyRules, other: PropertyRules) -> set[str]:
 
 
 def _joinable(closing: PropertyRules, other: PropertyRules, idle: set[str]) -> bool:
-    """Tell whether what `closing` says about names it does not mention can be said of the other's names and patterns."""
+    """Return whether what `closing` says about names it does not mention can be said of the other's names and patterns."""
     if closing.extra is None:
         return True
     for regex, terms in other.patterns.items():
@@ -120,7 +120,7 @@ def _joinable(closing: PropertyRules, other: PropertyRules, idle: set[str]) -> b
 
 
 def _forbids(terms: Terms) -> bool:
-    """Tell whether a pattern with these schemas forbids its names, whatever else is said about them."""
+    """Return whether a pattern with these schemas forbids its names, whatever else is said about them."""
     return any(schema is False for schema, _ in terms)
 
 
@@ -250,7 +250,7 @@ LAWS: Final = {
 
 
 def _any_implies(question: Relations, conjuncts: Iterable[Json], right: Json, depth: int) -> bool:
-    """Tell whether one of some schemas that hold together implies another schema, or nothing satisfies it."""
+    """Return whether one of some schemas that hold together implies another schema, or nothing satisfies it."""
     return right in TRIVIAL or any(question.implies(one, right, depth + 1) for one in conjuncts)
 
 
@@ -269,7 +269,7 @@ def _all_properties(
     depth: int,
     patterns: Iterable[str] = (),
 ) -> bool:
-    """Tell whether all properties of `left` satisfy a schema, save those that are passed over."""
+    """Return whether all properties of `left` satisfy a schema, save those that are passed over."""
     further = left.get("additionalProperties", True)
     names = [name for name in mapping(left.get("properties")) if not passed_over(name)]
     below = [schema for regex, schema in mapping(left.get("patternProperties")).items() if regex not in patterns]
@@ -283,5 +283,5 @@ def _unmatched(regex: str, name: str) -> bool:
 
 
 def _any_matches(patterns: Iterable[str], name: str) -> Answer:
-    """Tell whether one of some patterns is found in a name."""
+    """Return whether one of some patterns is found in a name."""
     return opposite(all_satisfied(opposite(matches(regex, name)) for regex in patterns))

@@ -1,4 +1,10 @@
-"""The laws of the keywords about texts, and how long the texts are that a pattern finds itself in."""
+r"""Define the laws of the keywords about texts, and the lengths of the texts that a pattern matches.
+
+    extent(r"^\d{5}$")      # Extent(low=5, high=5, first=the digits)
+
+Patterns with anything but letters, classes, groups, choices and repetitions have no known extent.
+The sets of letters may be too large, never too small.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +45,7 @@ class Extent(NamedTuple):
     first: int = _ANY
 
     def disjoint(self, other: Extent) -> bool:
-        """Tell whether no text satisfies two patterns."""
+        """Return whether no text satisfies two patterns."""
         return self.low > other.high or other.low > self.high or (min(self.low, other.low) > 0 and not self.first & other.first)
 
 
@@ -205,7 +211,7 @@ def length(schema: Schema) -> Range:
 
 
 def disjoint(left: Schema, right: Schema) -> bool:
-    """Tell whether no text satisfies two schemas by their own keywords: it would be too long or too short."""
+    """Return whether no text satisfies two schemas by their own keywords: it would be too long or too short."""
     return length(left).and_(length(right)).is_empty()
 
 

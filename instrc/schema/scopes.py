@@ -1,0 +1,69 @@
+"""The documents that hold schemas, the resources in them, and the scopes that schemas are read in."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from instrc.schema.drafts import Draft
+from instrc.text.jsonvalue import Json
+
+
+class SchemaDocument:
+    """A JSON document that holds schemas, under the URI it is known by."""
+
+    __slots__ = ("root", "uri")
+
+    def __init__(self, uri: str, root: Json) -> None:
+        self.uri: str = uri
+        self.root: Json = root
+
+
+class Resource:
+    """A part of a document that has a base URI: its root, or a schema with `$id`."""
+
+    __slots__ = ("anchors", "dialect", "document", "dynamic", "holder", "root", "scopes", "uri")
+
+    def __init__(self, uri: str, root: Json, document: SchemaDocument, dialect: Draft) -> None:
+        self.uri: str = uri
+        self.root: Json = root
+        self.document: SchemaDocument = document
+        self.dialect: Draft = dialect
+        self.anchors: dict[str, Json] = {}
+        self.dynamic: dict[str, Json] = {}
+        self.scopes: dict[int, DynamicScope] = {}
+        """The scopes that this resource has been entered in, by the dynamic scope they have."""
+        self.holder: Resource | None = None
+        """The resource whose base and anchors this part shares, if it differs from that in its dialect only."""
+
+    def in_dialect(self, dialect: Draft) -> Resource:
+        """Return a part of this resource that is written in another dialect, and has no base of its own."""
+        part = Resource(self.uri, self.root, self.document, dialect)
+        part.anchors, part.dynamic, part.holder = self.anchors, self.dynamic, self.holder or self
+        return part
+
+
+Anchors = dict[str, tuple[Json, Resource]]
+"""The outermost schema for each dynamic anchor."""
+
+
+class DynamicScope:
+    """Where a schema is read: its resource, and the dynamic anchors of the way to it.  Equal scopes are one object."""
+
+    __slots__ = ("anchors", "resource")
+
+    def __init__(self, resource: Resource, anchors: Anchors) -> None:
+        self.resource: Resource = resource
+        self.anchors: Anchors = anchors
+
+
+Term: TypeAlias = tuple[Json, DynamicScope]
+"""A schema, and the scope to read it in."""
+
+
+class Target(Struct, frozen=True):
+    """What a reference leads to: a schema and the scope to read it in."""
+
+    node: Json
+    scope: DynamicScope

@@ -1,0 +1,288 @@
+"""Resolve the shared parts of an OpenAPI document to the definitions of one tool.
+
+Properties that only answers have (`readOnly`), or only requests (`writeOnly`), are left out of the other one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+from urllib.parse import unquote
+
+from instrc.problems.errors import InstrcError
+from instrc.schema.drafts import LATEST, OPENAPI_3_0, Draft
+from instrc.schema.flattening.definitions import ascii_name
+from instrc.schema.normalize import Rules
+from instrc.schema.upgrade import expand_discriminators
+from instrc.schema.walk import conjuncts, is_schema, map_schemas
+from instrc.text.jsonvalue import Json, JsonObject, Location, at, listing, mapping, pointer, tokens
+from instrc.text.names import free_name
+from instrc.tools.sources import DISCRIMINATOR, File, Given, localize_references, sound
+
+COMPONENT_HOPS: Final = 50
+"""References to references that are followed in an OpenAPI document."""
+
+
+CHILDREN: Final = 40
+"""Schemas of one parent, which its discriminator tells apart, that are described in a tool."""
+
+
+READ, WRITE = "readOnly", "writeOnly"
+
+
+class Marks:
+    """What the definitions of one document say about the properties that have a mark.
+
+    `definitions` are what `#/$defs/…` leads to, before anything is left out of them.
+    """
+
+    def __init__(self, definitions: Mapping[str, Json], mark: str) -> None:
+        self.definitions = definitions
+        self.mark = mark
+
+    def without(self, schema: Json) -> Json:
+        """Return a schema without the properties that have the mark, which nothing requires then."""
+        return map_schemas(map_schemas(schema, self._unrequire), self._remove)
+
+    def are_on(self, schema: Json) -> bool:
+        """Return whether a schema has the mark, or something that it consists of."""
+        return isinstance(schema, dict) and any(part.get(self.mark) is True for part in conjuncts(schema, self.definitions))
+
+    def _unrequire(self, node: Json) -> Json:
+        """Return one schema that requires no marked property, neither itself nor in its `allOf`."""
+        if not isinstance(node, dict) or not ("required" in node or "allOf" in node):
+            return node
+        gone = {name for part in conjuncts(node, self.definitions) for name in self._marked(part)}
+        if not gone:
+            return node
+        made = _not_required(node, gone)
+        if isinstance(branches := made.get("allOf"), list):
+            made["allOf"] = [_not_required(each, gone) if isinstance(each, dict) else each for each in branches]
+        return made
+
+    def _remove(self, node: Json) -> Json:
+        """Return one schema without its own marked properties."""
+        gone = set(self._marked(node)) if isinstance(node, dict) else set()
+        if not gone or not isinstance(node, dict) or not isinstance(properties := node.get("properties"), dict):
+            return node
+        return {**node, "properties": {name: each for name, each in properties.items() if name not in gone}}
+
+    def _marked(self, node: dict[str, Json]) -> Iterator[str]:
+        properties = node.get("properties")
+        for name, each in properties.items() if isinstance(properties, dict) else ():
+            if self.are_on(each):
+                yield name
+
+
+def _not_required(node: dict[str, Json], gone: set[str]) -> dict[str, Json]:
+    """Return a copy of a schema that does not require what is gone."""
+    required = node.get("required")
+    if not isinstance(required, list):
+        return dict(node)
+    kept = [name for name in required if name not in gone]
+    return {key: kept if key == "required" else value for key, value in node.items() if key != "required" or kept}
+
+
+_ELSEWHERE = "nothing is fetched from elsewhere"
+
+
+_OUTSIDE = "it lies outside of the folder of the source"
+
+
+class Components:
+    """What the schemas of one operation refer to, gathered under `$defs`."""
+
+    def __init__(self, given: Given, *, leave: str = READ) -> None:
+        """With `leave`, the mark of the properties that stay out: those of answers, unless it says otherwise."""
+        self.given = given
+        self._leave = leave
+        self.definitions: dict[str, Json] = {}
+        self._names: dict[Location, str] = {}
+        self._waiting: list[tuple[str, Json, Location]] = []
+        self._children: dict[str, tuple[JsonObject, list[str]]] = {}
+        """Of each definition that is a parent: its discriminator, and the definitions of its children."""
+        self._rules = Rules(dialect=dialect_of(given.value), refer=self._refer, shorthand=False)
+
+    def follow(self, value: Json, path: Location) -> tuple[Json, Location]:
+        """Return what an object stands for that may be a reference, and its place; `None` if it leads nowhere."""
+        for _ in range(COMPONENT_HOPS):
+            reference = value.get("$ref") if value.__class__ is dict else None
+            if reference.__class__ is not str:
+                return value, path
+            target, target_at = self._find(reference, path)
+            if target is None:
+                return None, path
+            value, path = target, target_at
+        self.given.left_out(path, "$ref", "it leads in a circle")
+        return None, path
+
+    def schema(self, raw: Json, path: Location) -> Json:
+        """Return a normalized schema; what it refers to becomes a definition."""
+        schema = sound(raw, path, self.given, self._rules)
+        while self._waiting:
+            name, definition, place = self._waiting.pop(0)
+            self.definitions[name] = sound(definition, place, self.given, self._rules)
+            self._find_children(name, mapping(definition), place)
+        return schema
+
+    def _find_children(self, name: str, parent: JsonObject, place: Location) -> None:
+        """Have the children of a parent described: those that its discriminator names, else those that extend it."""
+        written = parent.get("discriminator")
+        said: JsonObject = {"propertyName": written} if isinstance(written, str) else mapping(written)
+        if not isinstance(said.get("propertyName"), str) or {"oneOf", "anyOf"} & parent.keys():
+            return
+        inside = place[1:] if place[0].__class__ is File else place
+        values = [value for value in mapping(said.get("mapping")).values() if isinstance(value, str)]
+        found = [value if set("#/.") & {*value} else f"#{pointer((*inside[:-1], value))}" for value in values]
+        found = list(dict.fromkeys(found)) or list(self._extending(f"#{pointer(inside)}", place))
+        if len(found) > CHILDREN:
+            reason = f"it tells {len(found):,} schemas apart, which are too many for one tool"
+            self.given.left_out((*place, "discriminator"), "discriminator", reason)
+            self.definitions[name] = {
+                word: each for word, each in mapping(self.definitions[name]).items() if word != "discriminator"
+            }
+            return
+        led = [self._refer(reference, (*place, "discriminator")) for reference in found]
+        if children := [reference.removeprefix("#/$defs/") for reference in led if reference is not None]:
+            self._children[name] = said, children
+
+    def _extending(self, reference: str, place: Location) -> Iterator[str]:
+        """Yield references to the schemas beside one at a place that have it in their `allOf`."""
+        neighbours, around = self._find(reference.rpartition("/")[0], place)
+        for name, schema in mapping(neighbours).items():
+            if any(mapping(each).get("$ref") == reference for each in listing(mapping(schema).get("allOf"))):
+                yield f"#{pointer((*around, name))}"
+
+    def _divide_parents(self) -> dict[str, str]:
+        """Let each parent be any of its children, which extend what it was; return the names of what they were."""
+        made = {name: free_name(f"{name}_base", lambda each: each in self.definitions) for name in self._children}
+        concrete = {child for _, children in self._children.values() for child in children}
+        values = [pair for said, _ in self._children.values() for pair in mapping(said.get("mapping")).items()]
+        for name, (_, children) in self._children.items():
+            for child in {*children} - {name}:
+                self.definitions[child] = _extended(self.definitions[child], name, made[name])
+        for name, (said, children) in self._children.items():
+            parent = mapping(self.definitions[name])
+            words: JsonObject = {word: parent[word] for word in ("title", "description") if word in parent}
+            alternatives = [*dict.fromkeys([*([name] if name in concrete else []), *children])]
+            branches: list[Json] = [{"$ref": f"#/$defs/{made.get(each, each)}"} for each in alternatives]
+            self.definitions[made[name]] = {word: each for word, each in parent.items() if word != "discriminator"}
+            by_value = {value: each for value, each in values if str(each).rpartition("/")[2] == name}  # as its own parent says
+            told = {**said, "mapping": {**by_value, **mapping(said.get("mapping"))}}
+            self.definitions[name] = {**words, "anyOf": branches, "discriminator": told}
+        self._children = {}
+        return made
+
+    def spelt_out(self, schema: Json, path: Location) -> Json:
+        """Return a schema, which the definitions of this object belong to, without the discriminators of OpenAPI."""
+        places = {name: place for place, name in self._names.items()}
+        places |= {base: places[name] for name, base in self._divide_parents().items()}
+        written = {name: str(place[-1]).rpartition("/")[2].partition(".")[0] for name, place in places.items()}
+
+        def spelt(part: Json, start: Location) -> Json:
+            return expand_discriminators(
+                part,
+                self.definitions,
+                written,
+                lambda inner: self.given.left_out((*start, *inner), "discriminator", DISCRIMINATOR),
+            )
+
+        definitions = {name: spelt(definition, places[name]) for name, definition in self.definitions.items()}
+        made = spelt(schema, path)
+        self.definitions = definitions
+        return made
+
+    def is_left(self, schema: Json) -> bool:
+        """Return whether a property goes in the other direction only."""
+        return Marks(self.definitions, self._leave).are_on(schema)
+
+    def directed(self, schemas: dict[str, Json]) -> dict[str, Json]:
+        """Return schemas, which the definitions of this object belong to, without what goes in the other direction."""
+        marks = Marks(self.definitions, self._leave)
+        self.definitions = {name: marks.without(each) for name, each in self.definitions.items()}
+        return {name: marks.without(each) for name, each in schemas.items()}
+
+    def whole(self, raw: Json, path: Location) -> Json:
+        """Return a normalized schema with its definitions."""
+        schema = self.directed({"": self.spelt_out(self.schema(raw, path), path)})[""]
+        if schema.__class__ is dict and self.definitions:
+            schema = {**schema, "$defs": self.definitions}
+        localize_references(schema, path, self.given)
+        return schema
+
+    def _refer(self, reference: str, path: Location) -> str | None:
+        target, place = self._find(reference, path)
+        if target is None:
+            return None
+        name = self._names.get(place)
+        if name is None:
+            if not is_schema(target):
+                self.given.left_out(path, reference, "it leads to no schema")
+                return None
+            wanted = ascii_name(str(place[-1]).rpartition("/")[2].partition(".")[0]) or "schema"
+            name = self._names[place] = free_name(wanted, lambda each: each in self._names.values())
+            self._waiting.append((name, target, place))
+        return f"#/$defs/{name}"
+
+    def _find(self, reference: str, path: Location) -> tuple[Json, Location]:
+        """Return the part that a reference leads to, as seen from the file it stands in, and its path.
+
+        `None` if there is none, which is noted.
+        """
+        name, _, fragment = reference.partition("#")
+        here = str(path[0]) if path and path[0].__class__ is File else ""
+        file = _beside(here, unquote(name)) if name else here
+        try:
+            if file is None or (file and self.given.neighbours is None):
+                self.given.left_out(path, reference, _OUTSIDE if file is None and _is_relative(name) else _ELSEWHERE)
+                return None, ()
+            document = self.given.neighbours.given(file).value if file and self.given.neighbours else self.given.value
+            pointer = unquote(fragment)
+            target = at(document, pointer) if pointer.startswith("/") or not pointer else None
+        except InstrcError as error:
+            self.given.left_out(path, reference, error.problems[0].message)
+            return None, ()
+        except (LookupError, ValueError):
+            target = None
+        if target is None or not (file or fragment):
+            self.given.left_out(path, reference, "it leads nowhere")
+            return None, ()
+        return target, (*((File(file),) if file else ()), *tokens(pointer))
+
+
+def _extended(schema: Json, name: str, base: str) -> Json:
+    """Return a schema whose `allOf` refers to the base of a parent instead of the parent."""
+    branches = mapping(schema).get("allOf")
+    if not isinstance(branches, list):
+        return schema
+    parent = f"#/$defs/{name}"
+    changed: list[Json] = [
+        {**each, "$ref": f"#/$defs/{base}"} if isinstance(each, dict) and each.get("$ref") == parent else each
+        for each in branches
+    ]
+    return {**mapping(schema), "allOf": changed}
+
+
+def _beside(here: str, name: str) -> str | None:
+    """Return the name of a file as seen from the source's folder; `None` if it is no file there or below."""
+    if not _is_relative(name):
+        return None
+    steps: list[str] = []
+    for step in [*here.split("/")[:-1], *name.replace("\\", "/").split("/")]:
+        if step == "..":
+            if not steps:
+                return None
+            steps.pop()
+        elif step not in {"", "."}:
+            steps.append(step)
+    return "/".join(steps) or None
+
+
+def _is_relative(name: str) -> bool:
+    return ":" not in name.partition("/")[0] and not name.startswith(("/", "\\")) and "\0" not in name
+
+
+def dialect_of(document: Json) -> Draft:
+    """Return how the schemas of a document are to be read."""
+    version = document.get("openapi", document.get("swagger")) if document.__class__ is dict else None
+    return OPENAPI_3_0 if str(version).startswith(("3.0", "2.")) else LATEST
