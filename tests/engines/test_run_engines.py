@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from secrets import token_hex
@@ -185,29 +183,20 @@ def test_a_cancelled_run_is_not_resumed(engine: str, capsys: pytest.CaptureFixtu
     assert "`r` cannot go on: it was cancelled" in capsys.readouterr().err
 
 
-def test_what_only_the_program_has_is_not_made_up_by_another_process(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    program = tmp_path / "own.py"
-    program.write_text(
-        "import instrc, sys\n"
-        f"PROGRAM = {PROGRAM!r}\n"
-        "run = instrc.run(PROGRAM, 'Ann', model=instrc.Scripted({'draft': {'text': 'x'}}),\n"
-        "    activities={'Send_Activity': lambda mail: 'sent'}, engine='durable', store='kept', id='own')\n"
-        "if sys.argv[1:]:\n"
-        "    run.answer('approve', {'decision': 'Approve'})\n"
-        "print(run.status, run.outcome and run.outcome['value'])\n"
-    )
-
-    def lived(*more: str) -> str:
-        done = subprocess.run([sys.executable, str(program), *more], cwd=tmp_path, capture_output=True, text=True, check=True)
-        return done.stdout.strip()
-
-    assert lived() == "waiting None"
-    line = ["answer", "own", "approve", "--data", '{"decision": "Approve"}', "--store", str(tmp_path / "kept")]
-    assert main(line) == 1
+def test_what_only_the_program_has_is_not_made_up_by_another_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    sent: list[Any] = []
+    assert begin("durable", sent, "own").status == "waiting"
+    instrc.close_stores()
+    assert main(["answer", "own", "approve", "--data", '{"decision": "Approve"}', "--store", "kept"]) == 1
     assert "[needs-its-program]" in capsys.readouterr().err
-    assert main(["show", "own", "--store", str(tmp_path / "kept")]) == 0
+    assert main(["show", "own", "--store", "kept"]) == 0
     assert '"waiting"' in capsys.readouterr().out
-    assert lived("answer") == "done sent"
+    instrc.close_stores()
+    assert begin("durable", sent, "own").answer("approve", {"decision": "Approve"}).value == "sent: Thank you!"
+    instrc.close_stores()
 
 
 def test_an_engine_that_nobody_knows_is_a_problem() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -22,16 +23,16 @@ def circle() -> dict[str, Any]:
     return value
 
 
-def deep(levels: int = 5000) -> Any:
+def deep(levels: int) -> Any:
     value: Any = {"type": "string"}
     for _ in range(levels):
         value = {"properties": {"a": value}}
     return value
 
 
-def long() -> Any:
+def long(levels: int) -> Any:
     value: Any = []
-    for _ in range(20_000):
+    for _ in range(levels):
         value = [value]
     return value
 
@@ -50,8 +51,8 @@ HARD: dict[str, Callable[[], Any]] = {
     "shared tuples": lambda: {"a": shared(lambda part: (part, part))},
     "shared beside a class": lambda: {"a": int, "b": shared(lambda part: {"allOf": [part, part]})},
     "circle": circle,
-    "deep": deep,
-    "long": long,
+    "deep": lambda: deep(1100),
+    "long": lambda: long(1500),
     "no comparing": Refusing,
     "no words": Wordless,
     "a proxy of nothing": Proxy,
@@ -66,23 +67,29 @@ HARD: dict[str, Callable[[], Any]] = {
     "names of odd things": lambda: {"": object(), "a": None},
     "used up": lambda: iter([{}]),
 }
+HARDEST = HARD | {"deep": lambda: deep(5000), "long": lambda: long(20_000)}
 PLACES = [(name, each.name, each.default) for name, function in public().items() for each in parameters(function)]
 
 
-@pytest.mark.parametrize("limit", [50_000, pytest.param(WRITTEN_VALUES, marks=pytest.mark.long)], ids=["low", "real"])
+@pytest.mark.parametrize(
+    ("values", "limit"),
+    [(HARD, 50_000), pytest.param(HARDEST, WRITTEN_VALUES, marks=pytest.mark.long)],
+    ids=["some", "most"],
+)
 @pytest.mark.parametrize("hard", HARD)
 def test_hard_values_end_well_wherever_they_are_given(
-    hard: str, limit: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    hard: str, values: Any, limit: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Shared parts are counted up to a limit, which takes a tenth of a second each time: a low one does as well."""
-    for module in ("text.arguments", "runtime.boundary"):
-        monkeypatch.setattr(f"instrc.{module}.WRITTEN_VALUES", limit)
+    for name in ("text.arguments.WRITTEN_VALUES", "runtime.boundary.WRITTEN_VALUES", "tools.sources.GIVEN_PARTS"):
+        monkeypatch.setattr(f"instrc.{name}", limit)
+    monkeypatch.setattr("instrc.tools.plan_check.PLAN_PARTS", limit)
     monkeypatch.chdir(tmp_path)  # a text may be taken for a store
     for name, place, default in PLACES:
         if hard == "no comparing" and isinstance(default, bool):
             continue  # what is true or false is asked for its truth
         given = {each.name: SOUND[each.name][0] for each in required(public()[name])}
-        given[place] = HARD[hard]()
+        given[place] = values[hard]()
         started = process_time()  # not that of others on the machine
         try:
             ends_well(lambda name=name, given=given: call(public()[name], given))  # type: ignore[misc]  -- bound for this turn
@@ -118,16 +125,20 @@ METHODS: dict[str, Callable[[instrc.Run, Any], object]] = {
 }
 
 
-@pytest.mark.parametrize("hard", HARD)
 @pytest.mark.parametrize("method", METHODS)
-def test_hard_values_end_well_in_a_run(method: str, hard: str) -> None:
-    def work() -> object:
+def test_hard_values_end_well_in_a_run(method: str) -> None:
+    def work(hard: str) -> object:
         try:
             return METHODS[method](asking(), HARD[hard]())
         except instrc.RunError as error:
             return str(error)
 
-    ends_well(work)
+    for hard in HARD:
+        try:
+            ends_well(partial(work, hard))
+        except Exception as error:
+            error.add_note(hard)
+            raise
 
 
 @pytest.mark.parametrize("key", [None, 1, 1.5, True, b"a", ("a",)])

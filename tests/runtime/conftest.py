@@ -29,7 +29,11 @@ def standin() -> Iterator[Standin]:
         yield made
 
 
-@pytest.fixture(params=sorted(ADAPTERS))
+_ALIKE = {"anthropic-strict", "gemini-output", "llamafile", "lmstudio", "vllm"}
+"""Adapters that differ from one of the others in little."""
+
+
+@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.long if name in _ALIKE else ()) for name in sorted(ADAPTERS)])
 def kind(request: pytest.FixtureRequest, standin: Standin, monkeypatch: pytest.MonkeyPatch) -> str:
     name = str(request.param)
     package = LIBRARIES.get(name, name)

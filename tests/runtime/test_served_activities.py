@@ -231,47 +231,56 @@ def test_a_tool_of_a_server_is_an_activity(command: str) -> None:
     assert shouted in ("ДА", {"result": "ДА"})
 
 
-@pytest.mark.parametrize(
-    ("tool", "given", "code"),
-    [("shout", {"text": ""}, "tool"), ("nothing", {}, None), (None, {}, "unknown-tool"), ("search", "text", "invalid-input")],
-)
-def test_an_error_of_a_tool_is_one_of_the_activity(command: str, tool: str | None, given: Json, code: str | None) -> None:
-    table = {"mcp": command} | ({"tool": tool} if tool else {})
-    with pytest.raises(ActivityError) as raised:
-        call(served("Elsewhere_Activity", table, Path()), given)
-    assert raised.value.retry is False
-    assert code is None or raised.value.code == code
+def test_an_error_of_a_tool_is_one_of_the_activity(command: str) -> None:
+    async def codes() -> list[tuple[str | None, bool]]:
+        found = []
+        for tool, given in (("shout", {"text": ""}), ("nothing", {}), (None, {}), ("search", "text")):
+            table = {"mcp": command} | ({"tool": tool} if tool else {})
+            with pytest.raises(ActivityError) as raised:
+                await attempt_call(served("Elsewhere_Activity", table, Path()), given, ActivityCall("r/a", "Elsewhere", 1))
+            found.append((raised.value.code, raised.value.retry))
+        return found
+
+    first, second, *others = asyncio.run(codes())
+    assert first == ("tool", False)
+    assert second[1] is False
+    assert others == [("unknown-tool", False), ("invalid-input", False)]
 
 
 MISFIT = """
-import asyncio, os
+import json, os, sys
 from pathlib import Path
-import mcp_types as types
-from mcp.server import Server
-from mcp.server.stdio import stdio_server
 
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+NAMES = ("text", "nothing", "die", "fits")
 
-async def tools(_context, _params):
-    names = ("text", "nothing", "die", "fits")
-    made = [types.Tool(name=name, input_schema={"type": "object"}, output_schema=SCHEMA) for name in names]
-    return types.ListToolsResult(tools=made)
 
-async def call(_context, params):
+def call(name):
     with Path(__file__).with_name("calls").open("a") as file:
-        file.write(f"{params.name}\\n")
-    if params.name == "die":
+        file.write(f"{name}\\n")
+    if name == "die":
         os._exit(3)
-    given = {"text": {"n": "text"}, "fits": {"n": os.getpid()}}.get(params.name)
-    return types.CallToolResult(content=[], structured_content=given)
+    given = {"text": {"n": "text"}, "fits": {"n": os.getpid()}}.get(name)
+    return {"content": []} | ({"structuredContent": given} if given else {})
 
-async def main():
-    server = Server("odd", on_list_tools=tools, on_call_tool=call)
-    async with stdio_server() as (reading, writing):
-        await server.run(reading, writing, server.create_initialization_options())
 
-asyncio.run(main())
+def answer(method, params):
+    if method == "initialize":
+        about = {"name": "odd", "version": "1"}
+        return {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": about}
+    if method == "tools/list":
+        return {"tools": [{"name": name, "inputSchema": {"type": "object"}, "outputSchema": SCHEMA} for name in NAMES]}
+    return call(params["name"]) if method == "tools/call" else None
+
+
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" in asked:
+        result = answer(asked["method"], asked.get("params"))
+        said = {"result": result} if result is not None else {"error": {"code": -32601, "message": "Method not found"}}
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **said}), flush=True)
 """
+"""Written by hand: the library would not send what does not fit, and takes most of a second to load."""
 
 
 @pytest.fixture
@@ -301,11 +310,10 @@ def odd(tmp_path: Path) -> Any:
     return run
 
 
-@pytest.mark.parametrize("tool", ["text", "nothing"])
-def test_an_answer_that_breaks_the_schema_of_its_tool_is_one_call(odd: Any, tool: str) -> None:
-    [result], calls = odd(tool)
-    assert (result["error"]["kind"], result["error"]["code"]) == ("invalid", "invalid-output")
-    assert calls == [tool]
+def test_an_answer_that_breaks_the_schema_of_its_tool_is_one_call(odd: Any) -> None:
+    results, calls = odd("text", "nothing")
+    assert [(result["error"]["kind"], result["error"]["code"]) for result in results] == [("invalid", "invalid-output")] * 2
+    assert calls == ["text", "nothing"]
 
 
 def test_a_call_that_never_reached_its_server_is_tried_again_in_another_session(odd: Any) -> None:
@@ -351,14 +359,14 @@ def test_a_template_of_a_request_is_filled_however_deep_its_places_are() -> None
     assert fill_template(template, {"who": "Ann"}) == {"to": ["Ann", {"text": "Dear Ann"}], "tries": 3}
 
 
-@pytest.mark.parametrize(("table", "extra"), [({"url": "http://localhost/x"}, "http"), ({"mcp": "server"}, "mcp")])
-def test_each_kind_needs_only_its_own_library_and_a_run_without_tables_needs_none(table: Any, extra: str) -> None:
+def test_each_kind_needs_only_its_own_library_and_a_run_without_tables_needs_none() -> None:
     program = (
         "import sys; sys.modules |= dict.fromkeys(('httpx', 'mcp', 'mcp_types'))\n"
         "from pathlib import Path; import instrc; from instrc.runtime.served_activities import served\n"
         "assert instrc.run('@{ title: \"Draft\", type: \"object\" }', 'x', model='sample').status == 'done'\n"
-        f"try: served('A_Activity', {table!r}, Path())\n"
-        "except instrc.InstrcError as error: print(error.problems[0].name, error.problems[0].extra)"
+        "for table in ({'url': 'http://localhost/x'}, {'mcp': 'server'}):\n"
+        "    try: served('A_Activity', table, Path())\n"
+        "    except instrc.InstrcError as error: print(error.problems[0].name, error.problems[0].extra)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert done.stdout.split() == ["missing-extra", extra], done.stderr
+    assert done.stdout.split() == ["missing-extra", "http", "missing-extra", "mcp"], done.stderr

@@ -247,6 +247,7 @@ def test_all_machines_of_a_project_with_a_database_count_requests_in_it(tmp_path
         turn("postgresql://127.0.0.1:9/none", "m rpm", 60, 1, 1.0)
 
 
+@pytest.mark.long
 def test_a_second_worker_of_a_folder_says_so_before_it_is_ready(tmp_path: Path) -> None:
     line = [sys.executable, "-m", "instrc", "worker", "--store", "kept"]
     with subprocess.Popen(line, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as first:

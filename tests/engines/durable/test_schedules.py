@@ -16,6 +16,7 @@ from postgres_server import Database
 from test_postgres import PROGRAM, said
 
 import instrc
+from instrc.cli import main
 from instrc.engines.dbos import schedules, store  # ticks are looked at in a time of the test
 from instrc.engines.schedules import Clock
 from instrc.text.jsontext import loads
@@ -55,11 +56,11 @@ def test_times_and_zones_that_are_none_are_refused(cron: str, zone: str, word: s
         Clock(cron, zone)
 
 
-def test_a_folder_keeps_no_schedules(tmp_path: Path) -> None:
+def test_a_folder_keeps_no_schedules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "ask.aug").write_text(PROGRAM)
-    done = said(tmp_path, "schedule", "add", "daily", "ask.aug", *ALWAYS, "--store", "kept")
-    assert done.returncode == 1
-    assert "cron begins `instrc run`" in done.stderr
+    assert main(["schedule", "add", "daily", "ask.aug", *ALWAYS, "--store", "kept"]) == 1
+    assert "cron begins `instrc run`" in capsys.readouterr().err
 
 
 def test_a_schedule_is_added_paused_and_removed_and_begins_runs(
@@ -155,7 +156,7 @@ def test_with_latest_each_tick_compiles_the_program_and_says_what_is_wrong_with_
     engine.dispose()
 
 
-def test_the_standard_input_cannot_be_compiled_at_each_tick(tmp_path: Path) -> None:
-    refused = said(tmp_path, "schedule", "add", "daily", "-", *ALWAYS, "--latest", "--store", "postgresql://nowhere/runs")
-    assert refused.returncode == 2
-    assert "needs a file" in refused.stderr
+def test_the_standard_input_cannot_be_compiled_at_each_tick(capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["schedule", "add", "daily", "-", *ALWAYS, "--latest", "--store", "postgresql://nowhere/runs"]
+    assert main(line) == 2
+    assert "needs a file" in capsys.readouterr().err
