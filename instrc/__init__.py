@@ -119,7 +119,8 @@ if TYPE_CHECKING:
     from instrc.problems.report import Report
     from instrc.providers.dialect import Dialect
     from instrc.providers.lifting.lift import Lifted, lift
-    from instrc.providers.lowering.lower import Lowering, encode, lower
+    from instrc.providers.lowering.encode import encode
+    from instrc.providers.lowering.lower import Lowering, lower
     from instrc.providers.lowering.toolset import LoweredTools, lower_all
     from instrc.providers.lowering.verify import Verification, verify
     from instrc.providers.targets import targets
@@ -263,7 +264,7 @@ _HOMES = {
     "Example": "instrc.tools.tool",
     "LoweredTools": "instrc.providers.lowering.toolset",
     "Inexpressible": "instrc.providers.transcode",
-    "encode": "instrc.providers.lowering.lower",
+    "encode": "instrc.providers.lowering.encode",
     "targets": "instrc.providers.targets",
     "Verification": "instrc.providers.lowering.verify",
     "verify": "instrc.providers.lowering.verify",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from instrc.providers.transcode import RENAMED_LEVELS, likeness, schemas_of_item, schemas_of_key
+from instrc.providers.key_renaming import RENAMED_LEVELS, likeness, schemas_of_item, schemas_of_key
 from instrc.schema.walk import dereferenced, local_target
 from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
 

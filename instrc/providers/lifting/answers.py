@@ -10,17 +10,18 @@ from typing import Final, NamedTuple, cast
 
 from instrc.problems.errors import CompileError
 from instrc.problems.files import TooLarge
-from instrc.providers.lifting.envelopes import (
+from instrc.providers.lifting.envelopes import last_words, response, unwrapped
+from instrc.providers.lifting.parts import (
+    are_parts,
     candidate_of,
     choice_of,
+    content,
     is_candidate,
     is_choice,
     is_message,
-    last_words,
-    response,
-    unwrapped,
+    is_part,
+    part,
 )
-from instrc.providers.lifting.parts import are_parts, content, is_part, part
 from instrc.providers.lifting.reply import RawCall, RawReply, join_replies, raw_call, strip_reasoning, with_repeated
 from instrc.providers.lifting.streams import assemble, messages_of, pieces_in, repeated_in_lines, states_joined
 from instrc.text.jsonvalue import Json, as_texts

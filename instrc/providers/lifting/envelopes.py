@@ -6,7 +6,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
-from instrc.providers.lifting.parts import contain_call, content, is_part, message, part
+from instrc.providers.lifting.parts import (
+    candidate_of,
+    choice_of,
+    contain_call,
+    content,
+    is_candidate,
+    is_choice,
+    is_part,
+    message,
+    part,
+)
 from instrc.providers.lifting.reply import RawCall, RawReply, first, join_replies, raw_call, stop_reply, text_of
 from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, listing, mapping
@@ -189,18 +199,6 @@ def _bedrock(answer: JsonObject) -> RawReply | None:
     return stop_reply(answer.get("stopReason")) | message(said)
 
 
-def _assistants(answer: JsonObject) -> RawReply | None:
-    """Read a run of OpenAI's Assistants: the calls it waits for, or why it ended."""
-    action = answer.get("required_action", answer if "submit_tool_outputs" in answer else None)
-    if answer.get("object") == "thread.run" and not isinstance(action, dict):
-        error, details = answer.get("last_error"), answer.get("incomplete_details")
-        failure = str(error.get("message") or error.get("code") or "error") if isinstance(error, dict) else None
-        end = stop_reply(details.get("reason") if isinstance(details, dict) else None) | stop_reply(answer.get("status"))
-        return RawReply(failure=failure) | end
-    outputs = action.get("submit_tool_outputs") if isinstance(action, dict) else None
-    return message({"tool_calls": outputs.get("tool_calls")}) if isinstance(outputs, dict) else None
-
-
 def _live(answer: JsonObject) -> RawReply | None:
     """Read a message of Gemini's Live API: calls, or what the model says."""
     calls = first(answer, "toolCall", "tool_call")
@@ -222,7 +220,6 @@ READERS: tuple[Callable[[JsonObject], RawReply | None], ...] = (
     _haystack,
     _autogen,
     _bedrock,
-    _assistants,
     _live,
     _event,
 )
@@ -325,18 +322,6 @@ def _of_tencent(answer: JsonObject) -> JsonObject | None:
     return {"choices": [{"message": message, "finish_reason": choice.get("FinishReason")}]}
 
 
-def _of_baidu(answer: JsonObject) -> JsonObject | None:
-    """Return what Qianfan's first API says: its text is the `result`."""
-    text = answer.get("result")
-    if isinstance(code := answer.get("error_code"), int) and isinstance(why := answer.get("error_msg"), str):
-        return {"error": {"message": f"{why} ({code})"}}
-    if not isinstance(text, str) or "is_truncated" not in answer:
-        return None
-    message: JsonObject = {"role": "assistant", "content": text, "function_call": answer.get("function_call")}
-    reason: Json = "length" if answer["is_truncated"] is True else answer.get("finish_reason")
-    return {"choices": [{"message": message, "finish_reason": reason}]}
-
-
 def _of_snowflake(answer: JsonObject) -> JsonObject | None:
     """Return what Cortex says: a text as `messages`, an object as `raw_message`, or parts as a `content_list`."""
     choices = listing(answer.get("choices"))
@@ -364,7 +349,6 @@ CLOUDS: tuple[Callable[[JsonObject], JsonObject | None], ...] = (
     _of_oracle,
     _of_naver,
     _of_tencent,
-    _of_baidu,
     _of_snowflake,
     _of_reka,
 )
@@ -440,14 +424,6 @@ def _of_prediction(answer: JsonObject) -> JsonObject | None:
     return held if isinstance(held, dict) and held.keys() == {"tool_calls"} and "tool_calls" not in answer else None
 
 
-def _of_served_chain(answer: JsonObject) -> JsonObject | None:
-    """Return what LangServe sends of a chain."""
-    output = answer.get("output")
-    return (
-        output if isinstance(output, dict) and answer.keys() in ({"output", "metadata"}, {"output", "callback_events"}) else None
-    )
-
-
 def _of_node(answer: JsonObject) -> JsonObject | None:
     """Return what the only node of an update of a graph of LangGraph brings."""
     held = next(iter(answer.values())) if len(answer) == 1 else None
@@ -464,7 +440,6 @@ _WRAPPERS: tuple[Callable[[JsonObject], JsonObject | None], ...] = (
     _of_item,
     _of_replies,
     _of_prediction,
-    _of_served_chain,
     _of_node,
 )
 _OF_A_RESULT = frozenset({"structuredContent", "isError", "structured_content", "is_error"})
@@ -642,43 +617,7 @@ def _are_of_mcp(parts: Json) -> bool:
     return isinstance(parts, list) and bool(parts) and all(mapping(part).get("type") in _PARTS_OF_MCP for part in parts)
 
 
-def is_choice(item: Json) -> bool:
-    """Say whether an object is one choice of Chat Completions."""
-    return isinstance(item, dict) and isinstance(item.get("message"), dict) and "finish_reason" in item
-
-
-def choice_of(choice: JsonObject) -> RawReply:
-    """Return what one choice holds."""
-    found = stop_reply(choice.get("finish_reason"))
-    if isinstance(said := choice.get("message"), dict):
-        return found | message(said)
-    text = choice.get("text")  # plain completions
-    return found | RawReply(texts=(text,)) if isinstance(text, str) else found
-
-
-def is_candidate(item: Json) -> bool:
-    """Say whether an object is one candidate of Gemini."""
-    return isinstance(item, dict) and isinstance(said := item.get("content"), dict) and isinstance(said.get("parts"), list)
-
-
-def candidate_of(candidate: JsonObject) -> RawReply:
-    """Return what one candidate holds."""
-    why = first(candidate, "finishMessage", "finish_message")
-    end = stop_reply(first(candidate, "finishReason", "finish_reason"))
-    if end.malformed and isinstance(why, str):
-        end = RawReply(malformed=f"{end.malformed}: {why}")
-    return end | message(candidate.get("content") or {})
-
-
 _OF_OTHERS = frozenset({"user", "system", "developer", "tool", "function", "human", "remove", "request"})
-_SPEAKERS = ("human", "ai", "tool", "system", "AIMessageChunk")
-
-
-def is_message(item: Json) -> bool:
-    """Say whether an object is one message of a conversation, whoever says it."""
-    if not isinstance(item, dict) or not item.keys() & {"content", "parts", "tool_calls"}:
-        return False
-    return any(isinstance(item.get(key), str) for key in ("role", "kind")) or item.get("type") in _SPEAKERS
 
 
 def last_words(messages: list[JsonObject]) -> RawReply:

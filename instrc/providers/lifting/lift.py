@@ -23,6 +23,7 @@ from instrc.problems.targets import (
     UnreadableMap,
 )
 from instrc.providers.lifting.answers import Ownership, json_of, readings
+from instrc.providers.lifting.call_notations import separated
 from instrc.providers.lifting.repair import Repair, repair
 from instrc.providers.lifting.reply import RawCall, RawReply, join_replies, raw_call, strip_reasoning
 from instrc.providers.lifting.text_calls import (
@@ -31,7 +32,6 @@ from instrc.providers.lifting.text_calls import (
     extract_tool_calls,
     fenced_value,
     lone_value,
-    separated,
 )
 from instrc.providers.maps import Records, map_of, of_results, records_in
 from instrc.providers.targets import known_target

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from itertools import pairwise
 
-from instrc.providers.lifting.reply import RawCall, RawReply, first, join_replies, raw_call
+from instrc.providers.lifting.reply import RawCall, RawReply, first, join_replies, raw_call, stop_reply
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject
 
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\['([^']*)'\]|\[\"([^\"]*)\"\]")
@@ -224,3 +224,41 @@ def message(said: Json) -> RawReply:
         found |= part({"function_call": call})
     parts = next((said[key] for key in ("content", "parts", "blocks", "items") if key in said), None)
     return found | content(parts, calls=not found.calls)  # a framework leaves them there in the provider's own form as well
+
+
+def is_choice(item: Json) -> bool:
+    """Say whether an object is one choice of Chat Completions."""
+    return isinstance(item, dict) and isinstance(item.get("message"), dict) and "finish_reason" in item
+
+
+def choice_of(choice: JsonObject) -> RawReply:
+    """Return what one choice holds."""
+    found = stop_reply(choice.get("finish_reason"))
+    if isinstance(said := choice.get("message"), dict):
+        return found | message(said)
+    text = choice.get("text")  # plain completions
+    return found | RawReply(texts=(text,)) if isinstance(text, str) else found
+
+
+def is_candidate(item: Json) -> bool:
+    """Say whether an object is one candidate of Gemini."""
+    return isinstance(item, dict) and isinstance(said := item.get("content"), dict) and isinstance(said.get("parts"), list)
+
+
+def candidate_of(candidate: JsonObject) -> RawReply:
+    """Return what one candidate holds."""
+    why = first(candidate, "finishMessage", "finish_message")
+    end = stop_reply(first(candidate, "finishReason", "finish_reason"))
+    if end.malformed and isinstance(why, str):
+        end = RawReply(malformed=f"{end.malformed}: {why}")
+    return end | message(candidate.get("content") or {})
+
+
+_SPEAKERS = ("human", "ai", "tool", "system", "AIMessageChunk")
+
+
+def is_message(item: Json) -> bool:
+    """Say whether an object is one message of a conversation, whoever says it."""
+    if not isinstance(item, dict) or not item.keys() & {"content", "parts", "tool_calls"}:
+        return False
+    return any(isinstance(item.get(key), str) for key in ("role", "kind")) or item.get("type") in _SPEAKERS

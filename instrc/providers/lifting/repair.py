@@ -10,8 +10,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from instrc.problems.suggest import comparison_key
+from instrc.providers.key_renaming import Shaping, shaped
 from instrc.providers.lifting.reply import loose_json
-from instrc.providers.transcode import CODEC_LEVELS, Shaping, Transcoder, shaped
+from instrc.providers.transcode import CODEC_LEVELS, Transcoder
 from instrc.schema.patterns import time_limit
 from instrc.schema.validation import RAISED_ON_PURPOSE, Violation, json_fault, validate, validator
 from instrc.text.jsontext import loads

@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-import ast
 import re
-import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import islice
 from typing import Final, NamedTuple
 
+from instrc.providers.lifting.call_notations import (
+    PARALLEL,
+    SEARCHED_TEXT,
+    CallsIn,
+    call_at,
+    named_call,
+    python_calls,
+    separate_calls,
+    separated,
+    tagged,
+    taken_out,
+    value_at,
+)
 from instrc.providers.lifting.reply import (
-    MESSAGE,
     RawCall,
-    ends_early,
-    loose_json,
     raw_call,
-    recipient,
     strip_reasoning,
     with_repeated,
 )
-from instrc.text.jsontext import dumps, loads, repeated_keys
-from instrc.text.jsonvalue import LITERALS, Json
+from instrc.text.jsontext import repeated_keys
+from instrc.text.jsonvalue import Json
 
-SEARCHED_TEXT: Final = 100_000
-"""Characters in which objects and calls without marks are searched for."""
 SEARCHED_STARTS: Final = 100
 """Places of a text from which on JSON is tried to be read."""
 _NAMED = re.compile(
@@ -40,23 +45,15 @@ _ATTRIBUTE = re.compile(r"\s+(?P<key>[^\W\d][\w.-]*+)=(?P<mark>[\"'])(?P<value>[
 
 def calls_in_elements(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:
     """Return the calls of our tools that elements of a text are, and the text around them."""
-    found: list[_Found] = []
+    found: list[CallsIn] = []
     for begun in _beginnings(text, names):
         if found and begun.start < found[-1].end:
             continue
         stop = text.find(begun.closing, begun.inside)
         call = _call(begun, text[begun.inside : stop]) if stop >= 0 else None  # what has no end may have been cut off
         if call is not None:
-            found.append(_Found(begun.start, stop + len(begun.closing), [call]))
-    return _taken_out(text, found)
-
-
-class _Found(NamedTuple):
-    """Calls in a part of a text."""
-
-    start: int
-    end: int
-    calls: list[RawCall]
+            found.append(CallsIn(begun.start, stop + len(begun.closing), [call]))
+    return taken_out(text, found)
 
 
 class _Begun(NamedTuple):
@@ -119,417 +116,6 @@ def _children(body: str) -> list[tuple[str, Json]] | None:
     return found
 
 
-def _taken_out(text: str, found: Iterable[_Found]) -> tuple[list[RawCall], str]:
-    """Return the calls that were found in parts of a text, and the text around these."""
-    calls: list[RawCall] = []
-    rest: list[str] = []
-    end = 0
-    for part in found:
-        calls += part.calls
-        rest.append(text[end : part.start])
-        end = part.end
-    return calls, "".join([*rest, text[end:]])
-
-
-PARALLEL = "multi_tool_use.parallel"
-_NAMES = frozenset(
-    {PARALLEL, f"functions.{PARALLEL}", "multi_tool_use_parallel", "functions.multi_tool_use_parallel", "parallel"}
-)
-
-
-def separated(call: RawCall) -> tuple[RawCall, ...]:
-    """Return the calls below one of `multi_tool_use.parallel`, or below its arguments alone; the call itself if it is another."""
-    if call.name is not None and call.name not in _NAMES:
-        return (call,)
-    found = separate_calls(call.arguments, call.id)
-    return tuple(found) if found else (call,)
-
-
-def separate_calls(value: Json, call_id: str | None = None) -> list[RawCall]:
-    """Return the calls in arguments of `multi_tool_use.parallel`; none if the value is anything else."""
-    uses = value.get("tool_uses") if isinstance(value, dict) and len(value) == 1 else None
-    if not isinstance(uses, list):
-        return []
-    found: list[RawCall] = []
-    for use in uses:
-        name = use.get("recipient_name") if isinstance(use, dict) else None
-        if not isinstance(use, dict) or not isinstance(name, str):
-            return []
-        found.append(raw_call(name, use.get("parameters"), call_id))
-    return found
-
-
-def python_calls(text: str) -> list[RawCall]:
-    """Return the calls that a text is, in a list or one a line; none if any of it is something else."""
-    if len(text) > SEARCHED_TEXT:
-        return []
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a model's backslashes are nobody's business
-            body = ast.parse(text.strip()).body
-        written = [item for each in body for item in _items(each.value if isinstance(each, ast.Expr) else each)]
-        return [_in_python_call(item) for item in written]
-    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
-        return []
-
-
-def _items(node: ast.AST) -> list[ast.AST]:
-    return [item for each in node.elts for item in _items(each)] if isinstance(node, ast.List) else [node]
-
-
-def _in_python_call(node: ast.AST) -> RawCall:
-    """Return the call that an expression is, its arguments all named; `print(…)` around it is only for show."""
-    match node:
-        case ast.Call(func=ast.Name(id="print"), args=[shown], keywords=[]):
-            return _in_python_call(shown)
-        case ast.Call(func=called, args=[], keywords=named):
-            return RawCall(_name(called), {_key(each.arg): _literal(each.value) for each in named})
-        case ast.Call(func=called, args=[ast.Dict() as one], keywords=[]):
-            return RawCall(_name(called), _literal(one))
-    raise ValueError(node)
-
-
-_NAMESPACES = frozenset({"default_api", "functions", "tools"})
-
-
-def _name(node: ast.AST) -> str:
-    """Return the name of what is called: below a namespace that templates show, or with `.call` behind it as Llama 3 writes."""
-    match node:
-        case ast.Name(id=name) | ast.Attribute(value=ast.Name(id=name), attr="call"):
-            return name
-        case ast.Attribute(value=ast.Name(id=namespace), attr=name) if namespace in _NAMESPACES:
-            return name
-        case ast.Attribute(value=ast.Name(id="multi_tool_use"), attr="parallel"):
-            return PARALLEL
-    raise ValueError(node)
-
-
-def _key(value: object) -> str:
-    if not isinstance(value, str):
-        raise ValueError(value)  # noqa: TRY004  -- one class says "no call"
-    return value
-
-
-def _literal(node: ast.AST | None) -> Json:
-    """Return the value of JSON that a literal is; `ValueError` if it is not one."""
-    match node:
-        case ast.Constant(value=None | str() | bool() | int() as value):
-            return value
-        case ast.Constant(value=float() as value) if value - value == 0:
-            return value
-        case ast.Name(id=word) if word in LITERALS:
-            return LITERALS[word]
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
-            return -number
-        case ast.List(elts=items):
-            return [_literal(item) for item in items]
-        case ast.Dict(keys=keys, values=values):
-            made = {_key(_literal(key)): _literal(value) for key, value in zip(keys, values, strict=True)}
-            if len(made) == len(keys):
-                return made  # of a key that is written twice nobody knows which value counts
-    raise ValueError(node)
-
-
-_JSON_CALLS_ARGUMENTS = (
-    "arguments",
-    "parameters",
-    "args",
-    "input",
-    "action_input",
-    "tool_input",
-    "tool_args",
-    "params",
-    "kwargs",
-)
-_JSON_CALLS_NAMES = ("name", "tool_name", "function_name", "action", "tool", "function")
-_BETWEEN = re.compile(r"[\s;,]*")
-"""What stands between two calls in a row."""
-
-
-def named_call(value: Json) -> RawCall | None:
-    """Return the call that an object with a name and arguments is; `None` if it is not one."""
-    if isinstance(value, dict) and isinstance(inner := value.get("function", value.get("function_call")), dict):
-        value = inner
-    name = next((value[key] for key in _JSON_CALLS_NAMES if key in value), None) if isinstance(value, dict) else None
-    if not isinstance(value, dict) or not isinstance(name, str):
-        return None
-    key = next((key for key in _JSON_CALLS_ARGUMENTS if isinstance(value.get(key), dict | str)), None)
-    if key is None:
-        return RawCall(name, {}) if value.keys() <= {"name", "id", *_JSON_CALLS_ARGUMENTS} else None
-    return raw_call(name, value[key], value.get("id", value.get("tool_call_id")))
-
-
-def value_at(text: str, place: int) -> tuple[Json, int] | None:
-    """Return the JSON object or list that begins at a place of a text, and where it ends."""
-    from json import JSONDecoder  # it can say where a value ends
-
-    try:
-        return JSONDecoder().raw_decode(text, place)
-    except (ValueError, RecursionError):
-        return None
-
-
-def json_calls(text: str) -> list[RawCall]:
-    """Read one call, a list of calls, or several in a row, as JSON; what was cut off is a call without an end."""
-    text = text.strip()
-    if not text.startswith(("{", "[")):
-        return []
-    found: list[RawCall] = []
-    for value, written in _values(text):
-        if written is not None:
-            found += with_repeated(_named_calls(value), repeated_keys(written, value))
-        elif isinstance(value, str) and not found and (repaired := loose_json(value)) is not None:
-            found += [replace(call, loose=value) for call in _named_calls(loads(repaired))]
-        elif isinstance(value, str) and ends_early(value):
-            name = re.search(r'"name"\s*:\s*"([^"\\]+)"', value)
-            found.append(RawCall(name[1] if name else None, value, None, "it has no end", partial=True))
-    return found
-
-
-def _values(text: str) -> Iterator[tuple[Json, str | None]]:
-    """Yield the JSON values that stand one after the other, as they are written, and the text behind them that is none."""
-    try:
-        yield loads(text), text
-    except (ValueError, RecursionError):
-        pass
-    else:
-        return
-    place = 0
-    while place < len(text):
-        read = value_at(text, place)
-        if read is None:
-            yield text[place:], None
-            return
-        yield read[0], text[place : read[1]]
-        place = end_of(_BETWEEN, text, read[1])
-
-
-def _named_calls(value: Json) -> list[RawCall]:
-    calls = [named_call(item) for item in (value if isinstance(value, list) else [value])]
-    return [call for call in calls if call is not None]
-
-
-def end_of(run: re.Pattern[str], text: str, place: int) -> int:
-    """Return where a run that begins at a place ends."""
-    found = run.match(text, place)
-    return place if found is None else found.end()
-
-
-def tagged(text: str) -> tuple[list[RawCall], str]:
-    """Return the calls between marks of one kind, and the text around them."""
-    for form, read in _FORMS:
-        if found := [_Found(*match.span(), calls) for match in form.finditer(text) if (calls := read(match))]:
-            return _taken_out(text, found)
-    return [], text
-
-
-_GLM = re.compile(r"<arg_key>(?P<key>.*?)</arg_key>\s*<arg_value>(?P<value>.*?)(?P<end></arg_value>|\Z)", re.DOTALL)
-_BEHIND_NAME = re.compile(r"(?:function<tool_sep>)?(?!call:)(?P<name>[\w.:-]+)\s*(?P<arguments>(?:```|\{).*)", re.DOTALL)
-"""A name with JSON behind it, as Hunyuan writes a call."""
-
-
-def _tool_call(match: re.Match[str]) -> list[RawCall]:
-    """Read what stands between `<tool_call>` and its end: JSON, XML, or a name with elements."""
-    body = match["body"].strip()
-    if "<function" in body:
-        return _functions(body, ended=bool(match["end"]))
-    if "<arg_key>" in body:
-        name, _, rest = body.partition("<arg_key>")
-        return [_elements(name, f"<arg_key>{rest}", _GLM)]
-    if behind := _BEHIND_NAME.fullmatch(body):
-        return [_marked_call(behind["name"], behind["arguments"], ended=bool(match["end"]))]
-    if re.fullmatch(r"[\w.:-]+", body):  # GLM calls a tool without arguments so
-        return [_elements(body, "", ended=bool(match["end"]))]
-    return json_calls(body)
-
-
-_MISTRAL_NAME = re.compile(r"(?P<name>[\w.:-]+?)\s*(?:\[CALL_ID\]\w+)?(?:(?:\[ARGS\])?\s*(?=\{)|\[ARGS\]\s*\Z)")
-_SPACE = re.compile(r"\s*")
-
-
-def _mistral(match: re.Match[str]) -> list[RawCall]:
-    """Read what follows `[TOOL_CALLS]`: a list, or names with their arguments behind them."""
-    body = match["body"].strip()
-    if body.startswith(("[", "{")):
-        return json_calls(body)
-    found: list[RawCall] = []
-    place = 0
-    while call := _MISTRAL_NAME.match(body, place):
-        read = value_at(body, call.end())
-        if read is None:
-            return [*found, _marked_call(call["name"], body[call.end() :], ended=False)]
-        found.append(_call_at(call["name"], body, call.end(), read))
-        place = end_of(_SPACE, body, read[1])
-    return found
-
-
-def _json_or_python(match: re.Match[str]) -> list[RawCall]:
-    """Read what follows `<|python_tag|>`: JSON, or a call of a tool that Llama 3 was trained on."""
-    return json_calls(match["body"]) or python_calls(match["body"])
-
-
-def _name_and_json(match: re.Match[str]) -> list[RawCall]:
-    return [_marked_call(match["name"], match["body"], ended=bool(match["end"]))]
-
-
-_PREFIX = r"(?:[|｜]DSML[|｜]|\w+:)?"
-"""What the names of elements begin with: DeepSeek's mark, or a namespace."""
-_PARAMETER = re.compile(
-    rf"<{_PREFIX}param(?:eter)?(?:=|\s+name=)[\"']?(?P<key>[^>\"']+)[\"']?[^>]*>(?P<value>.*?)(?P<end></{_PREFIX}param(?:eter)?>|\Z)",
-    re.DOTALL,
-)
-
-
-def _elements(name: str, body: str, pattern: re.Pattern[str] = _PARAMETER, *, ended: bool = True) -> RawCall:
-    """Return a call whose arguments are elements: each is a text, and the schema says what it stands for.
-
-    A call without an end is whole if its last argument is, since a server may take its mark for the end of the answer.
-    """
-    arguments: dict[str, Json] = {}
-    repeated: list[str] = []
-    cut = not ended
-    place = 0
-    for match in pattern.finditer(body):
-        key = match["key"].strip()
-        repeated += [key] if key in arguments and key not in repeated else []
-        arguments[key] = match["value"].removeprefix("\n").removesuffix("\n")
-        cut = not match["end"]
-        place = match.end()
-    cut = cut or (not ended and bool(body[place:].strip()))
-    unreadable = "its last argument has no end" if cut else None
-    return RawCall(name.strip(), arguments, unreadable=unreadable, partial=cut, repeated=tuple(repeated))
-
-
-def _harmony(message: re.Match[str]) -> list[RawCall]:
-    name = recipient(message)
-    return [] if name is None else [_marked_call(name, message["body"], ended=bool(message["end"]))]
-
-
-def _marked_call(name: str, arguments: str, *, ended: bool = True) -> RawCall:
-    """Return the call that a name and JSON arguments are, as DeepSeek, Kimi and gpt-oss write them."""
-    name = re.sub(r"\A(?:functions\.)?(.*?)(?::\d+)?\Z", r"\1", name.strip())
-    if not ended and not arguments.strip():
-        return RawCall(name, arguments, unreadable="they have no end", partial=True)
-    return raw_call(name, arguments.strip())
-
-
-_GEMMA = re.compile(
-    r'(?P<mark><escape>|<\|"\|>)(?P<text>.*?)(?P=mark)|(?P<json>"(?:[^"\\]|\\.)*+")|(?P<key>(?<![\w.$-])[^\W\d][\w.$-]*+)(?=\s*:)',
-    re.DOTALL,
-)
-
-
-def _as_json(text: str) -> str:
-    """Return Gemma's object as JSON: its keys are bare words, and marks stand where quotes would."""
-
-    def quoted(match: re.Match[str]) -> str:
-        if match["json"]:
-            return match["json"]
-        return dumps(match["text"] if match["mark"] else match["key"], indent=False)
-
-    return _GEMMA.sub(quoted, text)
-
-
-_FUNCTION = re.compile(r"<function(?:=|\s+name=)[\"']?(?P<name>[^>\"']+)[\"']?>(?P<body>.*?)(?P<end></function>|\Z)", re.DOTALL)
-
-
-def _functions(text: str, *, ended: bool = False) -> list[RawCall]:
-    found = []
-    for match in _FUNCTION.finditer(text):
-        body = match["body"].strip()
-        if body.startswith("{"):
-            found.append(raw_call(match["name"].strip(), body))
-        else:
-            found.append(_elements(match["name"], body, ended=ended or bool(match["end"])))
-    return found
-
-
-_FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[RawCall]]], ...] = (
-    (re.compile(r"<\|?tool_call\|?>(?P<body>.*?)(?P<end></tool_call>|(?=<\|?tool_call\|?>)|\Z)", re.DOTALL), _tool_call),
-    (re.compile(r"\[TOOL_CALLS\]\s*(?P<body>.*?)(?=\[TOOL_CALLS\]|</s>|\Z)", re.DOTALL), _mistral),
-    (re.compile(r"<\|python_tag\|>(?P<body>.*?)(?:<\|eo[tm]_id\|>|\Z)", re.DOTALL), _json_or_python),
-    (
-        re.compile(
-            r"<[|｜]tool▁call▁begin[|｜]>(?:function<[|｜]tool▁sep[|｜]>)?(?P<name>[^\n<]+)(?:\n|<[|｜]tool▁sep[|｜]>)"
-            r"(?P<body>.*?)(?P<end><[|｜]tool▁call▁end[|｜]>|\Z)",
-            re.DOTALL,
-        ),
-        _name_and_json,
-    ),
-    (
-        re.compile(
-            r"<\|tool_call_begin\|>(?P<name>.*?)<\|tool_call_argument_begin\|>(?P<body>.*?)(?P<end><\|tool_call_end\|>|\Z)",
-            re.DOTALL,
-        ),
-        _name_and_json,
-    ),
-    (
-        re.compile(
-            rf"<{_PREFIX}invoke\s+name=[\"'](?P<name>[^\"']+)[\"']\s*(?:(?P<none>/>)|>(?P<body>.*?)(?P<end></{_PREFIX}invoke>|\Z))",
-            re.DOTALL,
-        ),
-        lambda match: [_elements(match["name"], match["body"] or "", ended=bool(match["none"] or match["end"]))],
-    ),
-    (MESSAGE, _harmony),
-    (re.compile(r"<\|START_ACTION\|>(?P<body>.*?)(?:<\|END_ACTION\|>|\Z)", re.DOTALL), lambda match: json_calls(match["body"])),
-    (
-        re.compile(
-            r"(?:<\|tool_call>|<start_function_call>)\s*call:(?P<name>[\w.:-]+)(?P<body>\{.*?)"
-            r"(?:<tool_call\|>|<end_function_call>|(?=<\|tool_call>|<start_function_call>)|\Z)",
-            re.DOTALL,
-        ),
-        lambda match: [_marked_call(match["name"], _as_json(match["body"]))],
-    ),
-    (
-        re.compile(
-            r"<(?:function_calls|\|tool_call_start\||tool_code|\|python_start\|)>(?P<body>.*?)"
-            r"(?:<(?:/function_calls|\|tool_call_end\||/tool_code|\|python_end\|)>|\Z)",
-            re.DOTALL,
-        ),
-        lambda match: python_calls(match["body"]),
-    ),
-    (
-        re.compile(
-            r"<\|tool_call:begin\|>[^<]*+<\|tool_call:name\|>(?P<name>[^<]*+)<\|tool_call:args\|>"
-            r"(?P<body>.*?)(?P<end><\|tool_call:end\|>|\Z)",
-            re.DOTALL,
-        ),
-        _name_and_json,
-    ),
-    (
-        re.compile(
-            r"✿FUNCTION✿:?\s*(?P<name>[^\n✿]*+)\s*✿ARGS✿:?\s*(?P<body>.*?)(?P<end>✿(?:RESULT|RETURN)✿.*\Z|(?=✿FUNCTION✿)|\Z)",
-            re.DOTALL,
-        ),
-        lambda match: [_marked_call(match["name"], match["body"])],
-    ),
-    (
-        re.compile(r"^>>>(?P<name>[\w.:-]+)\n(?P<body>\{.*?)(?=^>>>|\Z)", re.DOTALL | re.MULTILINE),
-        lambda match: [_marked_call(match["name"], match["body"])],
-    ),
-    (_FUNCTION, lambda match: _functions(match[0])),
-    (re.compile(r"<TOOLCALL>(?P<body>.*?)(?:</TOOLCALL>|\Z)", re.DOTALL), lambda match: json_calls(match["body"])),
-    (
-        re.compile(r"<\|action_start\|>\s*<\|plugin\|>(?P<body>.*?)(?:<\|action_end\|>|\Z)", re.DOTALL),
-        lambda match: json_calls(match["body"]),
-    ),
-    (
-        re.compile(r"<tool_calls>\s*(?P<body>[\[{].*?)(?:</tool_calls>|\Z)", re.DOTALL),
-        lambda match: json_calls(match["body"]),
-    ),
-    (
-        re.compile(r"\bfunctools(?P<body>\[.*?\])(?=\s*(?:functools\[|<\||\Z))", re.DOTALL),
-        lambda match: json_calls(match["body"]),
-    ),
-)
-
-
-def _call_at(name: str, text: str, place: int, read: tuple[Json, int]) -> RawCall:
-    """Return the call whose arguments were read at a place of a text."""
-    value, end = read
-    return RawCall(name, value, repeated=repeated_keys(text[place:end], value))
-
-
 _MARK = re.compile(r"^[ \t]*```(?P<language>[\w-]*)[ \t]*$", re.MULTILINE)
 _OBJECT = re.compile(r"\{\s*\"")
 _AROUND_CALLS = re.compile(
@@ -580,24 +166,24 @@ _ACTION = re.compile(r"^(?:Action|Tool):[ \t]*(?P<name>\S+)[ \t]*\n+(?:(?:Action
 def _reason_and_act(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
     """Read `Action:` and `Action Input:`; what follows an `Observation:` is made up by the model."""
     said, _, _ = text.partition("\nObservation:")
-    found: list[_Found] = []
+    found: list[CallsIn] = []
     for action in _ACTION.finditer(said):
         read = value_at(said, action.end())
         if read is not None and action["name"] in tools.names and not (found and action.start() < found[-1].end):
-            found.append(_Found(action.start(), read[1], [_call_at(action["name"], said, action.end(), read)]))
-    return _taken_out(said, found)
+            found.append(CallsIn(action.start(), read[1], [call_at(action["name"], said, action.end(), read)]))
+    return taken_out(said, found)
 
 
 def _fenced(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
     """Read calls in fences of backticks."""
-    found: list[_Found] = []
+    found: list[CallsIn] = []
     for fence in _fences(text):
         calls = _ours(fence.body, tools)
         if not calls and fence.language in tools.names and (read := raw_call(fence.language, fence.body)).unreadable is None:
             calls = [read]
         if calls:
-            found.append(_Found(fence.start, fence.end, calls))
-    return _taken_out(text, found)
+            found.append(CallsIn(fence.start, fence.end, calls))
+    return taken_out(text, found)
 
 
 class _Fence(NamedTuple):
@@ -636,9 +222,9 @@ def _in_elements(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
 def _in_python(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
     """Read calls as Python writes them, if a fence or the text is nothing else."""
     read = ((fence, python_calls(fence.body)) for fence in _fences(text))
-    found = [_Found(fence.start, fence.end, calls) for fence, calls in read if calls and _all_ours(calls, tools)]
+    found = [CallsIn(fence.start, fence.end, calls) for fence, calls in read if calls and _all_ours(calls, tools)]
     if found:
-        return _taken_out(text, found)
+        return taken_out(text, found)
     calls = python_calls(text) if text.rstrip().endswith((")", ")]")) else []
     return (calls, "") if calls and _all_ours(calls, tools) else ([], text)
 
@@ -658,27 +244,27 @@ _LINE_END = re.compile(r"[ \t]*;?[ \t]*(?=\n|\Z)")
 
 def _behind_names(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
     """Read objects behind the names of tools, each on lines of its own: `weather{"city": "Oslo"}`, `weather({city: "Oslo"})`."""
-    taken: list[_Found] = []
+    taken: list[CallsIn] = []
     for begun in islice(_IN_TEXT_BEHIND_NAME.finditer(text), SEARCHED_STARTS):
         if begun["name"] not in tools.names or (taken and begun.start() < taken[-1].end):
             continue
         read = value_at(text, begun.end())
         behind = (_CLOSED if begun["bracket"] else _LINE_END).match(text, read[1]) if read is not None else None
         if read is not None and behind is not None:
-            found, stop = _call_at(begun["name"], text, begun.end(), read), behind.end()
+            found, stop = call_at(begun["name"], text, begun.end(), read), behind.end()
         else:
             inside = re.sub(r"\)\s*;?\s*\Z", "", text[begun.end() :]) if begun["bracket"] else text[begun.end() :]
             found, stop = raw_call(begun["name"], inside), len(text)
         if found.unreadable is None and isinstance(found.arguments, dict):
-            taken.append(_Found(begun.start(), stop, [*separated(found)]))
-    return _taken_out(text, taken)
+            taken.append(CallsIn(begun.start(), stop, [*separated(found)]))
+    return taken_out(text, taken)
 
 
 def _lone(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
     """Read calls as objects somewhere in the text, such as behind `Action:`, or as a list that is all of it."""
     if whole := _ours(text, tools):
         return whole, ""
-    found: list[_Found] = []
+    found: list[CallsIn] = []
     end = 0
     for _ in range(SEARCHED_STARTS):
         begin = _OBJECT.search(text, end)
@@ -686,8 +272,8 @@ def _lone(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
             break
         value, end = value_at(text, begin.start()) or (None, begin.end())
         if calls := calls_of_known_tools(value, tools):
-            found.append(_Found(begin.start(), end, [*with_repeated(calls, repeated_keys(text[begin.start() : end], value))]))
-    return _taken_out(text, found)
+            found.append(CallsIn(begin.start(), end, [*with_repeated(calls, repeated_keys(text[begin.start() : end], value))]))
+    return taken_out(text, found)
 
 
 def fenced_value(text: str) -> tuple[RawCall, str] | None:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from instrc.providers.codec import Codec, TupleCodec, array_codec
 from instrc.providers.dialect import Dialect
-from instrc.providers.lowering import unions
+from instrc.providers.lowering import json_text
 from instrc.providers.lowering.context import Ledger, RewriteContext, Variant
 from instrc.providers.lowering.unions import fit
 from instrc.schema.laws.numbers import bound
@@ -55,7 +55,7 @@ def _most(node: JsonObject) -> int | float:
 def _written(node: JsonObject, reason: str, context: RewriteContext) -> Variant | None:
     """Write an array as JSON text."""
     typed: JsonObject = {**node, "type": "array"}
-    return unions.anything_variant(context, context.ledger.derive(typed, node), reason)
+    return json_text.anything_variant(context, context.ledger.derive(typed, node), reason)
 
 
 def _uncounted(node: JsonObject, dialect: Dialect, ledger: Ledger) -> tuple[str, ...]:

@@ -10,12 +10,12 @@ from msgspec import structs
 from instrc.problems.targets import BudgetExceeded
 from instrc.providers.codec import BoxCodec, Codec, NamesCodec, to_json
 from instrc.providers.dialect import Dialect, Limits
+from instrc.providers.key_renaming import KeyRenamer
 from instrc.providers.lowering.context import SAYING_NOTHING, Built, KeyNames, Loss, LoweringOptions, constraints, key_names
 from instrc.providers.lowering.intake import Survey
 from instrc.providers.lowering.losses import PathChain, pointer_of
 from instrc.providers.lowering.rebuild import rebuild
 from instrc.providers.lowering.uniform_plans import holds_plan
-from instrc.providers.transcode import KeyRenamer
 from instrc.schema.vocabulary import HOLDERS, is_extension
 from instrc.schema.walk import map_schemas, redirected, required_names, schemas_under, subschemas
 from instrc.text.jsontext import dumps

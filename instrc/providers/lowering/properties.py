@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from instrc.providers.codec import NULL_WORD, Member, More, ObjectCodec, TextCodec, ValuesCodec, wrapped
-from instrc.providers.lowering import key_maps, unions
+from instrc.providers.lowering import json_text, key_maps
 from instrc.providers.lowering.context import Ledger, RewriteContext, Variant, null_variant, unique_name
 from instrc.providers.lowering.key_maps import DEPENDENT, Undeclared, counted
 from instrc.providers.lowering.unions import combine, described, scalar_type
@@ -261,7 +261,7 @@ def objects(node: JsonObject, context: RewriteContext) -> Variant | None:
         return None
     if (reason := context.too_deep) is not None:
         typed: JsonObject = {**node, "type": "object"}
-        return unions.anything_variant(context, context.ledger.derive(typed, node), reason)
+        return json_text.anything_variant(context, context.ledger.derive(typed, node), reason)
     rest = node.get("additionalProperties", node.get("unevaluatedProperties"))
     if rest is not None and "additionalProperties" not in node and not _MARKING.isdisjoint(node):
         reason = "is taken for all that is not declared, whatever marks it"

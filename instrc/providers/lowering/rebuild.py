@@ -26,7 +26,7 @@ from instrc.providers.codec import (
     with_codecs,
 )
 from instrc.providers.dialect import DEFINITION_NAME, Dialect
-from instrc.providers.lowering import arrays, properties, scalars, uniform_plans, unions
+from instrc.providers.lowering import arrays, json_text, properties, scalars, uniform_plans, unions
 from instrc.providers.lowering.context import (
     SAYING_NOTHING,
     Built,
@@ -203,13 +203,13 @@ def _definition(key: Hashable, ref: str, target: JsonObject, context: RewriteCon
     name = definitions.names.get(key)
     if name is None:
         if len(definitions.names) >= PAYLOAD_DEFINITIONS:
-            return unions.anything_variant(context, target, "needs more definitions than can be kept apart")
+            return json_text.anything_variant(context, target, "needs more definitions than can be kept apart")
         word = ref.rsplit("/", 1)[-1].replace("~1", "_").replace("~0", "_") if ref != "#" else "root"
         name = unique_name(legal(word, DEFINITION_NAME, "part"), set(definitions.names.values()), DEFINITION_NAME.most)
         definitions.begin(key, name)
         body, codec = fit(target, replace(context, level=1))
         if body is None:  # too late to say that there is no such value: the reference may be in use
-            variant = unions.anything_variant(context, target, "cannot be satisfied")
+            variant = json_text.anything_variant(context, target, "cannot be satisfied")
             body, codec = combine(target, [variant], context)
         definitions.define(name, body, codec)
     return Variant("ref", referring(name), RefCodec(name), node=target)
@@ -220,7 +220,7 @@ def _unrolled(key: Hashable, target: JsonObject, context: RewriteContext) -> lis
     often = context.active.count(key) >= context.unroll
     if often or context.ledger.unrolled > UNROLLED_SCHEMAS or len(context.active) > ACTIVE_REFERENCES:
         reason = f"is unrolled {context.unroll} times and written as JSON text below that"
-        return [unions.anything_variant(context, target, reason)]
+        return [json_text.anything_variant(context, target, reason)]
     found = list_variants(target, replace(context, active=(*context.active, key)))
     text = optional_text(target.get("description"))
     return [replace(variant, text=variant.text or text) for variant in found]
@@ -234,17 +234,17 @@ _SPLIT = frozenset({"allOf", "$ref", *_APPLICATORS})
 def list_variants(node: Json, context: RewriteContext) -> list[Variant]:
     """Return the ways in which a value of a schema can be written; none if there is no such value."""
     if not isinstance(node, dict) or not node:
-        return [] if node is False else [unions.anything(context, node)]
+        return [] if node is False else [json_text.anything(context, node)]
     if "not" in node and forbids_everything(node):
         return []
     if context.nested >= REBUILT_LEVELS:
-        return [unions.anything_variant(context, node, "is nested too deeply")]
+        return [json_text.anything_variant(context, node, "is nested too deeply")]
     if context.active:
         context.ledger.unrolled += 1
     if context.copying:
         context.ledger.copied += 1
         if context.ledger.copied > BRANCH_COPIES:
-            return [unions.anything_variant(context, node, "stands in too many branches of unions")]
+            return [json_text.anything_variant(context, node, "stands in too many branches of unions")]
     if _SPLIT.isdisjoint(node):
         return _plain(node, context)
     if "allOf" in node:
@@ -283,7 +283,7 @@ def _plain(node: JsonObject, context: RewriteContext) -> list[Variant]:
     else:
         kinds = [kind for kind, keywords in BY_TYPE.items() if not keywords.isdisjoint(node)]
         if not kinds:
-            return [unions.anything(context, node)]
+            return [json_text.anything(context, node)]
         reason = f"is not given, so what speaks of {' and '.join(kinds)} is taken for it"
         context.ledger.lose(node, "type", "narrowed", reason)
     found = []
@@ -313,7 +313,7 @@ def _of_type(kind: str, node: JsonObject, context: RewriteContext) -> Variant | 
         case "null":
             return null_variant(node)
         case _:
-            return unions.anything(context, node)
+            return json_text.anything(context, node)
 
 
 def _conjoined(node: JsonObject, ledger: Ledger) -> Json:

@@ -23,7 +23,6 @@ from instrc.providers.codec import (
 )
 from instrc.providers.dialect import Dialect
 from instrc.providers.lowering.context import (
-    WHOLE,
     Ledger,
     PayloadDefinitions,
     RewriteContext,
@@ -45,62 +44,23 @@ from instrc.providers.lowering.context import (
     without_annotations,
     without_needless,
 )
+from instrc.providers.lowering.json_text import anything_variant, as_json_text
 from instrc.providers.lowering.scalars import OF_NUMBERS, OF_STRINGS, join_enumerations, same_enumeration
 from instrc.schema.laws.numbers import bound
 from instrc.schema.relations import disjoint
 from instrc.schema.vocabulary import HOLDERS, KEYWORDS, NO_ASSERTIONS
 from instrc.schema.walk import map_schemas, required_names
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, freeze, kind_of, mapping
+from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, freeze, mapping
 from instrc.text.limits import REBUILT_LEVELS, UNION_VARIANTS
 from instrc.text.sentences import filled
 
-DESCRIBED_SCHEMA: Final = 600
-"""Characters of a schema that the description of its JSON text repeats."""
 COMPARED_PAIRS: Final = 1500
 """Pairs of alternatives that are compared; the ones beyond are taken for alike."""
 MULTIPLIED_BRANCHES: Final = 1000
 """Branches that a union may be multiplied to by those beside it; beyond them some of those are told as lost."""
 COMPARED_VARIANTS: Final = 60
 """Branches of `oneOf` that are compared with each other."""
-
-
-def anything(context: RewriteContext, node: Json) -> Variant:
-    """Return the variant of a value without constraints."""
-    if context.dialect.anything == "keep":
-        return Variant("any", {}, node=node)
-    return Variant("string", {"type": "string"}, TextCodec(), (context.sentences.any_json,), node=node)
-
-
-def anything_variant(context: RewriteContext, node: Json, reason: str) -> Variant:
-    """Return the variant of a value whose schema cannot be said; it is one loss, of which all its constraints are parts."""
-    context.ledger.lose(node, WHOLE, reason=f"{reason}; it is checked when the answer is lifted", parts=False)
-    context.ledger.lose_all(node, "is part of what is checked when the answer is lifted", "part")
-    variant = anything(context, node)
-    schema: Json = {key: value for key, value in node.items() if key not in NO_ASSERTIONS} if isinstance(node, dict) else node
-    text = dumps(schema, indent=False)
-    if len(text) > DESCRIBED_SCHEMA:
-        text = text[:DESCRIBED_SCHEMA] + "…"
-    said = context.sentences.matching_value if variant.kind == "any" else context.sentences.matching_text
-    return replace(variant, notes=(filled(said, schema=text),))
-
-
-def as_json_text(variants: Sequence[Variant], context: RewriteContext) -> Variant:
-    """Return one variant for several whose strings cannot be told apart: JSON text of the types they have."""
-    kinds: dict[str, None] = {}
-    notes: dict[str, None] = {}
-    for variant in variants:
-        if isinstance(variant.codec, TextCodec):
-            kinds.update(dict.fromkeys(variant.codec.kinds or ()))
-        else:
-            values = variant.codec.values if isinstance(variant.codec, ValuesCodec) else (("", ""),)
-            kinds.update({kind_of(value) if variant.kind == "string" else variant.kind: None for _, value in values})
-            if isinstance(variant.node, dict):
-                reason = "shares a string with other values; it is checked when the answer is lifted"
-                context.ledger.lose_all(variant.node, reason)
-        notes.update(dict.fromkeys(variant.notes))
-    first = filled(context.sentences.json_texts, kinds=context.sentences.either.join(kinds))
-    return Variant("string", {"type": "string"}, TextCodec(tuple(kinds)), (first, *notes))
 
 
 _NOT_BESIDE = frozenset({"anyOf", "not", "if", "then", "else"}) | NO_ASSERTIONS
@@ -430,7 +390,7 @@ def _labels(chosen: Sequence[tuple[int, Variant]], tag: str, definitions: Payloa
 
 def choice(variants: Sequence[Variant], context: RewriteContext) -> tuple[JsonObject, Codec]:
     """Write a union as one string, or as one object that names its alternative."""
-    if all(_finite(variant) for variant in variants):
+    if all(variant.kind in {"null", "boolean"} or not variant.body.keys().isdisjoint({"enum", "const"}) for variant in variants):
         return _words(variants)
     scalars = [variant for variant in variants if variant.kind not in {"object", "array", "ref"}]
     containers = [variant for variant in variants if variant.kind in {"object", "array", "ref"}]
@@ -448,10 +408,6 @@ def choice(variants: Sequence[Variant], context: RewriteContext) -> tuple[JsonOb
                 if keyword in KEYWORDS and keyword not in NO_ASSERTIONS and keyword != "type":
                     context.ledger.lose(variant.node, keyword, "part", reason, parts=False)
     return _choice_named([*containers, *scalars], context)
-
-
-def _finite(variant: Variant) -> bool:
-    return variant.kind in {"null", "boolean"} or bool(variant.body.keys() & {"enum", "const"})
 
 
 def _words(variants: Sequence[Variant]) -> tuple[JsonObject, Codec]:

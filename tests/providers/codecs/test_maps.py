@@ -10,7 +10,7 @@ import pytest
 from objects import closed
 
 from instrc import CompileError, Inexpressible, encode, lift, lower, lower_all, targets
-from instrc.providers.transcode import KeyRenamer, schemas_of_key  # a value without the checks around it
+from instrc.providers.key_renaming import KeyRenamer, schemas_of_key  # a value without the checks around it
 from instrc.schema.validation import DefinitionsValidator
 from instrc.text.jsontext import dumps, loads
 

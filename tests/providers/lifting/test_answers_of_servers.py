@@ -116,12 +116,6 @@ CALLS: dict[str, Any] = {
             ],
         }
     },
-    "Baidu": {
-        "result": "",
-        "is_truncated": False,
-        "function_call": {"name": "tool", "arguments": TEXT},
-        "finish_reason": "function_call",
-    },
     "Snowflake": {
         "choices": [
             {
@@ -139,10 +133,6 @@ CALLS: dict[str, Any] = {
             {"content_type": "text", "text": "So."},
             {"content_type": "function_call", "id": "c", "name": "tool", "arguments": TEXT},
         ],
-    },
-    "LangServe": {
-        "output": {"content": "", "type": "ai", "tool_calls": [{"name": "tool", "args": OSLO, "id": "c", "type": "tool_call"}]},
-        "metadata": {"run_id": "1"},
     },
     "an update of LangGraph": {
         "agent": {
@@ -186,7 +176,6 @@ TEXTS: dict[str, Any] = {
     },
     "Cohere at Oracle": {"chatResponse": {"apiFormat": "COHERE", "text": TEXT, "finishReason": "COMPLETE"}},
     "Aleph Alpha": {"completions": [{"completion": TEXT, "finish_reason": "end_of_text"}], "model_version": "x"},
-    "Baidu": {"result": TEXT, "is_truncated": False, "finish_reason": "normal"},
     "Snowflake": {"choices": [{"messages": TEXT}], "usage": {}},
     "an object of Snowflake": {"choices": [{"raw_message": OSLO, "type": "json"}], "usage": {}},
     "Reka": {"id": "1", "responses": [{"finish_reason": "stop", "message": {"role": "assistant", "content": TEXT}}], "usage": {}},
@@ -340,7 +329,6 @@ OTHERS: dict[str, list[Any]] = {
     "cut": [
         {"text": BEGUN, "meta_info": {"finish_reason": {"type": "length", "length": 9}}},
         {"content": BEGUN, "stats": {"stopReason": "maxPredictedTokensReached"}, "modelInfo": {}},
-        {"result": BEGUN, "is_truncated": True, "finish_reason": "length"},
         {"completions": [{"completion": BEGUN, "finish_reason": "maximum_tokens"}]},
         {"index": 0, "content": BEGUN, "stop": True, "tokens_predicted": 2, "stop_type": "limit"},
         {"status": {"code": "20000"}, "result": {"message": {"role": "assistant", "content": BEGUN}, "finishReason": "length"}},
@@ -348,7 +336,6 @@ OTHERS: dict[str, list[Any]] = {
     "failed": [
         {"Response": {"RequestId": "1", "Error": {"Code": "LimitExceeded", "Message": "too many"}}},
         {"status": {"code": "40103", "message": "Signature failed"}, "result": None},
-        {"error_code": 18, "error_msg": "Open api qps request limit reached", "id": "1"},
         {"error": {"code": "tool_use_failed", "message": "no", "failed_generation": f"<function=tool>{TEXT}</function>"}},
         {"choices": [{"error": {"code": 502, "message": "no"}, "finish_reason": "error", "message": {"content": ""}}]},
         [delta(role="assistant", content="x"), delta("error", content="") | {"error": {"code": 502, "message": "no"}}],

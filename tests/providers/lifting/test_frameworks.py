@@ -109,13 +109,6 @@ FORMS: dict[str, Any] = {
         {"serverContent": {"modelTurn": {"parts": [{"text": "hm"}]}}},
         {"toolCall": {"functionCalls": [{"id": "c", "name": "tool", "args": GOOD}]}},
     ],
-    "assistants": {
-        "object": "thread.run",
-        "status": "requires_action",
-        "required_action": {"type": "submit_tool_outputs", "submit_tool_outputs": {"tool_calls": [OPENAI]}},
-        "last_error": None,
-    },
-    "what assistants require": {"type": "submit_tool_outputs", "submit_tool_outputs": {"tool_calls": [OPENAI]}},
     "a stream of gemini's library": [
         {
             "candidates": [
@@ -145,14 +138,11 @@ OTHERS: list[tuple[str, Any]] = [
     ("cut", {"output": {"message": {"role": "assistant", "content": []}}, "stopReason": "max_tokens"}),
     ("cut", [{"messageStart": {"role": "assistant"}}, {"contentBlockDelta": {"delta": {"text": "{"}, "contentBlockIndex": 0}}]),
     ("cut", [{"serverContent": {"modelTurn": {"parts": [{"text": "{"}]}}}, {"setupComplete": {}}]),
-    ("cut", {"object": "thread.run", "status": "incomplete", "incomplete_details": {"reason": "max_completion_tokens"}}),
     ("cut", [{"candidates": [{"content": {"parts": []}, "finish_reason": "MAX_TOKENS"}], "prompt_feedback": None}]),
     ("refused", {"output": {"message": {"role": "assistant", "content": []}}, "stopReason": "guardrail_intervened"}),
     ("refused", {"kind": "response", "parts": [], "finish_reason": "content_filter"}),
     ("refused", [{"candidates": None, "prompt_feedback": {"block_reason": "SAFETY"}}]),
     ("malformed", {"output": {"message": {"role": "assistant", "content": []}}, "stopReason": "malformed_tool_use"}),
-    ("failed", {"object": "thread.run", "status": "failed", "last_error": {"code": "server_error", "message": "sorry"}}),
-    ("failed", {"object": "thread.run", "status": "expired", "last_error": None}),
     ("failed", {"kind": "response", "parts": [], "finish_reason": "error"}),
     (
         "invalid",

@@ -171,31 +171,6 @@ def test_a_stream_of_langchain_that_has_no_last_chunk_is_cut_off() -> None:
     assert lift([*LANGCHAIN[:1], langchain(None, chunk_position="last")], MAP).status == "cut"
 
 
-def run(status: str, calls: list[Any] | None = None) -> dict[str, Any]:
-    action = None if calls is None else {"type": "submit_tool_outputs", "submit_tool_outputs": {"tool_calls": calls}}
-    return {"id": "r", "object": "thread.run", "status": status, "required_action": action, "last_error": None}
-
-
-def test_a_stream_of_assistants_is_what_its_run_waits_for() -> None:
-    calls = [delta(0, "one", TEXT, "c0"), delta(1, "two", TEXT, "c1")]
-    step = {"object": "thread.run.step.delta", "delta": {"step_details": {"type": "tool_calls", "tool_calls": calls[:1]}}}
-    told = [("created", run("queued")), ("step.delta", step), ("requires_action", run("requires_action", calls))]
-    events: list[Any] = [{"event": f"thread.run.{word}", "data": data} for word, data in told]
-    lines = "\n\n".join(f"event: {each['event']}\ndata: {json.dumps(each['data'])}" for each in events)
-    for answer in (
-        events,
-        iter(events),
-        [data for _, data in told],
-        lines,
-        f"{lines}\n\nevent: done\ndata: [DONE]\n\n",
-        events[2],
-    ):
-        assert [(call.name, call.value, call.id) for call in lift(answer, MAP).calls] == BOTH
-    assert lift(events[:2], MAP).status == "cut"
-    failed = {**run("failed"), "last_error": {"code": "rate_limit_exceeded", "message": "Too many."}}
-    assert lift([*events[:2], {"event": "thread.run.failed", "data": failed}], MAP).failure == "Too many."
-
-
 def test_a_text_that_mistral_streams_in_parts_behind_its_thinking_is_whole() -> None:
     thinking = [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]
     said = [thinking, [{"type": "text", "text": HALVES[0]}], HALVES[1]]

@@ -1,0 +1,264 @@
+"""Rename the keys of a value, and bring it into shape, by the schemas that apply to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
+from typing import Final, Literal, TypeAlias
+
+from instrc.schema.patterns import candidates, may_match
+from instrc.schema.vocabulary import IN_PLACE
+from instrc.schema.walk import local_target, required_names, subschemas
+from instrc.text.jsonvalue import Json, JsonObject, Location, as_texts, equal, kind_of, listing, mapping
+
+RENAMED_LEVELS: Final = 150
+"""Levels of a value whose keys are renamed."""
+
+
+ReadText: TypeAlias = Callable[[str], Json]
+_SHAPED = frozenset({"array", "object"})
+
+
+class KeyRenamer:
+    """Rename the keys of a value, and repair the case of its strings, by the schemas that apply to it."""
+
+    def __init__(
+        self,
+        root: Json,
+        rename: Callable[[str], str] = str,
+        back: dict[str, str] | None = None,
+        *,
+        fold: bool = False,
+        spare: bool = False,
+        read: ReadText | None = None,
+    ) -> None:
+        """`rename` is applied to declared names; with `back`, sent names of declared ones are turned into them instead.
+
+        With `spare`, null is left out where it is the default of a property that may be left out.
+        With `read`, objects and lists are brought into shape, which says what a text holds.
+        """
+        self._root = root
+        self._rename = rename
+        self._back = back
+        self._fold = fold
+        self._spare = spare
+        self._read = read
+
+    def converted(self, value: Json, schemas: list[Json], level: int = 0) -> Json:
+        """Return the value as the other side writes it."""
+        if level > RENAMED_LEVELS:
+            return value
+        if self._read is not None:
+            types = {kind for node in self.applying(schemas) for kind in types_named(node, "") if kind}
+            value = shaped(value, types, self._read)[0] if types & _SHAPED and types <= _SHAPED | {"null"} else value
+        if isinstance(value, dict):
+            nodes = list(self.applying(schemas))
+            declared = {name for node in nodes for name in _names(node)}
+            renamed_here = {self._back[key] for key in value if self._back.get(key) in declared} if self._back else set()
+            result: JsonObject = {}
+            for key, item in value.items():
+                if key in renamed_here:
+                    continue  # our name for what is there under the name that was sent
+                if self._spare and item is None and _is_null_by_default(nodes, key):
+                    continue
+                ours, sent = key, key
+                if self._back is not None:
+                    if self._back.get(key) in declared:
+                        ours = self._back[key]
+                    elif key[-1:] == "_" and key not in declared and self._back.get(key.rstrip("_")) in declared:
+                        ours = key[:-1]
+                    sent = ours
+                elif key in declared:
+                    sent = self._rename(key)
+                elif any(key.rstrip("_") == self._rename(name) != name for name in declared):
+                    sent = f"{key}_"  # what it would be called stands for another key
+                result[sent] = self.converted(item, list(schemas_of_key(nodes, ours)), level + 1)
+            return result
+        if isinstance(value, list):
+            nodes = list(self.applying(schemas))
+            return [self.converted(item, list(schemas_of_item(nodes, index)), level + 1) for index, item in enumerate(value)]
+        if self._fold and isinstance(value, str):
+            return folded(value, [item for node in self.applying(schemas) for item in _strings(node)])
+        return value
+
+    def applying(self, schemas: list[Json]) -> Iterator[JsonObject]:
+        """Yield the schema objects that speak of the same place as the given ones."""
+        stack: list[Json] = list(reversed(schemas))
+        seen: set[int] = set()
+        while stack:
+            node = stack.pop()
+            if not isinstance(node, dict) or id(node) in seen:
+                continue
+            seen.add(id(node))
+            yield node
+            stack.append(local_target(self._root, node.get("$ref")))
+            stack.extend(schema for _, schema in subschemas(node, IN_PLACE))
+
+
+def types_named(node: JsonObject, otherwise: str) -> list[str]:
+    """Return the types that a schema names, or another one if it names none."""
+    types = node.get("type", otherwise)
+    return [types] if isinstance(types, str) else as_texts(types)
+
+
+def _names(node: JsonObject) -> Iterator[str]:
+    yield from mapping(node.get("properties"))
+    yield from required_names(node)
+    for name, needs in mapping(node.get("dependentRequired")).items():
+        yield name
+        yield from (needed for needed in listing(needs) if isinstance(needed, str))
+    yield from mapping(node.get("dependentSchemas"))
+
+
+def _is_null_by_default(nodes: list[JsonObject], name: str) -> bool:
+    """Say whether leaving a property out means null, by all that is said of it."""
+    declared = [mapping(properties[name]) for node in nodes if name in (properties := mapping(node.get("properties")))]
+    needed = any(name in required_names(node) for node in nodes)
+    return bool(declared) and not needed and all("default" in each and each["default"] is None for each in declared)
+
+
+def _strings(node: JsonObject) -> Iterator[str]:
+    values = [*listing(node.get("enum")), *([node["const"]] if "const" in node else [])]
+    yield from (value for value in values if isinstance(value, str))
+
+
+def schemas_of_key(nodes: list[JsonObject], name: str) -> Iterator[Json]:
+    """Yield the schemas of a property, by all that is said of its object."""
+    for node in nodes:
+        properties = mapping(node.get("properties"))
+        by_pattern = mapping(node.get("patternProperties"))
+        patterns = [by_pattern[pattern] for pattern in candidates(by_pattern, name) if may_match(pattern, name)]
+        yield from patterns
+        if name in properties:
+            yield properties[name]
+        elif not patterns:
+            yield from _held(node, "additionalProperties")
+        yield from _held(node, "unevaluatedProperties")
+
+
+def _held(node: JsonObject, keyword: str) -> list[Json]:
+    return [node[keyword]] if keyword in node else []
+
+
+def schemas_of_item(nodes: list[JsonObject], index: int) -> Iterator[Json]:
+    """Yield the schemas of an item, by all that is said of its array."""
+    for node in nodes:
+        prefix = listing(node.get("prefixItems"))
+        yield from [prefix[index]] if index < len(prefix) else _held(node, "items")
+        yield from _held(node, "contains")
+        yield from _held(node, "unevaluatedItems")
+
+
+def folded(value: str, known: list[str]) -> str:
+    """Return the one known string that differs from a value in case only, or the value itself."""
+    if value in known:
+        return value
+    plain = value.casefold()
+    matching = {item for item in known if item.casefold() == plain}
+    return matching.pop() if len(matching) == 1 else value
+
+
+def likeness(schema: Json, value: Json) -> tuple[int, int]:
+    """Say how like an alternative a value is: by the constants in it that are right, and by its keys."""
+    held = mapping(value)
+    declared = mapping(mapping(schema).get("properties"))
+    right = 0
+    for key, part in declared.items():
+        if isinstance(part, dict) and key in held:
+            values = [part["const"]] if "const" in part else listing(part.get("enum"))
+            right += len(values) == 1 and equal(held[key], values[0])
+    return right, len(held.keys() & declared.keys()) - len(held.keys() - declared.keys())
+
+
+Shaping: TypeAlias = Literal["text-read", "listed", "unlisted"]
+"""A text read as the JSON that it holds; one object put into a list; the only item of a list taken out of it."""
+_SHAPINGS: Final = 4
+"""Steps that are taken to bring one value into shape: a text, in a list, in a text, in a list."""
+
+
+def shaped(value: Json, types: AbstractSet[str], read: ReadText) -> tuple[Json, tuple[Shaping, ...]]:
+    """Return a value as one of some types, with the steps to it; the value itself without steps where none lead there.
+
+    `read` gives the JSON that a text holds, or the text itself.
+    """
+    found, steps = value, list[Shaping]()
+    step: Shaping
+    while not is_one_of(found, types):
+        held = read(found) if isinstance(found, str) else found
+        if isinstance(found, str) and (isinstance(held, dict | list) or (not isinstance(held, str) and "array" not in types)):
+            step, found = "text-read", held
+        elif isinstance(found, list) and "array" not in types and len(found) == 1:
+            step, found = "unlisted", found[0]
+        elif isinstance(found, dict) and "array" in types:
+            step, found = "listed", [found]
+        else:
+            return value, ()
+        steps.append(step)
+        if len(steps) > _SHAPINGS:
+            return value, ()
+    return found, tuple(steps)
+
+
+def is_one_of(value: Json, types: AbstractSet[str]) -> bool:
+    """Return whether a value is of one of some types."""
+    kind = kind_of(value)
+    return kind in types or (kind == "integer" and "number" in types)
+
+
+_SPEAKING_OF_OTHERS = frozenset(
+    {"additionalProperties", "unevaluatedProperties", "patternProperties", "propertyNames", "dependentRequired"}
+)
+_ELSEWHERE = frozenset({"anyOf", "oneOf", "$ref"})
+"""Keywords beside which the alternatives say what there is."""
+_UNDECIDED = frozenset({"$ref", "allOf", "if", "dependentSchemas", "const", "enum"})
+"""Keywords beside which nothing is said here: what stands there may be sent as a text, which takes any key."""
+
+
+def undeclared_key(value: Json, schema: Json, *, levels: int | None) -> Location | None:
+    """Return the path of the first key that no schema of its place declares or leaves room for; `None` if there is none.
+
+    `levels` is how deep objects are sent as objects.
+    """
+    return _first(value, [schema], KeyRenamer(schema), (), RENAMED_LEVELS if levels is None else levels)
+
+
+def _first(value: Json, schemas: list[Json], renamer: KeyRenamer, path: Location, levels: int) -> Location | None:
+    if levels <= 0 or not isinstance(value, dict | list):
+        return None
+    nodes = list(renamer.applying(schemas))
+    for key in value if isinstance(value, dict) else ():
+        if schemas and all(_is_closed_to(each, key, frozenset()) for each in schemas):
+            return (*path, key)
+    for step, item in value.items() if isinstance(value, dict) else enumerate(value):
+        found = _first(item, _schemas_below(nodes, step), renamer, (*path, step), levels - 1)
+        if found is not None:
+            return found
+    return None
+
+
+def _is_closed_to(schema: Json, key: str, known: AbstractSet[str]) -> bool:
+    """Tell whether a schema declares other properties only; one that declares none is a map, which takes any."""
+    if not isinstance(schema, dict):
+        return schema is False
+    if "object" not in types_named(schema, "object"):
+        return True
+    if not _UNDECIDED.isdisjoint(schema) or not _SPEAKING_OF_OTHERS.isdisjoint(schema):
+        return False
+    known = known | mapping(schema.get("properties")).keys() | set(required_names(schema))
+    if key in known:
+        return False
+    union = [*listing(schema.get("anyOf")), *listing(schema.get("oneOf"))]
+    return all(_is_closed_to(each, key, known) for each in union) if union else bool(known)
+
+
+def _schemas_below(nodes: list[JsonObject], step: str | int) -> list[Json]:
+    """Return the schemas of a property or an item, by all alternatives; none if one of them says nothing of it."""
+    kind = "object" if isinstance(step, str) else "array"
+    found: list[Json] = []
+    for node in nodes:
+        below = schemas_of_key([node], step) if isinstance(step, str) else schemas_of_item([node], step)
+        if said := list(below):
+            found += said
+        elif _ELSEWHERE.isdisjoint(node) and kind in types_named(node, kind):
+            return []
+    return found

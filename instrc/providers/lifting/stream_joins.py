@@ -1,0 +1,576 @@
+"""Join the pieces of a stream into one response, for each protocol as its provider documents it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TypeAlias
+
+from instrc.providers.lifting.envelopes import is_ended
+from instrc.providers.lifting.parts import content, joined_calls
+from instrc.providers.lifting.reply import first, says_something
+from instrc.text.jsonvalue import Json, JsonArray, JsonObject, listing, mapping, text_or_empty
+
+_Mark: TypeAlias = Callable[[JsonObject], bool]
+_Join: TypeAlias = Callable[[list[JsonObject]], JsonObject]
+_LAST_WORDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.done"})
+_OF_A_CHOICE = frozenset({"delta", "text", "content_filter_offsets"})
+"""Members of a piece of a choice: Azure tells what it filtered in pieces of its own."""
+_OF_AN_END = frozenset({"index", "finish_reason", "logprobs", "stop_reason", "matched_stop"})
+"""Members of the last piece of a choice, where it says no more than why the answer ended."""
+_BESIDE = ("session.", "conversation.", "rate_limits.", "input_audio_buffer.", "output_audio_buffer.", "transcription_session.")
+"""Events of Realtime that stand between those of a response."""
+_ERRORS_OF_CONVERSE = frozenset(
+    {"internalServerException", "modelStreamErrorException", "serviceUnavailableException"}
+    | {"throttlingException", "validationException"}
+)
+_OF_LIVE = ("toolCall", "tool_call", "serverContent", "server_content", "setupComplete", "setup_complete", "usageMetadata")
+_OF_CONVERSE = _ERRORS_OF_CONVERSE | {
+    *("messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata")
+}
+
+
+def join_chat(pieces: list[JsonObject]) -> JsonObject:
+    """Join the deltas of Chat Completions; calls are told apart by `index`, and by `id` where a server counts wrongly."""
+    said: JsonObject = {"role": "assistant", "content": "", "tool_calls": []}
+    calls: dict[Hashable, JsonObject] = {}
+    joined: JsonArray = []
+    reason: Json = None
+    for choice in _choices_of(pieces):
+        reason = choice.get("finish_reason") or reason
+        delta = mapping(choice.get("delta")) or {"content": choice.get("text")}  # servers that complete texts have no deltas
+        for word in ("content", "refusal"):
+            if more := _words_of(delta.get(word)):
+                said[word] = text_or_empty(said.get(word)) + more
+        if isinstance(function := delta.get("function_call"), dict):
+            said["function_call"] = _joined(mapping(said.get("function_call")), function)
+        calls_now = delta.get("tool_calls")
+        for position, part in enumerate(
+            [calls_now] if isinstance(calls_now, dict) else listing(calls_now)
+        ):  # TGI sends one call bare
+            if not isinstance(part, dict):
+                continue
+            index = _index(part.get("index", position))
+            known = calls.get(index)
+            own = None if part.get("id") == "null" else part.get("id")  # as Mistral's library writes that there is none
+            if known is None or (own and known.get("id") and own != known["id"]):
+                known = calls[index] = {"id": own, "type": "function", "function": {}}
+                joined.append(known)
+            known["id"] = known["id"] or own
+            if isinstance(function := part.get("function"), dict):
+                known["function"] = _joined(mapping(known["function"]), function)
+    said["tool_calls"] = joined
+    return {"choices": [{"message": said, "finish_reason": reason or "length"}]}
+
+
+def _choices_of(pieces: list[JsonObject]) -> Iterator[JsonObject]:
+    """Yield the first choice of each piece, others are other answers."""
+    for piece in pieces:
+        yield from (choice for choice in map(mapping, listing(piece.get("choices"))) if choice.get("index", 0) == 0)
+
+
+def _words_of(content: Json) -> str:
+    """Return the text of a delta: Mistral sends it in parts where a model thinks before it."""
+    if isinstance(content, str):
+        return content
+    return "".join(text_or_empty(item.get("text")) for item in map(mapping, listing(content)) if item.get("type") == "text")
+
+
+def _joined(known: JsonObject, part: JsonObject) -> JsonObject:
+    """Return a function with one more fragment: a name comes whole, arguments in fragments of text or whole as an object."""
+    joined: JsonObject = dict(known)
+    if isinstance(name := part.get("name"), str) and name:
+        joined["name"] = name
+    arguments = part.get("arguments")
+    if isinstance(arguments, str):
+        joined["arguments"] = text_or_empty(known.get("arguments")) + arguments
+    elif arguments is not None:
+        joined["arguments"] = arguments
+    return joined
+
+
+def _index(value: Json) -> Hashable:
+    """Return what the pieces of one part have in common: a number or a text; all that a provider does not send is alike."""
+    return None if isinstance(value, dict | list) else value
+
+
+_GROWING = {"output_text": "text", "text": "text", "refusal": "refusal"}
+"""The members of the parts of messages that grow, by the word for them in the types of events."""
+_GROWING_CALLS = {
+    "function_call_arguments": ("function_call", "arguments"),
+    "custom_tool_call_input": ("custom_tool_call", "input"),
+}
+"""The types of items, and the members of them that grow, by the word for them in the types of events."""
+_OF_SMOLAGENTS = frozenset({"content", "tool_calls", "token_usage"})
+
+
+def join_of(pieces: list[JsonObject]) -> _Join | None:
+    """Return what joins the pieces of the provider that all of them are from; `None` if there is none."""
+    return next((join for mark, join in _KINDS if all(map(mark, pieces))), None) if pieces else None
+
+
+def _of_chat(piece: JsonObject) -> bool:
+    choices = piece.get("choices")
+    return isinstance(choices, list) and all(
+        isinstance(choice, dict) and (choice.keys() & _OF_A_CHOICE or choice.keys() <= _OF_AN_END) for choice in choices
+    )
+
+
+def _gemini(pieces: list[JsonObject]) -> JsonObject:
+    """Join the candidates of Gemini: each piece brings further parts, the last one says why it ended."""
+    parts: JsonArray = []
+    ended: JsonObject = {}
+    joined: JsonObject = {}
+    for piece in pieces:
+        if isinstance(feedback := first(piece, "promptFeedback", "prompt_feedback"), dict):
+            joined["promptFeedback"] = feedback
+        for candidate in listing(piece.get("candidates"))[:1]:
+            if isinstance(candidate, dict):
+                parts += listing(mapping(candidate.get("content")).get("parts"))
+                if reason := first(candidate, "finishReason", "finish_reason"):
+                    ended["finishReason"] = reason
+                if why := first(candidate, "finishMessage", "finish_message"):
+                    ended["finishMessage"] = why
+    if "finishReason" not in ended and "promptFeedback" not in joined:
+        ended["finishReason"] = "MAX_TOKENS"
+    said = _texts_joined(joined_calls(parts))
+    return {"candidates": [{"content": {"role": "model", "parts": said}, **ended}], **joined}
+
+
+def _ollama(pieces: list[JsonObject]) -> JsonObject:
+    """Join the lines of Ollama: text in fragments, calls whole, and the reason with the last."""
+    reason: Json = pieces[-1].get("done_reason") if pieces[-1].get("done") else "length"
+    messages = [message for piece in pieces if isinstance(message := piece.get("message"), dict)]
+    if not messages:
+        return {"done_reason": reason, "done": True, "response": "".join(str(piece.get("response") or "") for piece in pieces)}
+    content = "".join(text_or_empty(message.get("content")) for message in messages)
+    calls: JsonArray = [call for message in messages for call in listing(message.get("tool_calls"))]
+    return {"done_reason": reason, "message": {"role": "assistant", "content": content, "tool_calls": calls}}
+
+
+def _live(pieces: list[JsonObject]) -> JsonObject:
+    """Join the messages of Gemini's Live API: calls come whole, text in parts, and a turn says when it is complete."""
+    parts: JsonArray = []
+    ended = False
+    for piece in pieces:
+        calls = mapping(first(piece, "toolCall", "tool_call"))
+        parts += [{"functionCall": call} for call in listing(first(calls, "functionCalls", "function_calls"))]
+        content = mapping(first(piece, "serverContent", "server_content"))
+        parts += listing(mapping(first(content, "modelTurn", "model_turn")).get("parts"))
+        ended = ended or bool(calls) or bool(first(content, "turnComplete", "turn_complete", "generationComplete"))
+    said: JsonObject = {"role": "model", "parts": _texts_joined(parts)}
+    return {"candidates": [{"content": said, "finishReason": "STOP" if ended else "MAX_TOKENS"}]}
+
+
+def _converse(pieces: list[JsonObject]) -> JsonObject:
+    """Join the events of Bedrock's ConverseStream."""
+    blocks: dict[Hashable, JsonObject] = {}
+    reason: Json = None
+    for piece in pieces:
+        if wrong := piece.keys() & _ERRORS_OF_CONVERSE:
+            name = min(wrong)
+            return {"error": {"message": mapping(piece[name]).get("message") or name}}
+        start, change = mapping(piece.get("contentBlockStart")), mapping(piece.get("contentBlockDelta"))
+        if use := mapping(mapping(start.get("start")).get("toolUse")):
+            blocks[_index(start.get("contentBlockIndex"))] = {"toolUse": {**use, "input": ""}}
+        if delta := mapping(change.get("delta")):
+            block = blocks.setdefault(_index(change.get("contentBlockIndex")), {})
+            if isinstance(text := delta.get("text"), str):
+                block["text"] = str(block.get("text") or "") + text
+            more, use = mapping(delta.get("toolUse")).get("input"), mapping(block.get("toolUse"))
+            if isinstance(more, str) and use:
+                use["input"] = text_or_empty(use.get("input")) + more
+        reason = mapping(piece.get("messageStop")).get("stopReason") or reason
+    content: JsonArray = [*blocks.values()]
+    return {"output": {"message": {"role": "assistant", "content": content}}, "stopReason": reason or "max_tokens"}
+
+
+def _typed(*beginnings: str) -> _Mark:
+    """Return the mark of events whose type begins with one of several words."""
+    return lambda piece: isinstance(kind := piece.get("type"), str) and kind.startswith(beginnings)
+
+
+def _messages(pieces: list[JsonObject]) -> JsonObject:
+    """Join the events of Anthropic Messages."""
+    content: JsonArray = []
+    blocks: dict[Hashable, JsonObject] = {}
+    reason: Json = None
+    for piece in pieces:
+        kind, delta, index = piece.get("type"), mapping(piece.get("delta")), _index(piece.get("index"))
+        block = blocks.get(index)
+        if kind == "error":
+            return {
+                "type": "error",
+                "error": piece.get("error") or {"message": piece.get("message") or piece.get("code") or "error"},
+            }
+        if kind == "content_block_start" and isinstance(begun := piece.get("content_block"), dict):
+            blocks[index] = dict(begun)
+            content.append(blocks[index])
+        elif block is not None and isinstance(more := delta.get("text"), str):
+            block["text"] = str(block.get("text") or "") + more
+        elif block is not None and isinstance(more := delta.get("partial_json"), str):
+            block["input"] = text_or_empty(block.get("input")) + more
+        elif kind == "message_delta":
+            reason = delta.get("stop_reason") or reason
+    return {"role": "assistant", "content": content, "stop_reason": reason or "max_tokens"}
+
+
+def _inference(pieces: list[JsonObject]) -> JsonObject:
+    """Join the tokens of TGI; the last piece has the whole text and the reason for its end."""
+    last = pieces[-1]
+    tokens = [mapping(piece["token"]) for piece in pieces]
+    said = "".join(text_or_empty(token.get("text")) for token in tokens if token.get("special") is not True)
+    ended = isinstance(last.get("generated_text"), str)
+    details: Json = last.get("details") if ended else {"finish_reason": "length"}
+    return {"generated_text": text_or_empty(last.get("generated_text")) or said, "details": details}
+
+
+def _llama(pieces: list[JsonObject]) -> JsonObject:
+    last = pieces[-1]
+    cut = last["stop"] is False or last.get("stopped_limit") is True
+    said = "".join(text_or_empty(piece["content"]) for piece in pieces)
+    return {
+        "content": said,
+        "stop_type": "limit" if cut else last.get("stop_type"),
+        "tokens_predicted": last.get("tokens_predicted"),
+    }
+
+
+def _sglang(pieces: list[JsonObject]) -> JsonObject:
+    about = mapping(pieces[-1]["meta_info"])
+    reason = about.get("finish_reason") or {"type": "length"}
+    return {"text": _whole([text_or_empty(piece["text"]) for piece in pieces]), "meta_info": {**about, "finish_reason": reason}}
+
+
+def _of_watsonx(piece: JsonObject) -> bool:
+    results = listing(piece.get("results"))
+    return bool(results) and all({"generated_text", "stop_reason"} <= mapping(each).keys() for each in results)
+
+
+def _watsonx(pieces: list[JsonObject]) -> JsonObject:
+    results = [mapping(listing(piece["results"])[0]) for piece in pieces]
+    said = "".join(text_or_empty(each["generated_text"]) for each in results)
+    return {"results": [{"generated_text": said, "stop_reason": results[-1]["stop_reason"]}]}
+
+
+def _has(key: str, kind: type, *others: str) -> _Mark:
+    """Return the mark of pieces with a member of a type, and with others beside it."""
+    return lambda piece: isinstance(piece.get(key), kind) and all(other in piece for other in others)
+
+
+def _first_cohere(pieces: list[JsonObject]) -> JsonObject:
+    """Return the response that the last event of Cohere's first API carries, or what was said before it."""
+    calls = [call for piece in pieces for call in listing(piece.get("tool_calls"))]
+    said = "".join(text_or_empty(piece.get("text")) for piece in pieces if piece["event_type"] == "text-generation")
+    collected: JsonObject = {"text": said, **({"tool_calls": calls} if calls else {})}
+    if not isinstance(response := pieces[-1].get("response"), dict):
+        return {**collected, "generation_id": None, "finish_reason": "MAX_TOKENS"}
+    summary = {key: item for key, item in response.items() if item or key not in collected}
+    return {"generation_id": None, "finish_reason": pieces[-1].get("finish_reason"), **collected, **summary}
+
+
+def _dashscope(pieces: list[JsonObject]) -> JsonObject:
+    """Join the pieces of DashScope: each holds the whole answer until then, or (with `incremental_output`) what is new."""
+    outputs = [mapping(piece["output"]) for piece in pieces]
+    choices = [mapping(next(iter(listing(output.get("choices"))), None)) or {"message": output} for output in outputs]
+    said = [mapping(choice.get("message")) for choice in choices]
+    reason = choices[-1].get("finish_reason") or outputs[-1].get("finish_reason")
+    names: dict[Json, JsonObject] = {}
+    fragments: dict[Json, list[str]] = {}
+    for call in (mapping(call) for message in said for call in listing(message.get("tool_calls"))):
+        place, function = call.get("index", 0), mapping(call.get("function"))
+        place = place if isinstance(place, int) else 0
+        known = names.setdefault(place, {"type": "function_call", "id": None, "name": None})
+        known["id"], known["name"] = known["id"] or call.get("id"), known["name"] or function.get("name")
+        fragments.setdefault(place, []).append(text_or_empty(function.get("arguments")))
+    calls: JsonArray = [{**known, "arguments": _whole(fragments[place])} for place, known in names.items()]
+    content = _whole([text_or_empty(message.get("content", message.get("text"))) for message in said])
+    message: JsonObject = {"role": "assistant", "content": content, "tool_calls": calls}
+    return {"choices": [{"message": message, "finish_reason": "length" if reason in {None, "null"} else reason}]}
+
+
+def _conversation(pieces: list[JsonObject]) -> JsonObject:
+    """Join the events of a conversation of Mistral: calls by their id, words in their order."""
+    calls: dict[str, JsonObject] = {}
+    words: list[str] = []
+    for piece in pieces:
+        kind, said = piece["type"], piece.get("content")
+        if kind == "conversation.response.error":
+            return {"error": {"message": piece.get("message") or "error"}}
+        if kind == "function.call.delta":
+            known = calls.setdefault(text_or_empty(piece.get("tool_call_id")), {"type": "function.call", "arguments": ""})
+            known["name"], known["tool_call_id"] = known.get("name") or piece.get("name"), piece.get("tool_call_id")
+            known["arguments"] = text_or_empty(known["arguments"]) + text_or_empty(piece.get("arguments"))
+        elif kind == "message.output.delta":
+            words.append(text_or_empty(said) or text_or_empty(mapping(said).get("text")))
+    content: JsonArray = [{"type": "text", "text": "".join(words)}] if any(words) else []
+    ended = pieces[-1]["type"] == "conversation.response.done"
+    return {"role": "assistant", "content": [*content, *calls.values()], "stop_reason": None if ended else "max_tokens"}
+
+
+def _responses(pieces: list[JsonObject]) -> JsonObject:
+    """Take the response that the last event of OpenAI's Responses carries; what was said before it, where it holds nothing."""
+    collected: JsonArray = [*_collected_items(pieces)]
+    for piece in reversed(pieces):
+        response, error = piece.get("response"), piece.get("error")
+        if piece.get("type") in _LAST_WORDS and isinstance(response, dict):
+            told = says_something(content(response.get("output")))
+            return {
+                "object": "response",
+                **response,
+                "output": _once_each(listing(response.get("output"))) if told else collected,
+            }
+        if piece.get("type") in {"error", "response.error"}:
+            return {"error": error if isinstance(error, dict) else {"message": piece.get("message") or "error"}}
+    words = [kind for piece in pieces if (kind := piece.get("type")) in _LAST_WORDS]
+    ended = "response.completed" if len(pieces) == 1 and is_ended(pieces[0]) else words[-1] if words else ""
+    status = {"response.completed": "completed", "response.done": "completed", "response.failed": "failed"}.get(
+        str(ended), "incomplete"
+    )
+    return {"object": "response", "status": status, "output": collected}
+
+
+def _smolagents(pieces: list[JsonObject]) -> JsonObject:
+    """Join deltas as those of Chat Completions, whose envelope they lack; smolagents says no reason for the end."""
+    chunks: list[JsonObject] = [{"choices": [{"index": 0, "delta": piece}]} for piece in pieces]
+    return join_chat([*chunks, {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}])
+
+
+def _cohere(pieces: list[JsonObject]) -> JsonObject:
+    """Join the events of Cohere's second API: calls and texts by their index."""
+    calls: dict[Json, JsonObject] = {}
+    texts: list[str] = []
+    reason: Json = None
+    for piece in pieces:
+        delta, kind = mapping(piece.get("delta")), piece["type"]
+        said = mapping(delta.get("message"))
+        index = place if isinstance(place := piece.get("index"), int) else len(calls)
+        if kind == "tool-call-start":
+            calls[index] = dict(mapping(said.get("tool_calls")))
+        elif kind == "tool-call-delta" and index in calls:
+            more = mapping(mapping(said.get("tool_calls")).get("function")).get("arguments")
+            known = mapping(calls[index].get("function"))
+            calls[index]["function"] = {**known, "arguments": f"{known.get('arguments') or ''}{more or ''}"}
+        elif kind in {"content-start", "content-delta"}:
+            more = mapping(said.get("content")).get("text")
+            texts.append(more if isinstance(more, str) else "")
+        reason = delta.get("finish_reason") or reason
+    message: JsonObject = {"role": "assistant", "content": "".join(texts), "tool_calls": [*calls.values()]}
+    return {"message": message, "finish_reason": reason or "MAX_TOKENS"}
+
+
+def _langchain(pieces: list[JsonObject]) -> JsonObject:
+    """Join the chunks of LangChain: calls by their index, words by their order; the last chunk says that it is the last."""
+    calls: dict[Json, JsonObject] = {}
+    texts: list[str] = []
+    beside: JsonObject = {}
+    about: JsonObject = {}
+    for piece in pieces:
+        said = piece.get("content")
+        texts += [said] if isinstance(said, str) else [_text_of(part) for part in listing(said)]
+        for call in map(mapping, listing(piece.get("tool_call_chunks"))):
+            index = call.get("index") if call.get("index") is not None else call.get("id")
+            known = calls.setdefault(index if isinstance(index, int | str) else len(calls), {"name": "", "args": "", "id": None})
+            for key in ("name", "args"):
+                known[key] = f"{known[key]}{call.get(key) or ''}"
+            known["id"] = known["id"] or call.get("id")
+        about |= mapping(piece.get("response_metadata"))
+        if isinstance(refusal := mapping(piece.get("additional_kwargs")).get("refusal"), str):
+            beside["refusal"] = f"{beside.get('refusal', '')}{refusal}"
+    if not about and all("chunk_position" in piece and piece["chunk_position"] is None for piece in pieces) and len(pieces) > 1:
+        about = {"finish_reason": "length"}
+    listed: Json = [{"type": "tool_call", **call} for call in calls.values()]
+    return {
+        "type": "ai",
+        "content": "".join(texts),
+        "tool_calls": listed,
+        "additional_kwargs": beside,
+        "response_metadata": about,
+    }
+
+
+def _pydantic_ai(pieces: list[JsonObject]) -> JsonObject:
+    """Join the events of pydantic-ai: a part begins, grows, and is told once more where it ends."""
+    parts: list[Json] = []
+    places: dict[Json, int] = {}
+    for piece in pieces:
+        index, kind, part = piece.get("index"), piece["event_kind"], piece.get("part")
+        if not isinstance(index, int):
+            continue
+        if kind == "part_start" and isinstance(part, dict):
+            places[index] = len(parts)
+            parts.append(dict(part))
+        elif kind == "part_end" and isinstance(part, dict) and index in places:
+            parts[places[index]] = part
+        elif kind == "part_delta" and index in places:
+            _grow(mapping(parts[places[index]]), mapping(piece.get("delta")))
+    return {"kind": "response", "parts": parts}
+
+
+def _of_llama_index(piece: JsonObject) -> bool:
+    said = piece.get("message")
+    chat = isinstance(said, dict) and isinstance(said.get("blocks"), list)
+    return "delta" in piece and "raw" in piece and (chat or isinstance(piece.get("text"), str))
+
+
+_KINDS: tuple[tuple[_Mark, _Join], ...] = (
+    (_of_chat, join_chat),
+    (
+        lambda piece: (
+            isinstance(piece.get("candidates"), list) or isinstance(first(piece, "promptFeedback", "prompt_feedback"), dict)
+        ),
+        _gemini,
+    ),
+    (lambda piece: isinstance(piece.get("done"), bool) and ("message" in piece or "response" in piece), _ollama),
+    (lambda piece: any(isinstance(piece.get(key), dict) for key in _OF_LIVE), _live),
+    (lambda piece: bool(piece) and piece.keys() <= _OF_CONVERSE, _converse),
+    (_typed("message_", "content_block_", "ping", "error"), _messages),
+    (lambda piece: "text" in mapping(piece.get("token")) and "generated_text" in piece, _inference),
+    (lambda piece: isinstance(piece.get("stop"), bool) and isinstance(piece.get("content"), str), _llama),
+    (lambda piece: isinstance(piece.get("meta_info"), dict) and isinstance(piece.get("text"), str), _sglang),
+    (_of_watsonx, _watsonx),
+    (_has("event_type", str), _first_cohere),
+    (_has("output", dict, "request_id"), _dashscope),
+    (_typed("conversation.response.", "message.output.", "function.call.", "tool.execution.", "agent.handoff."), _conversation),
+    (
+        _typed("response.", "ping", "error", *_BESIDE),
+        _responses,
+    ),  # events of Mistral's conversations begin as some of Realtime do
+    (lambda piece: {"content", "tool_calls"} <= piece.keys() <= _OF_SMOLAGENTS, _smolagents),
+    (_typed("message-", "content-", "tool-plan-", "tool-call-", "citation-", "debug"), _cohere),
+    (lambda piece: piece.get("type") == "AIMessageChunk", _langchain),
+    (_has("event_kind", str), _pydantic_ai),
+    (_of_llama_index, lambda pieces: pieces[-1]),  # each holds all that came before it
+)
+"""What the pieces of each protocol have in common, and what puts them together."""
+
+
+def _texts_joined(parts: JsonArray) -> JsonArray:
+    """Return parts in which the fragments of one text are one: each piece of a stream of Gemini brings a part of its own."""
+    made: JsonArray = []
+    for part in map(mapping, parts):
+        last = mapping(made[-1]) if made else {}
+        if (
+            isinstance(text := part.get("text"), str)
+            and isinstance(before := last.get("text"), str)
+            and _thinks(part) is _thinks(last)
+        ):
+            made[-1] = {**last, **part, "text": before + text}
+        else:
+            made.append(part)
+    return made
+
+
+def _thinks(part: JsonObject) -> bool:
+    return part.get("thought") is True
+
+
+def _whole(texts: list[str]) -> str:
+    """Return the text that pieces make: the last one, if each begins with the one before it, else all of them in a row."""
+    texts = [text for text in texts if text] or [""]
+    return texts[-1] if all(later.startswith(earlier) for earlier, later in pairwise(texts)) else "".join(texts)
+
+
+def _collected_items(pieces: list[JsonObject]) -> list[JsonObject]:
+    """Return the items of a stream of Responses, each once: servers of others repeat them, and count them wrongly."""
+    items: list[_Item] = []
+
+    def known(said: JsonObject, piece: JsonObject, *, begins: bool = False) -> _Item:
+        place = _index(piece.get("output_index"))
+        found = next((item for item in items if item.is_called(said)), None)
+        found = found or next((item for item in reversed(items) if item.is_at(said, place, begins=begins)), None)
+        if found is None:
+            items.append(found := _Item(dict(said), place))
+        return found
+
+    for piece in pieces:
+        family, _, event = text_or_empty(piece.get("type")).removeprefix("response.").partition(".")
+        item, more = piece.get("item"), piece.get("delta")
+        about: JsonObject = {key: piece[key] for key in ("call_id", "name") if isinstance(piece.get(key), str)}
+        about["id"] = piece.get("item_id")
+        if family == "output_item" and isinstance(item, dict):
+            one = known(item, piece, begins=event == "added")
+            one.grow(item)
+            one.ended = event == "done"
+        elif family in _GROWING_CALLS:
+            kind, member = _GROWING_CALLS[family]
+            one = known({**about, "type": kind}, piece)
+            _add(one.said, member, more if event == "delta" else None, piece.get(member))
+        elif family in _GROWING and event in {"delta", "done"}:
+            one = known({**about, "type": "message"}, piece)
+            part = one.parts.setdefault(
+                _index(piece.get("content_index")), {"type": "refusal" if family == "refusal" else "output_text"}
+            )
+            _add(part, _GROWING[family], more if event == "delta" else None, piece.get(_GROWING[family]))
+            one.grow({"content": [*one.parts.values()]})
+    return [item.said for item in items]
+
+
+@dataclass(slots=True)
+class _Item:
+    """An item of a stream of Responses, as it has grown."""
+
+    said: JsonObject
+    place: Hashable
+    ended: bool = False
+    parts: dict[Hashable, JsonObject] = field(default_factory=dict)
+    """The parts of a message that grew by their fragments, by their number."""
+
+    def is_called(self, said: JsonObject) -> bool | None:
+        """Say whether an event is about this item by its ids; `None` where one of them has none."""
+        told = [(mine, theirs) for key in ("id", "call_id") if (mine := self.said.get(key)) and (theirs := said.get(key))]
+        return any(mine == theirs for mine, theirs in told) if told else None
+
+    def is_at(self, said: JsonObject, place: Hashable, *, begins: bool) -> bool:
+        """Say whether an event is about this item by its type and place, where ids do not tell: servers count wrongly."""
+        other = self.is_called(said) is False and (begins or self.ended)
+        return self.place == place and self.said.get("type") == said.get("type") and not other
+
+    def grow(self, said: JsonObject) -> None:
+        """Take over what an event says of the whole item; what is empty in it takes nothing away."""
+        self.said |= {key: held for key, held in said.items() if key not in self.said or _is_told(key, held)}
+
+
+def _is_told(key: str, held: Json) -> bool:
+    return says_something(content(held)) if key == "content" else bool(held)
+
+
+def _add(said: JsonObject, member: str, more: Json, whole: Json) -> None:
+    """Let a member grow by a fragment, or be what an event says it is as a whole."""
+    if isinstance(more, str):
+        said[member] = text_or_empty(said.get(member)) + more
+    elif isinstance(whole, str) and whole:
+        said[member] = whole
+
+
+def _once_each(items: JsonArray) -> JsonArray:
+    """Return items without those that are told again under the same id: the last one counts, in the place of the first."""
+    found: dict[Hashable, Json] = {}
+    for place, item in enumerate(items):
+        name = first(mapping(item), "call_id", "id")
+        found[(mapping(item)["type"], name) if isinstance(name, str) and _is_typed(item) else place] = item
+    return [*found.values()]
+
+
+def _is_typed(item: Json) -> bool:
+    return isinstance(mapping(item).get("type"), str)
+
+
+def _text_of(part: Json) -> str:
+    if isinstance(part, str):
+        return part
+    text = part.get("text") if isinstance(part, dict) and part.get("type") == "text" else None
+    return text if isinstance(text, str) else ""
+
+
+def _grow(part: JsonObject, delta: JsonObject) -> None:
+    for key, more in (("tool_name", delta.get("tool_name_delta")), ("content", delta.get("content_delta"))):
+        if isinstance(more, str):
+            part[key] = f"{part.get(key) or ''}{more}"
+    known, more = part.get("args"), delta.get("args_delta")
+    if isinstance(more, str):
+        part["args"] = f"{known if isinstance(known, str) else ''}{more}"
+    elif isinstance(more, dict):
+        part["args"] = {**mapping(known), **more}
+    part["tool_call_id"] = part.get("tool_call_id") or delta.get("tool_call_id")

@@ -1,0 +1,59 @@
+"""Encode a value as a model would write it for a target."""
+
+from __future__ import annotations
+
+from instrc.problems.errors import CompileError, CompileWarning
+from instrc.problems.targets import LossyTarget, UnreadableMap
+from instrc.providers.lowering.context import LoweringOptions
+from instrc.providers.lowering.encoding import encoded
+from instrc.providers.lowering.lower import Lowering, lower_tool
+from instrc.providers.maps import map_of, records_in
+from instrc.providers.targets import known_target
+from instrc.text.arguments import takes_plain_values, text_or_none, truth
+from instrc.text.callers import warn_caller
+from instrc.text.jsonvalue import Json, JsonObject
+from instrc.tools.tool import Tool
+
+
+@takes_plain_values
+def encode(value: object, map: object, name: str | None = None, *, check: bool = True) -> Json:  # noqa: A002  -- the word for it everywhere else
+    """Return a value as a model would write it for the target: what `lift` turns back into it.
+
+        lowered = instrc.lower({"type": "object", "properties": {"days": {"type": "object"}}}, "openai")
+        sent = instrc.encode({"days": {"Monday": 1}}, lowered)
+        assert instrc.lift(sent, lowered).call.value == {"days": {"Monday": 1}}
+
+    `value` is JSON, or an instance of a model of pydantic or a dataclass.  `map` is a lowering or its map, as for `lift`.
+    `name` says which tool, where the map is that of several.
+    With `check`, a value that does not satisfy the schema it was lowered from is an `AnswerError` with `invalid-answer` problems.
+
+    A `format` counts as well, as it does for `lift`: a time needs a zone where the format is `time` or `date-time`,
+    which pydantic says of every `time` and `datetime` but not of a `NaiveDatetime`.
+
+    For examples in prompts, such as `few_shot_examples` of GigaChat.  `Inexpressible` if the target has no words for it;
+    where null is the default of a property and cannot be told from leaving it out, it is left out, with a `CompileWarning`
+    if it was given in JSON.  Keys are in the order of the payload, as a model writes them.
+    """
+    records = records_in(map)
+    record = map_of(text_or_none("name", name), records)
+    if record is None:
+        raise CompileError([UnreadableMap(reason=f"it knows no tool `{name}`")])
+    sent, left_out = encoded(value, record, _payload_schema(map, record), check=truth("check", check))
+    known = known_target(record["target"])
+    if left_out and isinstance(value, dict | list) and known is not None and not known.null:  # others are sent null for it
+        reason = "is null, which cannot be told from leaving a property out: what is null is left out"
+        problem = LossyTarget(target=str(record["target"]), keyword="default", pointer="", reason=reason)
+        warn_caller(CompileWarning(problem))
+    return sent
+
+
+def _payload_schema(given: object, record: JsonObject) -> Json:
+    """Return the schema that is sent by a map: that of its lowering, or of the same lowering done again."""
+    for each in (given, *getattr(given, "lowerings", ())):
+        if isinstance(each, Lowering) and each.map == record:
+            return each.schema
+    dialect = known_target(record["target"])
+    if dialect is None or record.get("codec") is None:
+        return True  # in our order, which is that of a payload of the same shape
+    again = lower_tool(Tool("tool", record["schema"]), dialect, LoweringOptions())
+    return again.schema if again.map.get("codec") == record["codec"] else True

@@ -1,0 +1,52 @@
+"""Encode a value by the map of one tool."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from instrc.problems.errors import AnswerError
+from instrc.problems.targets import InvalidAnswer
+from instrc.providers.arrange import Arranger
+from instrc.providers.key_renaming import KeyRenamer, undeclared_key
+from instrc.providers.targets import known_target
+from instrc.providers.transcode import Inexpressible, Transcoder
+from instrc.schema.validation import json_fault, validate
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonObject, equal, pointer
+from instrc.tools.python_values import json_of, why_unwritten
+
+
+def encoded(value: object, record: JsonObject, schema: Json, *, check: bool = True) -> tuple[Json, bool]:
+    """Return a value as it is sent, in the order of the payload's schema, and whether nulls had to be left out."""
+    written = cast("Json", json_of(value, as_input=True))
+    if (fault := json_fault(written)) is not None:
+        reason = why_unwritten(value) if not fault[0] else ""
+        raise AnswerError([InvalidAnswer(pointer=fault[0], reason=f"{fault[1]}: {reason}" if reason else fault[1])])
+    own = record["schema"]
+    if check:
+        if wrong := validate(written, own):
+            raise AnswerError([InvalidAnswer(pointer=each.instance, reason=each.message) for each in wrong])
+        _refuse_undeclared(written, record)
+    try:
+        sent, left_out = Transcoder(record).write(Arranger(own).arranged(written, [own])), False
+    except Inexpressible:
+        spared = KeyRenamer(own, spare=True).converted(written, [own])
+        if equal(spared, written):
+            raise
+        sent, left_out = Transcoder(record).write(spared), True
+    return Arranger(schema).arranged(sent, [schema]), left_out
+
+
+def _refuse_undeclared(value: Json, record: JsonObject) -> None:
+    """Raise `Inexpressible` for a key that the schema leaves open, and that the closed objects of the payload forbid."""
+    dialect = known_target(record["target"])
+    if dialect is None or not dialect.closed:
+        return
+    place = undeclared_key(value, record["schema"], levels=dialect.limits.depth)
+    if place is not None:
+        key, where = dumps(place[-1], indent=False), pointer(place[:-1]) or "/"
+        message = (
+            f"the key {key} at {where} is not declared, and `{dialect.name}` closes objects: "
+            "declare it in `properties`, or let `additionalProperties` say what else there may be"
+        )
+        raise Inexpressible(message)
