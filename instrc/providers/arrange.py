@@ -21,7 +21,7 @@ class Arranger:
         """Unions of which all alternatives have the same plain members in the same order, by the identity of their lists."""
 
     def arranged(self, value: Json, schemas: list[Json], level: int = 0) -> Json:
-        """Return the value in order, by all that is said of its place."""
+        """Return the value with its keys in the order of the schemas of its place."""
         if level > RENAMED_LEVELS or not isinstance(value, dict | list):
             return value
         nodes = list(self._applying(schemas, value))
@@ -37,7 +37,7 @@ class Arranger:
         }
 
     def _applying(self, schemas: list[Json], value: Json) -> Iterator[JsonObject]:
-        """Yield what is said of a place, of unions by the likeliest alternatives."""
+        """Yield the schemas of a place, of unions those of the likeliest alternatives."""
         stack: list[Json] = list(reversed(schemas))
         seen: set[int] = set()
         while stack:
@@ -56,7 +56,7 @@ class Arranger:
             stack += [*listing(node.get("allOf")), local_target(self._root, node.get("$ref"))]
 
     def _are_alike(self, branches: list[Json]) -> bool:
-        """Tell whether it makes no difference which alternative orders a value."""
+        """Return whether all alternatives order a value alike."""
         if not branches:
             return False
         if (known := self._alike.get(id(branches))) is None:

@@ -17,7 +17,7 @@ else:
     Json = Any  # msgspec reads no alias that refers to itself
 
 NULL_WORD = "<null>"
-"""What says null where null itself says that a property is left out."""
+"""The word for null where null itself means that a property is absent."""
 
 
 class More(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
@@ -45,7 +45,7 @@ class Tag(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
 
 
 class ObjectCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="object"):
-    """An object is an object with other keys, or other values under them."""
+    """Decode an object with other keys or values."""
 
     members: dict[str, Member] = field(default_factory=dict, name="keys")
     other: Codec = None
@@ -58,14 +58,14 @@ class ObjectCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag
 
 
 class ArrayCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="array"):
-    """A list is a list of other items."""
+    """Decode a list item by item."""
 
     prefix: tuple[Codec, ...] = ()
     items: Codec = None
 
 
 class PairsCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="pairs"):
-    """A list of `{key, value}` objects is an object."""
+    """Decode a list of `{key, value}` objects to an object."""
 
     item: Codec = None
     by: tuple[ByPattern, ...] = ()
@@ -73,7 +73,7 @@ class PairsCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_
 
 
 class TupleCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="tuple"):
-    """An object is a list: its places by name, and the list of what follows them under the name `more`."""
+    """Decode an object to a list: its places by name, and the list of further items under the name `more`."""
 
     keys: tuple[str, ...]
     item: Codec = None
@@ -81,7 +81,7 @@ class TupleCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_
 
 
 class TextCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="text"):
-    """A text is a value written as JSON, or itself where it is none."""
+    """Decode a text as JSON; a text that is not JSON is itself."""
 
     kinds: tuple[str, ...] | None = None
     """The types it can be; `None` for any."""
@@ -90,10 +90,10 @@ class TextCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_f
 
 
 class ValuesCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="values"):
-    """A literal is another one."""
+    """Replace literals by others."""
 
     values: tuple[tuple[Json, Json], ...]
-    """What is sent, and what it means."""
+    """Pairs of a sent value and the original."""
     fold: bool = False
     """Whether the case of what is sent may differ."""
 
@@ -107,7 +107,7 @@ class Alternative(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
 
 
 class UnionCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="union"):
-    """A value is what the first alternative says that accepts it."""
+    """Decode by the first alternative that accepts the value."""
 
     of: tuple[Alternative, ...]
 
@@ -123,13 +123,13 @@ class Choice(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
 
 
 class ChoiceCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="choice"):
-    """The key `choice` of an object names the alternative that another key holds."""
+    """Decode an object whose key `choice` names the alternative that another key holds."""
 
     of: dict[str, Choice]
 
 
 class BoxCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="box"):
-    """The one key of an object, a tag aside, holds the value."""
+    """Decode an object with one key, besides a tag, to the value of the key."""
 
     key: str
     codec: Codec = None
@@ -137,7 +137,7 @@ class BoxCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_fi
 
 
 class PlanCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="plan"):
-    """The uniform spelling of a plan is the typed one."""
+    """Decode the uniform spelling of a plan to the typed one."""
 
     raw: dict[str, tuple[str, ...]]
     """By tool, the arguments that are texts whatever is in them."""
@@ -145,7 +145,7 @@ class PlanCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_f
 
 
 class RefCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="ref"):
-    """A codec of the map's `codecs`, because it is recursive or stands in several places."""
+    """Refer to a codec of the map's `codecs`, which is recursive or used in several places."""
 
     name: str
     null: bool = False
@@ -153,7 +153,7 @@ class RefCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_fi
 
 
 class NamesCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="names"):
-    """A value is the same with other keys, wherever its schema speaks of them."""
+    """Rename keys wherever the schema declares them."""
 
     keys: dict[str, str] = {}
     """Our names by those that are sent."""
@@ -190,12 +190,12 @@ class Member(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     missing: bool = False
     """Whether a missing key means null."""
     unsaid: bool = False
-    """Whether null cannot be said."""
+    """Whether null cannot be expressed."""
     codec: Codec = None
 
     @property
     def acts(self) -> bool:
-        """Whether anything is undone besides what the codec of the value undoes."""
+        """Whether it changes anything beyond the codec of its value."""
         return bool(self.key is not None or self.absent or self.null is not None or self.missing or self.unsaid)
 
 
@@ -295,7 +295,7 @@ def changed(codecs: Iterable[Codec], change: Callable[[SomeCodec, SomeCodec], Co
 
 
 def prune(codec: Codec, definitions: Mapping[str, Codec]) -> tuple[Codec, dict[str, Codec]]:
-    """Drop references to definitions in which nothing changes; return what is left of the codec and of the definitions."""
+    """Return a codec and its definitions without those that change nothing."""
     if not definitions:
         return codec, {}  # what changes nothing is not made, and only a reference may turn out to lead to such
     trivial = set(definitions)
@@ -303,7 +303,7 @@ def prune(codec: Codec, definitions: Mapping[str, Codec]) -> tuple[Codec, dict[s
         trivial -= busy
 
     def left(_: SomeCodec, new: SomeCodec) -> Codec:
-        """Return a codec without what changes nothing; `None` if that is all of it."""
+        """Return the codec; `None` if it changes nothing."""
         return new if _acts(new, trivial) or any(parts(new)) else None
 
     names = [name for name in definitions if name not in trivial]
@@ -312,7 +312,7 @@ def prune(codec: Codec, definitions: Mapping[str, Codec]) -> tuple[Codec, dict[s
 
 
 def _acts(codec: SomeCodec, trivial: set[str]) -> bool:
-    """Say whether a codec changes anything, the codecs inside of it aside, if the definitions named `trivial` change nothing."""
+    """Return whether a codec itself changes anything, if the definitions named `trivial` change nothing."""
     match codec:
         case RefCodec():
             return codec.name not in trivial

@@ -1,4 +1,4 @@
-"""What one target accepts, as one value, and the words and patterns that several targets share."""
+"""The dialect of a target: what it accepts, and the constants that several targets share."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def _tool_message() -> Json:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spelling:
-    """What is written otherwise than JSON Schema writes it, once a schema is finished."""
+    """How a target spells a finished schema differently from JSON Schema."""
 
     capitals: bool = False
     """Whether the names of types are written in capitals."""
     nullable: bool = False
-    """Whether null is said by `nullable: true` beside another type, and nowhere else."""
+    """Whether null is written as `nullable: true` beside another type only."""
     inputs: frozenset[str] = frozenset()
     """The types of inputs, where the properties of the root stand for the schema: each has one, and a description.
 
@@ -65,7 +65,7 @@ class NameRule:
     rest: str
     most: int
     words: frozenset[str] = frozenset()
-    """Names that fit the alphabet and are refused all the same, such as the keywords of Python."""
+    """Reserved names, such as the keywords of Python."""
     identifier: bool = False
     """Whether Python must take the name as an identifier, which is a little less than the alphabet says."""
 
@@ -76,12 +76,12 @@ class NameRule:
 
     @cached_property
     def refused(self) -> re.Pattern[str]:
-        """What matches each sign that may not stand behind the first."""
+        """A pattern for characters that are illegal after the first."""
         return re.compile(f"(?![{self.rest}]).", re.DOTALL)
 
     @property
     def joint(self) -> str:
-        """What stands between the parts of a name: an underscore, or nothing where that is refused."""
+        """The separator of the parts of a name: an underscore, or nothing where that is illegal."""
         return "" if self.refused.match("_") else "_"
 
     @cached_property
@@ -93,14 +93,14 @@ class NameRule:
         return re.compile(f"(?:[{self.first}][{self.rest}]{{0,{self.most - 1}}}\n)*")
 
     def allows_all(self, names: Collection[str]) -> bool:
-        """Say whether each of several names may be sent as it is: one look at all of them takes a fraction of one at each."""
+        """Return whether all names are legal; one match of all is much faster than one each."""
         if self.several is None:
             return all(map(self.allows, names))
         text = "\n".join([*names, ""])
         return text.count("\n") == len(names) and self.several.fullmatch(text) is not None
 
     def allows(self, name: str) -> bool:
-        """Say whether a name may be sent as it is."""
+        """Return whether a name is legal."""
         if name in self.words or (self.identifier and not name.isidentifier()):
             return False
         return self.pattern.fullmatch(name) is not None
@@ -117,7 +117,7 @@ class Fact(NamedTuple):
     source: str
     date: str
     fields: tuple[str, ...] = ()
-    """The fields of `Dialect` that say so; none for what people are told only."""
+    """The fields of `Dialect` that express it; none for facts that are only for readers."""
 
 
 _WORDS = re.compile(r"@[a-z-]+")
@@ -125,7 +125,7 @@ _WORDS = re.compile(r"@[a-z-]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """A target: its envelope, its rules for names, the keywords it takes, how it says what JSON Schema says otherwise."""
+    """A target: its envelope, its rules for names, its keywords, and its spelling of the others."""
 
     name: str
     title: str
@@ -140,7 +140,7 @@ class Dialect:
     tool: bool = True
     """Whether the payload is a tool; otherwise it is the shape of an answer."""
     result: Json = field(default_factory=_tool_message)
-    """The message that tells the model what a call gave.
+    """The message with the result of a call.
 
     The words in it are `@id`, `@name`, `@text`, `@json`, `@object`, and of an error `@error` (true) or `@status` (`error`).
     """
@@ -155,17 +155,17 @@ class Dialect:
     root: Literal["any", "object", "plain"] = "plain"
     """What the root may be: any schema; `type: object` with anything beside it; `type: object` without combinators."""
     every_required: bool = False
-    """Whether each property must be required, so that optional ones are said as nullable."""
+    """Whether each property must be required, so that optional ones are nullable."""
     order: Order = "schema"
     closed: bool = True
     """Whether each object says `additionalProperties: false`."""
     maps: Literal["keep", "pairs"] = "keep"
     tuples: Literal["keep", "object"] = "keep"
     anything: Literal["keep", "text"] = "keep"
-    """How a place without any constraint is said: as the empty schema, or as JSON written into a string."""
+    """How an unconstrained value is written: as the empty schema, or as JSON text."""
     recursion: Literal["keep", "unroll", "refuse"] = "keep"
     shares: bool = False
-    """Whether what stands in several places of a large payload is sent once, as a definition that they refer to."""
+    """Whether repeated parts of a large payload are sent once, as a definition."""
     unions: Literal["anyOf", "choice"] = "anyOf"
     """`choice`: no combinators at all, so one object names the alternative and holds it."""
     first_keys: bool = False
@@ -235,7 +235,7 @@ class Dialect:
     facts: tuple[Fact, ...] = ()
 
     words: frozenset[str] = field(init=False, compare=False, repr=False)
-    """The words of the envelope, in whose places something is filled in."""
+    """The placeholders of the envelope."""
     named: bool = field(init=False, compare=False, repr=False)
     """Whether the envelope says the name of the tool."""
     describable: bool = field(init=False, compare=False, repr=False)
@@ -259,7 +259,7 @@ class Dialect:
         return self.most_count if self.most_items is None else self.most_items
 
     def takes_step(self, step: float) -> bool:
-        """Tell whether numbers may be multiples of `step`; integers may always."""
+        """Return whether numbers may be multiples of `step`; integers may always."""
         if self.fine_steps:
             return True
         decimals = 0
@@ -268,7 +268,7 @@ class Dialect:
         return decimals < 2 or step < 10
 
     def __post_init__(self) -> None:
-        """Find once what is asked for in each lowering."""
+        """Compute values that every lowering needs."""
         words = frozenset(_WORDS.findall(str(self.envelope)))
         most = self.limits
         for name, fact in {
@@ -378,7 +378,7 @@ def relaxed(dialect: Dialect) -> Dialect:
 
 
 def fill_envelope(envelope: Json, values: dict[str, Json]) -> Json:
-    """Return the envelope with its words replaced; a member whose value is `None` is left out."""
+    """Return the envelope with its words replaced; members whose value is `None` are left out."""
     if isinstance(envelope, str):
         return values.get(envelope, envelope)
     if isinstance(envelope, dict):

@@ -111,7 +111,7 @@ def _names(node: JsonObject) -> Iterator[str]:
 
 
 def _is_null_by_default(nodes: list[JsonObject], name: str) -> bool:
-    """Say whether leaving a property out means null, by all that is said of it."""
+    """Return whether leaving a property out means null, by all that is said of it."""
     declared = [mapping(properties[name]) for node in nodes if name in (properties := mapping(node.get("properties")))]
     needed = any(name in required_names(node) for node in nodes)
     return bool(declared) and not needed and all("default" in each and each["default"] is None for each in declared)
@@ -159,7 +159,7 @@ def folded(value: str, known: list[str]) -> str:
 
 
 def likeness(schema: Json, value: Json) -> tuple[int, int]:
-    """Say how like an alternative a value is: by the constants in it that are right, and by its keys."""
+    """Return how similar a value is to an alternative, by its constants and its keys."""
     held = mapping(value)
     declared = mapping(mapping(schema).get("properties"))
     right = 0
@@ -237,7 +237,7 @@ def _first(value: Json, schemas: list[Json], renamer: KeyRenamer, path: Location
 
 
 def _is_closed_to(schema: Json, key: str, known: AbstractSet[str]) -> bool:
-    """Tell whether a schema declares other properties only; one that declares none is a map, which takes any."""
+    """Return whether a schema declares other properties only; one that declares none is a map, which takes any key."""
     if not isinstance(schema, dict):
         return schema is False
     if "object" not in types_named(schema, "object"):

@@ -25,7 +25,7 @@ _OF_A_TOOL = AS_SENT | {"properties", "json_schema"}
 
 
 def _maps(value: object, level: int) -> Iterator[JsonObject]:
-    """Yield the maps in what a program has at hand."""
+    """Yield the maps in a value: a map, a lowering, a tool, or a collection of them."""
     if level > 5:  # a tool in a list of tools in a result in an answer of MCP, and a level to spare
         _refuse("there is no map in it")
     if not isinstance(value, Mapping | list | tuple) and (inside := attribute(value, "map")) is not None:
@@ -68,10 +68,10 @@ def _refuse(reason: str) -> NoReturn:
 
 
 class _Model(Protocol):
-    """What writes itself as pydantic's models do."""
+    """An object with pydantic's `model_dump`."""
 
     def model_dump(self, *, mode: str, by_alias: bool) -> object:
-        """Return what it says as plain values."""
+        """Return the model as plain values."""
 
 
 def _dumped(model: _Model) -> object:
@@ -82,7 +82,7 @@ def _dumped(model: _Model) -> object:
 
 
 def _read(text: str | bytes | bytearray) -> object:
-    """Return what a JSON text holds."""
+    """Parse a JSON text."""
     try:
         return loads(text if isinstance(text, str) else bytes(text))
     except (ValueError, RecursionError):
@@ -90,7 +90,7 @@ def _read(text: str | bytes | bytearray) -> object:
 
 
 def _output_of(tool: Mapping[str, Json]) -> JsonObject:
-    """Return what the map of a tool of MCP says of its results."""
+    """Return the `output` member for the map of an MCP tool."""
     output = tool.get("outputSchema", tool.get("output_schema"))
     return {"output": output} if isinstance(output, dict) else {}
 
@@ -100,7 +100,7 @@ VERSION = 1
 
 
 def _as_sent(tool: Mapping[str, Json]) -> JsonObject | None:
-    """Return the map of a tool of MCP that carries none, which a model was given as it is; `None` for what is no such tool."""
+    """Return a map for an MCP tool that carries none, because it was sent unchanged; `None` if it is not an MCP tool."""
     name, said = tool.get("name"), definition({**tool})
     schema = said.schema if said.schema_at[:1] in {("inputSchema",), ("input_schema",)} else None
     if not isinstance(name, str) or not isinstance(schema, dict):
@@ -118,7 +118,7 @@ def _as_sent(tool: Mapping[str, Json]) -> JsonObject | None:
 
 
 def _carries_a_map(value: object) -> bool:
-    """Say whether a value is a map or has one, as lowerings that are kept by their names."""
+    """Return whether a value is a map or has one, as lowerings that are kept by their names."""
     if isinstance(value, Mapping):
         return "instrc" in value
     return isinstance(inside := attribute(value, "map"), Mapping) and "instrc" in inside
@@ -139,7 +139,7 @@ class _Tool(Struct):
 
 
 class _Record(Codecs, frozen=True):
-    """The types of what the map of one tool holds."""
+    """The types of the members of the map of one tool."""
 
     target: str | None = None
     definitions: dict[str, Any] | None = None
@@ -188,7 +188,7 @@ def _sent_name(record: JsonObject) -> str:
 
 
 def _damage(record: JsonObject) -> str | None:
-    """Return what is wrong with the map of one tool; `None` if a codec can be run by it."""
+    """Return what is wrong with the map of one tool; `None` if it is usable."""
     for word in ("schema", "output"):
         schema = record.get(word, True)
         if not is_schema(schema) or (next(doubtful(schema), None) is not None and problems_of(schema)):
@@ -203,7 +203,7 @@ def _damage(record: JsonObject) -> str | None:
 
 
 def of_results(records: Records) -> Records:
-    """Return the maps for what tools give, where these say what that is; else those for what they take."""
+    """Return maps for the results of tools that declare an output schema; the others unchanged."""
     return {
         name: {**record, "schema": output, "keys": [*mapping(output.get("properties"))], "codec": None}
         if isinstance(output := record.get("output"), dict)

@@ -1,4 +1,4 @@
-"""Write a value in a target's words, and read it back."""
+"""Encode values for a target, and decode answers: run the codecs of a map."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from instrc.text.jsonvalue import Json, JsonObject, as_text, equal, freeze, kind
 from instrc.tools.tasks import argument_text, argument_value
 
 CODEC_LEVELS: Final = 200
-"""Levels of a value that codecs go into; what is deeper stays as it is."""
+"""Levels of a value that codecs convert; deeper parts are unchanged."""
 CODECS_FOLLOWED: Final = 50
 """References to references that are followed."""
 
@@ -55,7 +55,7 @@ _REFERENCES = ("from", "each")
 
 
 def to_typed(plan: Json, raw: Raw) -> Json:
-    """Return a plan with the arguments of each task as an object; what is no uniform task is left as it is."""
+    """Return a plan with the arguments of each task as an object; other items are unchanged."""
     if not isinstance(plan, list):
         return plan
     return [_with_arguments(task, _arguments_as_object, raw) for task in plan]
@@ -86,7 +86,7 @@ def _arguments_as_object(entries: Json, texts: Sequence[str]) -> JsonObject | No
 
 
 def to_uniform(plan: Json, raw: Raw) -> Json:
-    """Return a plan with the arguments of each task as a list; what is no typed task is left as it is."""
+    """Return a plan with the arguments of each task as a list; other items are unchanged."""
     if not isinstance(plan, list):
         return plan
     return [_with_arguments(task, _uniform, raw) for task in plan]
@@ -128,11 +128,11 @@ class Decoder(ABC):
         would double the work at each level."""
 
     def read(self, answer: Json) -> Json:
-        """Return what an answer stands for."""
+        """Decode a whole answer."""
         return self.decode(self.codec, answer)
 
     def decode(self, codec: Codec, value: Json, level: int = 0) -> Json:
-        """Return what a value of the payload stands for; what does not look like one is left as it is."""
+        """Decode a value of the payload; other values are unchanged."""
         codec = self._dereference(codec, value)
         if codec is None or value is None or level > CODEC_LEVELS:
             return value
@@ -171,7 +171,7 @@ class Decoder(ABC):
                 assert_never(codec)
 
     def _dereference(self, codec: Codec, value: Json) -> Codec:
-        """Return what a reference to a codec stands for: nothing for a null that is sent as itself."""
+        """Return the codec that a reference leads to; `None` for a null that is sent as itself."""
         for _ in range(CODECS_FOLLOWED):
             if not isinstance(codec, RefCodec):
                 return codec
@@ -227,7 +227,7 @@ class Decoder(ABC):
         return result
 
     def _member(self, sent: str, member: Member, item: Json, result: dict[str, Json], level: int) -> None:
-        """Put what a declared property stands for into the result."""
+        """Decode a declared property into the result."""
         if item is None and member.absent:
             return
         ours = sent if member.key is None else member.key
@@ -301,7 +301,7 @@ class Decoder(ABC):
         """Return a value as it would be sent if nothing but the case of words were wrong with it."""
 
     def _covers(self, schema: Json, value: Json) -> bool:
-        """Say whether a schema declares all keys of an object."""
+        """Return whether a schema declares all keys of an object."""
         schema = self._definitions.dereferenced(schema)
         declared = schema.get("properties") if isinstance(schema, dict) else None
         return not isinstance(value, dict) or not isinstance(declared, dict) or value.keys() <= declared.keys()
@@ -313,7 +313,7 @@ class Decoder(ABC):
 
 
 def _shape_of(codec: SomeCodec) -> AbstractSet[str]:
-    """Return the types of what a codec reads, and of what it stands for; none where they hang on the value."""
+    """Return the types of what a codec reads, and of what it stands for; none where they depend on the value."""
     match codec:
         case ObjectCodec() | ChoiceCodec() | BoxCodec():
             return {"object"}
@@ -354,7 +354,7 @@ def from_text(codec: TextCodec, text: str) -> Json:
 
 
 class Inexpressible(ValueError):  # noqa: N818  -- what the value is, not what went wrong
-    """A value that a target has no words for; the losses of the lowering say which part of the schema that is."""
+    """A value that a target cannot express; the losses of the lowering name the part of the schema."""
 
 
 class Transcoder(Decoder):
@@ -364,10 +364,10 @@ class Transcoder(Decoder):
         """Take a map, as a `Decoder` does."""
         super().__init__(record, fold=fold, read=read)
         self._written: dict[tuple[int, int], tuple[Codec, Json, list[Json]]] = {}
-        """Objects and lists that were written as unions, with the words for them, if any."""
+        """Objects and lists that were written as unions, with their encodings, if any."""
 
     def write(self, value: Json) -> Json:
-        """Return what stands for a whole value; `Inexpressible` if nothing does."""
+        """Encode a whole value; `Inexpressible` if that is impossible."""
         return self.encode(self.codec, value)
 
     def normal(self, codec: Codec, value: Json, level: int) -> Json:
@@ -378,7 +378,7 @@ class Transcoder(Decoder):
             return value
 
     def encode(self, codec: Codec, value: Json, level: int = 0) -> Json:
-        """Return what stands for a value in the payload; `Inexpressible` if nothing does."""
+        """Encode a value; `Inexpressible` if that is impossible."""
         codec = self._dereference(codec, value)
         if codec is None or level > CODEC_LEVELS or (value is None and isinstance(codec, TextCodec) and codec.null):
             return value
@@ -433,7 +433,7 @@ class Transcoder(Decoder):
         return self.encode(codec.item, found, level + 1)
 
     def _alternative(self, codec: UnionCodec | ChoiceCodec, value: Json, level: int) -> Json:
-        """Write a value as the first alternative that has words for it; objects and lists once each, failures as well."""
+        """Encode a value as the first alternative that can express it; objects and lists once each, failures included."""
         known = self._written.get((id(codec), id(value)))
         if known is None:
             found = self._of_union(codec, value, level) if isinstance(codec, UnionCodec) else self._of_choice(codec, value, level)
@@ -446,7 +446,7 @@ class Transcoder(Decoder):
         return known[2][0]
 
     def _of_union(self, codec: UnionCodec, value: Json, level: int) -> Iterator[Json]:
-        """Yield what a value is written as, for each alternative by which it comes back."""
+        """Yield the encodings of a value by the alternatives that decode to it again."""
         for each in codec.of:
             for sent in self._encode_alternative(each.codec, each.when, value, level):
                 if equal(self.decode(codec, sent, level), value):
@@ -494,7 +494,7 @@ class Transcoder(Decoder):
         return result
 
     def _member_out(self, ours: str, member: Member, item: Json, level: int) -> Json:
-        """Return what stands for the value of a declared property."""
+        """Encode the value of a declared property."""
         if item is None and member.unsaid:
             message = f"null at {dumps(ours, indent=False)} cannot be told from leaving it out"
             raise Inexpressible(message)

@@ -51,7 +51,7 @@ _RULES = (
 
 
 def gemini() -> Dialect:
-    """Return what is known of: Gemini function, JSON Schema fields."""
+    """Return the dialect of Gemini function, JSON Schema fields."""
     return Dialect(
         name="gemini",
         title="Gemini function, JSON Schema fields",
@@ -91,7 +91,7 @@ def gemini() -> Dialect:
 
 
 def gemini_schema() -> Dialect:
-    """Return what is known of: Gemini function, Schema object (OpenAPI subset)."""
+    """Return the dialect of Gemini function, Schema object (OpenAPI subset)."""
     return replace(
         gemini(),
         name="gemini-schema",
@@ -136,7 +136,7 @@ def gemini_schema() -> Dialect:
 
 
 def gemini_output() -> Dialect:
-    """Return what is known of: Gemini structured output (responseJsonSchema)."""
+    """Return the dialect of Gemini structured output (responseJsonSchema)."""
     return replace(
         gemini(),
         name="gemini-output",

@@ -35,7 +35,7 @@ STREAMED_PIECES: Final = 1_000_000
 
 
 def json_of(value: object) -> Json:
-    """Return what an object says as plain JSON; what cannot be said so is left as it is.
+    """Return an object as plain JSON; values that are not JSON are unchanged.
 
     A stream is read to its end.  What still has to be awaited is a `TypeError`.
     """
@@ -82,7 +82,7 @@ def _unfolded(value: object, level: int, known: dict[int, tuple[object, object]]
 
 
 def _dumped(dump: Callable[..., object]) -> object:
-    """Return what a model of pydantic, or one that is like it, says of itself."""
+    """Dump a model of pydantic, or one like it."""
     try:  # as what its parts are, not as what they are declared to be: a generation of LangChain holds some message
         return dump(mode="json", by_alias=False, warnings=False, serialize_as_any=True)
     except TypeError:  # one that knows fewer options
@@ -219,7 +219,7 @@ def _of_list(answer: list[Json], names: frozenset[str]) -> RawReply | None:
 
 
 def _is_named_call(answer: Json, names: frozenset[str]) -> bool:
-    """Say whether an object is a name with arguments: one of our names, or nothing else beside them."""
+    """Return whether an object is a name with arguments: one of our names, or nothing else beside them."""
     if not isinstance(answer, dict):
         return False
     if answer.keys() == {"name", "arguments"} and isinstance(answer["name"], str) and isinstance(answer["arguments"], dict | str):

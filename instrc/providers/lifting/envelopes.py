@@ -90,7 +90,7 @@ def _texts(items: Json) -> list[str]:
 
 
 def is_ended(answer: Json) -> bool:
-    """Say whether an event carries something whole."""
+    """Return whether an event carries a complete item."""
     return isinstance(answer, dict) and isinstance(answer.get("type"), str) and _event(answer) is not None
 
 
@@ -455,7 +455,7 @@ def response(answer: JsonObject) -> RawReply | None:
 
 
 def _error(answer: JsonObject) -> RawReply | None:
-    """Read what is sent instead of an answer.
+    """Read an error in place of an answer.
 
     Below `error` by most, below `Error` in the `response` of an error of boto3,
     as `object: error` by vLLM and Mistral, with a `status` by GigaChat, as `detail` where FastAPI refuses.
@@ -608,12 +608,12 @@ _READERS: tuple[Callable[[JsonObject], RawReply | None], ...] = (
 
 
 def _is_refused(status: Json) -> bool:
-    """Say whether a number is a status of HTTP that says that nothing was done."""
+    """Return whether a number is a status of HTTP that says that nothing was done."""
     return isinstance(status, int) and 400 <= status < 600
 
 
 def _are_of_mcp(parts: Json) -> bool:
-    """Tell whether a value is a list of parts as a server of MCP returns them."""
+    """Return whether a value is a list of parts as a server of MCP returns them."""
     return isinstance(parts, list) and bool(parts) and all(mapping(part).get("type") in _PARTS_OF_MCP for part in parts)
 
 
@@ -621,7 +621,7 @@ _OF_OTHERS = frozenset({"user", "system", "developer", "tool", "function", "huma
 
 
 def last_words(messages: list[JsonObject]) -> RawReply:
-    """Return what the model says at the end of a conversation; what it said before was answered already."""
+    """Return the last turn of the model in a conversation."""
     last: list[JsonObject] = []
     for item in messages:
         speaker = item.get("role") or item.get("kind") or item.get("type")

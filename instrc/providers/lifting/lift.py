@@ -1,4 +1,4 @@
-"""Lift a model's answer: out of its envelope, back to our names and shapes, checked, divided."""
+"""Lift a model's answer: take it out of its envelope, decode it, and validate it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class LiftedCall:
     """One call of a tool, in our names and shapes."""
 
     name: str | None
-    """The name the tool was lowered under; what the model wrote if no tool is called so; `None` if nothing was said."""
+    """The name of the tool before lowering; the name in the answer if no tool has it; `None` if the answer has none."""
     value: Json
     violations: tuple[Violation, ...] = ()
     """Where the value breaks the schema it was lowered from; empty if it does not."""
@@ -59,9 +59,9 @@ class LiftedCall:
     truncated: bool = False
     """Whether the arguments end before their JSON does, or before the provider says that they are whole."""
     repairs: tuple[Repair, ...] = ()
-    """What was read otherwise than it was written, because it was invalid as it stood; and keys that were written twice."""
+    """Repairs of an invalid value, and keys that occurred twice."""
     record: JsonObject | None = field(default=None, repr=False, compare=False)
-    """The map of its tool; `None` if no tool is called so."""
+    """The map of its tool; `None` for an unknown tool."""
 
     @property
     def valid(self) -> bool:
@@ -84,12 +84,12 @@ class LiftedCall:
 
     @property
     def thoughts(self) -> Json:
-        """What was kept under names with `_`, by path."""
+        """Values of properties whose names begin with `_`, by path."""
         return self._parts["thoughts"]
 
     @property
     def metrics(self) -> Json:
-        """What was kept under names with `$`, by path."""
+        """Values of properties whose names begin with `$`, by path."""
         return self._parts["metrics"]
 
     @overload
@@ -111,7 +111,7 @@ class LiftedCall:
         return as_instance(self.value, self.output, self.violations, model, step)
 
     def result(self, value: object, *, error: bool = False) -> Payload:
-        """Return the message that tells the model what the call gave, in the words of the provider that made it.
+        """Return the message with the result of the call, in the form of its provider.
 
         `value` is a text, anything that JSON has, or the result of an MCP server, which itself says whether it is an error;
         `error` says that the value tells why there is no result.
@@ -137,32 +137,32 @@ LiftStatus = Literal["ok", "failed", "refused", "cut", "malformed", "ambiguous",
 `ambiguous`: it may be arguments or an envelope around them, and both readings hold, or neither (see `Lifted.readings`);
 `empty`: nothing was called and no value given; `invalid`: a value breaks its schema, or its JSON is none."""
 PAUSED: Final = "pause_turn: the turn goes on once this answer is sent back"
-"""What is said of an answer that is not finished, and was not cut off."""
+"""The reason of an answer that is unfinished but was not cut off."""
 
 
 @dataclass(frozen=True)
 class Lifted:
-    """What an answer says."""
+    """A lifted answer."""
 
     calls: tuple[LiftedCall, ...]
     refusal: str | None = None
-    """The words, or the reason, with which the model or its provider declined; `None` if it did not."""
+    """The text or reason of a refusal by the model or its provider; `None` if there is none."""
     truncated: bool = False
     """Whether the answer was cut off at a limit of length."""
     text: str | None = None
-    """What was said beside the calls."""
+    """Text beside the calls."""
     malformed: str | None = None
-    """The provider's word for a call it could not read itself."""
+    """The provider's reason for a call that it could not parse itself."""
     failure: str | None = None
-    """What the provider reports instead of an answer: its error, or that of a tool of MCP."""
+    """The error of the provider, or of an MCP tool, in place of an answer."""
     readings: tuple[Lifted, ...] = ()
-    """Where the answer is ambiguous: what it is in either reading."""
+    """The readings of an ambiguous answer."""
     paused: bool = False
     """Whether the turn goes on: send the answer back as it is, and the provider continues (`pause_turn` of Anthropic)."""
 
     @property
     def status(self) -> LiftStatus:
-        """In one word what came of it; `LiftStatus` says what each word means, the first that applies."""
+        """The status of the answer: the first of `LiftStatus` that applies."""
         if self.failure is not None:
             return "failed"
         if self.refusal is not None:
@@ -177,7 +177,7 @@ class Lifted:
 
     @property
     def ok(self) -> bool:
-        """Whether there are values and nothing is wrong with any of them."""
+        """Whether there are calls and all are valid."""
         return self.status == "ok"
 
     @property
@@ -240,7 +240,7 @@ class Lifted:
 
     @property
     def invalid(self) -> tuple[Violation, ...]:
-        """What is wrong with the values of all calls."""
+        """The violations of all calls."""
         return tuple(violation for call in self.calls for violation in call.violations)
 
     @property
@@ -275,7 +275,7 @@ class Lifted:
 
 @takes_shared_parts
 def lift(answer: object, map: object) -> Lifted:  # noqa: A002  -- the word for it everywhere else
-    """Bring an answer back to the names and shapes of the schema that was lowered.
+    """Convert an answer back to the names and shapes of the schema that was lowered.
 
         lowered = instrc.lower({"type": "object", "properties": {"text": {"type": "string"}}}, "openai", "draft")
         call = {"type": "function", "function": {"name": "draft", "arguments": '{"text": "Dear Ann"}'}}
@@ -306,7 +306,7 @@ def lift(answer: object, map: object) -> Lifted:  # noqa: A002  -- the word for 
 
 
 def _refuse_unknown_targets(records: Records) -> None:
-    """Refuse maps of targets that nobody knows; the maps of a target of a user describe that target."""
+    """Raise for maps of unknown targets; the map of a user's own target describes it."""
     from instrc.providers.targets import known_target
 
     for record in records.values():
@@ -316,7 +316,7 @@ def _refuse_unknown_targets(records: Records) -> None:
 
 
 def _ownership(value: Json, records: Records) -> Ownership:
-    """Say whether an object may be the arguments themselves: all its keys, or some, are keys of the payload of a tool."""
+    """Return whether an object may be the arguments themselves: all its keys, or some, are keys of the payload of a tool."""
     if not isinstance(value, dict):
         return Ownership(all=False, any=False)
     keys = [frozenset(as_texts(record.get("keys") or [])) for record in records.values()]
@@ -386,7 +386,7 @@ def _with_calls_in_text(reply: RawReply, records: Records) -> RawReply:
 
 
 def _quotes_calls(target: Json) -> bool:
-    """Say whether what looks like a call in a text of a target is a quotation: its provider takes the calls out itself."""
+    """Return whether what looks like a call in a text of a target is a quotation: its provider takes the calls out itself."""
     from instrc.providers.targets import known_target
 
     known = known_target(target)
@@ -427,7 +427,7 @@ def _with_text_as_value(reply: RawReply, records: Records) -> RawReply:
 
 
 def _unlikeliness(value: RawCall, records: Records) -> tuple[bool, ...]:
-    """Say how unlikely it is that a part of a text is the whole value, as what `min` compares."""
+    """Return how unlikely it is that a part of a text is the whole value, as a key for `min`."""
     return value.unreadable is not None, not value.partial, not _ownership(value.arguments, records).all
 
 
@@ -445,7 +445,7 @@ def _with_value_in_text(reply: RawReply, records: Records) -> RawReply:
 
 
 def _is_output(target: Json) -> bool:
-    """Say whether the text of an answer is the value itself, with no tool that is called."""
+    """Return whether the text of an answer is the value itself, with no tool that is called."""
     from instrc.providers.targets import known_target
 
     known = known_target(target)
@@ -453,7 +453,7 @@ def _is_output(target: Json) -> bool:
 
 
 def _with_ids_told(calls: Iterable[LiftedCall], repeated: frozenset[str]) -> tuple[LiftedCall, ...]:
-    """Return calls, each of which says if another one before it has its id: nobody can tell their results apart."""
+    """Return calls, each of which says if another one before it has its id: their results are indistinguishable."""
     found: list[LiftedCall] = []
     seen: set[str] = set()
     for call in calls:
@@ -512,13 +512,13 @@ def _chosen(first: Lifted, other: Lifted, *, equal: bool) -> Lifted:
 CALLED_NAME: Final = 300
 """Letters of the name in a call; no provider takes a name half as long."""
 _CHAT: Json = {"role": "tool", "tool_call_id": "@id", "content": "@text"}
-"""What those understand who speak as OpenAI does."""
+"""The message of OpenAI and compatible providers."""
 _OF_MCP = frozenset({"structuredContent", "structured_content", "isError", "is_error", "resultType", "result_type"})
 """Members of which the result of an MCP server has one beside its content."""
 
 
 def message(record: JsonObject, name: str | None, call_id: str | None, value: object, *, error: bool) -> Json:
-    """Return the message for the provider that a call is from; `TypeError` for a value that JSON has no words for."""
+    """Return the message for the provider that a call is from; `TypeError` for a value that is not JSON."""
     known = known_target(record.get("target"))
     said = json_of(value)
     if (fault := json_fault(said)) is not None:
@@ -541,7 +541,7 @@ def message(record: JsonObject, name: str | None, call_id: str | None, value: ob
 
 
 def _of_mcp(said: Json) -> tuple[Json, bool] | None:
-    """Return what a server of MCP gave, and whether it is an error; `None` for what is no result of a server.
+    """Return the result of an MCP server and whether it is an error; `None` for any other value.
 
     Of a result, a model is told what it is structured as, or its texts; what holds pictures or files is told whole.
     """
@@ -557,7 +557,7 @@ def _of_mcp(said: Json) -> tuple[Json, bool] | None:
 
 
 def _fill_template(template: Json, words: dict[str, Json]) -> Json:
-    """Return a template with its words filled in; a member whose word says nothing is left out."""
+    """Return a template with its words filled in; members whose placeholder is empty are left out."""
     if isinstance(template, dict):
         filled = {key: _fill_template(item, words) for key, item in template.items()}
         return {key: item for key, item in filled.items() if item is not None}
@@ -567,9 +567,9 @@ def _fill_template(template: Json, words: dict[str, Json]) -> Json:
 
 
 _BESIDE = re.compile(r"<\|[^|<>]*+\|>(?:commentary|analysis|final|json)?|\(\)\Z|:\d+\Z|[\s\"'`/]+\Z|\A[\s\"'`$]+")
-"""What is no part of a name: marks of a chat template, an empty pair of brackets, the number of a call, quotes."""
+"""Decoration of a name: marks of a chat template, an empty pair of brackets, the number of a call, quotes."""
 _NAMESPACE = re.compile(r"__|[.:/]+")
-"""What a namespace ends with: `functions.`, `default_api:`, `mcp__server__`."""
+"""The ends of a namespace: `functions.`, `default_api:`, `mcp__server__`."""
 
 
 def named(name: str | None, records: Records) -> tuple[JsonObject | None, bool]:

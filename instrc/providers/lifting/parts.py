@@ -73,7 +73,7 @@ def _set(holder: Json, step: str | int, value: Json) -> None:
 
 
 def continues_later(call: JsonObject) -> bool:
-    """Say whether more of a call is to follow in a later part."""
+    """Return whether more of a call is to follow in a later part."""
     return first(call, "willContinue", "will_continue") is True
 
 
@@ -89,7 +89,7 @@ _PARTS = _THINKING | _CALLS | _OF_OTHERS
 _HOLDERS = ("functionCall", "function_call", "toolUse", "custom", "tool_call")
 """Members below which Gemini, GigaChat, Bedrock, OpenAI (a tool that takes a text) and Haystack have the call."""
 _OF_PROVIDER = "server_tool_use"
-"""What Bedrock calls a tool that the provider runs."""
+"""Bedrock's name for a tool that the provider runs."""
 _OF_GEMINI = frozenset(
     {"text", "thought", "thought_signature", "thoughtSignature", "function_call", "functionCall", "function_response"}
     | {"functionResponse", "inline_data", "inlineData", "file_data", "fileData", "executable_code", "executableCode"}
@@ -102,13 +102,13 @@ _IDS = ("call_id", "tool_call_id", "toolUseId", "toolCallId", "tool_id", "id")
 
 
 def kind_of_part(item: dict[str, Json]) -> str | None:
-    """Return what a part says that it is; `None` if it says nothing."""
+    """Return the declared type of a part; `None` if it has none."""
     kind = first(item, "type", "part_kind", "block_type", "content_type")
     return kind if isinstance(kind, str) else None
 
 
 def is_part(item: Json) -> bool:
-    """Say whether an object is one part of a message: a call, a text, a refusal."""
+    """Return whether an object is one part of a message: a call, a text, a refusal."""
     if not isinstance(item, dict):
         return False
     kind = kind_of_part(item)
@@ -135,7 +135,7 @@ def is_part(item: Json) -> bool:
 
 
 def are_parts(items: list[JsonObject]) -> bool:
-    """Say whether objects are the parts of one message: calls and texts, among others of which no more is known."""
+    """Return whether objects are the parts of one message: calls and texts, among parts of unknown types."""
     if all(is_part(item) or _is_silent(item) for item in items) and any(map(is_part, items)):
         return True
     if all({key for key, held in item.items() if held is not None} <= _OF_GEMINI for item in items):
@@ -145,23 +145,23 @@ def are_parts(items: list[JsonObject]) -> bool:
 
 
 def _is_silent(item: JsonObject) -> bool:
-    """Say whether a part is a text without words."""
+    """Return whether a part is a text without words."""
     return kind_of_part(item) in _TEXTS and first(item, "text", "content") is None
 
 
 def _asks(item: JsonObject) -> bool:
-    """Say whether a part is a call."""
+    """Return whether a part is a call."""
     return is_part(item) and bool(part(item).calls)
 
 
 def contain_call(items: Json) -> bool:
-    """Say whether a value is a list of parts, at least one of which is a call."""
+    """Return whether a value is a list of parts, at least one of which is a call."""
     parts = [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
     return isinstance(items, list) and bool(parts) and len(parts) == len(items) and are_parts(parts) and any(map(_asks, parts))
 
 
 def part(item: dict[str, Json], *, calls: bool = True) -> RawReply:
-    """Return what one part of a message holds; with `calls` false its calls are told elsewhere."""
+    """Return what one part of a message holds; with `calls` false its calls are left out, as they are listed elsewhere."""
     if item.get("type") == "non_standard" and isinstance(inner := item.get("value"), dict):  # what LangChain has no name for
         item = inner
     kind = kind_of_part(item)
@@ -227,7 +227,7 @@ def message(said: Json) -> RawReply:
 
 
 def is_choice(item: Json) -> bool:
-    """Say whether an object is one choice of Chat Completions."""
+    """Return whether an object is one choice of Chat Completions."""
     return isinstance(item, dict) and isinstance(item.get("message"), dict) and "finish_reason" in item
 
 
@@ -241,7 +241,7 @@ def choice_of(choice: JsonObject) -> RawReply:
 
 
 def is_candidate(item: Json) -> bool:
-    """Say whether an object is one candidate of Gemini."""
+    """Return whether an object is one candidate of Gemini."""
     return isinstance(item, dict) and isinstance(said := item.get("content"), dict) and isinstance(said.get("parts"), list)
 
 
@@ -258,7 +258,7 @@ _SPEAKERS = ("human", "ai", "tool", "system", "AIMessageChunk")
 
 
 def is_message(item: Json) -> bool:
-    """Say whether an object is one message of a conversation, whoever says it."""
+    """Return whether an object is one message of a conversation, whoever says it."""
     if not isinstance(item, dict) or not item.keys() & {"content", "parts", "tool_calls"}:
         return False
     return any(isinstance(item.get(key), str) for key in ("role", "kind")) or item.get("type") in _SPEAKERS

@@ -110,7 +110,7 @@ def _held(record: JsonObject, arguments: Json) -> tuple[Json, Repair] | None:
 
 
 def _is_wrapped(record: JsonObject, arguments: Json, held: Json) -> bool:
-    """Say whether keys of the tool stand one level too deep, and none where they belong."""
+    """Return whether keys of the tool stand one level too deep, and none where they belong."""
     keys = set(as_texts(record.get("keys") or []))
     return (
         isinstance(held, dict) and not keys.isdisjoint(held) and (not isinstance(arguments, dict) or keys.isdisjoint(arguments))
@@ -145,7 +145,7 @@ class Wrongness(NamedTuple):
     leaves: tuple[LeafViolation, ...]
 
     def is_worse(self, other: Wrongness) -> bool:
-        """Say whether another reading is better: what is inside of a text is only seen to be wrong once it is read."""
+        """Return whether another reading is better: what is inside of a text is only seen to be wrong once it is read."""
         return (other.shape, other.cost) < (self.shape, self.cost)
 
 

@@ -93,7 +93,7 @@ def join_replies(replies: Iterable[RawReply]) -> RawReply:
 
 
 def says_something(reply: RawReply) -> bool:
-    """Say whether a reply holds a call, words or a refusal."""
+    """Return whether a reply holds a call, words or a refusal."""
     return bool(reply.calls) or reply.refusal is not None or any(text.strip() for text in reply.texts)
 
 
@@ -353,7 +353,7 @@ def text_of(value: Json) -> str | None:
 
 
 def ends_early(text: str) -> bool:
-    """Say whether a text begins as JSON does and ends before its brackets are closed."""
+    """Return whether a text begins as JSON does and ends before its brackets are closed."""
     stack = 0
     inside = escaped = False
     text = text.strip()

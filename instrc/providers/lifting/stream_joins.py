@@ -518,12 +518,12 @@ class _Item:
     """The parts of a message that grew by their fragments, by their number."""
 
     def is_called(self, said: JsonObject) -> bool | None:
-        """Say whether an event is about this item by its ids; `None` where one of them has none."""
+        """Return whether an event is about this item by its ids; `None` where one of them has none."""
         told = [(mine, theirs) for key in ("id", "call_id") if (mine := self.said.get(key)) and (theirs := said.get(key))]
         return any(mine == theirs for mine, theirs in told) if told else None
 
     def is_at(self, said: JsonObject, place: Hashable, *, begins: bool) -> bool:
-        """Say whether an event is about this item by its type and place, where ids do not tell: servers count wrongly."""
+        """Return whether an event is about this item by its type and place, where ids do not tell: servers count wrongly."""
         other = self.is_called(said) is False and (begins or self.ended)
         return self.place == place and self.said.get("type") == said.get("type") and not other
 

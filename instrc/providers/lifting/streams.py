@@ -1,4 +1,4 @@
-"""Put the pieces of a streamed answer together, as their providers document them."""
+"""Read streamed answers: find their pieces, unwrap them, and join them into one response."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ABOUT = frozenset(
 )
 """Members of a piece that say something about an answer and nothing of it."""
 _BESIDE_MESSAGES = frozenset({"text", "input_json", "thinking", "signature", "citation", "compaction"})
-"""Events that Anthropic's `messages.stream` makes of others: they say again what these say."""
+"""Events that Anthropic's `messages.stream` makes of others: they repeat those."""
 _OF_EVENTS = frozenset({"event", "data", "id", "retry"})
 """Members of a server-sent event, as httpx-sse and Mistral's library return it."""
 _SIGNS = frozenset({"", "[DONE]"})
@@ -123,7 +123,7 @@ def _telling(pieces: list[JsonObject]) -> list[JsonObject]:
 
 
 def _is_an_error(piece: JsonObject) -> bool:
-    """Say whether a piece tells that the stream broke off, where its provider has no event for that."""
+    """Return whether a piece reports an error, where its provider has no event for that."""
     error = piece.get("error")
     return piece.get("object") == "error" or (
         bool(error) and isinstance(error, dict | str) and not piece.keys() & {"type", "message"}

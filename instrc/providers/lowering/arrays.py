@@ -1,4 +1,4 @@
-"""Say arrays and tuples.
+"""Write arrays and tuples in the keywords of a target.
 
 OpenAI, Anthropic strict, Gemini's Schema, GigaChat and Ollama know no `prefixItems`: a tuple becomes an object with one
 property for each place, its optional places nullable or left out as those of any object.
@@ -59,7 +59,7 @@ def _written(node: JsonObject, reason: str, context: RewriteContext) -> Variant 
 
 
 def _uncounted(node: JsonObject, dialect: Dialect, ledger: Ledger) -> tuple[str, ...]:
-    """Lose what no decoder enforces: how often something occurs among the items."""
+    """Record the loss of keywords that no decoder enforces: how often something occurs among the items."""
     lost: list[str] = []
     keywords = dialect.keywords
     if node.get("uniqueItems") is True and "uniqueItems" not in keywords:
@@ -85,7 +85,7 @@ TUPLE_PLACES: Final = 200
 
 
 def _tuple(node: JsonObject, context: RewriteContext) -> Variant | None:
-    """Say a tuple as an object: `item_1`, `item_2`, and `more` for what may follow."""
+    """Write a tuple as an object: `item_1`, `item_2`, and `more` for what may follow."""
     least, most, prefix = int(bound(node, "minItems") or 0), _most(node), listing(node["prefixItems"])
     if len(prefix) > TUPLE_PLACES:
         return _written(node, "has more places than can be kept apart", context)
@@ -173,7 +173,7 @@ def _keep_tuple(node: JsonObject, rest: Json, context: RewriteContext) -> Varian
 
 
 def _list(node: JsonObject, rest: Json, context: RewriteContext) -> Variant | None:
-    """Say an array of one kind of items."""
+    """Write an array with one schema for all items."""
     items: JsonObject | None = None
     codec: Codec = None
     if rest is not False:

@@ -49,7 +49,7 @@ def build(flat: Survey, dialect: Dialect, options: LoweringOptions, name: str) -
 
 
 def _moves_optional(options: LoweringOptions, dialect: Dialect) -> bool:
-    """Say whether optional properties may come last, where they stay out of the budget of unions."""
+    """Return whether optional properties may come last, where they stay out of the budget of unions."""
     return dialect.order == "required-first" and options.ordered
 
 
@@ -68,7 +68,7 @@ def _optional(schema: Json) -> int:
 
 
 def _with_optional_last(flat: Survey, dialect: Dialect, options: LoweringOptions) -> Built:
-    """Build a schema whose optional properties come last, and say so."""
+    """Build a schema whose optional properties come last, and record that."""
     reason = "would ask for more union-typed parameters than are taken, so optional properties come last"
     built = _built(flat, dialect, structs.replace(options, ordered=False))
     return structs.replace(built, given_up=(Loss("", "properties", None, "order", reason),))
@@ -79,7 +79,7 @@ def _built(flat: Survey, dialect: Dialect, options: LoweringOptions) -> Built:
 
 
 def _excess(over: Sequence[BudgetExceeded]) -> tuple[int, int]:
-    """Measure by how much budgets are exceeded: what is nearest to them is told, as that much has to be left out."""
+    """Return by how much budgets are exceeded; the smallest excess is reported."""
     return len(over), sum(problem.count - problem.limit for problem in over)
 
 
@@ -101,7 +101,7 @@ class Counts(NamedTuple):
 
 
 def count(schema: Json) -> Counts:
-    """Count a schema in the payload's words; definitions are counted once each, references are not followed."""
+    """Count the parts of a payload's schema; definitions are counted once each, references are not followed."""
     properties = enum_values = characters = optional = unions = depth = 0
     stack: list[tuple[Json, int, bool]] = [(schema, 0, False)]
     while stack:
@@ -160,7 +160,7 @@ def deepest(schema: Json) -> str:
 
 
 def exceeded(schema: Json, dialect: Dialect, name: str) -> list[BudgetExceeded]:
-    """Return what is too large about one tool for a target."""
+    """Return the budgets of a target that one tool exceeds."""
     limits = dialect.limits
     if not dialect.budgeted or _is_short(dumps(schema, indent=False), limits):
         return []
@@ -187,7 +187,7 @@ def exceeded(schema: Json, dialect: Dialect, name: str) -> list[BudgetExceeded]:
 
 
 def _is_short(text: str, limits: Limits) -> bool:
-    """Say whether the text of a schema is too short to exceed anything: whatever is counted takes its signs.
+    """Return whether the text of a schema is too short to exceed anything: whatever is counted takes characters.
 
     Most schemas are, and to count in a text takes a quarter of the time.
     """
@@ -203,21 +203,21 @@ def _is_short(text: str, limits: Limits) -> bool:
 
 
 def too_many_tools(names: Sequence[str], dialect: Dialect) -> Iterator[BudgetExceeded]:
-    """Yield what is wrong with the number of tools of a request, where a target limits it: no spelling makes them fewer."""
+    """Yield a problem if a request has more tools than the target takes."""
     most = dialect.limits.tools
     if most is not None and len(names) > most:
         yield BudgetExceeded(target=dialect.name, what="tools", count=len(names), limit=most, offender=names[most])
 
 
 class BudgetUse(NamedTuple):
-    """What the strict tools of a request take of its common budgets."""
+    """The use of the budgets that the strict tools of a request share."""
 
     strict_tools: int = 0
     optional: int = 0
     unions: int = 0
 
     def with_tool(self, schema: Json) -> BudgetUse:
-        """Return what is spent when a tool joins."""
+        """Return the use after a tool joins."""
         sizes = count(schema)
         return BudgetUse(self.strict_tools + 1, self.optional + sizes.optional, self.unions + sizes.unions)
 
@@ -264,12 +264,12 @@ def pass_through(seen: Survey, dialect: Dialect) -> Built:
 
 
 def _is_comment(keyword: str) -> bool:
-    """Say whether a keyword is written for people and programs."""
+    """Return whether a keyword is written for people and programs."""
     return keyword == "$comment" or is_extension(keyword)
 
 
 def _of_comments(flat: Json) -> Iterator[Loss]:
-    """Yield what is lost of the keywords that are written for programs."""
+    """Yield the losses of keywords that are written for programs."""
     for place, keyword, value in constraints(flat):
         if is_extension(keyword):
             yield Loss(place, keyword, value, "annotation", "is not for models")
@@ -316,7 +316,7 @@ def _with_names(schema: Json, keys: KeyNames) -> Json:
 
 
 def _of_names(flat: Json) -> Iterator[Loss]:
-    """Yield what is lost of the keywords that look at names, when some are sent under another one."""
+    """Yield the losses of keywords about names, when some are sent under another one."""
     held = list(constraints(flat))
     patterned = {place for place, keyword, _ in held if keyword == "patternProperties"}
     for place, keyword, value in held:
@@ -337,7 +337,7 @@ def _of_names(flat: Json) -> Iterator[Loss]:
 
 
 def _lists_words(nodes: Iterable[Json]) -> bool:
-    """Say whether any string is listed whose case an answer might change."""
+    """Return whether any string is listed whose case an answer might change."""
     return any(
         isinstance(node.get("const"), str) or any(isinstance(value, str) for value in listing(node.get("enum")))
         for node in nodes
@@ -346,7 +346,7 @@ def _lists_words(nodes: Iterable[Json]) -> bool:
 
 
 def _object_at_root(schema: Json, losses: list[Loss]) -> JsonObject | None:
-    """Return a schema of which an object can be seen at the root, if it is one; `None` for what is no object of keywords."""
+    """Return a schema of which an object can be seen at the root, if it is one; `None` if it is not an object of keywords."""
     if schema is True or (isinstance(schema, dict) and not schema.keys() - SAYING_NOTHING):
         losses.append(Loss("", "type", None, "convention", "is not given: a tool's arguments are an object"))
         return {"type": "object", **mapping(schema)}
@@ -370,7 +370,7 @@ def _boxed(schema: Json) -> Json:
 
 
 def easier(options: LoweringOptions, dialect: Dialect, flat: Json, over: Sequence[BudgetExceeded]) -> Iterator[LoweringOptions]:
-    """Yield what is tried in turn where budgets are exceeded: optional properties last, then plans in their uniform spelling."""
+    """Yield the options to try in turn where budgets are exceeded: optional properties last, then uniform plans."""
     movable = _moves_optional(options, dialect)
     if movable:
         yield structs.replace(options, ordered=False)

@@ -1,4 +1,4 @@
-"""What a rewrite is given and what it returns."""
+"""The types that rewrites share: variants, the ledger, the context, and names for keys."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ COPIED_SCHEMAS: Final = 30
 DESCRIBED_VALUE: Final = 400
 """Characters of a value that a description repeats; the whole of it is in the loss report."""
 WHOLE = "schema"
-"""Stands for a keyword where a schema is lost with all that is in it."""
+"""Stand-in for a keyword where a whole schema is lost."""
 LossKind = Literal["unenforced", "part", "narrowed", "convention", "annotation", "repaired", "order", "contradiction"]
-"""`unenforced`: the target lets through what the schema forbids; it is said in the description and checked by `lift`.
+"""`unenforced`: the target lets through what the schema forbids; the description mentions it and `lift` checks it.
 `part`: a constraint inside of a keyword or a schema that is unenforced.
 `narrowed`: some values the schema allows cannot be written.  `convention`: as that, for values nobody means:
 properties an object does not declare and does not speak of, null beside a default of null.
@@ -44,7 +44,7 @@ properties an object does not declare and does not speak of, null beside a defau
 
 
 class Loss(Struct, frozen=True, gc=False):
-    """One thing of the schema that the payload does not say as it was said."""
+    """One part of a schema that the payload does not express as written."""
 
     pointer: str
     """Where the keyword stands, as a JSON Pointer into the flat schema (`map["schema"]`)."""
@@ -52,13 +52,13 @@ class Loss(Struct, frozen=True, gc=False):
     value: Json
     kind: LossKind
     reason: str
-    """A clause that says what became of it."""
+    """A clause that says what became of the keyword."""
     tool: str | None = None
     """Of several tools that are lowered together: the name of the one whose schema it is."""
 
     @property
     def grave(self) -> bool:
-        """Whether strictness should mind: whatever changes the set of answers, save by convention, and what cannot be."""
+        """Whether `strict` makes it an error: it changes the set of answers, other than by convention."""
         return self.kind in {"unenforced", "narrowed", "order", "contradiction"}
 
     def to_json(self) -> JsonObject:
@@ -93,7 +93,7 @@ def constraints(schema: Json, *, falsity: bool = False) -> Iterator[tuple[str, s
 
 
 def mentions(schema: Json, keyword: str) -> bool:
-    """Say whether a keyword stands anywhere in a schema."""
+    """Return whether a keyword stands anywhere in a schema."""
     return any(node.__class__ is dict and keyword in node for _, node in walk(schema))
 
 
@@ -101,7 +101,7 @@ Recursion: TypeAlias = Literal["keep", "unroll", "refuse"]
 
 
 class LoweringOptions(Struct, frozen=True, gc=False):
-    """How a schema is to be lowered."""
+    """Options of a lowering."""
 
     ordered: bool = True
     unroll: int = UNROLL
@@ -109,10 +109,10 @@ class LoweringOptions(Struct, frozen=True, gc=False):
     uniform: str = ""
     """Why plans are sent in their uniform spelling: the budgets that they exceed in the typed one; empty if they are not."""
     sentences: Sentences = EN
-    """What a description says where the target has no keyword for it."""
+    """Texts for descriptions where the target has no keyword."""
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be worked with."""
+        """Raise for invalid options."""
         arguments.truth("ordered", self.ordered)
         arguments.natural_number("unroll", self.unroll)
         if self.recursion is not None:
@@ -126,7 +126,7 @@ _TRIED_IN_TURN = 20
 
 @lru_cache(maxsize=4096)
 def legal(name: str, rule: NameRule, fallback: str = _FALLBACK) -> str:
-    """Return the nearest legal spelling of a name: `$metric` is `metric`, `Имя` is `Imya`; uniqueness is not looked at."""
+    """Return the nearest legal spelling of a name: `$metric` is `metric`, `Имя` is `Imya`; it may not be unique."""
     if rule.allows(name):
         return name
     text = _legal_spelling(name, rule)
@@ -200,7 +200,7 @@ class KeyNames(Struct, frozen=True, eq=False, gc=False):
 
 
 def key_names(rule: NameRule | None, names: Mapping[str, None]) -> KeyNames:
-    """Return how the keys of a document are sent under a rule; `names` are all of them, in order of appearance."""
+    """Return the names under which the keys of a document are sent; `names` are all of them, in order of appearance."""
     if rule is None or rule.allows_all(names):
         return KeyNames(rule, names.keys(), {}, names.keys())
     legal_ones = frozenset(name for name in names if rule.allows(name))
@@ -217,7 +217,7 @@ _BARE = {"pattern", "format", "contentEncoding", "contentMediaType"}
 
 
 def note(keyword: str, value: Json, sentences: Sentences = EN) -> str:
-    """Return the sentence that says a keyword in prose; the empty string where there is nothing to tell a model."""
+    """Return a keyword as a sentence; an empty string where a model needs none."""
     phrase = (sentences.notes.get(f"no {keyword}") if value is False else None) or sentences.notes.get(keyword)
     if phrase is None:
         return ""
@@ -236,21 +236,21 @@ def join_notes(*parts: str | None) -> str | None:
 
 
 class Variant(Struct, frozen=True, eq=False, gc=False):
-    """A schema of one JSON type in the target's words, with the codec of its values."""
+    """A schema of one JSON type in the keywords of the target, with the codec of its values."""
 
     kind: str
     """The JSON type of what is sent; `ref` for a reference, `any` for the empty schema."""
     body: JsonObject
     codec: Codec = None
     notes: tuple[str, ...] = ()
-    """Sentences for the description: what the body does not say."""
+    """Sentences for the description: constraints that the body does not express."""
     text: str | None = None
     """The description of this alternative, if it has its own."""
     title: str | None = None
     definition: str | None = None
     """The definition of the payload that the body is a copy of."""
     node: Json = None
-    """The schema it was made of, for losses found later."""
+    """The schema it was built from, for later losses."""
     too_many: bool = False
     """Whether it stands for more alternatives than are kept apart."""
 
@@ -341,7 +341,7 @@ _SAID = frozenset({"title", "description", "default", "propertyOrdering"})
 
 
 def without_annotations(schema: Json) -> Json:
-    """Return a schema without titles, descriptions and other words that no value is judged by."""
+    """Return a schema without titles, descriptions and other annotations."""
     return map_schemas(schema, _plain)
 
 
@@ -390,7 +390,7 @@ class Later(NamedTuple):
 
 
 class PayloadDefinitions(Struct, eq=False):
-    """What the payload defines so far."""
+    """The definitions of the payload so far."""
 
     names: dict[Hashable, str] = {}
     """The definitions of references, by what is referred to."""
@@ -495,7 +495,7 @@ def finish(definitions: PayloadDefinitions, *, constant: bool) -> None:
 
 
 CHECKED = "is said in the description and checked when the answer is lifted"
-"""What becomes of most keywords that a target has no word for."""
+"""The reason of most losses."""
 
 
 class Lost(Struct, frozen=True, eq=False, gc=False):
@@ -532,7 +532,7 @@ class Derived(Struct, frozen=True, eq=False, gc=False):
     new: Json
     sources: tuple[Json, ...]
     invented: bool = False
-    """Whether a rewrite made it up to say something else by it: nobody has closed it."""
+    """Whether a rewrite invented it to express another schema: then nobody wrote that it is closed."""
 
 
 LedgerEntry: TypeAlias = Lost | LostAll | Contradicted | Derived
@@ -596,7 +596,7 @@ class RewriteContext(Struct, frozen=True, eq=False, gc=False):
     root: Json
     keys: KeyNames
     all_asked: bool
-    """Whether each property is required in the payload, so that an optional one is said as nullable."""
+    """Whether each property is required in the payload, so that an optional one is nullable."""
     deepest: int
     """The level of the innermost object or array."""
     unroll: int
@@ -607,7 +607,7 @@ class RewriteContext(Struct, frozen=True, eq=False, gc=False):
     uniform: str = ""
     """Why plans are sent in their uniform spelling, empty if they are not."""
     sentences: Sentences = EN
-    """What a model is told in descriptions."""
+    """Texts for descriptions."""
     level: int = 1
     """Of objects and arrays inside one another."""
     nested: int = 0
@@ -622,7 +622,7 @@ class RewriteContext(Struct, frozen=True, eq=False, gc=False):
         return self.list_variants(node, self)
 
     def deeper(self) -> RewriteContext:
-        """Return the context of what stands in an object or array."""
+        """Return the context of the schemas inside an object or array."""
         return replace(self, level=self.level + 1, nested=self.nested + 1)
 
     def beside(self) -> RewriteContext:
@@ -635,37 +635,37 @@ class RewriteContext(Struct, frozen=True, eq=False, gc=False):
 
     @property
     def too_deep(self) -> str | None:
-        """What to say of an object or array at this level if it is one too many."""
+        """The reason why an object or array is nested too deeply here; `None` if it is not."""
         if self.level <= self.deepest:
             return None
         return f"is nested too deeply: this is level {self.level}, and the target takes {self.deepest}"
 
     def said(self, node: Json, keyword: str) -> str:
-        """Return the sentence that tells a model of a keyword which is lost."""
+        """Return the sentence for a lost keyword."""
         return note(keyword, node.get(keyword) if isinstance(node, dict) else node, self.sentences)
 
     def sentences_for(self, node: Json, keywords: Iterable[str]) -> tuple[str, ...]:
-        """Return the sentences that tell a model of keywords which are lost."""
+        """Return the sentences for lost keywords."""
         return tuple([self.said(node, keyword) for keyword in keywords])
 
     def lose(self, node: Json, keywords: Sequence[str]) -> tuple[str, ...]:
-        """Record the loss of keywords, and return the sentences that tell a model of them."""
+        """Record the loss of keywords, and return their sentences for the description."""
         self.ledger.lose_each(node, keywords)
         return self.sentences_for(node, keywords)
 
     def target(self, reference: Json) -> Json:
-        """Return what a reference stands for; a flat schema has local pointers only."""
+        """Return the target of a reference; a flat schema has local pointers only."""
         return target_of(self.root, reference)
 
 
 def target_of(root: Json, reference: Json) -> Json:
-    """Return what a local reference stands for; the schema that allows everything if it leads nowhere."""
+    """Return the target of a local reference; `True` if it is dangling."""
     target = local_target(root, reference)
     return True if target is None else target
 
 
 def intersected(schemas: list[Json], ledger: Ledger) -> Json:
-    """Return one schema for several that all hold; what no keyword can say stays in its `allOf`."""
+    """Return one schema for several that all hold; members that no keyword can express stay in its `allOf`."""
     result = intersection(schemas)
     for new, sources in result.sources:
         ledger.derive(new, *sources)
@@ -673,11 +673,11 @@ def intersected(schemas: list[Json], ledger: Ledger) -> Json:
 
 
 SAYING_NOTHING = frozenset({"$schema", "$id", "$comment", "title", "description", "$defs", "definitions"})
-"""Keywords of a schema that asks nothing of a value."""
+"""Keywords without assertions."""
 
 
 class Built(Struct, frozen=True, eq=False, gc=False):
-    """A schema in a target's words, its part of the reverse map, and what was lost."""
+    """A schema in the keywords of a target, its part of the reverse map, and the ledger of its losses."""
 
     schema: Json
     record: dict[str, Json]

@@ -17,7 +17,7 @@ from instrc.tools.tool import Tool
 
 @takes_plain_values
 def encode(value: object, map: object, name: str | None = None, *, check: bool = True) -> Json:  # noqa: A002  -- the word for it everywhere else
-    """Return a value as a model would write it for the target: what `lift` turns back into it.
+    """Return a value as a model would write it for the target: the inverse of `lift`.
 
         lowered = instrc.lower({"type": "object", "properties": {"days": {"type": "object"}}}, "openai")
         sent = instrc.encode({"days": {"Monday": 1}}, lowered)
@@ -30,7 +30,7 @@ def encode(value: object, map: object, name: str | None = None, *, check: bool =
     A `format` counts as well, as it does for `lift`: a time needs a zone where the format is `time` or `date-time`,
     which pydantic says of every `time` and `datetime` but not of a `NaiveDatetime`.
 
-    For examples in prompts, such as `few_shot_examples` of GigaChat.  `Inexpressible` if the target has no words for it;
+    For examples in prompts, such as `few_shot_examples` of GigaChat.  `Inexpressible` if the target cannot express it;
     where null is the default of a property and cannot be told from leaving it out, it is left out, with a `CompileWarning`
     if it was given in JSON.  Keys are in the order of the payload, as a model writes them.
     """

@@ -1,4 +1,4 @@
-"""Read the schema of a tool as the kernel reads what others wrote, fold it, and survey it once."""
+"""Survey the schema of a tool once, normalize it and flatten it."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ LOWERED_SCHEMAS: Final = 100_000
 NAMES_AND_PATTERNS: Final = 100_000
 """Pairs of a listed property and a pattern beside it, of a schema that is lowered: beyond it `too-large`; it takes a second."""
 _OF_OTHERS = frozenset({"nullable", "x-nullable", "optional", "example", "additionalItems"})
-"""Keywords of older drafts and of OpenAPI that 2020-12 does not refuse, and that say something all the same."""
+"""Keywords of older drafts and of OpenAPI that 2020-12 ignores but that have a meaning."""
 PATTERNS = frozenset({"pattern", "patternProperties"})
 _NAMING = frozenset({"properties", "dependentSchemas", "dependentRequired", "required"})
 """Keywords that hold names of properties."""
 
 
 class Survey(Struct, frozen=True, eq=False, gc=False):
-    """What was seen in one look through a schema."""
+    """The result of one pass over a schema."""
 
     schema: Json
     modern: bool
@@ -76,7 +76,7 @@ def _add_names(node: JsonObject, names: dict[str, None]) -> None:
 
 
 def _is_modern(nodes: Sequence[Json], words: set[str]) -> bool:
-    """Say whether the keywords of schemas are those of 2020-12, and hold what they may hold."""
+    """Return whether the keywords of schemas are those of 2020-12, and hold what they may hold."""
     if not _OF_OTHERS.isdisjoint(words) or not all_sound(nodes):
         return False
     lists, matches = "enum" in words, not PATTERNS.isdisjoint(words)
@@ -105,7 +105,7 @@ _NULL = "it is null"
 
 
 def read(seen: Survey) -> tuple[Survey, list[Loss]]:
-    """Return a schema in the words of 2020-12, and what had to be read in another way than it is written.
+    """Return a schema as JSON Schema 2020-12, and the losses of reading it.
 
     What cannot be read so is a `CompileError` with `invalid-schema` problems.
     """
@@ -132,7 +132,7 @@ def _normalized(schema: Json) -> tuple[Json, list[Loss]]:
 
 
 def _refuse(schema: Json, notes: Iterable[Note]) -> None:
-    """Raise the problems of what nobody can read: a word that is no type, something else in the place of schemas."""
+    """Raise the problems of unreadable parts: an unknown type, another value in the place of a schema."""
     refused = [note for note in notes if note.kind == "left-out" and _is_needed(note)]
     if not refused:
         return
@@ -146,7 +146,7 @@ def _refuse(schema: Json, notes: Iterable[Note]) -> None:
 
 
 def _is_needed(note: Note) -> bool:
-    """Say whether another tool would come out without what cannot be read."""
+    """Return whether another tool would come out without what cannot be read."""
     place, keyword = _split_path(note.path)
     if keyword is None or note.reason == _NO_SCHEMA:
         return True
@@ -193,7 +193,7 @@ def _losses(notes: Iterable[Note], schema: Json) -> list[Loss]:
 
 
 def _value_at(schema: Json, note: Note) -> Json:
-    """Return what stands in the place that a note speaks of."""
+    """Return the value at the place of a note."""
     try:
         return at(schema, pointer(note.path))
     except (LookupError, ValueError, TypeError):
@@ -222,7 +222,7 @@ def _without_unreadable(schema: Json) -> list[Note]:
 
 
 def flat_survey(seen: Survey, documents: Mapping[str, Json] | None, *, sharing: bool) -> Survey:
-    """Return a schema without what flattening folds, and what is seen in it; the same where nothing is to be folded."""
+    """Return the survey of the flattened schema; the same one if there is nothing to flatten."""
     if documents is None and seen.modern and seen.words.isdisjoint(FOLDED):
         found = seen
     else:

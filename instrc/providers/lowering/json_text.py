@@ -33,7 +33,7 @@ def anything(context: RewriteContext, node: Json) -> Variant:
 
 
 def anything_variant(context: RewriteContext, node: Json, reason: str) -> Variant:
-    """Return the variant of a value whose schema cannot be said; it is one loss, of which all its constraints are parts."""
+    """Return the variant of a value whose schema cannot be expressed: one loss, whose parts are all its constraints."""
     context.ledger.lose(node, WHOLE, reason=f"{reason}; it is checked when the answer is lifted", parts=False)
     context.ledger.lose_all(node, "is part of what is checked when the answer is lifted", "part")
     variant = anything(context, node)
@@ -46,7 +46,7 @@ def anything_variant(context: RewriteContext, node: Json, reason: str) -> Varian
 
 
 def as_json_text(variants: Sequence[Variant], context: RewriteContext) -> Variant:
-    """Return one variant for several whose strings cannot be told apart: JSON text of the types they have."""
+    """Return one variant for several with indistinguishable strings: JSON text of their types."""
     kinds: dict[str, None] = {}
     notes: dict[str, None] = {}
     for variant in variants:

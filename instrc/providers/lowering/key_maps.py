@@ -1,4 +1,4 @@
-"""Say objects whose keys are data, and how many entries there may be."""
+"""Write objects whose keys are data, and the number of their entries."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Counted(NamedTuple):
 
 
 def counted(node: JsonObject, body: JsonObject, context: RewriteContext, *, more: bool) -> Counted:
-    """Say how many properties there may be, where the number says more than the shape does."""
+    """Add the number of properties, unless the shape of the object implies it."""
     if _COUNTING.isdisjoint(node):
         return Counted(body, ())
     dialect, properties = context.dialect, mapping(body.get("properties"))
@@ -55,7 +55,7 @@ def counted(node: JsonObject, body: JsonObject, context: RewriteContext, *, more
 
 
 def counted_entries(node: JsonObject, variant: Variant, context: RewriteContext) -> Variant:
-    """Say how many entries a map has: a list may hold one key twice, so that a least number is exact up to one only."""
+    """Add the number of entries of a map: a list may repeat a key, so only a minimum of one is exact."""
     if _COUNTING.isdisjoint(node):
         return variant
     dialect = context.dialect
@@ -81,20 +81,20 @@ def counted_entries(node: JsonObject, variant: Variant, context: RewriteContext)
 DEPENDENT = ("dependentRequired", "dependentSchemas")
 _REST = ("additionalProperties", "unevaluatedProperties")
 _OF_UNDECLARED = (*_REST, "patternProperties", "propertyNames", "maxProperties", *DEPENDENT)
-"""What speaks of properties that are not declared."""
+"""Keywords about undeclared properties."""
 
 
 class Undeclared(Struct, frozen=True, eq=False, gc=False):
-    """What an object says of properties that it does not declare."""
+    """The schemas of undeclared properties."""
 
     patterns: Mapping[str, Json]
     """Schemas by the patterns of keys."""
     rest: Json = None
-    """The schema of what no pattern matches; `None` if nothing is said of it."""
+    """The schema of what no pattern matches; `None` if there is none."""
 
     @property
     def unsaid(self) -> bool:
-        """Whether nothing is said of them."""
+        """Whether undeclared properties are unconstrained."""
         return self.rest is None and not self.patterns
 
     @property
@@ -196,7 +196,7 @@ def _lose_rest(node: JsonObject, rest: Json, ledger: Ledger) -> None:
 
 
 def _any_of(node: JsonObject, others: Undeclared, ledger: Ledger) -> Json:
-    """Return a schema of every undeclared property, where patterns are not told."""
+    """Return a schema of every undeclared property, where patterns are not sent."""
     if others.given is True:
         return True
     values = [schema for schema in others.patterns.values() if schema is not False]

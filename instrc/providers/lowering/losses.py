@@ -1,4 +1,4 @@
-"""What a lowering could not say in the target's words, with the places where it was written."""
+"""The losses of a lowering, with the places where the lost keywords were written."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ def losses(root: Json, entries: Sequence[LedgerEntry]) -> list[Loss]:
 _CLOSING = frozenset({"additionalProperties", "unevaluatedProperties", "items", "unevaluatedItems", "additionalItems"})
 """Keywords that are found broken themselves where they hold `false`, and not the `false` inside."""
 TOLD_LOSSES: Final = 400
-"""Schema objects whose constraints are told one by one when all of a schema is lost."""
+"""Schema objects whose constraints are reported one by one when all of a schema is lost."""
 LOSSES_LOOKED_FOR: Final = 20_000
-"""Schema objects that are looked at for all losses of one lowering; after that a schema that is lost is told as a whole."""
+"""Schema objects that are looked at for all losses of one lowering; beyond that a lost schema is reported as a whole."""
 
 
 class _LossTable:
@@ -73,7 +73,7 @@ class _LossTable:
         self._invented = {id(entry.new) for entry in derived if entry.invented}
 
     def lose(self, node: Json, keyword: str, kind: LossKind, reason: str, *, parts: bool = True) -> None:
-        """Record the loss of a keyword, and of what is inside of it; that an invented object is closed, nobody has written."""
+        """Record the loss of a keyword and of what is inside it; that an invented object is closed was not written by anyone."""
         if keyword in _CLOSING and id(node) in self._invented and kind == "unenforced":
             return
         value = node.get(keyword) if isinstance(node, dict) else node
@@ -105,7 +105,7 @@ class _LossTable:
             self.lose_all(part, f"is part of {keyword}", "part", place + pointer(path))
 
     def lose_all(self, node: Json, reason: str, kind: LossKind, place: str) -> None:
-        """Record every constraint of a schema and of what it refers to; `place` is told of one that is `false`."""
+        """Record every constraint of a schema and of what it refers to; `place` is that of one that is `false`."""
         told = self._told.setdefault(kind, set())
         stack: list[tuple[Json, str]] = [(node, place)]
         seen: set[int] = set()
@@ -140,7 +140,7 @@ class _LossTable:
 PathChain: TypeAlias = "tuple[PathChain, Location] | None"
 """A path as a chain from its last steps to its first, because few paths are ever written out."""
 LOSS_SOURCES: Final = 200
-"""Schemas that are looked through for the one that a lost keyword was written in; beyond them it is told of the root."""
+"""Schemas that are looked through for the one that a lost keyword was written in; beyond them the root is reported."""
 
 
 class _Places:
@@ -222,7 +222,7 @@ def place_of(root: Json, entries: Sequence[LedgerEntry], node: Json, keyword: st
 _FLAT_FOR = {"unevaluatedProperties": "additionalProperties", "unevaluatedItems": "items"}
 """What flattening turns keywords into: a loss of the one is a loss of the other."""
 _WHOLE = frozenset({"false", "schema"})
-"""What a loss names that is about a schema and not about one of its keywords."""
+"""Stand-ins for a keyword in losses of whole schemas."""
 
 
 def losses_as_written(
@@ -253,9 +253,9 @@ def _formerly(losses: tuple[Loss, ...], schema: Json) -> Iterator[Loss]:
 
 
 def _contradictory(losses: tuple[Loss, ...], flat: Json, schema: Json, documents: Mapping[str, Json] | None) -> Iterator[Loss]:
-    """Yield the parts of contradictions: which of them an answer breaks cannot be told beforehand.
+    """Yield the parts of contradictions: which of them an answer breaks is not known beforehand.
 
-    Of a schema with very many contradictions, each of many or very deep parts, the last ones are told without theirs.
+    Of a schema with very many contradictions, each of many or very deep parts, the last ones are reported without theirs.
     """
     from instrc.schema.flattening.flatten import flatten
 
@@ -299,7 +299,7 @@ def _nearest(traced: Flat, place: str) -> str:
 
 
 def _origins(traced: Flat, place: str, schema: Json, documents: Mapping[str, Json] | None) -> Iterable[tuple[str, Json]]:
-    """Return the schemas, with their places, that came together in a place of the flat schema; all of it if nobody knows."""
+    """Return the schemas, with their places, that came together in a place of the flat schema; else all of it."""
     if not place:
         return [("", schema)]
     inside = _nearest(traced, place)
@@ -334,7 +334,7 @@ def _key(loss: Loss) -> tuple[str, str, str]:
 
 
 def _was_forbidden(loss: Loss, schema: Json) -> bool:
-    """Say whether a property is left out that its author has forbidden."""
+    """Return whether a property is left out that its author has forbidden."""
     try:
         written = at(schema, loss.pointer)
     except (LookupError, ValueError, TypeError):
@@ -343,23 +343,23 @@ def _was_forbidden(loss: Loss, schema: Json) -> bool:
 
 
 class Account(NamedTuple):
-    """All that was noted of what a payload does not say."""
+    """Everything from which the losses of a lowering are computed."""
 
     own: str
     """The name of the tool."""
     sent: str
     """The name that it is sent under."""
     written: Json
-    """The schema in the words of 2020-12."""
+    """The schema as JSON Schema 2020-12."""
     flat: Json
     built: Built
     unread: tuple[Loss, ...]
-    """What was read in another way than it is written."""
+    """Losses of normalization: keywords that were not read as written."""
     of_examples: tuple[Loss, ...]
     documents: Mapping[str, Json] | None
 
     def losses(self) -> tuple[Loss, ...]:
-        """Tell the losses."""
+        """Return the losses."""
         built = self.built
         of_keywords = (*built.losses, *losses(self.flat, built.entries))
         told = (*self.unread, *of_keywords, *self.of_examples, *built.given_up)
@@ -368,7 +368,7 @@ class Account(NamedTuple):
 
 
 _Branches: TypeAlias = list[JsonObject] | None
-"""The alternatives of a plan, one for each tool; `None` for what is no plan."""
+"""The alternatives of a plan, one for each tool; `None` if the schema is not a plan."""
 
 
 class LossOfTools(NamedTuple):

@@ -1,4 +1,4 @@
-"""Lower a schema to a target: the payload in its envelope, the way back, and what was lost."""
+"""Lower a schema to a target: the payload in its envelope, the map for answers, and the losses."""
 
 from __future__ import annotations
 
@@ -32,37 +32,37 @@ from instrc.tools.tool import Example, Tool, checked_json, schema_of
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Lowering:  # noqa: PLW1641  -- it holds lists and objects, which have no hash
-    """What a schema becomes for a target."""
+    """A schema lowered to a target."""
 
     payload: Payload
     """The schema in the exact envelope of the target, ready to be sent."""
     map: JsonObject
-    """The way back for answers, as plain JSON: give it to `lift`."""
+    """The reverse map for answers, as plain JSON: pass it to `lift`."""
     schema: Json
     """The payload's schema in standard JSON Schema, whatever the target's spelling.
 
-    What a large payload sends once, as a definition, is written out in it.
+    Definitions that a large payload shares are expanded in it.
     """
     dialect: Dialect
     """The rules that the payload follows, with its envelope."""
     account: Account | tuple[Loss, ...] = field(repr=False)
-    """The losses, or what they are told of."""
+    """The losses, or the account from which they are computed on first access."""
     over_budget: tuple[Problem, ...] = ()
-    """The budgets that were exceeded, and what was done about it."""
+    """The budgets that were exceeded, with the consequence of each."""
     strict: bool = False
     """Whether each grave loss is an error."""
 
     @cached_property
     def losses(self) -> tuple[Loss, ...]:
-        """Whatever the payload does not say as the schema said it.
+        """The parts of the schema that the payload does not express as written.
 
-        It is told when it is first asked for: leave the schema that was given as it is until then.
+        Computed on first access: do not change the schema before.
         """
         return self.account.losses() if isinstance(self.account, Account) else self.account
 
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
-        """Warnings: grave losses, budgets that were exceeded and what was done about it."""
+        """Warnings: grave losses and exceeded budgets, with the consequence of each."""
         kind = LossyStrict if self.strict else LossyTarget
         lossy = [
             kind(
@@ -89,7 +89,7 @@ class Lowering:  # noqa: PLW1641  -- it holds lists and objects, which have no h
         return f"Lowering({said})"
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Give copies the losses and not what they are told of."""
+        """Pickle the losses and not their account."""
         return Lowering, (self.payload, self.map, self.schema, self.dialect, self.losses, self.over_budget, self.strict)
 
 
@@ -109,7 +109,7 @@ def lower(
     documents: Mapping[str, Json] | None = None,
     report: Report | None = None,
 ) -> Lowering:
-    """Fit a JSON Schema to a target.
+    """Lower a JSON Schema to a target.
 
         lowered = instrc.lower({"type": "object", "properties": {"text": {"type": "string"}}}, "openai", "write_reply")
         tools = [lowered.payload]  # for the provider
@@ -123,10 +123,10 @@ def lower(
     `examples` are values to show the model where the target has a field for them; JSON, or
     instances of a model or a dataclass; they must satisfy the schema.
     `ordered` keeps the order of properties where the target would move optional ones.
-    `unroll` says how often a recursive reference is written out where the target keeps none;
+    `unroll` is the number of times a recursive reference is expanded where the target supports none;
     `recursion` overrides what the target does about it.
     With `strict` each grave loss is an error.  Problems go to `report`; without one, errors raise a `CompileError`.
-    What is no valid schema raises a `CompileError` with `invalid-schema` problems.
+    An invalid schema raises a `CompileError` with `invalid-schema` problems.
     """
     tool = tool_of(schema, arguments.text_or_none("name", name))
     arguments.truth("strict", strict)
@@ -151,7 +151,7 @@ def _lower_examples(examples: Iterable[Example | Json]) -> tuple[Example, ...]:
 
 
 def report_losses(result: Lowering, *, strict: bool, report: Report | None) -> Lowering:
-    """Make problems of grave losses, and raise or report them."""
+    """Convert grave losses to problems, and raise or report them."""
     if strict:
         result = replace(result, strict=True)
     if report is not None:
@@ -163,7 +163,7 @@ def report_losses(result: Lowering, *, strict: bool, report: Report | None) -> L
 
 
 def lower_tool(tool: Tool, dialect: Dialect, options: LoweringOptions, documents: Mapping[str, Json] | None = None) -> Lowering:
-    """Fit one tool to a target; of its grave losses no problems are made yet."""
+    """Lower one tool to a target, without converting its grave losses to problems."""
     if tool.strict is not None:
         dialect = replace(dialect, plain=None) if tool.strict else relaxed(dialect)
     if tool.sentences is not EN:

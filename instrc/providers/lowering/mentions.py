@@ -10,15 +10,15 @@ from instrc.text.jsonvalue import Json
 from instrc.tools.tool import Hint
 
 _USUAL_HINT = re.compile(r"^Use .+\.$", re.MULTILINE)
-"""Hints in a schema of which nobody knows the hints, as in one that was read from a file."""
+"""The usual form of hints, for a schema whose hints are unknown, such as one read from a file."""
 _QUOTES = "`\"'«»“”„"
 
 
 class Mentions:
-    """The names that are sent in place of others, found in texts."""
+    """Replacements of names in texts by those that are sent."""
 
     def __init__(self, sent: Mapping[str, str], hints: Sequence[Hint] | None = None) -> None:
-        """`sent` is what is sent for each name that changes, `hints` are those in the texts, `None` if nobody knows them."""
+        """`sent` is what is sent for each name that changes, `hints` are those in the texts, `None` if they are unknown."""
         self._sent = dict(sent)
         words = sorted((name for name in sent if name), key=len, reverse=True)
         self._any = _matching(words)
@@ -29,7 +29,7 @@ class Mentions:
         self._changed_hints = changed
 
     def in_text(self, text: str) -> str:
-        """Return a text that names properties as they are sent."""
+        """Return a text with the names of properties as they are sent."""
         if not any(name in text for name in self._sent):
             return text
         text = self._hints.sub(self._hint_replaced, text)
@@ -37,7 +37,7 @@ class Mentions:
         return self._sure.sub(self._replaced, text)
 
     def in_schema(self, schema: Json) -> Json:
-        """Return a schema whose descriptions do; what does not change stays the same object."""
+        """Return a schema with such descriptions; the same object if nothing changes."""
         if not self._sent or not isinstance(schema, dict):
             return schema
         return map_schemas(schema, self._described)
@@ -70,13 +70,13 @@ class Mentions:
 
 
 def _matching(words: list[str]) -> re.Pattern[str]:
-    """Return what matches each of the words where it stands for itself."""
+    """Return a pattern for any of the words as a whole word."""
     if not words:
         return re.compile(r"(?!)")
     return re.compile(rf"(?<![\w$])(?:{'|'.join(map(re.escape, words))})(?!\w)")
 
 
 def _in_path(text: str, start: int, end: int) -> bool:
-    """Say whether a word is joined to another one by a dot."""
+    """Return whether a word is joined to another one by a dot."""
     after, before = text[end : end + 2], text[max(start - 2, 0) : start]
     return (after[:1] == "." and after[1:].isidentifier()) or (before[1:] == "." and f"_{before[:1]}".isidentifier())

@@ -1,4 +1,4 @@
-"""Say objects: keys, optional properties, properties that are not declared."""
+"""Write objects: keys, optional properties, undeclared properties."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from instrc.text.jsonvalue import Json, JsonObject, as_array, listing, mapping
 from instrc.text.sentences import filled
 
 _TYPED = frozenset({"properties", "items", "minLength", "pattern", "minimum", "maximum"})
-"""Keywords by which a schema without types is read as of the type that they speak of."""
+"""Keywords that imply the type of a schema without `type`."""
 
 
 class Property(Struct, frozen=True, gc=False):
@@ -32,19 +32,19 @@ class Property(Struct, frozen=True, gc=False):
     body: JsonObject
     required: bool
     member: Member | None = None
-    """What is undone; `None` if nothing is."""
+    """How its value is decoded; `None` if it does not change."""
 
 
 class _Absence(Struct, frozen=True, eq=False, gc=False):
-    """How it is said that a property is left out."""
+    """How the absence of a property is expressed."""
 
     variants: Sequence[Variant]
-    """The variants of its value, with what says so among them."""
+    """The variants of its value, including the one that means absence."""
     asked: bool
     """Whether the key must be there."""
     absent: bool | Literal["also"] = False
     word: str | None = None
-    """The word for null where null itself says it."""
+    """The word for null where null itself means absence."""
     missing: bool = False
     unsaid: bool = False
     notes: tuple[str, ...] = ()
@@ -58,9 +58,9 @@ class Holder(Struct, frozen=True, eq=False, gc=False):
     inside: RewriteContext
     """The context of what stands in the object."""
     leaky: bool
-    """Whether a property that is not told of may come all the same."""
+    """Whether an answer may hold properties that the payload does not declare."""
     optional: _Absence | None
-    """How it is said that a property of a plain type is left out; `None` if a type with null beside it does not say it."""
+    """How the absence of a property of a plain type is expressed; `None` if null beside its type does not express it."""
 
 
 _ALWAYS = _Absence((), asked=True)
@@ -99,7 +99,7 @@ def property_of(holder: Holder, name: str, schema: Json, *, required: bool) -> P
 
 
 def _left_out(holder: Holder, name: str, schema: Json, *, required: bool) -> None:
-    """Note that a property has no value."""
+    """Record that no value satisfies the schema of a property."""
     node, ledger, quoted = holder.node, holder.context.ledger, dumps(name, indent=False)
     if required:
         ledger.lose(node, "required", "annotation", f"asks for {quoted}, which has no value")
@@ -121,7 +121,7 @@ def _said_of(node: JsonObject, name: str) -> list[Json]:
 
 
 def _absence(schema: Json, variants: Sequence[Variant], holder: Holder, *, required: bool) -> _Absence:
-    """Return how it is said that a property is left out, if it may be, and that it is null."""
+    """Return how the absence of an optional property, and null, are expressed."""
     context, dialect = holder.context, holder.context.dialect
     if required and dialect.null:
         return _Absence(variants, asked=True)
@@ -141,7 +141,7 @@ def _absence(schema: Json, variants: Sequence[Variant], holder: Holder, *, requi
 
 
 def _or_left_out(context: RewriteContext, schema: Json, variants: Sequence[Variant], *, nullable: bool) -> _Absence:
-    """Let null say that a property is left out; where null is a value a word says it."""
+    """Let null mean absence; where null is a value, a word stands for it."""
     word: str | None = None
     written = any(isinstance(variant.codec, TextCodec) and "null" in (variant.codec.kinds or ("null",)) for variant in variants)
     if nullable and not written:
@@ -193,7 +193,7 @@ def _listed_behind(context: RewriteContext, reference: Json) -> list[Json]:
 
 
 def _lose_null(schema: Json, ledger: Ledger) -> None:
-    """Note that null cannot be said of a property that may be left out, for a target without null."""
+    """Record that null cannot be told from absence, for a target without null."""
     if not isinstance(schema, dict):
         return
     same = "default" in schema and schema["default"] is None
@@ -210,7 +210,7 @@ def holder_of(node: JsonObject, context: RewriteContext, *, leaky: bool) -> Hold
 
 
 def admits_null(context: RewriteContext, variant: Variant) -> bool:
-    """Say whether null is among the values of a variant."""
+    """Return whether null is among the values of a variant."""
     if variant.kind in {"null", "any"}:
         return True
     if variant.codec is None:
@@ -223,7 +223,7 @@ def admits_null(context: RewriteContext, variant: Variant) -> bool:
 
 
 def _nullish(context: RewriteContext, node: Json, seen: set[int]) -> bool:
-    """Say whether a schema allows null, as far as its outer keywords tell."""
+    """Return whether a schema allows null, as far as its outer keywords tell."""
     if not isinstance(node, dict):
         return node is True
     if id(node) in seen:
@@ -301,7 +301,7 @@ def _most(node: JsonObject) -> float:
 
 
 def _no_arguments(node: JsonObject, context: RewriteContext) -> bool:
-    """Say whether an object is the root of a tool and says nothing of properties."""
+    """Return whether an object is the root of a tool and says nothing of properties."""
     return node is context.root and context.dialect.tool and node.keys().isdisjoint({"propertyNames", "minProperties"})
 
 
@@ -350,7 +350,7 @@ def _whole(
 
 
 def _codec(properties: Sequence[Property], undeclared: ObjectCodec | None, more: More | None) -> ObjectCodec | None:
-    """Return what is undone in an object; `None` if nothing is."""
+    """Return the codec of an object; `None` if nothing changes in it."""
     members: dict[str, Member] = {found.sent: found.member for found in properties if found.member is not None}
     if not members and more is None and undeclared is None:
         return None
@@ -362,7 +362,7 @@ def _codec(properties: Sequence[Property], undeclared: ObjectCodec | None, more:
 
 
 def _judge_of_names(node: JsonObject) -> Callable[[str], bool]:
-    """Return what tells whether an object may have a name."""
+    """Return a predicate for the names that an object may have."""
     if "propertyNames" not in node:
         return lambda _: True
     from instrc.schema.validation import SchemaValidator
@@ -371,7 +371,7 @@ def _judge_of_names(node: JsonObject) -> Callable[[str], bool]:
 
 
 def _schema_of(node: JsonObject, name: str, declared: Mapping[str, Json], others: Undeclared, ledger: Ledger) -> Json:
-    """Return all that is demanded of one property."""
+    """Return the schema that combines all demands on one property."""
     demands = [declared[name]] if name in declared else []
     matched = [schema for pattern, schema in others.patterns.items() if may_match(pattern, name)]
     demands += matched
@@ -392,7 +392,7 @@ def _closed(
     others: Undeclared,
     context: RewriteContext,
 ) -> Variant | None:
-    """Add what is said of the properties that are not declared."""
+    """Finish an object with what its schema says of undeclared properties."""
     dialect, rest = context.dialect, others.rest
     keyword_map: key_maps.KeywordMap | None = None
     more: _More | None = None
@@ -423,7 +423,7 @@ def _list_of_more(
     others: Undeclared,
     context: RewriteContext,
 ) -> _More | None:
-    """Let properties in that are not declared, as a list of keys and values."""
+    """Return the list of keys and values that holds undeclared properties."""
     dialect = context.dialect
     if not dialect.closed:
         reason = "has no word in the target; what is not in the list is found when the answer is lifted"

@@ -1,4 +1,4 @@
-"""Rebuild a schema in a target's own words: the one walker, which the rewrites call."""
+"""Rebuild a schema in the keywords of a target: the walker that calls the rewrites."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ PAYLOAD_LEVELS: Final = 60
 
 
 def rebuild(seen: Survey, dialect: Dialect, options: LoweringOptions) -> Built:
-    """Rebuild a schema of a target's own words, with an object at its root."""
+    """Rebuild a schema in the keywords of a target, with an object at its root."""
     flat, keys = seen.schema, key_names(dialect.key, seen.names)
     all_asked = dialect.every_required or (options.ordered and dialect.reorders)
     deepest, recursion = dialect.limits.depth or PAYLOAD_LEVELS, options.recursion or dialect.recursion
@@ -103,7 +103,7 @@ def rebuild(seen: Survey, dialect: Dialect, options: LoweringOptions) -> Built:
 
 
 def _rooted(flat: Json, dialect: Dialect) -> Json:
-    """Read a tool's schema that says nothing as that of a tool without parameters."""
+    """Read a tool's schema without assertions as that of a tool without parameters."""
     if not dialect.tool or not (flat is True or (isinstance(flat, dict) and SAYING_NOTHING.issuperset(flat))):
         return flat
     empty: JsonObject = {"type": "object", "properties": {}, "additionalProperties": False}
@@ -157,7 +157,7 @@ def _boxed(schema: JsonObject, context: RewriteContext) -> JsonObject:
 
 
 ACTIVE_REFERENCES: Final = 40
-"""References inside one another that are written out; what they hold below that is JSON text."""
+"""References inside one another that are written out; deeper ones are written as JSON text."""
 SHARED_PART_OF_MAP: Final = 120
 """Characters of JSON from which on a part of a map that stands in several places gets a name."""
 SMALL_CODEC: Final = 5000
@@ -167,11 +167,11 @@ UNROLLED_SCHEMAS: Final = 1000
 BRANCH_COPIES: Final = 5_000
 """Schema objects that are rebuilt for one branch of a union after another; what else stands there is written as JSON text."""
 PAYLOAD_DEFINITIONS: Final = 500
-"""Definitions of a payload; what else is recursive is written as JSON text."""
+"""Definitions of a payload; further references are written as JSON text."""
 
 
 def references(node: JsonObject, context: RewriteContext) -> list[Variant]:
-    """Return the variants of what a schema refers to, together with what stands beside the reference."""
+    """Return the variants of the target of a reference and the keywords beside it."""
     ref = as_text(node["$ref"])
     target = context.target(ref)
     siblings: JsonObject = {
@@ -216,7 +216,7 @@ def _definition(key: Hashable, ref: str, target: JsonObject, context: RewriteCon
 
 
 def _unrolled(key: Hashable, target: JsonObject, context: RewriteContext) -> list[Variant]:
-    """Write out what a reference stands for, up to a number of times."""
+    """Expand a reference, up to a number of times."""
     often = context.active.count(key) >= context.unroll
     if often or context.ledger.unrolled > UNROLLED_SCHEMAS or len(context.active) > ACTIVE_REFERENCES:
         reason = f"is unrolled {context.unroll} times and written as JSON text below that"
@@ -323,7 +323,7 @@ def _conjoined(node: JsonObject, ledger: Ledger) -> Json:
 
 
 def is_vacuous(node: JsonObject, keyword: str) -> bool:
-    """Say whether a keyword does nothing where it stands."""
+    """Return whether a keyword does nothing where it stands."""
     value = node[keyword]
     if keyword == "not":
         return value is False
@@ -366,7 +366,7 @@ def shared_members(codec: Codec, codecs: Mapping[str, Codec], definitions: Mappi
 
 
 def _shares(codec: Codec, text: str) -> bool:
-    """Say whether a codec holds schemas, or a part that stands in several places; `text` is all of it."""
+    """Return whether a codec holds schemas, or a part that stands in several places; `text` is all of it."""
     begun = [text[place.start() : place.start() + SHARED_PART_OF_MAP] for place in _CODEC.finditer(text)]
     if len(set(begun)) == len(begun) and not _CHOOSING.search(text):
         return False  # nor is there need to look closer
@@ -383,7 +383,7 @@ def _choice_schemas(codecs: Iterable[Codec]) -> Iterator[Json]:
 
 
 def _repeats(codec: Codec) -> bool:
-    """Say whether a part that is worth a name stands in several places."""
+    """Return whether a part that is worth a name stands in several places."""
     seen: set[str] = set()
     stack = [codec]
     while stack:
@@ -453,7 +453,7 @@ class _Names(Generic[PartT]):
     ) -> None:
         """`definitions` have their names already, `below` yields the parts of a part, and new names begin with `word`."""
         self.said: dict[str, PartT] = {}
-        """What got a name, or has had it and is referred to."""
+        """Named parts that are referred to."""
         self._word = word
         self._reference = reference
         self._written = written
@@ -495,5 +495,5 @@ def _asking(codec: SomeCodec, whens: Mapping[int, Json]) -> SomeCodec:
 
 
 def _key(codec: SomeCodec) -> str:
-    """Return what is the same for codecs that say the same, if the codecs inside are one object wherever they are equal."""
+    """Return a key that equal codecs share, if equal codecs inside them are one object."""
     return dumps(to_json(with_codecs(codec, lambda inner: RefCodec(f"#{id(inner)}"))), indent=False)

@@ -278,7 +278,7 @@ def breaches(payload: Json, target: str | Dialect) -> list[Breach]:
 
 
 def _is_strict(dialect: Dialect, payload: Json) -> bool:
-    """Say whether a payload is to be judged as a strict one: unless only the envelope without strictness fits it."""
+    """Return whether a payload is to be judged as a strict one: unless only the envelope without strictness fits it."""
     if dialect.plain is None or not any(_of_envelope(dialect, dialect.envelope, payload, ())):
         return True
     return any(_of_envelope(dialect, dialect.plain, payload, ()))
@@ -314,7 +314,7 @@ def _of_envelope(dialect: Dialect, template: Json, value: Json, path: Location) 
 
 
 def _may_be_left_out(template: Json) -> bool:
-    """Say whether a part of an envelope has nothing to say for some tools."""
+    """Return whether a part of an envelope has nothing to say for some tools."""
     if isinstance(template, dict):
         return bool(template) and all(map(_may_be_left_out, template.values()))
     return template in ("@description", "@map", "@examples")

@@ -1,4 +1,4 @@
-"""Say enums, constants, strings and numbers with what a target takes."""
+"""Write enums, constants, strings and numbers in the keywords of a target."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def literals(node: JsonObject, context: RewriteContext) -> list[Variant]:
 
 
 class _Listed(Struct, frozen=True, gc=False):
-    """The values of a schema, by how a target can be told of them."""
+    """The values of a schema, by how a target accepts them."""
 
     groups: dict[str, list[Json]]
     """Those that its enums hold, by type."""
@@ -85,12 +85,12 @@ def _grouped(values: list[Json], dialect: Dialect) -> _Listed:
 
 
 def _are_texts(values: list[Json]) -> bool:
-    """Say whether all values are texts."""
+    """Return whether all values are texts."""
     return _TEXTS.issuperset(map(type, values))
 
 
 def _is_told(kind: str, group: list[Json], dialect: Dialect) -> bool:
-    """Say whether a target can be told of values of a type as they are."""
+    """Return whether a target accepts values of a type in an enum."""
     if kind == "null" and dialect.null:
         return True
     if kind == "boolean" and len(group) == 2:
@@ -124,7 +124,7 @@ def _values(node: JsonObject) -> list[Json]:
 
 
 def _excess(limits: Limits, enum_values: int, group: Sequence[Json]) -> str | None:
-    """Count the values of an enum; say by how much they are too many, `None` if the target takes them."""
+    """Return by how much an enum exceeds the limits of the target; `None` if it does not."""
     if limits.long_enum is not None and len(group) > limits.long_enum[0]:
         size = sum(len(value) for value in group if isinstance(value, str))
         if size > limits.long_enum[1]:
@@ -194,7 +194,7 @@ def join_enumerations(dialect: Dialect, variants: Sequence[Variant]) -> list[Var
 
 
 def _lists_only(variant: Variant) -> bool:
-    """Say whether a variant is a list of values and nothing else."""
+    """Return whether a variant is a list of values and nothing else."""
     if len(variant.body) < 2 or not variant.body.keys() <= {"type", "enum", "const"}:
         return False
     return variant.codec is None or isinstance(variant.codec, ValuesCodec)
@@ -214,7 +214,7 @@ def _joined(mate: Variant, variant: Variant) -> Variant:
 
 
 def same_enumeration(left: Variant, right: Variant) -> bool:
-    """Say whether two variants list values of one type, none of which means one thing here and another there."""
+    """Return whether two variants list values of one type, none of which means one thing here and another there."""
     if left.kind != right.kind or not (_lists_only(left) and _lists_only(right)):
         return False
     theirs = pairs_by_sent(right)
@@ -308,7 +308,7 @@ def numbers(node: JsonObject, kind: str, context: RewriteContext) -> Variant | N
 
 
 def _empty(bounds: Mapping[str, int | float], kind: str) -> bool:
-    """Say whether no number is within the bounds."""
+    """Return whether no number is within the bounds."""
     low, high = bounds.get("minimum", -inf), bounds.get("maximum", inf)
     above, below = bounds.get("exclusiveMinimum", -inf), bounds.get("exclusiveMaximum", inf)
     if low > high or low >= below or above >= high or above >= below:
@@ -328,7 +328,7 @@ def _empty(bounds: Mapping[str, int | float], kind: str) -> bool:
 
 
 def _add_other_bound(node: JsonObject, body: JsonObject, dialect: Dialect, ledger: Ledger) -> None:
-    """Give a bound the other one beside it, where a target needs that: far away, so that nobody means the numbers beyond."""
+    """Add the opposite bound where a target needs both, far enough that no answer is beyond it."""
     low, high = body.get("minimum"), body.get("maximum")
     if isinstance(low, int) and high is None and low > (dialect.single_bound or 0):
         keyword, far = "minimum", dialect.other_bound if low < dialect.other_bound else dialect.most_bound or low

@@ -1,4 +1,4 @@
-"""Tell which regular expressions a target takes, and spell them so that every engine reads the same."""
+"""Translate regular expressions to forms that a target accepts and that every engine reads alike."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _ranges(repeats: re.Match[str], most: int) -> list[str]:
 
 
 def repeats_over(pattern: str, most: int) -> bool:
-    """Say whether a pattern repeats a part more than `most` times at once."""
+    """Return whether a pattern repeats a part more than `most` times at once."""
     return any(count > most for count in counts(pattern))
 
 
@@ -156,7 +156,7 @@ def _letter(escape: re.Match[str]) -> str:
 
 
 def accepts_pattern(pattern: str, kind: str, most_repeated: int | None = None) -> bool:
-    """Say whether a target takes a regular expression, and Python reads it too."""
+    """Return whether a target takes a regular expression, and Python reads it too."""
     if too_large(pattern) is not None or (most_repeated is not None and repeats_over(pattern, most_repeated)):
         return False
     if kind == "spelled":
@@ -170,7 +170,7 @@ def accepts_pattern(pattern: str, kind: str, most_repeated: int | None = None) -
 
 @lru_cache(maxsize=2048)
 def _python_reads(pattern: str) -> bool:
-    """Say whether Python reads a regular expression; each is asked about several times, and Python remembers 512."""
+    """Return whether Python reads a regular expression; each is asked about several times, and Python remembers 512."""
     try:
         re.compile(pattern)
     except (re.error, RecursionError, OverflowError, ValueError):  # the last one for a number of 5,000 digits
@@ -179,7 +179,7 @@ def _python_reads(pattern: str) -> bool:
 
 
 def _is_plain(read: Sequence[str]) -> bool:
-    """Say whether a pattern keeps to what every engine reads: no look-around, flags, possessive repetition, sets in classes."""
+    """Return whether every engine reads a pattern: no look-around, flags, possessive repetition, sets in classes."""
     for before, piece, after in zip(["", *read], read, [*read[1:], ""], strict=False):
         match piece[0]:
             case "\\":
@@ -200,13 +200,13 @@ def _is_plain(read: Sequence[str]) -> bool:
 
 
 def _is_common_escape(escape: str) -> bool:
-    """Say whether all engines read an escape alike: one of the common letters, or a sign of ASCII."""
+    """Return whether all engines read an escape alike: one of the common letters, or a sign of ASCII."""
     sign = escape[1:]
     return sign in COMMON_ESCAPES or (sign.isascii() and not sign.isalnum() and escape not in WORD_ENDS)
 
 
 def _is_plain_class(piece: str) -> bool:
-    """Say whether a character class is read alike everywhere: it lists something, and no classes or operations on them."""
+    """Return whether a character class is read alike everywhere: it lists something, and no classes or operations on them."""
     listed = piece[1:-1].removeprefix("^")
     if not listed or listed.startswith("]") or not all(map(_is_common_escape, re.findall(_ESCAPE, listed))):
         return False
@@ -218,14 +218,14 @@ _MIRRORED = {"(": ")", "(?:": ")", ")": "("}
 
 
 def _anchors_stand_outside(read: Sequence[str]) -> bool:
-    """Say whether `^` stands where nothing can precede it and `$` where nothing can follow: some engines know no others."""
+    """Return whether `^` stands where nothing can precede it and `$` where nothing can follow: some engines know no others."""
     if {"^", "$"}.isdisjoint(read):
         return True
     return _only_first(read, "^") and _only_first([_MIRRORED.get(piece, piece) for piece in reversed(read)], "$")
 
 
 def _only_first(read: Sequence[str], anchor: str) -> bool:
-    """Say whether an anchor stands only where an alternative begins with nothing before it, and in no group that is repeated."""
+    """Return whether an anchor stands only where an alternative begins with nothing before it, and in no repeated group."""
     groups: list[tuple[bool, bool]] = []
     """Of each open group: whether it begins with nothing before it, and whether an anchor was met before it."""
     first, begins, met = True, True, False
@@ -250,7 +250,7 @@ def _only_first(read: Sequence[str], anchor: str) -> bool:
 
 
 def _anchored(read: Sequence[str]) -> bool:
-    """Say whether a pattern speaks of the whole text: `^…$` around it, alternatives within groups only, no anchor inside."""
+    """Return whether a pattern speaks of the whole text: `^…$` around it, alternatives within groups only, no anchor inside."""
     if len(read) < 2 or read[0] != "^" or read[-1] != "$" or {"^", "$"} & set(read[1:-1]):
         return False
     depth = 0

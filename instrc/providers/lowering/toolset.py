@@ -29,7 +29,7 @@ from instrc.tools.tool import Tool
 
 @dataclass(frozen=True, slots=True)
 class LoweredTools:
-    """What the tools of one request become for a target."""
+    """The tools of one request, lowered to a target."""
 
     payload: list[Payload]
     """The tools, in order, each in its envelope."""
@@ -122,7 +122,7 @@ def _name_tools(tools: Sequence[Tool], dialect: Dialect) -> list[tuple[Tool, str
 
 @dataclass(frozen=True, slots=True)
 class _Joined:
-    """A tool that has joined a request, and what is spent of the request's budgets then."""
+    """A tool of a request, and the use of the request's budgets after it joined."""
 
     lowering: Lowering
     spent: build.BudgetUse

@@ -1,4 +1,4 @@
-"""Say a plan in its uniform spelling: the arguments of a task as a list of names and texts, whatever its tool is.
+"""Write a plan in its uniform spelling: the arguments of a task as a list of names and texts, whatever its tool is.
 
 In the typed spelling each argument of each tool is a property and a union of its value with the output of another task:
 ten tools of five arguments are more unions than Anthropic's decoder takes.  The uniform spelling is one object for all tools.
@@ -46,7 +46,7 @@ def _is_task(node: JsonObject) -> bool:
 
 
 def holds_plan(schema: Json) -> bool:
-    """Tell whether there is a plan anywhere in a schema."""
+    """Return whether a schema contains a plan."""
     return any(branches_of(node) is not None for _, node in walk(schema))
 
 
@@ -104,7 +104,7 @@ def _task(branches: Sequence[JsonObject], sentences: Sentences) -> Json:
 
 
 def _tool_line(branch: JsonObject, sentences: Sentences) -> str:
-    """Return the line that tells the model what a tool takes."""
+    """Return the line of the description that lists the arguments of a tool."""
     arguments = _arguments(branch)
     required = required_names(arguments)
     takes = [
@@ -139,7 +139,7 @@ def _codec(branches: Sequence[JsonObject], inner: Codec) -> Codec:
 
 
 def _raw(arguments: JsonObject) -> tuple[str, ...]:
-    """Return the arguments that are texts whatever is in them."""
+    """Return the arguments that are always texts."""
     values = {name: _value(schema) for name, schema in mapping(arguments.get("properties")).items()}
     return tuple(name for name, value in values.items() if isinstance(value, dict) and own_kinds(value) == {"string"})
 
@@ -150,7 +150,7 @@ def tool_name_of(branch: JsonObject) -> str:
 
 
 def is_output_reference(schema: Json) -> bool:
-    """Tell whether a schema is that of the output of another task, by which a plan lets arguments be filled."""
+    """Return whether a schema is that of the output of another task, by which a plan lets arguments be filled."""
     if not isinstance(schema, dict):
         return False
     if isinstance(members := schema.get("anyOf"), list):

@@ -1,4 +1,4 @@
-"""Say unions: the alternatives, kept apart where they mean different things."""
+"""Write unions so that an answer matches one alternative, or alternatives that mean the same."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ from instrc.text.sentences import filled
 COMPARED_PAIRS: Final = 1500
 """Pairs of alternatives that are compared; the ones beyond are taken for alike."""
 MULTIPLIED_BRANCHES: Final = 1000
-"""Branches that a union may be multiplied to by those beside it; beyond them some of those are told as lost."""
+"""Branches that a union may be multiplied to by those beside it; beyond them the others are reported as lost."""
 COMPARED_VARIANTS: Final = 60
 """Branches of `oneOf` that are compared with each other."""
 
@@ -70,7 +70,7 @@ _NOT_BESIDE = frozenset({"anyOf", "not", "if", "then", "else"}) | NO_ASSERTIONS
 def branches(node: JsonObject, context: RewriteContext) -> list[Variant]:
     """Return the variants of all branches of `anyOf` or `oneOf`, each with what stands beside it.
 
-    Other unions in the `allOf` beside it multiply them: those by which they would become too many are told as lost.
+    Other unions in the `allOf` beside it multiply them: those that would make too many are recorded as lost.
     """
     if "allOf" not in node:
         return _branches(node, context)
@@ -133,7 +133,7 @@ def _named(variant: Variant, branch: JsonObject) -> Variant:
 
 
 def _exclusive(schemas: Sequence[Json], context: RewriteContext) -> bool:
-    """Say whether no value satisfies two of the schemas, so that `anyOf` says the same as `oneOf`."""
+    """Return whether no value satisfies two of the schemas, so that `anyOf` means the same as `oneOf`."""
     if len(schemas) > COMPARED_VARIANTS:
         return False
     return all(disjoint(left, right, resolve=context.target) for left, right in combinations(schemas, 2))
@@ -212,7 +212,7 @@ def _leader(group: Sequence[Variant]) -> str | None:
 
 
 def _discriminates(group: Sequence[Variant], name: str) -> bool:
-    """Say whether a property has constant values that differ in all objects of a group."""
+    """Return whether a property has constant values that differ in all objects of a group."""
     seen: set[Hashable] = set()
     for variant in group:
         schema = mapping(variant.body["properties"]).get(name)
@@ -303,13 +303,13 @@ def _mistakable(variants: Sequence[Variant], dialect: Dialect, definitions: Payl
 
 
 def _as_answered(body: JsonObject, dialect: Dialect) -> JsonObject:
-    """Return the schema of answers by which a variant is told from others: an empty list tells nothing."""
+    """Return the schema of answers by which a variant is told from others: an empty list does not count."""
     body = _close_objects(body, dialect)
     return {**body, "minItems": max(1, bound(body, "minItems") or 0)} if body.get("type") == "array" else body
 
 
 def _close_objects(body: JsonObject, dialect: Dialect) -> JsonObject:
-    """Return a schema whose objects are closed: where a target cannot say so, the one is meant that declares what there is."""
+    """Return a schema with closed objects: in an open union, an object means the alternative that declares its keys."""
     if dialect.closed:
         return body
     closed = map_schemas(body, _close_node)
@@ -411,7 +411,7 @@ def choice(variants: Sequence[Variant], context: RewriteContext) -> tuple[JsonOb
 
 
 def _words(variants: Sequence[Variant]) -> tuple[JsonObject, Codec]:
-    """Say values that can be listed as one enum of strings."""
+    """Write variants with finitely many values as one enum of strings."""
     known: dict[str, tuple[Json, Json]] = {}
     for variant in variants:
         for sent, value in _finite_table(variant):
@@ -432,7 +432,7 @@ def _finite_table(variant: Variant) -> list[tuple[Json, Json]]:
 
 
 def _choice_named(variants: Sequence[Variant], context: RewriteContext) -> tuple[JsonObject, Codec]:
-    """Say alternatives as properties of one object, of which `choice` names the one that is given."""
+    """Write alternatives as properties of one object, whose `choice` names the one that is present."""
     labels: list[str] = []
     of: dict[str, Choice] = {}
     properties: JsonObject = {}
@@ -463,7 +463,7 @@ def _label(variant: Variant, dialect: Dialect) -> str:
 SILENT = frozenset({"$schema", "$defs", "definitions", "$id", "$anchor", "$dynamicAnchor", "$vocabulary", "title", "description"})
 """Annotations that have done their work in a flat schema, or are carried over elsewhere."""
 _QUIET = SILENT | (KEYWORDS.keys() - NO_ASSERTIONS)
-"""Keywords of which `described` has nothing to say."""
+"""Keywords that `described` ignores."""
 _IN_DESCRIPTION = "has no force; what a model can use of it is in the description"
 _SCALARS = frozenset({"string", "integer", "number", "boolean"})
 _MORE = (KEYWORDS.keys() - NO_ASSERTIONS - {"type"}) | OF_STRINGS | OF_NUMBERS
@@ -473,7 +473,7 @@ Rebuilt: TypeAlias = tuple[JsonObject | None, Codec]
 
 
 def fit(node: Json, context: RewriteContext) -> Rebuilt:
-    """Return the schema in the target's words for a schema."""
+    """Return a schema in the keywords of the target, and its codec."""
     if (kind := scalar_type(node, context)) is not None:
         return described(node, {"type": kind}, None, (), context)
     found = context.variants(node)
@@ -533,7 +533,7 @@ def _nullable(body: JsonObject, kind: str, dialect: Dialect) -> JsonObject:
 def combine_variants(
     node: Json, variants: Sequence[Variant], context: RewriteContext, notes: Sequence[str] = ()
 ) -> tuple[Rebuilt, Sequence[Variant]]:
-    """Return one schema for several variants, and them as they stand in it: some are changed so that they can be told apart."""
+    """Return one schema for several variants, and the variants as they are in it, some changed to be distinguishable."""
     variants = _merge_variants(context, variants)
     if not variants:
         return (None, None), variants
@@ -545,7 +545,7 @@ def combine_variants(
 
 
 def _merge_variants(context: RewriteContext, variants: Sequence[Variant]) -> list[Variant]:
-    """Return variants that differ: equal ones once, what accepts anything alone, strings that cannot be told apart as one."""
+    """Return variants that differ: equal ones once, what accepts anything alone, indistinguishable strings as one."""
     dialect = context.dialect
     if (widest := taking_anything(variants)) is not None:
         nulls = [variant for variant in variants if variant.kind == "null"] if widest.written and dialect.null else []
@@ -568,7 +568,7 @@ def _merge_variants(context: RewriteContext, variants: Sequence[Variant]) -> lis
 
 
 def _strange(variant: Variant) -> bool:
-    """Say whether strings of a variant stand for other values."""
+    """Return whether strings of a variant stand for other values."""
     return isinstance(variant.codec, ValuesCodec) and any(not isinstance(value, str) for _, value in variant.codec.values)
 
 
@@ -578,7 +578,7 @@ class _United(NamedTuple):
     body: JsonObject
     codec: Codec
     notes: tuple[str, ...]
-    """What is said of all of them."""
+    """Notes that apply to all variants."""
     variants: Sequence[Variant]
     """The variants as they stand in it, in their order."""
 
@@ -610,12 +610,12 @@ def _united(context: RewriteContext, variants: Sequence[Variant], shared: tuple[
 
 
 def _more(shared: tuple[str, ...], texts: Sequence[str | None]) -> tuple[str, ...]:
-    """Return what is said of all variants, with more of it."""
+    """Return the shared notes with more of them."""
     return (*shared, *(text for text in texts if text and text not in shared))
 
 
 def _branch(variant: Variant, shared: Sequence[str], dialect: Dialect) -> JsonObject:
-    """Return one alternative with what is said of it alone."""
+    """Return one alternative with its own title and notes."""
     head: JsonObject = {"title": variant.title} if variant.title and "title" in dialect.keywords else {}
     if text := join_notes(variant.text, *(note for note in variant.notes if note not in shared)):
         head["description"] = text

@@ -26,7 +26,7 @@ from instrc.text.limits import SAMPLE_LEVELS
 
 
 class Opinion(NamedTuple):
-    """What one engine says."""
+    """The verdict of one engine."""
 
     engine: str
     binding: bool
@@ -44,7 +44,7 @@ class Opinion(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What the rules of a target and the engines say of a payload."""
+    """The verdicts of a target's rules and of the engines on a payload."""
 
     target: str
     breaches: tuple[Breach, ...]
@@ -52,7 +52,7 @@ class Verification:
 
     @property
     def asked(self) -> tuple[str, ...]:
-        """The engines that have said something."""
+        """The engines with a verdict."""
         return tuple(opinion.engine for opinion in self.opinions if opinion.accepted is not None)
 
     @property
@@ -218,7 +218,7 @@ _ENGINES: dict[str, Callable[[Json], Matcher | None]] = {
 
 
 def _guided(grammar: str) -> Matcher:
-    """Return what matches texts against a grammar of llguidance."""
+    """Return a matcher of texts against a grammar of llguidance."""
     from llguidance import LLMatcher, LLTokenizer
 
     if message := LLMatcher.validate_grammar(grammar):
@@ -242,7 +242,7 @@ _ANYTHING = 14_000
 _PLAIN = 60
 """Characters of a text, a number, a boolean or null."""
 ENDLESS = 10**12
-"""What is said of a schema that is too large to be measured."""
+"""The reason for a schema that is too large to measure."""
 
 
 def expanded_size(schema: Json) -> int:

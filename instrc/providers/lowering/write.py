@@ -22,9 +22,9 @@ from instrc.text.jsonvalue import Json, JsonObject, mapping
 from instrc.tools.tool import Hint, Tool
 
 SHARED_FROM: Final = 8_000
-"""Characters of a schema from which on what stands in several places of it is sent once."""
+"""Characters of a schema from which on repeated parts are sent once."""
 SHARED_GAIN: Final = 0.8
-"""What has to be left of such a schema at most: a definition is harder to read than what it stands for."""
+"""Share of such a schema that may be left at most: a definition is harder to read than its body."""
 _OBJECT = re.compile(r'\{"')
 _BEGINNING = 100
 """Characters that objects have in common if they are taken for the same at first."""
@@ -33,7 +33,7 @@ _REPEATED = 0.1
 
 
 class Written(Struct, frozen=True, eq=False, gc=False):
-    """A payload, and all that is kept of how it came about."""
+    """A payload, its map and its schema."""
 
     payload: Json
     map: JsonObject
@@ -64,7 +64,7 @@ def write(built: Built, flat: Json, tool: Tool, name: str, dialect: Dialect) -> 
 
 
 def _with_description(built: Built, flat: Json, tool: Tool, dialect: Dialect) -> tuple[str | None, Json]:
-    """Return the description of the tool, within its limit, and the schema with what does not go there."""
+    """Return the description of the tool, within its limit, and the schema with the rest."""
     said, schema = _said_once(built.schema, tool, flat, dialect)
     if built.back:
         mentions = Mentions({name: sent for sent, name in built.back.items()}, tool.hints)
@@ -79,7 +79,7 @@ def _with_description(built: Built, flat: Json, tool: Tool, dialect: Dialect) ->
 
 
 def _said_once(schema: Json, tool: Tool, flat: Json, dialect: Dialect) -> tuple[str | None, Json]:
-    """Return the tool's description and the schema without what would say the same twice.
+    """Return the tool's description and the schema without repeating text.
 
     A title speaks for a tool that has no description: providers show a model the one, and some demand it.
     A hint says what a step reads, not what a tool is for: it stays in the schema, where that has a place for it.
@@ -112,7 +112,7 @@ def _said_once(schema: Json, tool: Tool, flat: Json, dialect: Dialect) -> tuple[
 
 
 def _said(schema: JsonObject, keyword: str) -> str | None:
-    """Return a text of a schema; `None` if it is empty or none."""
+    """Return a text of a schema; `None` if it is missing or empty."""
     text = schema.get(keyword)
     return text if isinstance(text, str) and text else None
 
@@ -128,12 +128,12 @@ def _cut(text: str, most: int) -> tuple[str, str]:
 
 
 def _asks_nothing(schema: Json) -> bool:
-    """Say whether a schema is that of a tool without parameters."""
+    """Return whether a schema is that of a tool without parameters."""
     return isinstance(schema, dict) and schema.get("type") == "object" and not schema.get("properties")
 
 
 def _shared(schema: Json) -> Json:
-    """Return a large schema in which what stands in several places is a definition; the same object if that gains little."""
+    """Return a large schema with repeated parts as definitions; the same object if that gains little."""
     size = len(text := dumps(schema, indent=False))
     if size < SHARED_FROM or not isinstance(schema, dict):
         return schema
