@@ -16,6 +16,7 @@ from instrc.compiler.ir import Artefact, CompileOptions, FlatGraph, Graph, Plan
 from instrc.compiler.lint.programs import empty_slots, review_program, review_vibes
 from instrc.compiler.lint.review import review
 from instrc.compiler.partition.partition import may_cut_wrongly, partition
+from instrc.compiler.recursion import deep_calls
 from instrc.language.habits import name_habits
 from instrc.language.parser import parse
 from instrc.language.surface import Program
@@ -26,6 +27,7 @@ from instrc.vibes.registry import ProgramFile, Registry
 from instrc.vibes.vibe import Vibe
 
 
+@deep_calls()
 def compile_source(
     source: Source,
     registry: Registry,
@@ -47,6 +49,7 @@ def compile_source(
     return passes.emit(plans)
 
 
+@deep_calls()
 def check_source(source: Source, registry: Registry, options: CompileOptions, report: Report, *, stem: str) -> None:
     """Report what is wrong with a program; partition and emit only the exports that can fail there."""
     passes = _Passes(registry, options, report, stem)

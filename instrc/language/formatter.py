@@ -180,7 +180,7 @@ def format_json(text: str) -> str:
             case ":":
                 open_[-1][-1] = (open_[-1][-1], ": ")
             case word:
-                _add(open_[-1], _json_string(word) if word.startswith('"') else word)
+                _add(open_[-1], (_ESCAPE.sub(_unescaped, word) if "\\" in word else word) if word.startswith('"') else word)
     return in_lines((*open_[0], "\n"))
 
 
@@ -202,11 +202,6 @@ def _brackets(opening: str, inner: list[Doc], closing: str, *, level: int) -> Do
     if opening == "[" and (numbers := filled([part[0] if type(part) is tuple else part for part in inner[::2]])):
         inner = numbers
     return Group((opening, Nest((edge, *inner)), edge, closing), broken=level == 0)
-
-
-def _json_string(word: str) -> str:
-    """Return a string in which letters are written as themselves; what would not be seen stays as it was written."""
-    return _ESCAPE.sub(_unescaped, word) if "\\" in word else word
 
 
 def _unescaped(escape: re.Match[str]) -> str:
@@ -311,18 +306,13 @@ def _row(rule: str, parts: Sequence[Made]) -> Made:
         parts = [without_brackets(part, _CLOSED) for part in parts]
     docs: list[Doc] = []
     for number, part in enumerate(parts):
-        if number and not _close(parts[number - 1].kind, part.kind):
+        if number and not (parts[number - 1].kind == "DOT" or part.kind in {"DOT", "COLON"}):
             docs.append(" ")
         docs.append(part.item.doc)
     hard = any(part.item.hard for part in parts)
     first = parts[0].item
     item = Item(tuple(docs), *comments_beside(parts), first.blank, hard, first.first, bracketed=rule == "inline")
     return Made(rule, item, blocks=any(part.blocks for part in parts))
-
-
-def _close(left: str, right: str) -> bool:
-    """Tell whether nothing stands between two parts of a row."""
-    return left == "DOT" or right in {"DOT", "COLON"}
 
 
 def _group(parts: Sequence[Made]) -> Made:
@@ -357,18 +347,13 @@ def _items(parts: Sequence[Made], separators: frozenset[str]) -> tuple[list[Item
     for part in inner:
         if part.kind not in separators:
             bare = without_brackets(part).item
-            items.append(_behind(waiting, bare))
+            items.append((replace(bare, lead=waiting + bare.lead) if waiting else bare).behind(()))
             waiting = ()
         else:
             waiting += part.item.lead
             if items:
                 items[-1] = items[-1].behind(part.item.trail)
     return items, waiting + closing.item.lead
-
-
-def _behind(comments: tuple[Comment, ...], item: Item) -> Item:
-    """Return an item with comments that were written before its separator."""
-    return (replace(item, lead=comments + item.lead) if comments else item).behind(())
 
 
 def _list(kind: str, parts: Sequence[Made], *, spaced: bool) -> Made:

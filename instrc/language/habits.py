@@ -190,7 +190,7 @@ def rows_inside(row: Sequence[surface.Statement]) -> Iterator[Sequence[surface.S
         match node:
             case _ if isinstance(node, surface.Block):
                 for body in surface.bodies(node):
-                    yield _statements(body)
+                    yield (*body.statements, surface.Anonymous(body.value, body.value.span))
             case surface.Pipe(stages):
                 pending.extend(stages)
             case surface.Annotated(inner):
@@ -199,10 +199,6 @@ def rows_inside(row: Sequence[surface.Statement]) -> Iterator[Sequence[surface.S
                 pending.extend([each.value for each in fields if each.value is not None and type(each.value) in _HOLDERS])
             case _:
                 pass
-
-
-def _statements(body: surface.Body) -> Sequence[surface.Statement]:
-    return (*body.statements, surface.Anonymous(body.value, body.value.span))
 
 
 _JSON = r"\s*\{\s*\"[^\"\n]*\"\s*:\s*(?:[\"\[{\d-]|(?:true|false|null)\b|\Z)"

@@ -73,7 +73,7 @@ def _share(gap: tuple[Trivia, ...], last: Leaf | None, leaf: Leaf | None, before
             continue
         same_line = same_line and not lines
         blank, lines = lines > 1, 0
-        text = _tidy(trivia.text)
+        text = "\n".join(line.rstrip() for line in trivia.text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
         alone = text.startswith("/*") and "\n" not in text and not any(_ends_line(each) for each in gap[number + 1 :])
         if alone and leaf is not None and leaf.kind not in _CLOSERS:
             here.lead += (Comment(text, inline=True),)
@@ -90,11 +90,6 @@ def _line_ends(text: str) -> int:
     if "\r" not in text:
         return text.count("\n")
     return text.replace("\r\n", "\n").replace("\r", "\n").count("\n")
-
-
-def _tidy(comment: str) -> str:
-    """Return a comment with plain line ends and nothing invisible before them."""
-    return "\n".join(line.rstrip() for line in comment.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
 
 
 def _ends_line(trivia: Trivia) -> bool:

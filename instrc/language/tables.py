@@ -193,7 +193,7 @@ def _stored_tables(grammar: str) -> StoredTables | None:
 def _prepared(data: StoredTables) -> Tables:
     patterns = dict(data["tokens"])
     name = patterns["NAME"]
-    written = {_plain(pattern): kind for kind, pattern in patterns.items()}
+    written = {pattern.partition("(?=")[0].replace("\\", ""): kind for kind, pattern in patterns.items()}
     fixed = {text: kind for text, kind in written.items() if text.isalpha() or len(text) == 1}
     signs = "".join(re.escape(text) for text in fixed if not text.isalpha())
     chosen = {kind: pattern for kind, pattern in patterns.items() if kind not in fixed.values()}
@@ -220,11 +220,6 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 def is_followed(kind: str, text: str, end: int) -> bool:
     """Tell whether a word that ends somewhere is followed by what makes it one; all but a few always are words."""
     return kind not in FOLLOWED or re.compile(FOLLOWED[kind]).match(text, end) is not None
-
-
-def _plain(pattern: str) -> str:
-    """Return a pattern without the marks before its signs, and without what has to follow."""
-    return pattern.partition("(?=")[0].replace("\\", "")
 
 
 if __name__ == "__main__":

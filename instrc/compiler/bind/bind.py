@@ -20,7 +20,6 @@ from instrc.compiler.bind.steps import NOTHING_FORESEEN, EvaluationContext, Fore
 from instrc.compiler.bind.values import BoundValue, Cut, Data, Members, nested_steps
 from instrc.compiler.instructions import InstructionTable
 from instrc.compiler.ir import Context, Graph, is_lone_instruction, regions_of
-from instrc.compiler.recursion import deep_calls
 from instrc.language import surface
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
@@ -33,7 +32,6 @@ EXPORTED_STEPS: Final = 200_000
 """Steps of all exports of a file: what they share is a step of each, so that the documents grow with the square of the file."""
 
 
-@deep_calls()
 def bind(program: surface.Program, instructions: InstructionTable, report: Report, *, stem: str) -> tuple[Graph, ...]:
     """Return the graph of each export of a program, in order; `stem` names those that nothing else names.
 

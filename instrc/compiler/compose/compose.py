@@ -14,7 +14,6 @@ from instrc.compiler.compose.contents import ContentSchema, admits_objects
 from instrc.compiler.compose.outcomes import RUN_PLAN, Outcomes, optional_arguments
 from instrc.compiler.instructions import InstructionTable
 from instrc.compiler.plan_schema import part_of
-from instrc.compiler.recursion import deep_calls
 from instrc.problems.errors import CompileError
 from instrc.problems.report import Report
 from instrc.schema.annotate import closes
@@ -24,7 +23,6 @@ from instrc.text.limits import ROUNDS
 from instrc.text.source import Span
 
 
-@deep_calls()
 def compose(graphs: Iterable[ir.Graph], instructions: InstructionTable, report: Report) -> list[ir.FlatGraph | None]:
     """Return each graph with the flat schema of every step and every mixin; `None` for one that cannot be composed."""
     return [_Composer(instructions, report).graph(graph) for graph in graphs]

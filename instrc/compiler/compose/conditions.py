@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import combinations, pairwise
 
-from msgspec import Struct
-
 from instrc import problems
 from instrc.compiler import ir
 from instrc.compiler.bind.values import step_numbers
@@ -23,8 +21,6 @@ from instrc.text.source import Span
 
 def check_conditions(graph: ir.Graph, outcomes: Outcomes, report: Report) -> None:
     """Report conditions that always hold or never, by the schemas of their values, and those that no round changes."""
-    verdicts: dict[tuple[int, str], _Verdict] = {}
-    """By the identity of the schema and the text of the condition: many blocks ask the same of the same."""
     for step in graph.blocks():
         _check_compared(ir.tests_of(step.content), outcomes, report)
         _check_cases(step.content, outcomes, report)
@@ -33,15 +29,11 @@ def check_conditions(graph: ir.Graph, outcomes: Outcomes, report: Report) -> Non
             schema = found.schema
             if schema is None or schema in (True, {}) or test.compared:
                 continue
-            asked = id(schema), dumps(test.schema, indent=False)
-            verdict = verdicts.get(asked)
-            if verdict is None:
-                verdict = verdicts[asked] = _verdict(schema, test)
-            if verdict.never:
+            if disjoint(schema, test.schema):
                 report.add(problems.blocks.NeverTrue(at=test.span, admitted=_listed_values(schema), advice=_advice(schema, test)))
-            elif verdict.fault is not None:
-                report.add(problems.blocks.NeverTrue(at=test.span, advice=verdict.fault))
-            elif verdict.always and not found.optional:
+            elif fault := _missed_format(schema, test):
+                report.add(problems.blocks.NeverTrue(at=test.span, advice=fault))
+            elif not found.optional and implies(schema, test.schema):
                 report.add(problems.blocks.AlwaysTrue(at=test.span))
         if (type(step.content) is ir.Repeat or type(step.content) is ir.Each) and step.content.until:
             inside, own = numbers_in(graph, step.content.body), {region.number for region in ir.regions_of(step.content)}
@@ -51,17 +43,6 @@ def check_conditions(graph: ir.Graph, outcomes: Outcomes, report: Report) -> Non
                 changes = origin.block in own if isinstance(origin, ir.Local) else origin in inside
                 if known and not changes:
                     report.add(problems.blocks.UnchangingCondition(at=test.span))
-
-
-class _Verdict(Struct, frozen=True):
-    """What a schema says of a condition about the values that it admits."""
-
-    schema: Json
-    """Kept, so that what it is known by stays its own."""
-    never: bool
-    fault: str | None
-    """Why a value that the condition names is never there."""
-    always: bool
 
 
 def _check_compared(tests: tuple[ir.Test, ...], outcomes: Outcomes, report: Report) -> None:
@@ -204,12 +185,6 @@ def _negation(schema: Json) -> Json:
 def _covers(earlier: ir.Test, case: list[ir.Test]) -> bool:
     """Tell whether a test holds wherever all tests of a case do."""
     return any(test.path == earlier.path and not test.compared and implies(test.schema, earlier.schema) for test in case)
-
-
-def _verdict(schema: Json, test: ir.Test) -> _Verdict:
-    never = disjoint(schema, test.schema)
-    fault = None if never else _missed_format(schema, test)
-    return _Verdict(schema, never, fault, always=not never and fault is None and implies(schema, test.schema))
 
 
 def _missed_format(schema: Json, test: ir.Test) -> str | None:

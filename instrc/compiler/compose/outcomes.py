@@ -54,14 +54,6 @@ class Outcomes:
         self._found = ir.Rounds(ir.bodies_by_number(graph))
         self._open: set[tuple[int, str]] = set()
         self._items: dict[int, Json] = {}
-        self._parts: dict[tuple[int, str], tuple[Json, Json]] = {}
-        """What schemas are as parts of others, beside these, by their identity and a name: many blocks end in the same."""
-        self._handed_on: dict[int, tuple[Json, Json]] = {}
-        """What steps give without thoughts and metrics, beside what they give, by the identity of that."""
-        self._members: dict[tuple[int, str], tuple[Json, MemberSchema]] = {}
-        """What was found out about members, beside the schemas they were looked for in, by the identity of these."""
-        self._eithers: dict[tuple[int, ...], tuple[list[Json], Json]] = {}
-        """What one of some schemas admits, beside these, by their identities."""
 
     @property
     def blocks(self) -> dict[int, Json]:
@@ -74,15 +66,9 @@ class Outcomes:
         if not self._unmade:
             return
         unmade, self._unmade = self._unmade, []
-        small: set[int] = set()
-        """Schemas of blocks by identity, which are kept here: many blocks give the same."""
         for number in unmade:
-            made = self._block(self.graph.steps[number].content)  # type: ignore[arg-type]  # it is among the blocks
-            if id(made) not in small:
-                if _size(made) > OUTCOME_SCHEMAS:
-                    made = ANYTHING
-                small.add(id(made))
-            self._blocks[number] = made
+            schema = self._block(self.graph.steps[number].content)  # type: ignore[arg-type]  # it is among the blocks
+            self._blocks[number] = ANYTHING if _size(schema) > OUTCOME_SCHEMAS else schema
 
     def origin(self, path: ir.Path) -> Json:
         """Return the schema of what a path begins with."""
@@ -131,7 +117,7 @@ class Outcomes:
                 found = MemberSchema(without_null(found.schema))
             body = self._found.body_of(ir.Path(path.origin, path.tail[:place])) if self._rounds else None
             if body is None:
-                below = self._member(found.schema, name)
+                below = member(found.schema, name)
                 if below.optional and place == 0 and self._is_answer(path, name):
                     below = replace(below, optional=False)
             elif name in (known := tuple(each for each, _ in self._rounds[body].names)):
@@ -148,12 +134,6 @@ class Outcomes:
     def _is_answer(self, path: ir.Path, name: str) -> bool:
         """Tell whether a member is the `output` of a step: the server gives it, whatever the schema requires of arguments."""
         return name == "output" and isinstance(path.origin, int) and self.graph.steps[path.origin].output
-
-    def _member(self, schema: Json, name: str) -> MemberSchema:
-        known = self._members.get((id(schema), name))
-        if known is None:
-            known = self._members[id(schema), name] = schema, member(schema, name)
-        return known[1]
 
     def _may_be_no_round(self, path: ir.Path, place: int, schema: Json) -> bool:
         """Tell whether a round at some place of a path may not be there: `previous` of the first one, and what gives that."""
@@ -185,10 +165,12 @@ class Outcomes:
         match reading:
             case ir.Path(origin, tail):
                 step = self.graph.steps[origin] if isinstance(origin, int) else None
-                found = self._as_part(self.path(reading), "schema" if step is None else step.base_name)
+                found = as_part(self.path(reading), "schema" if step is None else step.base_name)
                 if not self._recorded or step is None or step.executor == "block" or any(map(is_meta, tail)):
                     return found
-                return self._without_thoughts(found)  # a step passes on neither these nor metrics, unless a path names them
+                return strip(
+                    found, ("thoughts", "metrics")
+                )  # a step passes on neither these nor metrics, unless a path names them
             case Constant(value):
                 return {"const": value}
             case ir.ObjectReading(members):
@@ -198,18 +180,6 @@ class Outcomes:
                     if properties
                     else {"type": "object"}
                 )
-
-    def _as_part(self, schema: Json, name: str) -> Json:
-        known = self._parts.get((id(schema), name))
-        if known is None:
-            known = self._parts[id(schema), name] = schema, as_part(schema, name)
-        return known[1]
-
-    def _without_thoughts(self, schema: Json) -> Json:
-        known = self._handed_on.get(id(schema))
-        if known is None:
-            known = self._handed_on[id(schema)] = schema, strip(schema, ("thoughts", "metrics"))
-        return known[1]
 
     def fails(self, region: ir.Region) -> bool:
         """Tell whether a body ends in a step that never gives anything."""
@@ -224,15 +194,8 @@ class Outcomes:
             items = self.reading(given.listed.value)
             whole: Json = {"type": "array", "items": nullable(items) if given.null else items, **bounds}
             return either([whole, *values]) if values else whole
-        value = self._one_of(values) if values else NULL
+        value = either(values) if values else NULL
         return value if not given.null else nullable(value) if value is not False else NULL
-
-    def _one_of(self, values: list[Json]) -> Json:
-        key = tuple(map(id, values))
-        known = self._eithers.get(key)
-        if known is None:
-            known = self._eithers[key] = values, either(values)
-        return known[1]
 
     def _local(self, origin: ir.Local) -> Json:
         match origin.kind:
@@ -248,32 +211,18 @@ class Outcomes:
                 return {"type": "array", "items": {"type": "object"}}
 
     def _item(self, body: int) -> Json:
-        """Return the schema of the element of a body; lists in lists are gone through from the outermost in."""
-        chain: list[int] = []
-        while body not in self._items and body not in chain:
-            chain.append(body)
-            source = self._over(body).source
-            if not isinstance(source, ir.Path) or not isinstance(source.origin, ir.Local) or source.origin.kind != "item":
-                break
-            body = source.origin.block
-        made: Json = self._items.get(body, ANYTHING)
-        for each in reversed(chain):
-            made = self._items[each] = self._element(self._over(each))
-        if self._open:  # what is not known yet may come out otherwise later
-            for each in chain:
-                del self._items[each]
-        return made
-
-    def _over(self, body: int) -> ir.Each | ir.Repeat:
-        return self._places.get(body) or self._rounds[body]
-
-    def _element(self, block: ir.Each | ir.Repeat) -> Json:
-        source = block.source
+        """Return the schema of the element of a body."""
+        if body in self._items:
+            return self._items[body]
+        source = (self._places.get(body) or self._rounds[body]).source
         assert source is not None  # rounds over no list have no element
         if isinstance(source, int):
             return {"type": "integer", "minimum": 1, "maximum": source}
         listed = elements(self.path(source))
-        return ANYTHING if listed is None else listed
+        schema: Json = ANYTHING if listed is None else listed
+        if not self._open:  # else it may depend on a name whose schema is being worked out
+            self._items[body] = schema
+        return schema
 
     def _previous(self, block: int, name: str) -> Json:
         """Return the schema of what a name of a block had in the round before: the least one that fits."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Container, Sequence
 from functools import cached_property
 from typing import cast
@@ -27,9 +26,6 @@ class Paths:
         self.quoted: bool = graph.has_flow
         """Whether a name that is no identifier is written as a JSON string, as in all programs with paths or blocks."""
         self._inputs = {name: place for place, name in enumerate(graph.inputs)}
-        self._known: defaultdict[int | None, dict[ir.Path, Read]] = defaultdict(dict)
-        self._texts: dict[int | None, dict[ir.Path | int | str | ir.Local, str]] = {}
-        """The same as they are written; a path without members goes by what it begins with."""
         self._rounds: dict[int, ir.Repeat] = {
             step.content.body.number: step.content for step in graph.blocks() if type(step.content) is ir.Repeat
         }
@@ -51,52 +47,22 @@ class Paths:
     def _non_null(self) -> dict[int, list[ir.Path]]:
         return non_null_paths(self.plan.flat.graph)
 
-    @cached_property
-    def _nulls(self) -> dict[tuple[ir.Path, int], bool]:
-        return {}
-
     def may_be_null(self, path: ir.Path, step: int) -> bool:
         """Tell whether a path may lead to `null`, or nowhere, where a step reads it, as far as the schemas say so in words."""
         if self._outcomes is None:
             return False
-        known = self._nulls.get((path, step))
-        if known is None:
-            sure = self._non_null.get(step, ())
-            there = {ir.Path(each.origin, each.tail[:size]) for each in sure for size in range(len(each.tail) + 1)}
-            known = self._nulls[path, step] = path not in there and self._outcomes.may_be_null(path, there)
-        return known
+        sure = self._non_null.get(step, ())
+        there = {ir.Path(each.origin, each.tail[:size]) for each in sure for size in range(len(each.tail) + 1)}
+        return path not in there and self._outcomes.may_be_null(path, there)
 
     def read(self, path: ir.Path, item: int | None = None, *, optional: bool = False) -> Read:
         """Return a path as a process has it: `prompt`, `step1_identify.organizer`, `step4_find_user.output`."""
-        known = self._known[item]
-        read = known.get(path)
-        if read is None:
-            read = known[path] = self._read(self.segments(path, item))
+        read = self._read(self.segments(path, item))
         return Read(read.segments, optional) if optional else read
 
     def text(self, path: ir.Path, item: int | None = None) -> str:
         """Return a path as it is written."""
-        texts = self._texts.get(item)
-        if texts is None:
-            texts = self._texts[item] = self._plain_keys(item)
-        place = path if path.tail else path.origin
-        text = texts.get(place)
-        if text is None:
-            names = self.segments(path, item)
-            text = texts[place] = ".".join(names) if all(map(is_plain, names)) else self._read(names).text
-        return text
-
-    def _plain_keys(self, item: int | None) -> dict[ir.Path | int | str | ir.Local, str]:
-        """Return the paths that are nothing but the key of a step, in one go: most steps are read, and most are read so."""
-        keys: dict[ir.Path | int | str | ir.Local, str] = {**self.plan.keys}  # type: ignore[dict-item]  # those of steps are paths, too
-        if item is not None:
-            keys = {number: suffixed(key, item) for number, key in keys.items()}
-        if not ("".join(keys.values()).isascii() and all(map(str.isidentifier, keys.values()))):
-            keys = {number: key for number, key in keys.items() if is_plain(key)}
-        for step in self.plan.flat.graph.awaited():
-            if step.output:
-                keys.pop(step.number, None)
-        return keys
+        return self._read(self.segments(path, item)).text
 
     def _read(self, names: tuple[str, ...]) -> Read:
         if self.quoted or all(map(is_plain, names)):

@@ -92,32 +92,12 @@ class DescribedSchema(Struct, frozen=True):
         return {**self.schema, "description": self.before + sentence}
 
 
-class Frame(Struct, frozen=True):
-    """All that a process says of a step that is given one path and nothing else, as most are, but for this path."""
-
-    schema: JsonObject
-    """With what is for the engine; `references` and `arguments` keep their places."""
-    around: list[str] | None
-    """What its description says around each place of the path; `None` if there is no hint."""
-
-    def given(self, path: str) -> JsonObject:
-        """Return the schema of the step that is given a path."""
-        made = self.schema.copy()
-        if self.around is not None:
-            made["description"] = path.join(self.around)
-        made["references"] = [path]
-        made["arguments"] = path
-        return made
-
-
 class Form(Struct, frozen=True):
     """The schema of some steps, without what they read."""
 
     schema: Json
     room: DescribedSchema | None
     """The same with room for a hint, if it gets one."""
-    frame: Frame | None = None
-    """Only in a process, and only for steps of an instruction alone."""
 
 
 _OWN_WORDS = frozenset({"activity", "references", "arguments"})
@@ -150,12 +130,8 @@ class StepSchemas:
         self.hints: Hints = Hints(plan, part, sentences, self.paths, self.items)
         self.engines: EngineWriter = EngineWriter(self.graph, self.paths)
         self._inner = frozenset(number for inner in self.graph.inner.values() for number in inner)
-        self._single = self.graph.compound | plan.flat.referring
-        """Steps whose schemas are made for each of them."""
         self._made: dict[tuple[int, int | None], Json] = {}
         """Steps that lie in slots, by number and item."""
-        self._alike: dict[tuple[int, str, bool, str | None], Form] = {}
-        """What the flat schemas of instructions alone become in this document, by the identity of the one that steps share."""
 
     def container(
         self, units: Iterable[ir.Unit], answers: frozenset[int] = frozenset(), items: tuple[int | None, ...] | None = None
@@ -252,20 +228,7 @@ class StepSchemas:
             return self._answer(step, item)
         if step.executor == "block":
             return self._as_local_part(self.plan.flat.schemas[number], self.plan.keys[number], refers=not self.whole)
-        form, given, reads = self._form(step, item), step.arguments, step.reads
-        if (
-            form.frame is not None
-            and len(given) == len(reads) == 1
-            and given[0].value is reads[0]
-            and given[0].label is None
-            and step.timing is ir.NO_TIMING
-            and not step.fail
-            and not (form.frame.around is not None and self.paths.may_be_null(reads[0], number))
-        ):
-            path = self.paths.text(reads[0], item)
-            if form.frame.around is not None:
-                self.hints.written[ir.HintedPath(path),] = None
-            return form.frame.given(path)
+        form, reads = self._form(step, item), step.reads
         schema = form.schema
         if not isinstance(schema, dict) or isinstance(step.content, Constant):
             return schema
@@ -301,26 +264,6 @@ class StepSchemas:
         return context(self.graph, chunk, self.container(chunk.units, chunk.answers, items), self.place(chunk.units))
 
     def _form(self, step: ir.Step, item: int | None) -> Form:
-        """Return the schema of a step but for what it reads: of an instruction alone it is made once for all its steps."""
-        number = step.number
-        if number in self._single:
-            return self._new_form(step, item)
-        alike = id(self.plan.flat.schemas[number]), step.executor, step.output, step.activity
-        form = self._alike.get(alike)
-        if form is None:
-            form = self._new_form(step, item)
-            if self.hints.tells_references and isinstance(form.schema, dict) and step.activity != RUN_PLAN:
-                form = Form(form.schema, form.room, self._frame(step, form.schema, form.room))
-            self._alike[alike] = form
-        return form
-
-    def _frame(self, step: ir.Step, schema: JsonObject, room: DescribedSchema | None) -> Frame:
-        engine = EngineProperties(activity=None if step.executor == "model" else step.activity)
-        whole = add_words(dict(schema if room is None else room.schema), engine, [], None)
-        places: JsonObject = {"references": [], "arguments": None}
-        return Frame({**whole, **places}, None if room is None else self.hints.around(room))
-
-    def _new_form(self, step: ir.Step, item: int | None) -> Form:
         schema = self._as_written(step, item)
         hinted = step.executor == "model" and isinstance(
             step.content, ir.Fusion
@@ -544,8 +487,6 @@ class Hints:
         """What the inputs say of themselves; a process lists its inputs, so that no hint repeats it."""
         if plan.shape != "process":
             self._inputs = {suffixed(name, item): each for name, each in self.graph.inputs.items() for item in items}
-        self.tells_references = part == "process" and not self._inputs
-        """Whether it tells the very paths that are written for the engine."""
         self.written: dict[tuple[ir.HintedPath, ...], None] = {}
         """What is listed in each of the hints."""
 
@@ -565,11 +506,6 @@ class Hints:
         """Return the hint for some paths."""
         self.written[told] = None
         return ir.hint_of(self._around_paths, told)[0]
-
-    def around(self, room: DescribedSchema) -> list[str]:
-        """Return the parts of a description with a hint: before its path, and after it."""
-        first, *others = self._around_paths
-        return [room.before + first, *others]
 
     def _is_absent(self, path: ir.Path, item: int | None) -> bool:
         """Tell whether a path leads to what the result drops, or to what somebody else gives to the flat form."""

@@ -230,14 +230,9 @@ def _similar_labels(written: list[object]) -> Iterator[Problem]:
     calls: defaultdict[str, list[dict[str, Span]]] = defaultdict(list)
     for node in written:
         if isinstance(node, surface.Call) and node.callee.text not in _KEYED:
-            calls[node.callee.text].append(_labels(node))
+            calls[node.callee.text].append({label: at for label, at, _ in _labelled(node)})
     for callee, uses in calls.items():
         yield from _similar_in(callee, uses)
-
-
-def _labels(call: surface.Call) -> dict[str, Span]:
-    """Return the labels of the values that a call is given, those in braces included."""
-    return {label: at for label, at, _ in _labelled(call)}
 
 
 def _labelled(call: surface.Call) -> Iterator[tuple[str, Span, object]]:

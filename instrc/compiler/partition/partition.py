@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
-from typing import Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -127,8 +126,6 @@ def _nodes(
 
 
 BLOCK = PLACE["block"]
-KEPT_CUT: Final = 12
-"""Nodes up to which it is remembered how they were cut."""
 
 
 def _cut_into_chunks(nodes: list[PartitionNode]) -> tuple[CutChunk, ...]:
@@ -138,7 +135,7 @@ def _cut_into_chunks(nodes: list[PartitionNode]) -> tuple[CutChunk, ...]:
     if len(set(carried)) == 1 and carried[0] != BLOCK and not any(apart):
         return (chunk_of(carried[0], nodes),)
     shape = tuple(carried), tuple([node.reads for node in nodes]), tuple(apart)
-    executors, where = _known_cut(*shape) if len(nodes) <= KEPT_CUT else _cut(*shape)
+    executors, where = _cut(*shape)
     inside: list[list[PartitionNode]] = [[] for _ in executors]
     for node, chunk in zip(nodes, where, strict=True):
         inside[chunk].append(node)
@@ -151,10 +148,6 @@ def _cut(
     """Return the executor of each chunk, and the chunk of each node."""
     found, blocks = sequence(executors, reads, apart)
     return tuple(found), _as_late_as_possible(executors, reads, apart, found, blocks)
-
-
-_known_cut = lru_cache(1024)(_cut)
-"""The same, kept: the bodies of blocks are short and much alike."""
 
 
 def _as_late_as_possible(
@@ -498,13 +491,7 @@ def _key(base_name: str, count: int, naming: str) -> str:
         return camel(base_name) or "step"
     if naming == "plain":
         return snake(base_name) or "step"
-    return f"step{count}{_ending(base_name)}"
-
-
-@lru_cache(maxsize=4096)
-def _ending(base_name: str) -> str:
-    """Return what a key has behind its number."""
-    return f"_{snake(base_name)}".rstrip("_")
+    return f"step{count}_{snake(base_name)}".rstrip("_")
 
 
 def _elements(graph: ir.Graph, used: set[str]) -> dict[int, str]:
