@@ -23,22 +23,22 @@ def write_beside(schema: Json, annotation: Json, intersect: Callable[[Json, Json
     if not closes(annotation) and not (adds and "additionalProperties" in schema):
         return intersect(schema, annotation)
     rests = [part["additionalProperties"] for part in (schema, annotation) if "additionalProperties" in part]
-    made = intersect(_open(schema), _open(annotation))
-    if not isinstance(made, dict):
-        return made
+    result = intersect(_open(schema), _open(annotation))
+    if not isinstance(result, dict):
+        return result
     rest = False if False in rests else rests[0] if len(rests) == 1 else intersect(rests[0], rests[1])
-    keyword = "additionalProperties" if made.keys().isdisjoint(_OF_THE_SAME_OBJECT) else "unevaluatedProperties"
-    return {**made, keyword: rest}
+    keyword = "additionalProperties" if result.keys().isdisjoint(_OF_THE_SAME_OBJECT) else "unevaluatedProperties"
+    return {**result, keyword: rest}
 
 
 def _of_all_properties(schema: dict[str, Json], annotation: dict[str, Json]) -> dict[str, Json]:
     """Return an annotation with `additionalProperties` in place of `unevaluatedProperties`, which an existing one overrides."""
     if "unevaluatedProperties" not in annotation:
         return annotation
-    made = {keyword: value for keyword, value in annotation.items() if keyword != "unevaluatedProperties"}
+    result = {keyword: value for keyword, value in annotation.items() if keyword != "unevaluatedProperties"}
     if "additionalProperties" not in schema and "additionalProperties" not in annotation:
-        made["additionalProperties"] = annotation["unevaluatedProperties"]
-    return made
+        result["additionalProperties"] = annotation["unevaluatedProperties"]
+    return result
 
 
 def _open(schema: dict[str, Json]) -> dict[str, Json]:
@@ -67,15 +67,15 @@ def nullable(schema: Json) -> Json:
         about = {keyword: schema[keyword] for keyword in _ABOUT if keyword in schema}
         plain = {keyword: value for keyword, value in schema.items() if keyword not in _ABOUT}
         return {**about, "anyOf": [plain, {"type": "null"}]}
-    made: dict[str, Json] = {}
+    result: dict[str, Json] = {}
     for keyword, value in schema.items():
         if keyword == "type":
             types: list[Json] = [value] if isinstance(value, str) else as_array(value)
-            made[keyword] = types if "null" in types else [*types, "null"]
+            result[keyword] = types if "null" in types else [*types, "null"]
         elif keyword == "enum":
-            made[keyword] = value if None in as_array(value) else [*as_array(value), None]
+            result[keyword] = value if None in as_array(value) else [*as_array(value), None]
         elif keyword == "const" and value is not None:
-            made["enum"] = [value, None]
+            result["enum"] = [value, None]
         else:
-            made[keyword] = value
-    return made
+            result[keyword] = value
+    return result

@@ -183,8 +183,8 @@ def _target(schema: Json, root: Json) -> Json:
     """Return the target of a reference without asserting siblings, else the schema itself."""
     if not isinstance(schema, dict) or "$ref" not in schema or not schema.keys() <= {*WORDS, "$ref", "$defs"}:
         return schema
-    found = local_target(root, schema["$ref"])
-    return found if isinstance(found, dict) else schema
+    result = local_target(root, schema["$ref"])
+    return result if isinstance(result, dict) else schema
 
 
 def _with_words(schema: Json, other: Json) -> Json:
@@ -203,22 +203,22 @@ def _renamed(before: dict[str, Json], after: dict[str, Json]) -> dict[str, str]:
     Schemas that are hardly more than a type are not matched.
     """
     gone, fresh = (
-        {name: each for name, each in one.items() if name not in other} for one, other in ((before, after), (after, before))
+        {name: item for name, item in one.items() if name not in other} for one, other in ((before, after), (after, before))
     )
     if not gone or not fresh:
         return {}
-    was, now = (_by_content(each) for each in (gone, fresh))
+    was, now = (_by_content(item) for item in (gone, fresh))
     return {names[0]: was[content][0] for content, names in now.items() if len(names) == 1 and len(was.get(content, ())) == 1}
 
 
 def _by_content(properties: dict[str, Json]) -> dict[str, list[str]]:
     """Return the names of sufficiently specific properties, by their content."""
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     for name, schema in properties.items():
         if isinstance(schema, dict) and (schema.get("properties") or schema.get("description")):
             content = {word: value for word, value in schema.items() if word != "title"}
-            found.setdefault(dumps(content, indent=False), []).append(name)
-    return found
+            result.setdefault(dumps(content, indent=False), []).append(name)
+    return result
 
 
 _PARTS = frozenset({"items", "additionalProperties", "prefixItems", "patternProperties"})
@@ -239,10 +239,10 @@ def _label(place: Location) -> str:
 
 def _without(schema: Json, places: list[Location]) -> Json:
     """Return a schema with `true` at some paths below it."""
-    found = dict(mapping(schema))
+    result = dict(mapping(schema))
     for place in places:
-        put_part(found, place, True, mapping(schema))  # noqa: FBT003  -- a schema
-    return found if places else schema
+        put_part(result, place, True, mapping(schema))  # noqa: FBT003  -- a schema
+    return result if places else schema
 
 
 def _change_of_keywords(here: str, schemas: tuple[Json, Json], roots: tuple[Json, Json], names: list[str]) -> Change:
@@ -265,7 +265,7 @@ def _change_of_keywords(here: str, schemas: tuple[Json, Json], roots: tuple[Json
 def _has_same_members(old: Json, new: Json) -> bool:
     """Return whether two lists differ in their order only."""
     key = EqualityKeys()
-    return isinstance(old, list) and isinstance(new, list) and {key(each) for each in old} == {key(each) for each in new}
+    return isinstance(old, list) and isinstance(new, list) and {key(item) for item in old} == {key(item) for item in new}
 
 
 def _own_keywords(schema: Json) -> Json:
@@ -305,7 +305,7 @@ def named_alike(old: Json, new: Json) -> Json:
             names[name] = free_name(name, taken.__contains__)
             taken.add(names[name])
     result = mapping(redirected(new, {f"{_INTO}{name}": f"{_INTO}{other}" for name, other in names.items()}))
-    return {**result, "$defs": {names.get(name, name): each for name, each in mapping(result["$defs"]).items()}}
+    return {**result, "$defs": {names.get(name, name): item for name, item in mapping(result["$defs"]).items()}}
 
 
 def _old_names(old: Json, new: Json, before: JsonObject, after: JsonObject) -> dict[str, str]:
@@ -342,7 +342,7 @@ def closed(schema: Json) -> Json:
     Objects stay open where closing is uncertain, and everywhere if patterns or references obscure the names.
     """
     found = list(nodes(schema))
-    beside = {id(each) for node in found if not _is_choice(node) for each in _in_place(node)}
+    beside = {id(item) for node in found if not _is_choice(node) for item in _in_place(node)}
     refers = any("$ref" in node for node in found)
     if any("patternProperties" in node or ("$ref" in node and not node.keys() <= {*WORDS, "$ref", "$defs"}) for node in found):
         return schema
@@ -363,10 +363,10 @@ def _is_choice(node: dict[str, Json]) -> bool:
 
 def _in_place(node: dict[str, Json]) -> list[Json]:
     """Return the in-place subschemas of a schema, at any depth."""
-    found: list[Json] = [child for _, child in subschemas(node, IN_PLACE)]
-    for child in found:
-        found += [below for _, below in subschemas(child, IN_PLACE)]
-    return found
+    result: list[Json] = [child for _, child in subschemas(node, IN_PLACE)]
+    for child in result:
+        result += [below for _, below in subschemas(child, IN_PLACE)]
+    return result
 
 
 @dataclass(frozen=True, slots=True)

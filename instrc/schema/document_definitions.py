@@ -72,8 +72,8 @@ class DocumentDefinitions:
     def intersect(self, schemas: list[Json]) -> Json:
         """Return the conjunction of parts of this document, which may refer to its definitions."""
         defined: JsonObject = {"$defs": self.schemas} if self.schemas else {}
-        made = flatten({"allOf": schemas, **defined})
-        return self.hoist(made, "")
+        result = flatten({"allOf": schemas, **defined})
+        return self.hoist(result, "")
 
     @staticmethod
     def fillable(schema: Json, steps: JsonObject, at: Span | None) -> JsonObject:
@@ -84,9 +84,9 @@ class DocumentDefinitions:
 
     def _names(self, found: dict[str, Json]) -> dict[str, str]:
         """Return the names that definitions get: their own, by which they refer to each other, if each is new or kept already."""
-        if self._taken.isdisjoint(found) and all(equal(self.schemas.get(name, made), made) for name, made in found.items()):
+        if self._taken.isdisjoint(found) and all(equal(self.schemas.get(name, result), result) for name, result in found.items()):
             return dict(zip(found, found, strict=True))
-        return {old: self._free(old, made, found) for old, made in found.items()}
+        return {old: self._free(old, result, found) for old, result in found.items()}
 
     def _free(self, old: str, definition: Json, found: dict[str, Json]) -> str:
         def is_taken(name: str) -> bool:

@@ -144,7 +144,7 @@ class _Reader(Struct):
         if not self.may_repeat:
             message = f"there is nothing before `{sign}` that could be repeated"
             raise Unreadable(message)
-        if (found := re.fullmatch(REPEAT, sign)) and found[3] and int(found[1]) > int(found[3]):
+        if (match := re.fullmatch(REPEAT, sign)) and match[3] and int(match[1]) > int(match[3]):
             message = f"the bounds in `{sign}` are in the wrong order"
             raise Unreadable(message)
         self._put(sign, len(sign), may_repeat=False)
@@ -285,7 +285,7 @@ class _Reader(Struct):
             return _character(8), True
         if found["number"] or found["named"]:
             self.foreign = True
-            return "".join(_character(ord(each)) for each in found[0][1:]), False
+            return "".join(_character(ord(item)) for item in found[0][1:]), False
         return self._one(found), not found["sign"]
 
 

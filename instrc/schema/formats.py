@@ -28,9 +28,9 @@ _DATE = r"([0-9]{4})-([0-9]{2})-([0-9]{2})"
 
 
 def _is_date(text: str) -> bool:
-    found = re.fullmatch(_DATE, text)
+    match = re.fullmatch(_DATE, text)
     try:
-        return found is not None and dt.date(*map(int, found.groups())).year > 0
+        return match is not None and dt.date(*map(int, match.groups())).year > 0
     except ValueError:  # 30 February; year 0 is none to Python, and not to ISO 8601
         return text.startswith("0000-") and _is_date(f"2000{text[4:]}")
 
@@ -39,11 +39,11 @@ _TIME = r"([01][0-9]|2[0-3]):([0-5][0-9]):([0-5][0-9]|60)(?:\.[0-9]+)?(?:[zZ]|([
 
 
 def _is_time(text: str) -> bool:
-    found = re.fullmatch(_TIME, text)
-    if found is None or found[3] != "60":
-        return found is not None
-    away = (int(found[5]) * 60 + int(found[6])) * (1 if found[4] == "+" else -1) if found[4] else 0
-    return (int(found[1]) * 60 + int(found[2]) - away) % 1440 == 1439  # a leap second ends a day of UTC
+    match = re.fullmatch(_TIME, text)
+    if match is None or match[3] != "60":
+        return match is not None
+    away = (int(match[5]) * 60 + int(match[6])) * (1 if match[4] == "+" else -1) if match[4] else 0
+    return (int(match[1]) * 60 + int(match[2]) - away) % 1440 == 1439  # a leap second ends a day of UTC
 
 
 def _is_date_time(text: str) -> bool:
@@ -125,12 +125,12 @@ def _uri(other_letters: str, *, relative: bool) -> Callable[[str], bool]:
     )
 
     def check(text: str) -> bool:
-        found = re.fullmatch(whole, text)
-        if found is None or (found["scheme"] is None and not relative):
+        match = re.fullmatch(whole, text)
+        if match is None or (match["scheme"] is None and not relative):
             return False
-        if found["scheme"] is None and not text.startswith("//") and ":" in found["path"].partition("/")[0]:
+        if match["scheme"] is None and not text.startswith("//") and ":" in match["path"].partition("/")[0]:
             return False  # what stands before the colon would be a scheme
-        literal = found["literal"]
+        literal = match["literal"]
         return literal is None or _is_ipv6(literal) or re.fullmatch(rf"[vV][0-9A-Fa-f]+\.[{plain}:]+", literal) is not None
 
     return check
@@ -198,7 +198,7 @@ def checker() -> FormatChecker:
     """Return all checks in the shape that `jsonschema` takes."""
     from jsonschema import FormatChecker  # loaded where something is validated only
 
-    made = FormatChecker(formats=())
+    result = FormatChecker(formats=())
     for name in CHECKS:
-        made.checks(name)(partial(has_format, name))
-    return made
+        result.checks(name)(partial(has_format, name))
+    return result

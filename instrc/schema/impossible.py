@@ -143,7 +143,7 @@ def _extends(node: SchemaObject) -> bool:
     if branches.__class__ is not list or not node.keys() - {"allOf"} <= NO_ASSERTIONS:
         return False
     here = [branch for branch in branches if not _is_elsewhere(branch)]
-    return len(here) <= 1 and all(_is_plain(part) for each in here for part in every_schema(each))
+    return len(here) <= 1 and all(_is_plain(part) for item in here for part in every_schema(item))
 
 
 def _is_elsewhere(schema: Json) -> bool:
@@ -194,8 +194,8 @@ def _innermost(
             done[id(node)] = new
 
     def resolve(reference: str) -> Json:
-        found = target(reference)
-        return done.get(id(found), found)
+        result = target(reference)
+        return done.get(id(result), result)
 
     for path, node in nodes:
         if id(node) in hits and path not in told and not is_written_false(node):
@@ -210,13 +210,13 @@ def _reason(node: SchemaObject, refused: Callable[[SchemaObject], bool]) -> tupl
     if not refused(kept):
         return None
     for word in list(kept):
-        fewer = {each: value for each, value in kept.items() if each != word}
+        fewer = {item: value for item, value in kept.items() if item != word}
         if refused(fewer):
             kept = fewer
     names = required_names(kept) if "maxProperties" not in kept else []  # all of them are too many, not some
     if len(names) <= WEIGHED_NAMES:
         for name in list(names):
-            fewer_names: list[Json] = [each for each in names if each != name]
+            fewer_names: list[Json] = [item for item in names if item != name]
             if refused({**kept, "required": fewer_names}):
                 names.remove(name)
     words = [word for word in kept if word != "type"]
@@ -238,7 +238,7 @@ def _endless(nodes: Sequence[tuple[Location, SchemaObject]], target: Resolve) ->
     for path, node in nodes:
         if id(node) in open_ids and _never_ends(node, open_ids, target):
             names = tuple(
-                [name for name in required_names(node) if any(id(each) in open_ids for each in of_property(node, name))]
+                [name for name in required_names(node) if any(id(item) in open_ids for item in of_property(node, name))]
             )
             yield Impossible(path, ("required",) if names else ("items",), names, endless=True)
             return
@@ -258,7 +258,7 @@ def _may_end(node: SchemaObject, open_ids: set[int], target: Resolve) -> bool:
         return False
     kinds = own_kinds(node)
     if kinds == {"object"}:
-        return all(closed(each) for name in required_names(node) for each in of_property(node, name))
+        return all(closed(item) for name in required_names(node) for item in of_property(node, name))
     if kinds != {"array"}:
         return True
     from instrc.schema.laws.arrays import length  # few schemas of lists lead back to themselves

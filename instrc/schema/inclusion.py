@@ -51,15 +51,15 @@ def union_of(schema: Json) -> str:
 
 def paired(old: list[Json], new: list[Json]) -> list[tuple[int, int]]:
     """Return places of old and new branches that stand for each other: equal ones, then those with equal signs."""
-    found: dict[int, int] = {}
+    result: dict[int, int] = {}
     taken: set[int] = set()
     for sign in _SIGNS:
-        before, after = _by_sign(old, sign, taken), _by_sign(new, sign, found.keys())
+        before, after = _by_sign(old, sign, taken), _by_sign(new, sign, result.keys())
         for mark, places in after.items():
             if mark and len(places) == len(before[mark]) == 1:
-                found[places[0]] = before[mark][0]
+                result[places[0]] = before[mark][0]
                 taken.add(before[mark][0])
-    return sorted((was, now) for now, was in found.items())
+    return sorted((was, now) for now, was in result.items())
 
 
 def _written(branch: Json) -> str:
@@ -67,13 +67,13 @@ def _written(branch: Json) -> str:
 
 
 def _constants(branch: Json) -> str:
-    found = constants_of(branch)
-    return dumps({name: found[name] for name in sorted(found)}, indent=False) if found else ""
+    result = constants_of(branch)
+    return dumps({name: result[name] for name in sorted(result)}, indent=False) if result else ""
 
 
 def _named(branch: Json) -> str:
-    found = mapping(branch)
-    return str(found.get("$ref") or found.get("title") or "")
+    result = mapping(branch)
+    return str(result.get("$ref") or result.get("title") or "")
 
 
 def _typed(branch: Json) -> str:
@@ -84,17 +84,17 @@ _SIGNS: tuple[Callable[[Json], str], ...] = (_written, _constants, _named, _type
 
 
 def _by_sign(branches: list[Json], sign: Callable[[Json], str], taken: Collection[int]) -> defaultdict[str, list[int]]:
-    found: defaultdict[str, list[int]] = defaultdict(list)
+    result: defaultdict[str, list[int]] = defaultdict(list)
     for place, branch in enumerate(branches):
         if place not in taken:
-            found[sign(branch)].append(place)
-    return found
+            result[sign(branch)].append(place)
+    return result
 
 
 def constants_of(branch: Json) -> dict[str, Json]:
     """Return the properties of an object that can have one value only: they say which branch it is."""
     properties = mapping(mapping(branch).get("properties"))
-    return {name: each["const"] for name, each in properties.items() if isinstance(each, dict) and "const" in each}
+    return {name: item["const"] for name, item in properties.items() if isinstance(item, dict) and "const" in item}
 
 
 _Place: TypeAlias = tuple[str | int, Json]
@@ -212,8 +212,8 @@ def _names(schema: JsonObject) -> Iterator[str]:
 
 def _member(schema: JsonObject, name: str) -> Json:
     """Return what a schema says of a property."""
-    found = of_property(schema, name)
-    return {"allOf": found} if len(found) > 1 else found[0] if found else True
+    result = of_property(schema, name)
+    return {"allOf": result} if len(result) > 1 else result[0] if result else True
 
 
 def _in_place(value: Json, way: tuple[_Place, ...]) -> Json:
@@ -242,7 +242,7 @@ def comparable(narrow: Json, wide: Json) -> bool:
     """
     of_narrow, of_wide = _References(narrow), _References(wide)
     references = of_narrow.references | of_wide.references
-    if not all(each.startswith(_INTO_DEFINITIONS) or each == _ROOT for each in references):
+    if not all(reference.startswith(_INTO_DEFINITIONS) or reference == _ROOT for reference in references):
         return False
     turned = of_narrow.turned or of_wide.turned
     if _ROOT in references and turned:
@@ -251,7 +251,7 @@ def comparable(narrow: Json, wide: Json) -> bool:
     left, right = mapping(mapping(narrow).get("$defs")), mapping(mapping(wide).get("$defs"))
     if not named or equal(left, right):
         return True
-    return not turned and all(_narrower(left, right, each.removeprefix(_INTO_DEFINITIONS)) for each in named)
+    return not turned and all(_narrower(left, right, reference.removeprefix(_INTO_DEFINITIONS)) for reference in named)
 
 
 class _References:

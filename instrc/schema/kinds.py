@@ -164,14 +164,14 @@ class EqualityKeys:
         return self._part(value)
 
     def _part(self, value: Json) -> object:
-        found = self._known.get(id(value))
-        return freeze(value) if found is None else found[1]
+        result = self._known.get(id(value))
+        return freeze(value) if result is None else result[1]
 
 
 def unique(values: Iterable[Json]) -> list[Json]:
     """Return values without those that equal an earlier one."""
-    found: dict[object, Json] = {}
+    result: dict[object, Json] = {}
     key_of = EqualityKeys()
     for value in values:
-        found.setdefault(key_of(value), value)
-    return list(found.values())
+        result.setdefault(key_of(value), value)
+    return list(result.values())

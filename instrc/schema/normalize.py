@@ -175,25 +175,25 @@ def _normalize_text(text: str, path: Location) -> Noted:
     """Return the schema that a text in the place of one stands for: a word for a type, else a description."""
     if text.strip().lower() in {"true", "false"}:
         return text.strip().lower() == "true", (Note(path, text, "repair", f"`{text.strip().lower()}`"),)
-    found = schema_of(text)
-    if found is not None:
-        return found, (Note(path, text, "word", "a type"),)
+    result = schema_of(text)
+    if result is not None:
+        return result, (Note(path, text, "word", "a type"),)
     return {"description": text}, (Note(path, text, "repair", "a description"),)
 
 
 def _below(node: Schema) -> list[tuple[Location, Json, JsonArray | JsonObject]]:
     """Return what stands in the places of schemas directly below a schema, with what holds it."""
-    found: list[tuple[Location, Json, JsonArray | JsonObject]] = []
+    result: list[tuple[Location, Json, JsonArray | JsonObject]] = []
     for keyword, value in node.items():
         if keyword not in HOLDERS:
             continue
         if keyword in NAMED and value.__class__ is dict:
-            found += [((keyword, name), child, value) for name, child in value.items()]
+            result += [((keyword, name), child, value) for name, child in value.items()]
         elif keyword in MANY and value.__class__ is list:
-            found += [((keyword, index), child, value) for index, child in enumerate(value)]
+            result += [((keyword, index), child, value) for index, child in enumerate(value)]
         else:
-            found.append(((keyword,), value, node))
-    return found
+            result.append(((keyword,), value, node))
+    return result
 
 
 REPAIR_ROUNDS: Final = 50
@@ -477,8 +477,8 @@ def _dependencies(keyword: str, path: Location, schema: Schema) -> KeywordReadin
 def _examples(keyword: str, path: Location, schema: Schema) -> KeywordReading:
     value = schema[keyword]
     if keyword == "example":
-        found: Schema = {} if "examples" in schema else {"examples": [value]}
-        return read_as(found, path, keyword, "one of `examples`", "dialect")
+        result: Schema = {} if "examples" in schema else {"examples": [value]}
+        return read_as(result, path, keyword, "one of `examples`", "dialect")
     if value.__class__ is list:
         return kept_as_written(keyword, schema)
     if value.__class__ is dict and value and all(item.__class__ is dict and "value" in item for item in value.values()):
@@ -496,15 +496,15 @@ def _type(keyword: str, path: Location, schema: Schema) -> KeywordReading:
         return kept_as_written(keyword, schema) if names == value else read_as({keyword: names}, path, keyword, "each type once")
     if value.__class__ is dict:
         return read_as({"allOf": [value]}, path, keyword, "a schema")
-    each = value if value.__class__ is list else [value]
-    types = [_one_type(item) for item in each]
+    entry = value if value.__class__ is list else [value]
+    types = [_one_type(item) for item in entry]
     if not types or None in types:
         said = describe_value(value)
         reason = f"{dumps(said) if isinstance(value, str) else said} is not a type"
         return left_out(path, keyword, "it is empty" if value in ("", []) else reason)
-    found = any_of([one for one in types if one is not None])
-    keywords = {word: part for word, part in found.items() if word == keyword or word not in schema}
-    return read_as(keywords, path, value, _type_in_words(found), "word" if value.__class__ is str else "repair")
+    result = any_of([one for one in types if one is not None])
+    keywords = {word: part for word, part in result.items() if word == keyword or word not in schema}
+    return read_as(keywords, path, value, _type_in_words(result), "word" if value.__class__ is str else "repair")
 
 
 _BY_SHAPE: dict[ValueShape, KeywordReader] = {

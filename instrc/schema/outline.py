@@ -53,7 +53,7 @@ def _members(schema: Json, depth: int, whole: Sentences | None, told: dict[str, 
     for word in ("anyOf", "oneOf", "allOf"):
         branches = schema.get(word)
         above = {} if told is None else told
-        inner = [[*_members(each, depth + 1, whole, above)] for each in branches] if isinstance(branches, list) else []
+        inner = [[*_members(branch, depth + 1, whole, above)] for branch in branches] if isinstance(branches, list) else []
         chosen = [(f"({word} {index})", lines) for index, lines in enumerate(inner, 1) if lines]
         if whole and len(chosen) == 1:
             yield from (line[2:] for line in chosen[0][1])  # an object that may be null: there is nothing to choose
@@ -115,14 +115,14 @@ def _kind(part: JsonObject, whole: Sentences | None) -> str:
     if isinstance(values := part.get("enum"), list):
         shown = values if whole else values[:_SHORT_ENUM]
         more = ", …" if len(values) > len(shown) else ""
-        return filled(said.one_of, values=", ".join(_value(each, whole) for each in shown) + more)
+        return filled(said.one_of, values=", ".join(_value(item, whole) for item in shown) + more)
     if isinstance(part.get("$ref"), str):
         return str(part["$ref"]).rpartition("/")[2]
     types = part.get("type")
     names = types if isinstance(types, list) else [types] if isinstance(types, str) else []
     if not names:
         branches = next((found for word in ("anyOf", "oneOf") if isinstance(found := part.get(word), list)), None)
-        kinds = [_kind(each, whole) if isinstance(each, dict) else said.anything for each in branches or ()]
+        kinds = [_kind(item, whole) if isinstance(item, dict) else said.anything for item in branches or ()]
         return said.either.join(dict.fromkeys(kinds) if whole else kinds) or said.anything
     items = part.get("items")
     return said.either.join(

@@ -118,8 +118,8 @@ def search(pattern: str, text: str) -> bool | None:
 
     `None` if the pattern is not a regular expression, or takes too long on this text.
     """
-    found = _matcher(pattern)
-    return None if isinstance(found, str) else found(text)
+    result = _matcher(pattern)
+    return None if isinstance(result, str) else result(text)
 
 
 def may_match(pattern: str, text: str) -> bool:
@@ -129,8 +129,8 @@ def may_match(pattern: str, text: str) -> bool:
 
 def why_unreadable(pattern: str) -> str | None:
     """Return why a pattern cannot be read; `None` if it can."""
-    found = _matcher(pattern)
-    return found if isinstance(found, str) else None
+    result = _matcher(pattern)
+    return result if isinstance(result, str) else None
 
 
 def too_large(pattern: str) -> str | None:
@@ -281,8 +281,8 @@ class _Group(Struct):
             return self.patterns
         if numbers is None or len(self.readable) not in numbers:
             return self.patterns
-        found = self.always.union(self.readable[number] for number in numbers if number < len(self.readable))
-        return [pattern for pattern in self.patterns if pattern in found] if found else []
+        result = self.always.union(self.readable[number] for number in numbers if number < len(self.readable))
+        return [pattern for pattern in self.patterns if pattern in result] if result else []
 
 
 @lru_cache(maxsize=8)

@@ -85,11 +85,11 @@ class Index:
         name = uri
         left_out: frozenset[str] = frozenset()
         while True:
-            found = dialect_of_uri(name)
-            if found is not None:
-                if found is LATEST and self.default is NULLABLE and name != uri:
-                    found = NULLABLE
-                return without_keywords(found, left_out) if left_out else found
+            result = dialect_of_uri(name)
+            if result is not None:
+                if result is LATEST and self.default is NULLABLE and name != uri:
+                    result = NULLABLE
+                return without_keywords(result, left_out) if left_out else result
             meta = None
             if name.__class__ is str and name not in seen:
                 seen.add(name)
@@ -399,13 +399,13 @@ class SchemaStore(Located):
         dialect = scope.resource.dialect
         if not dialect.old:
             return node
-        found = self.originals.get(id(node))
-        if found is None:
-            found = modern(node, dialect)
-            self.originals[id(node)] = found
+        result = self.originals.get(id(node))
+        if result is None:
+            result = modern(node, dialect)
+            self.originals[id(node)] = result
             if dialect.nullable and "nullable" in node:
-                self._note_alternative(found)
-        return found
+                self._note_alternative(result)
+        return result
 
     def _note_alternative(self, view: dict[str, Json]) -> None:
         """Note the schema that `nullable` has made an alternative beside null: it was made here, and nobody has read it."""
@@ -483,13 +483,13 @@ class SchemaStore(Located):
 
     def resolve_dynamic(self, reference: str, scope: DynamicScope, holder: Json = None) -> Target:
         """Return what a `$dynamicRef` leads to: the outermost anchor of that name on the way here, if it begins at one."""
-        found = self.resolve(reference, scope, holder)
+        result = self.resolve(reference, scope, holder)
         anchor = reference.partition("#")[2]
-        if anchor and found.scope.resource.dynamic.get(anchor) is found.node:
+        if anchor and result.scope.resource.dynamic.get(anchor) is result.node:
             outer = scope.anchors.get(anchor)
             if outer is not None:
                 return Target(outer[0], self.enter(outer[1], scope.anchors))
-        return found
+        return result
 
     def resolve_recursive(self, scope: DynamicScope) -> Target:
         """Return what a `$recursiveRef` of 2019-09 leads to: its resource, or the outermost that also says `$recursiveAnchor`."""
@@ -551,7 +551,7 @@ class SchemaStore(Located):
             ambiguous = problems.vibes.AmbiguousFragment
             raise CompileError([ambiguous(at=self.at(holder), reference=reference, pointers=pointers, places=places)])
         known = {*named.properties, *resource.anchors}
-        definitions = {each: place for each, place in named.definitions.items() if each not in known}
+        definitions = {item: place for item, place in named.definitions.items() if item not in known}
         raise self.unresolved(reference, holder, (*resource.anchors, *named.properties, *definitions), name, definitions)
 
     def load(self, uri: str, reference: str, referrer: Resource, holder: Json) -> Resource:
@@ -569,12 +569,12 @@ class SchemaStore(Located):
                 for name, root in self.given.items():
                     if name not in self.resources:
                         self.add(name, root, referrer.dialect)
-                found = self.resources.get(uri)
-                if found is not None:
-                    return found
+                result = self.resources.get(uri)
+                if result is not None:
+                    return result
         if document is None:
             raise self.missing(uri, reference, holder)
-        known = next((each for each in self.documents if each.root is document), None) if uri.startswith("aug:") else None
+        known = next((item for item in self.documents if item.root is document), None) if uri.startswith("aug:") else None
         if known is not None and known.uri in self.resources:  # another spelling of the same
             self.resources[uri] = self.resources[known.uri]
             return self.resources[uri]

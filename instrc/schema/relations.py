@@ -137,19 +137,19 @@ class Answering:
     def _decide_once(self, what: str, left: dict[str, Json], right: Json, depth: int, kinds: frozenset[str]) -> bool:
         """Answer a question once; cyclic or too expensive questions are answered with no."""
         key = (what, id(left), id(right), kinds)
-        found = self.known.get(key)
-        if found is None:
+        result = self.known.get(key)
+        if result is None:
             self.steps += 1
             if depth > DEPTH or self.steps > self.most:
                 return False
             self.known[key] = False
             self.alive += (left, right)
             if what == "implies":
-                found = self._implies(left, right, depth, kinds)
+                result = self._implies(left, right, depth, kinds)
             else:
-                found = self._disjoint(left, as_object(right), depth, kinds)
-            self.known[key] = found
-        return found
+                result = self._disjoint(left, as_object(right), depth, kinds)
+            self.known[key] = result
+        return result
 
     def kinds(self, schema: Json, depth: int) -> frozenset[str]:
         """Return the kinds of values that a schema allows at most."""
@@ -284,10 +284,10 @@ def _texts(value: Json) -> Iterator[str]:
     """Yield the texts in a literal that are values."""
     waiting = [value]
     while waiting:
-        each = waiting.pop()
-        if isinstance(each, str):
-            yield each
-        elif isinstance(each, dict):
-            waiting.extend(each.values())
-        elif isinstance(each, list):
-            waiting.extend(each)
+        item = waiting.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, dict):
+            waiting.extend(item.values())
+        elif isinstance(item, list):
+            waiting.extend(item)

@@ -101,35 +101,35 @@ class Split(TypedDict):
 def split(answer: Json, schema: Json = None) -> Split:
     """Return an answer's output, thoughts and metrics, as `instrc.split` in `public.py` describes."""
     require_tree(answer)
-    found = Split(output=None, thoughts={}, metrics={})
+    result = Split(output=None, thoughts={}, metrics={})
     root = _root(schema)
     box: list[Json] = [None]
     stack = [_Waiting(answer, None, [root] if root is not None else None, box, 0)]
     while stack:
-        here = stack.pop()
-        value = here.value
+        node = stack.pop()
+        value = node.value
         made: Json
         if value.__class__ is dict:
             out: JsonObject = {}
             made = out
-            seen = None if here.schemas is None else _applicable(here.schemas, schema)
+            seen = None if node.schemas is None else _applicable(node.schemas, schema)
             below = []
             for key, item in value.items():
                 if is_meta(key) and (seen is None or any(key in properties for properties in seen.properties)):
-                    (found["thoughts"] if key[0] == "_" else found["metrics"])[_path_as_text((here.path, key))] = item
+                    (result["thoughts"] if key[0] == "_" else result["metrics"])[_path_as_text((node.path, key))] = item
                     continue
                 out[key] = item
                 if item.__class__ is dict or item.__class__ is list:
-                    below.append(_Waiting(item, (here.path, key), None if seen is None else seen.for_key(key), out, key))
+                    below.append(_Waiting(item, (node.path, key), None if seen is None else seen.for_key(key), out, key))
             stack.extend(reversed(below))
         elif value.__class__ is list:
             items = value.copy()
             made = items
-            seen = None if here.schemas is None else _applicable(here.schemas, schema)
+            seen = None if node.schemas is None else _applicable(node.schemas, schema)
             stack.extend(
                 _Waiting(
                     item,
-                    (here.path, str(index)),
+                    (node.path, str(index)),
                     None if seen is None else seen.for_index(index),
                     items,
                     index,
@@ -139,9 +139,9 @@ def split(answer: Json, schema: Json = None) -> Split:
             )
         else:
             made = value
-        here.container[here.slot] = made  # type: ignore[index]  # the slot was made for this container
-    found["output"] = box[0]
-    return found
+        node.container[node.slot] = made  # type: ignore[index]  # the slot was made for this container
+    result["output"] = box[0]
+    return result
 
 
 def _root(schema: Json) -> Json:

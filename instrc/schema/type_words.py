@@ -58,8 +58,8 @@ _REMARKS = frozenset({"optional", "required"})
 
 def schema_of(text: str) -> dict[str, Json] | None:
     """Return the schema that a word or an expression for a type stands for; `None` if it is not a known one."""
-    found = _parsed(text)
-    return None if found is None else as_object(_copy(found))
+    result = _parsed(text)
+    return None if result is None else as_object(_copy(result))
 
 
 @lru_cache(maxsize=4096)
@@ -118,11 +118,11 @@ class _Words:
         """Read alternatives: `a | b`, `a or b`."""
         if depth > TYPE_WORD_DEPTH:
             raise _NoTypeError
-        found = [self.one(depth)]
+        result = [self.one(depth)]
         while self.peek() == "|" or self.peek().lower() == "or":
             self.take()
-            found.append(self.one(depth))
-        return any_of(found)
+            result.append(self.one(depth))
+        return any_of(result)
 
     def one(self, depth: int) -> dict[str, Json]:
         token = self.take()
@@ -147,7 +147,7 @@ class _Words:
                 raise _NoTypeError
             return dict(_WORDS[word])
         if word == "literal":
-            return {"enum": [each["const"] for each in parameters]}
+            return {"enum": [parameter["const"] for parameter in parameters]}
         if word == "union":
             return any_of(parameters)
         if word == "optional" and len(parameters) == 1:
@@ -170,28 +170,28 @@ class _Words:
     def parameters(self, word: str, depth: int) -> list[dict[str, Json]]:
         """Read what stands in brackets; `...` says nothing of its own."""
         closing = _OPENING[self.take()]
-        found: list[dict[str, Json]] = []
+        result: list[dict[str, Json]] = []
         while self.peek() != closing:
             token = self.peek()
             if token == "...":
                 self.take()
             elif token[:1] == "-" or token[:1].isdigit():
                 number = self.take()
-                found.append({"const": float(number) if "." in number else int(number)})
+                result.append({"const": float(number) if "." in number else int(number)})
             elif word == "literal" and token.lower() in {"true", "false", "none", "null"}:
-                found.append({"const": {"true": True, "false": False}.get(self.take().lower())})
+                result.append({"const": {"true": True, "false": False}.get(self.take().lower())})
             elif token == "[":
                 raise _NoTypeError  # `Callable[[int], str]`
             else:
-                found.append(self.union(depth + 1))
+                result.append(self.union(depth + 1))
             if self.peek() == ",":
                 self.take()
             elif self.peek() != closing:
                 raise _NoTypeError
         self.take()
-        if word == "literal" and not all("const" in each for each in found):
+        if word == "literal" and not all("const" in item for item in result):
             raise _NoTypeError
-        return found
+        return result
 
     def close(self, closing: str) -> None:
         if self.take() != closing:
@@ -214,7 +214,7 @@ def any_of(schemas: Sequence[dict[str, Json]]) -> dict[str, Json]:
     for schema in schemas:
         if not schema:
             return {}
-        if not any(equal(schema, each) for each in kept):
+        if not any(equal(schema, item) for item in kept):
             kept.append(schema)
     if len(kept) == 1:
         return kept[0]

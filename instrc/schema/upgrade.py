@@ -131,11 +131,11 @@ def expand_discriminators(
     `definitions` are what `#/$defs/…` leads to, `written` what each of them is called in the document.
     `tell` is called with the path of each discriminator whose meaning no keyword can hold: that of a parent, for one.
     """
-    made = spelt_out(schema, definitions, written)
-    for path, node in walk(made):
+    result = spelt_out(schema, definitions, written)
+    for path, node in walk(result):
         if isinstance(node, dict) and KEYWORD in node:
             tell((*path, KEYWORD))
-    return map_schemas(made, _without)
+    return map_schemas(result, _without)
 
 
 def _without(node: Json) -> Json:
@@ -167,9 +167,9 @@ class _Discriminators:
             branches = node.get(keyword)
             if isinstance(name, str) and isinstance(branches, list):
                 values = mapping if isinstance(mapping, dict) else {}
-                made = [self._branch(branch, name, values) for branch in branches]
-                if None not in made:
-                    return {**{key: value for key, value in node.items() if key != KEYWORD}, keyword: made}
+                result = [self._branch(branch, name, values) for branch in branches]
+                if None not in result:
+                    return {**{key: value for key, value in node.items() if key != KEYWORD}, keyword: result}
         return node
 
     def _branch(self, branch: Json, name: str, mapping: Mapping[str, Json]) -> Json:
@@ -181,7 +181,7 @@ class _Discriminators:
         values: list[Json] = [
             value for value, leads_to in mapping.items() if own and str(leads_to).rpartition("/")[2].partition(".")[0] == own
         ]
-        if said and not all(any(equal(value, each) for each in said) for value in values):
+        if said and not all(any(equal(value, item) for item in said) for value in values):
             return None
         if said and len(values) in {0, len(said)}:
             is_required = any(isinstance(listed := part.get("required"), list) and name in listed for part in parts)

@@ -141,7 +141,7 @@ class _MakeValidator(Protocol):
 @lru_cache(maxsize=1)
 def validator_class() -> _MakeValidator:
     """Return the class of our validators."""
-    made = extend(  # type: ignore[no-untyped-call]  # the library's own function has no types
+    result = extend(  # type: ignore[no-untyped-call]  # the library's own function has no types
         Draft202012Validator,
         {
             "enum": _enum,
@@ -155,7 +155,7 @@ def validator_class() -> _MakeValidator:
             "uniqueItems": _unique_items,
         },
     )
-    return cast("_MakeValidator", made)
+    return cast("_MakeValidator", result)
 
 
 def _enum(validator: Validator, values: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:

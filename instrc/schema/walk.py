@@ -40,16 +40,16 @@ def schemas_under(keyword: str, value: Json) -> Collection[Json]:
 
 def every_schema(schema: Json) -> list[Json]:
     """Return a schema and what stands where schemas do below it, whatever its form: for questions about the whole."""
-    found: list[Json] = []
+    result: list[Json] = []
     stack = [schema]
     while stack:
         node = stack.pop()
-        found.append(node)
+        result.append(node)
         if node.__class__ is dict and not HOLDERS.isdisjoint(node):
             for keyword, value in node.items():
                 if keyword in HOLDERS:
                     stack.extend(schemas_under(keyword, value))
-    return found
+    return result
 
 
 def subschemas(node: Json, into: frozenset[str] = HOLDERS) -> Iterator[tuple[Location, Json]]:
@@ -80,20 +80,20 @@ def subschemas(node: Json, into: frozenset[str] = HOLDERS) -> Iterator[tuple[Loc
 
 def objects_below(node: Json) -> list[JsonObject]:
     """Return the schemas directly below a schema that are objects: as a list, for the walks that have to be quick."""
-    found: list[JsonObject] = []
+    result: list[JsonObject] = []
     if node.__class__ is not dict:
-        return found
+        return result
     for keyword, value in node.items():
         if keyword not in HOLDERS:
             continue
         if value.__class__ is dict:
             if keyword in NAMED:
-                found += [child for child in value.values() if child.__class__ is dict]
+                result += [child for child in value.values() if child.__class__ is dict]
             elif keyword in ONE:
-                found.append(value)
+                result.append(value)
         elif value.__class__ is list and keyword in MANY:
-            found += [child for child in value if child.__class__ is dict]
-    return found
+            result += [child for child in value if child.__class__ is dict]
+    return result
 
 
 def nodes(*schemas: Json) -> Iterator[JsonObject]:
@@ -183,20 +183,20 @@ def required_names(schema: dict[str, Json]) -> list[str]:
 def of_property(schema: dict[str, Json], name: str) -> list[Json]:
     """Return the schemas that a property of a name must satisfy for sure: all of them hold together."""
     properties, patterns = mapping(schema.get("properties")), mapping(schema.get("patternProperties"))
-    found = [properties[name]] if name in properties else []
+    result = [properties[name]] if name in properties else []
     if len(patterns) > PATTERNS_OF_A_NAME:
-        return found
+        return result
     matched: list[tuple[bool | None, Json]] = []
     if patterns:
         from instrc.schema.patterns import matches  # few schemas have any
 
         matched = [(matches(regex, name), below) for regex, below in patterns.items()]
-    found += [below for match, below in matched if match]
+    result += [below for match, below in matched if match]
     if name not in properties and "additionalProperties" in schema and all(match is False for match, _ in matched):
-        found.append(schema["additionalProperties"])
+        result.append(schema["additionalProperties"])
     if _excludes(schema.get("not"), name):
-        found.append(False)
-    return found
+        result.append(False)
+    return result
 
 
 def _excludes(excluded: Json, name: str) -> bool:
@@ -287,9 +287,9 @@ def definition_path(schema: Json) -> list[str]:
 
 def reached_definitions(schema: Json, definitions: Mapping[str, Json]) -> dict[str, Json]:
     """Return the definitions that a schema needs, in the order in which they are first referred to."""
-    found: dict[str, Json] = {}
+    result: dict[str, Json] = {}
     if not definitions:
-        return found
+        return result
     stack, seen = [schema], set[int]()
     while stack:
         node = stack.pop()
@@ -297,8 +297,8 @@ def reached_definitions(schema: Json, definitions: Mapping[str, Json]) -> dict[s
             continue
         seen.add(id(node))
         for name in definition_path(node)[:1]:
-            if name in definitions and name not in found:
-                found[name] = definitions[name]
-                stack.append(found[name])
+            if name in definitions and name not in result:
+                result[name] = definitions[name]
+                stack.append(result[name])
         stack.extend(reversed(objects_below(node)))
-    return found
+    return result

@@ -94,12 +94,12 @@ def problems_of(
     `locate` returns the place of a JSON Pointer; `most` limits the problems.
     """
     if not is_schema(schema):
-        found: dict[Location, str] = {(): f"{shown_value(schema)} is not an object or a boolean"}
+        result: dict[Location, str] = {(): f"{shown_value(schema)} is not an object or a boolean"}
     elif is_sound(schema):
         return ()
     else:
-        found = dict(islice(_refusals(schema), most))
-    if not found:
+        result = dict(islice(_refusals(schema), most))
+    if not result:
         return ()
     from instrc.problems.schemas import InvalidSchema  # only where something is wrong
 
@@ -107,10 +107,10 @@ def problems_of(
         InvalidSchema(
             at=locate(pointer(path)) if locate else None,
             pointer=pointer(path),
-            reason=found[path],
+            reason=result[path],
             nearest=nearest_type(path, _value_at(schema, path)),
         )
-        for path in sorted(found, key=_order_in(schema))
+        for path in sorted(result, key=_order_in(schema))
     )
 
 

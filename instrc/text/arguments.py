@@ -37,13 +37,13 @@ def path(name: str, value: object) -> str:
     """Return a path as a text."""
     if isinstance(value, str):
         return value
-    found = os.fspath(value) if isinstance(value, os.PathLike) else None
-    return found if isinstance(found, str) else _refuse(name, "a path", value)
+    result = os.fspath(value) if isinstance(value, os.PathLike) else None
+    return result if isinstance(result, str) else _refuse(name, "a path", value)
 
 
 def paths(name: str, value: object) -> list[str]:
     """Return paths as texts; a single text is refused, since its letters would be taken for paths."""
-    return [path(name, each) for each in _several(name, "a list of paths", value)]
+    return [path(name, item) for item in _several(name, "a list of paths", value)]
 
 
 def _several(name: str, wanted: str, value: object) -> Iterable[object]:
@@ -54,7 +54,7 @@ def _several(name: str, wanted: str, value: object) -> Iterable[object]:
 
 def texts(name: str, value: object) -> list[str]:
     """Return several texts."""
-    return [text(name, each) for each in _several(name, "a list of texts", value)]
+    return [text(name, item) for item in _several(name, "a list of texts", value)]
 
 
 def several(name: str, value: Iterable[T]) -> list[T]:
@@ -80,7 +80,7 @@ def whole_or_none(name: str, value: object) -> int | None:
 
 def natural_number(name: str, value: object) -> int:
     """Return a whole number of at least zero."""
-    return found if (found := whole_number(name, value)) >= 0 else _refuse(name, "a whole number from 0", value)
+    return result if (result := whole_number(name, value)) >= 0 else _refuse(name, "a whole number from 0", value)
 
 
 def truth(name: str, value: object) -> bool:
@@ -244,18 +244,18 @@ def as_plain(value: _Value) -> _Value:
 def _holds_derived(value: object) -> bool:
     known: dict[int, object] = {}
     waiting = [value]
-    for here in waiting:  # it grows meanwhile
-        place = id(here)
+    for node in waiting:  # it grows meanwhile
+        place = id(node)
         if place in known:
             continue
-        known[place] = here
-        if type(here) is dict:
-            if not _ARE_TEXTS.issuperset(map(type, here)) and any(map(_is_derived, here)):
+        known[place] = node
+        if type(node) is dict:
+            if not _ARE_TEXTS.issuperset(map(type, node)) and any(map(_is_derived, node)):
                 return True
-            waiting += [part for part in here.values() if type(part) not in _LEAVES]
-        elif type(here) is list or type(here) is tuple:
-            waiting += [part for part in here if type(part) not in _LEAVES]
-        elif _is_derived(here):
+            waiting += [part for part in node.values() if type(part) not in _LEAVES]
+        elif type(node) is list or type(node) is tuple:
+            waiting += [part for part in node if type(part) not in _LEAVES]
+        elif _is_derived(node):
             return True
     return False
 
@@ -332,20 +332,20 @@ def _weighs_over(value: object, limit: int, *, endless: bool) -> bool:
     opened: set[int] = set()
     stack: list[object] = [value]
     while stack:
-        here = stack[-1]
-        if id(here) in sizes:
+        node = stack[-1]
+        if id(node) in sizes:
             stack.pop()
             continue
-        parts = [part for part in _parts(here) if type(part) in _CONTAINERS]
+        parts = [part for part in _parts(node) if type(part) in _CONTAINERS]
         waiting = [part for part in parts if id(part) not in sizes]
         if not waiting:
-            sizes[id(here)] = size = len(_parts(here)) + 1 - len(parts) + sum(sizes[id(part)] for part in parts)
+            sizes[id(node)] = size = len(_parts(node)) + 1 - len(parts) + sum(sizes[id(part)] for part in parts)
             if size > limit:
                 return True
-        elif id(here) in opened:
+        elif id(node) in opened:
             return endless
         else:
-            opened.add(id(here))
+            opened.add(id(node))
             stack += waiting
     return False
 
@@ -364,10 +364,10 @@ def holds_over(value: object, limit: int) -> bool:
 def attribute(value: object, name: str) -> object:
     """Return an attribute, or `None`; whatever foreign attribute code raises counts as absent."""
     try:
-        found: object = getattr(value, name, None)
+        result: object = getattr(value, name, None)
     except Exception:  # noqa: BLE001  -- foreign code: the attribute cannot be read
         return None
-    return found
+    return result
 
 
 def model_as_json(value: object) -> Json:

@@ -33,11 +33,11 @@ def read_regular(path: str, most: int, start: int = 0) -> bytes:
     refuse_irregular(path, os.stat(path).st_mode)  # noqa: PTH116  -- as above
     opened = os.open(path, _READING)
     try:
-        found = os.fstat(opened)
-        refuse_irregular(path, found.st_mode)  # it may have been replaced meanwhile
+        result = os.fstat(opened)
+        refuse_irregular(path, result.st_mode)  # it may have been replaced meanwhile
         if start:
             os.lseek(opened, start, os.SEEK_SET)
-        return _read(opened, most, max(found.st_size - start, 0))
+        return _read(opened, most, max(result.st_size - start, 0))
     finally:
         os.close(opened)
 

@@ -431,20 +431,20 @@ class JsonPlaces:
         self._left -= container.end - container.start
         if self._left < 0:
             raise RecursionError
-        found: dict[str | int, ValueOffsets] = {}
+        result: dict[str | int, ValueOffsets] = {}
         position = self._skip(container.start + 1)
         while text[position] not in "]}":
-            key: str | int = len(found)
+            key: str | int = len(result)
             key_start = key_end = position
             if is_object:
                 key, key_end = _READER.raw_decode(text, position)
                 position = self._skip(self._skip(key_end) + 1)  # behind the colon
             end = self._end(position)
-            found[key] = ValueOffsets(key_start, key_end, position, end)
+            result[key] = ValueOffsets(key_start, key_end, position, end)
             position = self._skip(end)
             if text[position] == ",":
                 position = self._skip(position + 1)
-        return found
+        return result
 
     def _end(self, start: int) -> int:
         return _READER.raw_decode(self.text, start)[1]

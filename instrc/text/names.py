@@ -24,18 +24,18 @@ def is_plain(name: str) -> bool:
 
 def words(name: str) -> list[str]:
     """Split a name into lower-case words; a name of punctuation only has none."""
-    found: list[str] = []
+    result: list[str] = []
     for part in re.split(_SEPARATOR, unicodedata.normalize("NFC", name)):
         start = 0
         for i in range(1, len(part)):
             before, here = part[i - 1], part[i]
             after = part[i + 1] if i + 1 < len(part) else ""
             if here.isupper() and (not before.isupper() or after.islower()):
-                found.append(part[start:i].lower())
+                result.append(part[start:i].lower())
                 start = i
         if part:
-            found.append(part[start:].lower())
-    return found
+            result.append(part[start:].lower())
+    return result
 
 
 @lru_cache(maxsize=4096)

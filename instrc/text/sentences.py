@@ -179,7 +179,7 @@ def _matched(message: str, faults: Mapping[str, str]) -> str | None:
             pattern = "".join(f"(?P<{part}>.+?)" if at % 2 else re.escape(part) for at, part in enumerate(parts))
             if (match := re.fullmatch(pattern, message, re.DOTALL)) is not None:
                 said = match.groupdict().items()
-                return filled(ours, **{name: translated(each, faults) if name in _WHY else each for name, each in said})
+                return filled(ours, **{name: translated(item, faults) if name in _WHY else item for name, item in said})
     return None
 
 

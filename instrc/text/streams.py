@@ -53,9 +53,9 @@ async def read_lines(
         if length > longest:
             message = f"a line is longer than {longest:,} bytes"
             raise LineTooLongError(message)
-        for each in others:
+        for other in others:
             yield b"".join(begun).decode(errors=errors)
-            begun = [each]
+            begun = [other]
     if rest := b"".join(begun):
         yield rest.decode(errors=errors)
 

@@ -28,11 +28,11 @@ def tool_of(value: object, name: str | None = None) -> Tool:
 
     `TypeError` for what is no schema, tool, type, function or process, and for several tools.
     """
-    found = tools_of(value, name)
-    if len(found) != 1:
-        message = f"{len(found)} tools are given where one is expected: give them to `lower_all`"
+    result = tools_of(value, name)
+    if len(result) != 1:
+        message = f"{len(result)} tools are given where one is expected: give them to `lower_all`"
         raise TypeError(message)
-    return found[0]
+    return result[0]
 
 
 def tools_of(value: object, name: str | None = None) -> list[Tool]:
@@ -82,8 +82,8 @@ def _in_object(value: JsonObject, name: str | None, level: int) -> list[Tool]:
             strict = {"strict": value["strict"]} if isinstance(value.get("strict"), bool) else {}
             return _in_object({**inner, **strict, **kind}, name, level + 1)
         if isinstance(inner, list):
-            found = [_in_object(each, None, level + 1) if isinstance(each, dict) else tools_of(each) for each in inner]
-            tools = [tool for each in found for tool in each]
+            found = [_in_object(item, None, level + 1) if isinstance(item, dict) else tools_of(item) for item in inner]
+            tools = [tool for item in found for tool in item]
             return [tool._replace(name=name or tool.name) for tool in tools] if len(tools) == 1 else tools
     if isinstance(value.get("name"), str):
         return [_of_definition(value, name)]
@@ -100,7 +100,7 @@ def _of_json(schema: Json, name: str | None) -> Tool:
     if process is None:
         return Tool(name or "tool", schema)
     entry = process.entry
-    definitions: JsonObject = {word: each for word, each in mapping(schema).items() if word in ("$defs", "definitions")}
+    definitions: JsonObject = {word: item for word, item in mapping(schema).items() if word in ("$defs", "definitions")}
     return Tool(name or "tool", {**definitions, **entry} if definitions and isinstance(entry, dict) else entry, process.title)
 
 
@@ -134,7 +134,7 @@ def _refuse_hidden_schema(value: Mapping[str, object]) -> None:
     for word, inner in value.items():
         said = word in definitions.PARAMETER_WORDS and inner is not None
         if said or (isinstance(inner, dict) and word not in definitions.OBJECTS_BESIDE_THE_SCHEMA):
-            known = " or ".join(f"`{each}`" for each in nearest(word, definitions.SCHEMA_WORDS))
+            known = " or ".join(f"`{item}`" for item in nearest(word, definitions.SCHEMA_WORDS))
             more = f": did you mean {known}?" if known and word not in definitions.PARAMETER_WORDS else ""
             message = f"`{word}` of {_shown(value)} is not a schema of its arguments{more}"
             raise TypeError(message)
@@ -148,18 +148,18 @@ def _shown(tool: Mapping[str, object]) -> str:
 
 def _examples(value: JsonObject) -> list[Example]:
     """Read the examples of a tool; `TypeError` for what is no list of them, or has a request that is no text."""
-    found: list[Example] = []
+    result: list[Example] = []
     for word in definitions.EXAMPLES:
         listed = value.get(word) or []
         if not isinstance(listed, list):
             message = f"`{word}` of {_shown(value)} is not a list of examples"
             raise TypeError(message)
-        for each in listed:
-            if isinstance(each, dict) and each.keys() == {"request", "params"}:
-                found.append(Example(each["params"], arguments.text_or_none("request", each["request"])))
+        for item in listed:
+            if isinstance(item, dict) and item.keys() == {"request", "params"}:
+                result.append(Example(item["params"], arguments.text_or_none("request", item["request"])))
             else:
-                found.append(Example(each))
-    return found
+                result.append(Example(item))
+    return result
 
 
 def _refusal(value: object) -> str:
@@ -219,8 +219,8 @@ def each_of(values: object) -> list[Tool]:
     A tuple in a list is a name, a schema and perhaps a description.
     """
     if isinstance(values, Mapping):
-        by_name = bool(values) and all(isinstance(each, type | Tool) or function_of(each) is not None for each in values.values())
-        return [tool_of(each, name) for name, each in values.items()] if by_name else tools_of(values)
+        by_name = bool(values) and all(isinstance(item, type | Tool) or function_of(item) is not None for item in values.values())
+        return [tool_of(item, name) for name, item in values.items()] if by_name else tools_of(values)
     if isinstance(values, Tool) or (isinstance(values, type) and schema_of_type(values) is not None) or function_of(values):
         message = f"one tool is given where several are expected: give a list, `[{_name_of(values)}]`, or use `lower`"
         raise TypeError(message)
@@ -228,7 +228,7 @@ def each_of(values: object) -> list[Tool]:
         return _of_object(values, None)
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise TypeError(_refusal(values))
-    found: list[Tool] = []
+    result: list[Tool] = []
     for value in values:
         if isinstance(value, tuple) and not isinstance(value, Tool):
             name, schema, *rest = (*value, None) if len(value) == 1 else value
@@ -237,10 +237,10 @@ def each_of(values: object) -> list[Tool]:
                 raise TypeError(message)
             tool = tool_of(schema, name)
             text = arguments.text_or_none("description", rest[0] if rest else None)
-            found.append(tool if text is None else tool._replace(description=text))
+            result.append(tool if text is None else tool._replace(description=text))
         else:
-            found += tools_of(value)
-    return found
+            result += tools_of(value)
+    return result
 
 
 def _name_of(value: object) -> str:

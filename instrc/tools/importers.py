@@ -53,9 +53,9 @@ def read_tools(kind: str, given: Given, results: Results = "leave") -> Imported:
     """Read all tools that were given."""
     module, _, name = KINDS[known_kind(kind)].partition(":")
     read: Callable[[Given], Iterator[ImportedTool]] = getattr(import_module(module), name)
-    made = tuple(vibes(read(given), given, "activity" if kind in OF_ACTIVITIES and results == "leave" else results))
-    if not made and not any(problem.severity == "error" for problem in given.problems):
+    result = tuple(vibes(read(given), given, "activity" if kind in OF_ACTIVITIES and results == "leave" else results))
+    if not result and not any(problem.severity == "error" for problem in given.problems):
         given.problems.append(NoTools(at=given.locate(()), kind=kind))
     report = Report()
     report.problems.extend(given.problems)
-    return Imported(made, report.once())
+    return Imported(result, report.once())

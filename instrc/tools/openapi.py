@@ -75,22 +75,22 @@ Level = tuple[JsonObject, Location]
 def call_of(given: Given, item: Level, operation: Level) -> JsonObject:
     """Return the keywords of a vibe that tell how an operation is called."""
     document = given.value if isinstance(given.value, dict) else {}
-    made: JsonObject = {}
+    result: JsonObject = {}
     servers = _nearest("servers", (operation, item, (document, ())), given) or _of_swagger(document, operation[0])
     if servers:
-        made["x-servers"] = servers
+        result["x-servers"] = servers
     security = _nearest("security", (operation, (document, ())), given)
     if security:
-        made["x-security"] = security
+        result["x-security"] = security
         schemes = _schemes(security, document, given)
         if schemes:
-            made["x-security-schemes"] = schemes
+            result["x-security-schemes"] = schemes
     tags, more = operation[0].get("tags"), operation[0].get("externalDocs")
     if isinstance(tags, list) and tags:
-        made["x-tags"] = tags
+        result["x-tags"] = tags
     if isinstance(more, dict) and more:
-        made["x-external-docs"] = more
-    return made
+        result["x-external-docs"] = more
+    return result
 
 
 def _nearest(key: str, levels: tuple[Level, ...], given: Given) -> list[Json]:
@@ -110,8 +110,8 @@ def _of_swagger(document: JsonObject, operation: JsonObject) -> list[Json]:
     if "swagger" not in document or not (host or base):
         return []
     schemes = operation.get("schemes", document.get("schemes"))
-    said = [each for each in schemes if isinstance(each, str)] if isinstance(schemes, list) else []
-    starts = [f"{each}://{host}" for each in said] if host and said else [f"//{host}" if host else ""]
+    said = [scheme for scheme in schemes if isinstance(scheme, str)] if isinstance(schemes, list) else []
+    starts = [f"{scheme}://{host}" for scheme in said] if host and said else [f"//{host}" if host else ""]
     return [{"url": f"{start}{base}"} for start in starts]
 
 
@@ -122,15 +122,15 @@ def _schemes(security: list[Json], document: JsonObject, given: Given) -> JsonOb
     holder = document if "swagger" in document else components if isinstance(components, dict) else {}
     defined = holder.get(str(place[-1]))
     known = defined if isinstance(defined, dict) else {}
-    made: JsonObject = {}
+    result: JsonObject = {}
     for requirement in security:
         for name in requirement if isinstance(requirement, dict) else ():
             scheme, _ = Components(given).follow(known.get(name), (*place, name))
             if isinstance(scheme, dict):
-                made[name] = scheme
-            elif name not in made:
+                result[name] = scheme
+            elif name not in result:
                 given.left_out(place, name, "the document does not describe this security scheme")
-    return made
+    return result
 
 
 def best_media_type(content: dict[str, Json]) -> str:
@@ -236,8 +236,8 @@ class Operation:
         if where is None:
             return
         schema, place = self.schema_of(parameter, path)
-        made = self.components.schema({} if schema is None else schema, place)
-        own = made if made.__class__ is dict else {} if made is True else {"not": {}}
+        built = self.components.schema({} if schema is None else schema, place)
+        own = built if built.__class__ is dict else {} if built is True else {"not": {}}
         said: dict[str, Json] = {}
         if parameter.get("description").__class__ is str and parameter["description"]:
             said["description"] = parameter["description"]
@@ -261,12 +261,12 @@ class Operation:
     def samples(self, holder: dict[str, Json], path: Location) -> list[Json]:
         """Return the examples of a parameter or a body."""
         named = holder.get("examples")
-        made = [holder["example"]] if "example" in holder else []
-        for name, each in named.items() if named.__class__ is dict else ():
-            sample, _ = self.components.follow(each, (*path, "examples", name))
+        result = [holder["example"]] if "example" in holder else []
+        for name, item in named.items() if named.__class__ is dict else ():
+            sample, _ = self.components.follow(item, (*path, "examples", name))
             if sample.__class__ is dict and "value" in sample:
-                made.append(sample["value"])
-        return made
+                result.append(sample["value"])
+        return result
 
     def place_of(self, parameter: dict[str, Json], path: Location) -> str | None:
         """Return where a parameter goes; `None` if it does not come in."""
@@ -353,12 +353,12 @@ class Operation:
         normal = as_object(self.components.schema({**schema, "required": required}, path))
         listed = normal.get("examples")
         own_samples = listed if isinstance(listed, list) else self.samples(normal, path)
-        samples = [each for each in (*listing(said.get("examples")), *own_samples) if isinstance(each, dict)]
+        samples = [sample for sample in (*listing(said.get("examples")), *own_samples) if isinstance(sample, dict)]
         for name, own in as_object(normal["properties"]).items():
             if self.components.is_left(own):
                 continue
             part = own if own.__class__ is dict else {}
-            shown = [each[name] for each in samples if name in each]
+            shown = [sample[name] for sample in samples if name in sample]
             if shown and part.keys().isdisjoint({"example", "examples"}):
                 part = {**part, "examples": shown}
             self.add(name, part, "body", required=name in listing(normal.get("required")))

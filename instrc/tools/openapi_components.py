@@ -55,22 +55,22 @@ class Marks:
         gone = {name for part in conjuncts(node, self.definitions) for name in self._marked(part)}
         if not gone:
             return node
-        made = _not_required(node, gone)
-        if isinstance(branches := made.get("allOf"), list):
-            made["allOf"] = [_not_required(each, gone) if isinstance(each, dict) else each for each in branches]
-        return made
+        result = _not_required(node, gone)
+        if isinstance(branches := result.get("allOf"), list):
+            result["allOf"] = [_not_required(branch, gone) if isinstance(branch, dict) else branch for branch in branches]
+        return result
 
     def _remove(self, node: Json) -> Json:
         """Return one schema without its own marked properties."""
         gone = set(self._marked(node)) if isinstance(node, dict) else set()
         if not gone or not isinstance(node, dict) or not isinstance(properties := node.get("properties"), dict):
             return node
-        return {**node, "properties": {name: each for name, each in properties.items() if name not in gone}}
+        return {**node, "properties": {name: item for name, item in properties.items() if name not in gone}}
 
     def _marked(self, node: dict[str, Json]) -> Iterator[str]:
         properties = node.get("properties")
-        for name, each in properties.items() if isinstance(properties, dict) else ():
-            if self.are_on(each):
+        for name, item in properties.items() if isinstance(properties, dict) else ():
+            if self.are_on(item):
                 yield name
 
 
@@ -139,7 +139,7 @@ class Components:
             reason = f"it tells {len(found):,} schemas apart, which are too many for one tool"
             self.given.left_out((*place, "discriminator"), "discriminator", reason)
             self.definitions[name] = {
-                word: each for word, each in mapping(self.definitions[name]).items() if word != "discriminator"
+                word: item for word, item in mapping(self.definitions[name]).items() if word != "discriminator"
             }
             return
         led = [self._refer(reference, (*place, "discriminator")) for reference in found]
@@ -150,28 +150,28 @@ class Components:
         """Yield references to the schemas beside one at a place that have it in their `allOf`."""
         neighbours, around = self._find(reference.rpartition("/")[0], place)
         for name, schema in mapping(neighbours).items():
-            if any(mapping(each).get("$ref") == reference for each in listing(mapping(schema).get("allOf"))):
+            if any(mapping(item).get("$ref") == reference for item in listing(mapping(schema).get("allOf"))):
                 yield f"#{pointer((*around, name))}"
 
     def _divide_parents(self) -> dict[str, str]:
         """Let each parent be any of its children, which extend what it was; return the names of what they were."""
-        made = {name: free_name(f"{name}_base", lambda each: each in self.definitions) for name in self._children}
+        result = {name: free_name(f"{name}_base", lambda each: each in self.definitions) for name in self._children}
         concrete = {child for _, children in self._children.values() for child in children}
         values = [pair for said, _ in self._children.values() for pair in mapping(said.get("mapping")).items()]
         for name, (_, children) in self._children.items():
             for child in {*children} - {name}:
-                self.definitions[child] = _extended(self.definitions[child], name, made[name])
+                self.definitions[child] = _extended(self.definitions[child], name, result[name])
         for name, (said, children) in self._children.items():
             parent = mapping(self.definitions[name])
             words: JsonObject = {word: parent[word] for word in ("title", "description") if word in parent}
             alternatives = [*dict.fromkeys([*([name] if name in concrete else []), *children])]
-            branches: list[Json] = [{"$ref": f"#/$defs/{made.get(each, each)}"} for each in alternatives]
-            self.definitions[made[name]] = {word: each for word, each in parent.items() if word != "discriminator"}
+            branches: list[Json] = [{"$ref": f"#/$defs/{result.get(each, each)}"} for each in alternatives]
+            self.definitions[result[name]] = {word: each for word, each in parent.items() if word != "discriminator"}
             by_value = {value: each for value, each in values if str(each).rpartition("/")[2] == name}  # as its own parent says
             told = {**said, "mapping": {**by_value, **mapping(said.get("mapping"))}}
             self.definitions[name] = {**words, "anyOf": branches, "discriminator": told}
         self._children = {}
-        return made
+        return result
 
     def spelt_out(self, schema: Json, path: Location) -> Json:
         """Return a schema, which the definitions of this object belong to, without the discriminators of OpenAPI."""
@@ -188,9 +188,9 @@ class Components:
             )
 
         definitions = {name: spelt(definition, places[name]) for name, definition in self.definitions.items()}
-        made = spelt(schema, path)
+        result = spelt(schema, path)
         self.definitions = definitions
-        return made
+        return result
 
     def is_left(self, schema: Json) -> bool:
         """Return whether a property goes in the other direction only."""
@@ -199,8 +199,8 @@ class Components:
     def directed(self, schemas: dict[str, Json]) -> dict[str, Json]:
         """Return schemas, which the definitions of this object belong to, without what goes in the other direction."""
         marks = Marks(self.definitions, self._leave)
-        self.definitions = {name: marks.without(each) for name, each in self.definitions.items()}
-        return {name: marks.without(each) for name, each in schemas.items()}
+        self.definitions = {name: marks.without(item) for name, item in self.definitions.items()}
+        return {name: marks.without(item) for name, item in schemas.items()}
 
     def whole(self, raw: Json, path: Location) -> Json:
         """Return a normalized schema with its definitions."""
@@ -257,8 +257,8 @@ def _extended(schema: Json, name: str, base: str) -> Json:
         return schema
     parent = f"#/$defs/{name}"
     changed: list[Json] = [
-        {**each, "$ref": f"#/$defs/{base}"} if isinstance(each, dict) and each.get("$ref") == parent else each
-        for each in branches
+        {**branch, "$ref": f"#/$defs/{base}"} if isinstance(branch, dict) and branch.get("$ref") == parent else branch
+        for branch in branches
     ]
     return {**mapping(schema), "allOf": changed}
 

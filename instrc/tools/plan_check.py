@@ -54,7 +54,7 @@ def _components(needs: Mapping[str, tuple[str, ...]]) -> Iterator[list[str]]:
         work = [] if root in seen else [(root, iter(needs[root]))]
         seen.add(root)
         while work:
-            onward = next((each for each in work[-1][1] if each in needs and each not in seen), None)
+            onward = next((item for item in work[-1][1] if item in needs and item not in seen), None)
             if onward is None:
                 done.append(work.pop()[0])
             else:
@@ -64,7 +64,7 @@ def _components(needs: Mapping[str, tuple[str, ...]]) -> Iterator[list[str]]:
         group = [root] if root in seen else []
         seen.difference_update(group)
         for here in group:
-            fresh = [each for each in dict.fromkeys(waiting[here]) if each in seen]
+            fresh = [item for item in dict.fromkeys(waiting[here]) if item in seen]
             seen.difference_update(fresh)
             group += fresh
         if group:
@@ -179,7 +179,7 @@ def _uniform(
     entries: list[Json], index: int, tool: plan_tools.PlanTool | None, add: Add, unread: set[str]
 ) -> dict[str, Json | Reference]:
     """Return the arguments of the uniform spelling: `{ name, is, text }`, one an entry; those with a mistake are `unread`."""
-    found: dict[str, Json | Reference] = {}
+    result: dict[str, Json | Reference] = {}
     for number, entry in enumerate(entries):
         place = f"/{index}/arguments/{number}"
         parts = [entry.get(key) for key in ("name", "is", "text")] if entry.__class__ is dict else []
@@ -190,10 +190,10 @@ def _uniform(
             unread.update([named] if isinstance(named, str) else tool.required if tool is not None else ())
             continue
         name, kind, text = texts
-        if name in found:
+        if name in result:
             add(plans.InvalidPlan(pointer=place, reason=f"the argument `{name}` is given twice"))
         elif kind == "value":
-            found[name] = plan_tools.uniform_value(text, name, tool)
+            result[name] = plan_tools.uniform_value(text, name, tool)
         elif (way := _WAYS.get(kind)) is None:
             add(plans.InvalidPlan(pointer=f"{place}/is", reason='"is" is "value", "from" or "each"'))
             unread.add(name)
@@ -201,8 +201,8 @@ def _uniform(
             add(_malformed(text, name, f"{place}/text", tool))
             unread.add(name)
         else:
-            found[name] = read
-    return found
+            result[name] = read
+    return result
 
 
 def _malformed(text: str, name: str, place: str, tool: plan_tools.PlanTool | None) -> PlanProblem:
@@ -225,7 +225,7 @@ def _read_argument(name: str, value: Json, tool: plan_tools.PlanTool | None) -> 
 def _after(value: Json, index: int, add: Add) -> tuple[str, ...]:
     if value is None:
         return ()
-    if value.__class__ is not list or not all(each.__class__ is str for each in value):
+    if value.__class__ is not list or not all(item.__class__ is str for item in value):
         add(plans.InvalidPlan(pointer=f"/{index}/after", reason="`after` is a list of ids"))
         return ()
     return tuple(as_texts(value))
@@ -272,10 +272,10 @@ class _Check:
         self.suggested = 0
 
     def run(self, plan: Json) -> tuple[PlanTask, ...]:
-        found = read_tasks(plan, self.tools, self.problems.append)
-        self.tasks(found)
+        result = read_tasks(plan, self.tools, self.problems.append)
+        self.tasks(result)
         self.problems.sort(key=lambda problem: int(problem.pointer.split("/")[1]) if problem.pointer else -1)
-        return tuple(task for _, task in found)
+        return tuple(task for _, task in result)
 
     def tasks(self, tasks: list[tuple[int, PlanTask]]) -> None:
         by_id: dict[str, PlanTask] = {}
@@ -300,7 +300,7 @@ class _Check:
         tool = self.tools.get(task.tool)
         if tool is None:
             bare = {name.removesuffix(_SUFFIX): name for name in self.tools.names}  # which most have: it makes none alike
-            near = tuple(bare[each] for each in self._nearest(task.tool.removesuffix(_SUFFIX), tuple(bare)))
+            near = tuple(bare[item] for item in self._nearest(task.tool.removesuffix(_SUFFIX), tuple(bare)))
             self.problems.append(
                 plans.UnknownTool(pointer=f"/{index}/tool", tool=task.tool, known=self.tools.names, nearest=near)
             )
@@ -398,48 +398,48 @@ def _renumber(value: Json, schema: Json, place: tuple[str, ...], notes: list[str
     changed: dict[str, Json] = {}
     for name, part in value.items():
         if name in properties and (part.__class__ is dict or part.__class__ is list):
-            made = _renumber(part, properties[name], (*place, name), notes)
-            if made is not part:
-                changed[name] = made
+            built = _renumber(part, properties[name], (*place, name), notes)
+            if built is not part:
+                changed[name] = built
     return {**value, **changed} if changed else value
 
 
 def _renumber_plan(plan: list[Json], place: tuple[str, ...], notes: list[str]) -> Json:
     ids = [task["id"] for task in plan if isinstance(task, dict) and isinstance(task.get("id"), str)]
     read = _read(plan)
-    used = {each for each in ids if isinstance(each, str)}
+    used = {item for item in ids if isinstance(item, str)}
     counts: dict[str, int] = {}
-    found: list[Json] = []
+    result: list[Json] = []
     told = len(notes)
     for index, task in enumerate(plan):
         if not isinstance(task, dict) or not isinstance(old := task.get("id"), str):
-            found.append(task)
+            result.append(task)
             continue
         if old in counts and old not in read:
             new = _free(old, used, counts)
             used.add(new)
             notes.append(f"{pointer((*place, str(index), 'id'))}: another task `{old}` is called `{new}`")
-            found.append({**task, "id": new})
+            result.append({**task, "id": new})
         else:
             counts.setdefault(old, 1)
-            found.append(task)
-    return found if len(notes) > told else plan
+            result.append(task)
+    return result if len(notes) > told else plan
 
 
 def _read(plan: list[Json]) -> set[str]:
     """Return the ids that tasks read or wait for, in either spelling of a plan."""
-    found: set[str] = set()
+    result: set[str] = set()
     for task in plan:
         if not isinstance(task, dict):
             continue
         after, given = task.get("after"), task.get("arguments")
-        found.update(each for each in (after if isinstance(after, list) else ()) if isinstance(each, str))
+        result.update(item for item in (after if isinstance(after, list) else ()) if isinstance(item, str))
         values = given.values() if isinstance(given, dict) else given if isinstance(given, list) else ()
         for value in values:
             if isinstance(value, dict):
                 paths = (value.get(word) for word in ("from", "each", "text"))
-                found.update(path.partition(".")[0] for path in paths if isinstance(path, str))
-    return found
+                result.update(path.partition(".")[0] for path in paths if isinstance(path, str))
+    return result
 
 
 def _free(old: str, used: set[str], counts: dict[str, int]) -> str:

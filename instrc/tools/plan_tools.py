@@ -127,23 +127,23 @@ class PlanTool:
             return None
         patterns = self.arguments.get("patternProperties")
         by_pattern = patterns if patterns.__class__ is dict else {}
-        found = [schema for pattern, schema in by_pattern.items() if matches(pattern, name) is not False]
+        result = [schema for pattern, schema in by_pattern.items() if matches(pattern, name) is not False]
         if name in self.properties:
-            return self.properties[name] if not found else {"allOf": [self.properties[name], *found]}
-        if found:
-            return {"allOf": found}
+            return self.properties[name] if not result else {"allOf": [self.properties[name], *result]}
+        if result:
+            return {"allOf": result}
         rest = self.arguments.get("additionalProperties", not self.properties)
         return None if rest is False else rest
 
     def validator(self, name: str) -> ArgumentValidator:
         """Return the verdict on values of an argument that the tool takes."""
-        found = self._validators.get(name)
-        if found is None:
+        result = self._validators.get(name)
+        if result is None:
             definitions = self.arguments.get("$defs")
-            found = ArgumentValidator(self.schema(name), definitions if definitions.__class__ is dict else {})
+            result = ArgumentValidator(self.schema(name), definitions if definitions.__class__ is dict else {})
             if name in self.properties:
-                self._validators[name] = found
-        return found
+                self._validators[name] = result
+        return result
 
     def takes_text(self, name: str) -> bool:
         """Return whether an argument is a text whatever is in it, so that a text of digits is no number."""
@@ -179,10 +179,10 @@ class ToolSet:
 
     def get(self, name: str) -> PlanTool | None:
         """Return a tool; `None` if there is none of that name."""
-        found = self._tools.get(name)
-        if found is None and name in self._entries:
-            found = self._tools[name] = PlanTool(name, self._entries[name])
-        return found
+        result = self._tools.get(name)
+        if result is None and name in self._entries:
+            result = self._tools[name] = PlanTool(name, self._entries[name])
+        return result
 
 
 def why_undescribed(tools: object) -> str | None:
@@ -268,13 +268,13 @@ def tools_by_name(tools: object) -> dict[str, Json]:
     """Return tools by name, each as in a process; what is no tool is left out of a list."""
     if isinstance(tools, Mapping):
         return {name: _entry_of(tool) for name, tool in tools.items()}
-    found: dict[str, Json] = {}
+    result: dict[str, Json] = {}
     for tool in tools if isinstance(tools, list | tuple) else ():
         entry = _entry_of(tool)
         name = entry.get("name") if entry.__class__ is dict else None
         if name.__class__ is str:
-            found.setdefault(name, entry)
-    return found
+            result.setdefault(name, entry)
+    return result
 
 
 def uniform_value(text: str, name: str, tool: PlanTool | None) -> Json:
@@ -292,7 +292,7 @@ NULL: Json = {"type": "null"}
 
 def part_of_output(schema: Json, step: str) -> Json:
     """Return the schema of what a step leads to in a value of a schema; `null` is among it where there may be nothing."""
-    return _union([each for branch in alternatives(schema) for each in _parts(branch, step)])
+    return _union([item for branch in alternatives(schema) for item in _parts(branch, step)])
 
 
 def _union(schemas: list[Json]) -> Json:
@@ -347,14 +347,14 @@ def _element(schema: dict[str, Json], index: int) -> Iterator[Json]:
 
 def elements(schema: Json) -> Json:
     """Return the schema of the elements of a list; `False` if there are none."""
-    found: list[Json] = []
+    result: list[Json] = []
     for branch in alternatives(schema):
         names = _types(branch)
         if names is None or "array" in names:
             prefix = branch.get("prefixItems") if branch.__class__ is dict else None
-            found += prefix if prefix.__class__ is list else []
-            found.append(branch.get("items", True) if branch.__class__ is dict else branch)
-    return _union([each for each in found if each is not False])
+            result += prefix if prefix.__class__ is list else []
+            result.append(branch.get("items", True) if branch.__class__ is dict else branch)
+    return _union([item for item in result if item is not False])
 
 
 def is_no_list(schema: Json) -> bool:

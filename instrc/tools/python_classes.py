@@ -90,14 +90,14 @@ def _aliases(definitions: Mapping[str, Json]) -> dict[str, str]:
     """Return other names for fields that would hide a method of pydantic or a type; the generator knows the others."""
     nodes: list[dict[str, Json]] = [node for schema in definitions.values() for _, node in walk(schema) if isinstance(node, dict)]
     names = {name for node in nodes for name in as_object(node.get("properties", {}))}
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for name in sorted(names):
         if name.startswith(_PROTECTED) or name in _TYPES:
             other = f"field_{name}"
             while other in names:
                 other += "_"
-            found[name] = other
-    return found
+            result[name] = other
+    return result
 
 
 def _in_docstring(text: str) -> str:
@@ -210,7 +210,7 @@ class Parts:
 
 def _whole(key: str, definitions: Mapping[str, Json]) -> str | None:
     """Return a definition with all that it refers to, as text; `None` if it refers to something else than definitions."""
-    by_pointer = {f"#/$defs/{_pointer(each)}": each for each in definitions}
+    by_pointer = {f"#/$defs/{_pointer(definition)}": definition for definition in definitions}
     reached = {key: definitions[key]}
     waiting = [definitions[key]]
     while waiting:
@@ -235,8 +235,8 @@ def module_parts(documents: Mapping[str, tuple[Mapping[str, Json], Json]]) -> di
     """Return the definitions for tools by name, each with what the model fills in, by name, and its result."""
     parts = Parts()
     for name, (filled_in, result) in documents.items():
-        for each, schema in filled_in.items():
-            parts.take(each, schema)
+        for item, schema in filled_in.items():
+            parts.take(item, schema)
         parts.take(name, result, RESULT)
     return parts.found
 

@@ -49,7 +49,7 @@ def pydantic_objects(value: object) -> list[object]:
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list | tuple):
-        return [each for item in value if item is not value for each in pydantic_objects(item)]
+        return [entry for item in value if item is not value for entry in pydantic_objects(item)]
     return [value]
 
 
@@ -165,7 +165,7 @@ def load(reference: str) -> tuple[object, bool]:
             except KeyboardInterrupt:
                 raise
             except BaseException as error:  # noqa: BLE001  -- the code is not ours, nor is what it raises
-                known = tuple(each for each in vars(value) if not each.startswith("_")) if hasattr(value, "__dict__") else ()
+                known = tuple(item for item in vars(value) if not item.startswith("_")) if hasattr(value, "__dict__") else ()
                 reason = f"there is no `{word}` in it" if isinstance(error, AttributeError) else _words(error)
                 raise CompileError([UnloadableObject(reference=reference, reason=reason, nearest=nearest(word, known))]) from None
     return value, not name

@@ -89,7 +89,7 @@ def field_of_path(core: object) -> tuple[str, list[object]] | None:
 
 def _named(fields: object) -> list[tuple[object, object]]:
     """Return the fields of a dataclass, which are in a list, with their names."""
-    return [(each.get("name"), each) for each in fields if isinstance(each, dict)] if isinstance(fields, list) else []
+    return [(field.get("name"), field) for field in fields if isinstance(field, dict)] if isinstance(fields, list) else []
 
 
 _ALIASES = frozenset({"alias", "validation_alias"})
@@ -106,17 +106,17 @@ def aliases_of(value: object) -> frozenset[str]:
 
         readable = with_readable_dicts(value) if routine is None else with_read_annotations(routine)
         core = TypeAdapter(cast("type[object]", readable)).core_schema
-    found: set[str] = set()
+    result: set[str] = set()
     waiting: list[tuple[object, bool]] = [(core, False)]
     while waiting:
         here, is_alias = waiting.pop()
         if isinstance(here, str) and is_alias:
-            found.add(here)
+            result.add(here)
         elif isinstance(here, dict):
             waiting += [(part, word in _ALIASES) for word, part in here.items() if word not in _OF_USERS]
         elif isinstance(here, list | tuple):
             waiting += [(part, is_alias) for part in here]
-    return frozenset(found)
+    return frozenset(result)
 
 
 _OF_PYTHON = frozenset({"builtins", "collections", "collections.abc", "types", "typing", "typing_extensions"})
@@ -147,12 +147,12 @@ def share_docstring(text: str, schema: dict[str, Json]) -> tuple[str, dict[str, 
     described = dict(properties)
     for section in sections:
         if section.kind.value == "parameters":
-            for each in section.value:
-                said, own = each.description.strip(), described.get(each.name)
+            for item in section.value:
+                said, own = item.description.strip(), described.get(item.name)
                 if isinstance(own, dict) and "description" not in own:
-                    described[each.name] = {**own, "description": said} if said else own
+                    described[item.name] = {**own, "description": said} if said else own
                 elif said and not (isinstance(own, dict) and own["description"] == said):
-                    rest.append(f"{each.name}: {said}")
+                    rest.append(f"{item.name}: {said}")
         else:
             words = _words(section)
             if words is None:
@@ -180,9 +180,9 @@ def _words(section: DocstringSection) -> str | None:
         case "text":
             return str(section.value).strip()
         case "returns" | "yields":
-            return f"{section.kind.value.title()}: {'; '.join(each.description.strip() for each in section.value)}"
+            return f"{section.kind.value.title()}: {'; '.join(item.description.strip() for item in section.value)}"
         case "raises":
-            return "\n".join(f"Raises {each.annotation}: {each.description.strip()}" for each in section.value)
+            return "\n".join(f"Raises {item.annotation}: {item.description.strip()}" for item in section.value)
         case _:
             return None
 
@@ -219,7 +219,7 @@ def with_read_annotations(routine: Callable[..., object]) -> Callable[..., objec
     def call() -> None:
         """Stand for the routine."""
 
-    parameters = [each.replace(annotation=hints.get(name, each.annotation)) for name, each in signature.parameters.items()]
+    parameters = [item.replace(annotation=hints.get(name, item.annotation)) for name, item in signature.parameters.items()]
     vars(call).update(__signature__=signature.replace(parameters=parameters))
     call.__annotations__ = hints
     call.__name__, call.__module__ = getattr(inner, "__name__", "call"), getattr(inner, "__module__", __name__)
@@ -299,9 +299,9 @@ def with_readable_dicts(value: T) -> T:
             name: (Required if _is_required(value, name, hint) else NotRequired)[with_readable_dicts(_bare(hint))]
             for name, hint in hints.items()
         }
-        made = TypedDict(value.__name__, members)  # type: ignore[misc]  # by its call, as the library allows
-        made.__doc__ = value.__doc__
-        return cast("T", made)
+        result = TypedDict(value.__name__, members)  # type: ignore[misc]  # by its call, as the library allows
+        result.__doc__ = value.__doc__
+        return cast("T", result)
     arguments = typing.get_args(value)
     if not arguments or typing.get_origin(value) in {typing.Annotated, typing.Literal}:
         return value

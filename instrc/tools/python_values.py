@@ -91,8 +91,8 @@ def _dumped(value: object, *, as_input: bool) -> object:
         said: Json = dump(exclude_defaults=True)
     except (PydanticUserError, ValueError, TypeError, RecursionError):
         return value  # it has no JSON: whoever asked says so
-    found = _without_null_defaults(whole, said)
-    return with_input_names(value, found) if as_input else found
+    result = _without_null_defaults(whole, said)
+    return with_input_names(value, result) if as_input else result
 
 
 def _is_typed(value: object) -> bool:
@@ -189,13 +189,15 @@ class PythonCall:
             found = None
         self._known = found is not None
         self._parameters = tuple(found or ())
-        self._named = {each.name: each for each in self._parameters if each.kind in _BY_NAME}
+        self._named = {parameter.name: parameter for parameter in self._parameters if parameter.kind in _BY_NAME}
         self._adapters: dict[str, TypeAdapter[object]] = {}
 
     @property
     def says_nothing(self) -> bool:
         """Whether it does not say what it takes, as a wrapper with `*args`."""
-        return not self._known or (not self._named and any(each.kind is each.VAR_POSITIONAL for each in self._parameters))
+        return not self._known or (
+            not self._named and any(parameter.kind is parameter.VAR_POSITIONAL for parameter in self._parameters)
+        )
 
     @cached_property
     def _is_open(self) -> bool:
@@ -221,7 +223,7 @@ class PythonCall:
         if self._is_open:
             raise WrongArgumentsError(self._mismatch(given))
         first = self._parameters[0]
-        alone = all(each.default is not each.empty or each.kind in _ANY_NUMBER for each in self._parameters[1:])
+        alone = all(item.default is not item.empty or item.kind in _ANY_NUMBER for item in self._parameters[1:])
         if (
             isinstance(given, list)
             and not alone
@@ -236,7 +238,11 @@ class PythonCall:
 
     def _placed(self, given: dict[str, Json]) -> dict[str, Json]:
         """Name the arguments without names, `"0"` and `"1"`, as the parameters in order that are not named already."""
-        free = [each.name for each in self._parameters if each.kind is each.POSITIONAL_OR_KEYWORD and each.name not in given]
+        free = [
+            parameter.name
+            for parameter in self._parameters
+            if parameter.kind is parameter.POSITIONAL_OR_KEYWORD and parameter.name not in given
+        ]
         places = {str(place): name for place, name in enumerate(free) if str(place) in given}
         return {places.get(name, name): value for name, value in given.items()} if places else given
 
@@ -246,17 +252,17 @@ class PythonCall:
 
     def _takes(self, given: dict[str, Json]) -> bool:
         """Return whether the members of an object are the arguments of a call."""
-        if any(each.kind is each.POSITIONAL_ONLY for each in self._parameters):
+        if any(parameter.kind is parameter.POSITIONAL_ONLY for parameter in self._parameters):
             return False
-        is_open = any(each.kind is each.VAR_KEYWORD for each in self._parameters)
+        is_open = any(parameter.kind is parameter.VAR_KEYWORD for parameter in self._parameters)
         if not self._named and not is_open:
             return False
-        required = {name for name, each in self._named.items() if each.default is each.empty}
+        required = {name for name, parameter in self._named.items() if parameter.default is parameter.empty}
         return required <= given.keys() and (is_open or given.keys() <= self._named.keys())
 
     def _mismatch(self, given: Json) -> str:
         takes = ", ".join(f"`{name}`" for name in self._named) or "arguments"
-        if any(each.kind is each.POSITIONAL_ONLY for each in self._parameters):
+        if any(parameter.kind is parameter.POSITIONAL_ONLY for parameter in self._parameters):
             return "takes arguments without names, before a `/`, and is given names"
         if not isinstance(given, dict):
             return f"takes {takes} by name, and is given a value without names"
@@ -318,7 +324,7 @@ def as_instance(value: Json, output: Json, violations: Sequence[Violation], mode
     `output` is the value without thoughts and metrics: what is read if the class does not take these.
     """
     if violations:
-        raise AnswerError([InvalidAnswer(pointer=each.instance, reason=each.message) for each in violations])
+        raise AnswerError([InvalidAnswer(pointer=violation.instance, reason=violation.message) for violation in violations])
     around: tuple[str, ...] = ()
     if step is not None:
         value, output, around = _of_step(value, step), _of_step(output, step), (step,)
@@ -344,16 +350,18 @@ def as_instance(value: Json, output: Json, violations: Sequence[Violation], mode
     try:
         for said in (value, output):
             try:
-                made = adapter.validate_json(_text(said))
+                result = adapter.validate_json(_text(said))
             except ValidationError as error:
                 refusals = [
-                    InvalidAnswer(pointer=pointer((*around, *each["loc"])), reason=f"`{name}` refuses it: {each['msg']}")
-                    for each in error.errors()
+                    InvalidAnswer(
+                        pointer=pointer((*around, *violation["loc"])), reason=f"`{name}` refuses it: {violation['msg']}"
+                    )
+                    for violation in error.errors()
                 ]
             else:
-                if said and _is_empty(made) and step is None and (steps := _steps_of(output, adapter)):
+                if said and _is_empty(result) and step is None and (steps := _steps_of(output, adapter)):
                     raise InputError([_step_needed(steps, name)])
-                return made
+                return result
         steps = _steps_of(output, adapter) if step is None else []
     except PydanticUserError as error:
         message = f"{arguments.excerpt(model)} is not a pydantic model, dataclass or TypedDict ({why_undescribed(error, model)})"
@@ -387,14 +395,14 @@ def _steps_of(value: Json, adapter: Adapter[object]) -> list[str]:
     """Return the members of a value that a model takes, and takes something of."""
     from pydantic import ValidationError
 
-    found = []
+    result = []
     for step, part in value.items() if isinstance(value, dict) else ():
         try:
             if isinstance(part, dict) and not _is_empty(adapter.validate_json(_text(part))):
-                found.append(step)
+                result.append(step)
         except ValidationError:
             continue
-    return found
+    return result
 
 
 def _step_needed(steps: list[str], name: object) -> InvalidOption:

@@ -115,7 +115,7 @@ def of_text(source: Source) -> Given:
             return by_line
         raise CompileError([_broken(source, error.offset, error.reason)]) from None
     if repeated := repeated_members(source.text, given.value):
-        raise CompileError(_repeated(source, each) for each in repeated)
+        raise CompileError(_repeated(source, item) for item in repeated)
     if is_deeper(given.value, GIVEN_LEVELS):
         raise CompileError([TooLarge(at=source.whole(), what="this file", limit=GIVEN_LEVELS, unit="levels")])
     return given
@@ -131,7 +131,7 @@ def _lines(source: Source) -> Given | None:
         if line.strip():
             try:
                 values.append(loads(line))
-                problems += (_repeated(source, each, offset) for each in repeated_members(line, values[-1]))
+                problems += (_repeated(source, item, offset) for item in repeated_members(line, values[-1]))
                 lines.append((offset, line))
             except JsonSyntaxError as error:
                 if not values:
@@ -282,9 +282,9 @@ DISCRIMINATOR = "JSON Schema tells alternatives apart by their properties"
 
 def normalized(schema: Json, path: Location, given: Given, rules: Rules) -> Json:
     """Return a normalised copy of a schema that stands at `path` of what was given."""
-    found = normalize(schema, replace(rules, unwanted=_UNWANTED), path)
-    _report_notes(found.notes, given, plain_words=rules.plain_words)
-    return found.schema
+    result = normalize(schema, replace(rules, unwanted=_UNWANTED), path)
+    _report_notes(result.notes, given, plain_words=rules.plain_words)
+    return result.schema
 
 
 def _report_notes(notes: Iterable[Note], given: Given, *, plain_words: bool = False) -> None:
@@ -298,9 +298,9 @@ def _report_notes(notes: Iterable[Note], given: Given, *, plain_words: bool = Fa
 
 def sound(schema: Json, path: Location, given: Given, rules: Rules) -> Json:
     """Return a normalised copy of a schema, without what the meta-schema refuses."""
-    found = drop_invalid_keywords(normalized(schema, path, given, rules), path)
-    _report_notes(found.notes, given)
-    return found.schema
+    result = drop_invalid_keywords(normalized(schema, path, given, rules), path)
+    _report_notes(result.notes, given)
+    return result.schema
 
 
 _REFERENCES = ("$ref", "$dynamicRef")

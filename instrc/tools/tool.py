@@ -173,7 +173,7 @@ def checked_tool(tool: Tool, name: str | None) -> Tool:
     if tool.strict is not None:
         arguments.truth("Tool.strict", tool.strict)
     hints: object = tool.hints
-    if hints is not None and not (isinstance(hints, tuple) and all(isinstance(each, Hint) for each in hints)):
+    if hints is not None and not (isinstance(hints, tuple) and all(isinstance(hint, Hint) for hint in hints)):
         message = f"`Tool.hints` takes the hints of an artefact, not {arguments.excerpt(hints)}"
         raise TypeError(message)
     arguments.instance("Tool.sentences", tool.sentences, Sentences, "the sentences of an artefact")

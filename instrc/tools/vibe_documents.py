@@ -100,11 +100,11 @@ def _with_output(document: dict[str, Json], tool: ImportedTool, given: Given) ->
         return document
     taken = as_object(document.get("$defs", {}))
     output, definitions = _output(tool, "/properties/output", taken)
-    made: JsonObject = {**document, "properties": {**properties, "output": output}}
-    made["required"] = [*dict.fromkeys([*as_texts(document.get("required", [])), "output"])]
+    result: JsonObject = {**document, "properties": {**properties, "output": output}}
+    result["required"] = [*dict.fromkeys([*as_texts(document.get("required", [])), "output"])]
     if definitions:
-        made["$defs"] = {**taken, **definitions}
-    return made
+        result["$defs"] = {**taken, **definitions}
+    return result
 
 
 def _output(tool: ImportedTool, place: str, taken: dict[str, Json]) -> tuple[Json, dict[str, Json]]:
@@ -123,11 +123,11 @@ def _note_meanings(document: dict[str, Json], tool: ImportedTool, given: Given, 
 def _activity(tool: ImportedTool) -> dict[str, Json]:
     """Return the call of the server that belongs to a tool."""
     output, definitions = _output(tool, "/properties/output", {})
-    made: dict[str, Json] = {"title": tool.name or "tool"}
+    result: dict[str, Json] = {"title": tool.name or "tool"}
     if tool.description:
-        made["description"] = tool.description
-    made |= {"type": "object", "properties": {"output": output}, "required": ["output"]}
-    return {**made, "$defs": definitions} if definitions else made
+        result["description"] = tool.description
+    result |= {"type": "object", "properties": {"output": output}, "required": ["output"]}
+    return {**result, "$defs": definitions} if definitions else result
 
 
 def boxed(vibe: ImportedVibe) -> ImportedVibe:

@@ -81,18 +81,18 @@ class Finalization(Struct, frozen=True, eq=False, gc=False):
     def of(cls, remainders: Sequence[Remainder], watched: MarksThatStay, units: JsonArray, *, shares: bool) -> Finalization:
         """Return what is left to do after all keywords of a conjunction."""
         apart: dict[str, list[JsonObject]] = {}
-        remainders = [each for each in remainders if each is not NO_REMAINDER]
-        for each in remainders:
-            for keyword, groups in each.apart.items():
+        remainders = [remainder for remainder in remainders if remainder is not NO_REMAINDER]
+        for remainder in remainders:
+            for keyword, groups in remainder.apart.items():
                 apart.setdefault(keyword, []).extend(groups)
         return cls(
             watched,
             apart,
             units,
-            any(each.new_not for each in remainders),
-            shares or any(each.shares for each in remainders),
-            any(each.may_simplify for each in remainders),
-            any(each.may_close for each in remainders),
+            any(remainder.new_not for remainder in remainders),
+            shares or any(remainder.shares for remainder in remainders),
+            any(remainder.may_simplify for remainder in remainders),
+            any(remainder.may_close for remainder in remainders),
         )
 
     def anything(self) -> bool:
@@ -133,12 +133,12 @@ def carry(
     """Copy a keyword with its schemas, all in one scope, and yield the parts that need flattening."""
     container[keyword] = value
     if isinstance(value, list):
-        places = [at for at, each in enumerate(value) if id(each) in needs_flattening and each.__class__ is dict]
+        places = [at for at, item in enumerate(value) if id(item) in needs_flattening and item.__class__ is dict]
         if places and keyword in MANY:
             container[keyword] = branches = value.copy()
             yield from (PendingPart(branches, at, [(value[at], scope)]) for at in places)
     elif isinstance(value, dict) and keyword in NAMED:
-        names = [name for name, each in value.items() if id(each) in needs_flattening and each.__class__ is dict]
+        names = [name for name, item in value.items() if id(item) in needs_flattening and item.__class__ is dict]
         if names:
             container[keyword] = schemas = value.copy()
             yield from (PendingPart(schemas, name, [(value[name], scope)]) for name in names)

@@ -29,9 +29,9 @@ def expand(
     `fold` names those of `anyOf` and `oneOf` whose single branches are inlined;
     `opened` are the `id`s of schemas with `unevaluated…` that are merged although these depend on the instance.
     """
-    found = Expansion()
-    way = _Way(run, found, fold, opened, alone=len(terms) == 1)
-    seen, home, groups, conjuncts = way.seen, run.home, found.groups, found.conjuncts
+    result = Expansion()
+    way = _Way(run, result, fold, opened, alone=len(terms) == 1)
+    seen, home, groups, conjuncts = way.seen, run.home, result.groups, result.conjuncts
     indexed, needs_flattening, tells = run.store.indexed, run.store.needs_flattening, STRIPPED.isdisjoint
     stack = way.stack
     stack.append(_Schemas(iter(terms), 0, None))
@@ -64,7 +64,7 @@ def expand(
                 break
         else:
             stack.pop()
-    return found
+    return result
 
 
 class _Schemas(Struct, frozen=True, eq=False, gc=False):
@@ -148,7 +148,7 @@ class _Way:
         view = store.view(node, scope) if dialect.old else node
         if store.unevaluated and self._stays_apart(node, view, scope, depth):
             found.units.append((node, scope))
-        elif "allOf" in view or not dialect.references.isdisjoint(view) or any(is_single(view, each) for each in self.fold):
+        elif "allOf" in view or not dialect.references.isdisjoint(view) or any(is_single(view, item) for item in self.fold):
             self.follow(Conjunct(node, view, scope, depth, mark), way)
         elif not view.keys() <= STRIPPED:
             found.note(len(found.conjuncts), view)

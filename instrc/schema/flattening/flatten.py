@@ -49,12 +49,12 @@ def sizes(schema: JsonObject) -> dict[int, int]:
 
     `{"items": {"type": "string"}}` has two, itself among them.
     """
-    found: dict[int, int] = {}
+    result: dict[int, int] = {}
     stack: list[JsonObject] = [schema]
     pop, push, holds_none = stack.pop, stack.append, HOLDERS.isdisjoint
     while stack:
         node = stack[-1]
-        if id(node) in found:
+        if id(node) in result:
             pop()
             continue
         count, waiting = 1, False
@@ -64,14 +64,14 @@ def sizes(schema: JsonObject) -> dict[int, int]:
             for child in schemas_under(keyword, value):
                 if child.__class__ is not dict or holds_none(child):
                     count += 1
-                elif (known := found.get(id(child))) is not None:
+                elif (known := result.get(id(child))) is not None:
                     count += known
                 else:
                     waiting = True
                     push(child)
         if not waiting:
-            found[id(node)] = count
-    return found
+            result[id(node)] = count
+    return result
 
 
 def share(
@@ -217,7 +217,7 @@ def _different_words(copies: list[JsonObject]) -> frozenset[str]:
     """Return the annotations that schemas do not all have with the same value."""
     written = [{word: dumps(copy[word], indent=False) for word in ANNOTATIONS & copy.keys()} for copy in copies]
     first = written[0]
-    return frozenset(word for each in written for word in each.keys() | first.keys() if each.get(word) != first.get(word))
+    return frozenset(word for item in written for word in item.keys() | first.keys() if item.get(word) != first.get(word))
 
 
 def _without(node: JsonObject, words: Collection[str]) -> JsonObject:

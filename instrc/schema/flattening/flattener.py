@@ -235,7 +235,7 @@ class Flattener(Tracing):
             if self.options.trace and made.sources and isinstance(made.schema, dict):
                 sources = [source for source in made.sources if isinstance(source, dict)]
                 conjuncts = [Conjunct(source, source, self.flat, 0, (id(source), id(self.flat))) for source in sources]
-                found = {word: [(each, word) for each in conjuncts if word in each.view] for word in made.schema}
+                found = {word: [(conjunct, word) for conjunct in conjuncts if word in conjunct.view] for word in made.schema}
                 self.origins[id(made.schema)] = (made.schema, found)
 
     def finish(self, frame: Frame) -> Json | Frame:

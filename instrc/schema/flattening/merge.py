@@ -102,14 +102,14 @@ def joined_texts(texts: list[Json]) -> Json:
 def title(state: MergeState, keyword: str, places: list[int]) -> Remainder:
     """Keep the outermost title."""
     conjuncts = [state.conjuncts[place] for place in places]
-    state.out[keyword] = outermost([each.view[keyword] for each in conjuncts], [each.depth for each in conjuncts])
+    state.out[keyword] = outermost([conjunct.view[keyword] for conjunct in conjuncts], [conjunct.depth for conjunct in conjuncts])
     return NO_REMAINDER
 
 
 def outermost(titles: list[Json], depths: list[int]) -> Json:
     """Return the outermost of some titles, the last of several that are equally far out."""
     least = min(depths)
-    return next(each for each, depth in zip(reversed(titles), reversed(depths), strict=True) if depth == least)
+    return next(item for item, depth in zip(reversed(titles), reversed(depths), strict=True) if depth == least)
 
 
 def encoded_content(state: MergeState, keyword: str, _places: list[int]) -> Remainder:
@@ -132,8 +132,8 @@ _BOUNDS = (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum"))
 
 def clash(out: JsonObject) -> tuple[str, str] | None:
     """Reconcile keywords about the same values; return two that contradict each other, if any do."""
-    found = _values_agree(out) if not _VALUES.isdisjoint(out) else None
-    return _bounds_agree(out) if found is None and not BOUNDS.isdisjoint(out) else found
+    result = _values_agree(out) if not _VALUES.isdisjoint(out) else None
+    return _bounds_agree(out) if result is None and not BOUNDS.isdisjoint(out) else result
 
 
 def _values_agree(out: JsonObject) -> tuple[str, str] | None:
@@ -414,8 +414,8 @@ def _in_written_order(state: MergeState) -> None:
 def _reconcile(state: MergeState) -> bool:
     """Reconcile related keywords; false if they are unsatisfiable."""
     in_order_of_properties(state.out)
-    found = clash(state.out)
-    if found is not None:
-        left, right = [(state.conjuncts[state.groups[keyword][-1]], keyword) for keyword in found]
+    result = clash(state.out)
+    if result is not None:
+        left, right = [(state.conjuncts[state.groups[keyword][-1]], keyword) for keyword in result]
         report_contradiction(state.run, left, right)
-    return found is None
+    return result is None

@@ -43,7 +43,7 @@ def member(schema: Json, name: str) -> MemberSchema:
 
     In a union, it is enough that one branch has it.
     """
-    found: list[Json] = []
+    result: list[Json] = []
     known: dict[str, None] = {}
     lists = others = 0
     optional = False
@@ -62,10 +62,10 @@ def member(schema: Json, name: str) -> MemberSchema:
         if here is None:
             known.update(dict.fromkeys(mapping(node.get("properties"))))
         else:
-            found.append(_with_definitions(here, schema))
+            result.append(_with_definitions(here, schema))
             optional = optional or name not in listing(node.get("required"))
-    if found:
-        return MemberSchema(either(found), optional=optional or bool(others - len(found)))
+    if result:
+        return MemberSchema(either(result), optional=optional or bool(others - len(result)))
     return MemberSchema(None, tuple(known), is_list=bool(lists) and not others)
 
 
@@ -156,14 +156,14 @@ def _with_definitions(node: Json, root: Json) -> Json:
     """Return a part of a schema by itself, with the definitions that it may refer to; anything where it refers to the whole."""
     if not isinstance(node, dict) or not isinstance(root, dict) or not refers(node) or "$defs" in node:
         return node
-    if "$defs" not in root or any(isinstance(each, dict) and each.get("$ref") == "#" for _, each in walk(node)):
+    if "$defs" not in root or any(isinstance(item, dict) and item.get("$ref") == "#" for _, item in walk(node)):
         return ANYTHING
     return {**node, "$defs": root["$defs"]}
 
 
 def elements(schema: Json) -> Json | None:
     """Return the schema of the elements of a list; `None` where the schema admits no list for certain."""
-    found: list[Json] = []
+    result: list[Json] = []
     for node in _alternatives(schema):
         if node is None:
             return ANYTHING
@@ -173,8 +173,8 @@ def elements(schema: Json) -> Json | None:
         if types is None and "properties" in node:
             continue
         listed = [*listing(node.get("prefixItems")), node.get("items", ANYTHING)]
-        found.append(either([_with_definitions(each, schema) for each in listed if each is not False]))
-    return either(found) if found else None
+        result.append(either([_with_definitions(item, schema) for item in listed if item is not False]))
+    return either(result) if result else None
 
 
 def either(schemas: list[Json]) -> Json:
@@ -231,13 +231,13 @@ class Intersection:
 def intersection(schemas: Sequence[Json]) -> Intersection:
     """Return the intersection of flat schemas; references in them stay as they are, as with `intersect`."""
     flattener = Flattener(SchemaStore(), FlattenOptions(trace=True))
-    schema = flattener.run([(each, flattener.flat) for each in schemas])
+    schema = flattener.run([(item, flattener.flat) for item in schemas])
     return Intersection(schema, tuple(_sources(flattener)))
 
 
 def _sources(flattener: Flattener) -> list[tuple[Json, tuple[Json, ...]]]:
-    found: list[tuple[Json, tuple[Json, ...]]] = []
+    result: list[tuple[Json, tuple[Json, ...]]] = []
     for new, by_keyword in flattener.origins.values():
-        nodes = {id(conjunct.node): conjunct.node for each in by_keyword.values() for conjunct, _ in each[:NOTED_SOURCES]}
-        found.append((new, tuple(node for node in nodes.values() if node is not new)))
-    return found
+        nodes = {id(conjunct.node): conjunct.node for item in by_keyword.values() for conjunct, _ in item[:NOTED_SOURCES]}
+        result.append((new, tuple(node for node in nodes.values() if node is not new)))
+    return result

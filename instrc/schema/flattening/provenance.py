@@ -37,11 +37,11 @@ class Flat(NamedTuple):
 
     def then(self, later: Flat) -> Flat:
         """Return what a later pass has made of this schema, with the origins that it has here."""
-        found = {
+        result = {
             place: tuple(dict.fromkeys(first for origin in origins for first in self.origins.get(origin.pointer, ())))
             for place, origins in later.origins.items()
         }
-        return Flat(later.schema, found)
+        return Flat(later.schema, result)
 
 
 _FORMERLY = {
@@ -64,7 +64,7 @@ def origins(schema: Json, root: Json, store: SchemaStore, recorded: RecordedSour
     Raise a `CompileError` where the pointers would be very long together: in a deep schema they grow with the square of it.
     """
     places = _places(store)
-    found: dict[str, tuple[KeywordOrigin, ...]] = {}
+    result: dict[str, tuple[KeywordOrigin, ...]] = {}
     characters = 0
     stack: list[tuple[Json, tuple[str | int, ...]]] = [(schema, ())]
     while stack:
@@ -77,15 +77,15 @@ def origins(schema: Json, root: Json, store: SchemaStore, recorded: RecordedSour
             here = pointer((*path, keyword))
             characters = _more_characters(characters, here)
             if keyword in by_keyword:
-                found[here] = _written_origins(by_keyword[keyword], places, recorded)
+                result[here] = _written_origins(by_keyword[keyword], places, recorded)
             elif own is not None:
-                found[here] = (KeywordOrigin(own.uri, f"{own.pointer}{pointer((keyword,))}"),)
+                result[here] = (KeywordOrigin(own.uri, f"{own.pointer}{pointer((keyword,))}"),)
             elif not path and isinstance(root, dict) and keyword in root and keyword != "$defs":
-                found[here] = (_origin(root, keyword, places),)
+                result[here] = (_origin(root, keyword, places),)
             else:
-                found[here] = ()
+                result[here] = ()
         stack.extend((child, (*path, *step)) for step, child in reversed(list(subschemas(node))))
-    return found
+    return result
 
 
 def _places(store: SchemaStore) -> dict[int, KeywordOrigin]:
@@ -125,7 +125,7 @@ def _written_origins(
     conjuncts: list[tuple[Conjunct, str]], places: dict[int, KeywordOrigin], recorded: RecordedSources
 ) -> tuple[KeywordOrigin, ...]:
     """Return where the keywords of conjuncts were written, looking through results that were folded again."""
-    found: dict[KeywordOrigin, None] = {}
+    result: dict[KeywordOrigin, None] = {}
     stack = conjuncts[::-1]
     seen: set[tuple[int, str]] = set()
     while stack:
@@ -134,11 +134,11 @@ def _written_origins(
             continue
         seen.add((id(conjunct.node), word))
         if id(conjunct.node) in places:
-            found[_origin(conjunct.node, word, places)] = None
+            result[_origin(conjunct.node, word, places)] = None
         else:
             _, by_keyword = recorded.get(id(conjunct.node), (None, {}))
             stack += by_keyword.get(word, [])[::-1]
-    return tuple(found)
+    return tuple(result)
 
 
 def _origin(node: JsonObject, keyword: str, places: dict[int, KeywordOrigin]) -> KeywordOrigin:

@@ -251,7 +251,7 @@ def finalize(frame: Merging, todo: Finalization) -> Finalized:
         out["not"] = _flat_not(as_array(as_object(out["not"])["anyOf"]))
     apart: list[JsonObject] = []
     always: list[Json] = []
-    made: list[JsonObject] = []
+    result: list[JsonObject] = []
     for keyword, others in todo.apart.items():
         residual = ResidualAllOf(
             out, keyword, others, unseen_properties=not todo.watched.properties, unseen_items=not todo.watched.items
@@ -260,10 +260,10 @@ def finalize(frame: Merging, todo: Finalization) -> Finalized:
         if residual.impossible:
             return Finalized(False, residual.words)  # noqa: FBT003  -- the schema
         residual.write(apart)
-        made += residual.made
+        result += residual.made
         always += residual.further
     schema = _with_rest(out, [*apart, *always, *todo.units])
-    return Finalized(schema, (), tuple(made), bool(made or always))
+    return Finalized(schema, (), tuple(result), bool(result or always))
 
 
 def _flat_not(branches: list[Json]) -> Json:

@@ -71,7 +71,7 @@ def disjoint(question: Relations, left: Schema, right: Schema, depth: int) -> bo
         return True
     at_least = max(lengths.low, _contained(left), _contained(right))
     if at_least > min(lengths.high, _different(left, right)) or any(
-        _contained(each) > _most_contained(each) for each in (left, right)
+        _contained(item) > _most_contained(item) for item in (left, right)
     ):
         return True
     listed = max(len(all_items(left)), len(all_items(right)))

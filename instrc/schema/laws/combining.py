@@ -22,15 +22,15 @@ CHOICES: Final = 8
 
 def cases(question: Relations, schema: Schema) -> list[list[Json]]:
     """Return lists of schemas: whatever satisfies a schema satisfies one of each list."""
-    found: list[list[Json]] = []
+    result: list[list[Json]] = []
     for keyword in ("anyOf", "oneOf"):
         branches = schema.get(keyword)
         if branches.__class__ is list and branches:
-            found.append(branches)
+            result.append(branches)
     branches = schema.get("allOf")
-    found += [[branch] for branch in branches] if branches.__class__ is list else []
+    result += [[branch] for branch in branches] if branches.__class__ is list else []
     target = question.target(schema.get("$ref"))
-    return found if target is None else [*found, [target]]
+    return result if target is None else [*result, [target]]
 
 
 def disjoint(question: Relations, left: Schema, right: Schema, depth: int, kinds: Kinds) -> bool:

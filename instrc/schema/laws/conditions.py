@@ -56,15 +56,15 @@ def _is_idle(schema: Json) -> bool:
 def with_one_question(one: IfThenElse, other: IfThenElse) -> tuple[IfThenElse, list[JsonObject]]:
     """Return a condition with what two of the same `if` decide, and the schemas in it that are to be folded."""
     joined: IfThenElse = {"if": one["if"]}
-    made: list[JsonObject] = []
+    result: list[JsonObject] = []
     for word in ("then", "else"):
         decided = [condition[word] for condition in (one, other) if word in condition]
         if len(decided) > 1:
-            made.append({"allOf": decided})
-            joined[word] = made[-1]
+            result.append({"allOf": decided})
+            joined[word] = result[-1]
         elif decided:
             joined[word] = decided[0]
-    return joined, made
+    return joined, result
 
 
 def chained(disjoint: Relation, around: JsonObject, conditions: list[IfThenElse]) -> IfThenElse | None:
@@ -134,7 +134,7 @@ def keys_to_require(disjoint: Relation, around: JsonObject, conditions: list[IfT
         key = _only_key(condition["if"])
         if key is not None and key not in required_names(around):
             consequences.setdefault(key, []).append(condition.get("then", True))
-    return [key for key, found in consequences.items() if _together_need(disjoint, found, key)]
+    return [key for key, result in consequences.items() if _together_need(disjoint, result, key)]
 
 
 def _only_key(asked: Json) -> str | None:
@@ -146,9 +146,11 @@ def _only_key(asked: Json) -> str | None:
 
 
 def _together_need(disjoint: Relation, consequences: list[Json], key: str) -> bool:
-    if any(isinstance(each, dict) and key in required_names(each) for each in consequences):
+    if any(isinstance(consequence, dict) and key in required_names(consequence) for consequence in consequences):
         return True
-    objects = [{"type": "object", **each} if isinstance(each, dict) else each for each in consequences]
+    objects = [
+        {"type": "object", **consequence} if isinstance(consequence, dict) else consequence for consequence in consequences
+    ]
     return any(disjoint(one, other) for one, other in combinations(objects, 2))
 
 

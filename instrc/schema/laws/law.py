@@ -95,13 +95,13 @@ def same(left: Json, right: Json) -> Json | Verdict:
 
 def all_satisfied(answers: Iterable[Answer]) -> Answer:
     """Return the conjunction of answers."""
-    found: Answer = True
+    result: Answer = True
     for answer in answers:
         if answer is False:
             return False
         if answer is None:
-            found = None
-    return found
+            result = None
+    return result
 
 
 def opposite(answer: Answer) -> Answer:

@@ -109,15 +109,15 @@ _BY_LOWER: Final = {
 
 def empty_ranges(schema: Schema) -> list[tuple[str, str, tuple[str, ...]]]:
     """Return the bounds of a schema between which there is nothing, and the types that they speak about."""
-    found: list[int] = []
+    result: list[int] = []
     for lower in schema:
         if lower in _BY_LOWER:
             for place, upper in _BY_LOWER[lower]:
                 if upper in schema:
                     low, high = schema[lower], schema[upper]
                     if is_number(low) and is_number(high) and (low > high or (low == high and "exclusive" in lower + upper)):
-                        found.append(place)
-    return [RANGES[place] for place in sorted(found)] if found else []
+                        result.append(place)
+    return [RANGES[place] for place in sorted(result)] if result else []
 
 
 def empty_range(schema: Schema) -> tuple[str, str] | None:
@@ -137,13 +137,13 @@ def number_range(schema: Schema, *, integers: bool) -> Range:
     """Return the range of the numbers that a schema allows, as far as its own bounds say; of integers with their own ends."""
     low = bound(schema, "minimum")
     high = bound(schema, "maximum")
-    found = Range() if low is None else Range(low=low)
-    found = found if high is None else found.and_(Range(high=high))
+    result = Range() if low is None else Range(low=low)
+    result = result if high is None else result.and_(Range(high=high))
     if (low := bound(schema, "exclusiveMinimum")) is not None:
-        found = found.and_(Range(low=low, above_low=True))
+        result = result.and_(Range(low=low, above_low=True))
     if (high := bound(schema, "exclusiveMaximum")) is not None:
-        found = found.and_(Range(high=high, below_high=True))
-    return _of_integers(found) if integers else found
+        result = result.and_(Range(high=high, below_high=True))
+    return _of_integers(result) if integers else result
 
 
 def _of_integers(found: Range) -> Range:

@@ -67,7 +67,7 @@ def _asked_for(left: Schema, right: Schema) -> list[str]:
     waiting = list(names) if dependent else []
     while waiting:
         name = waiting.pop()
-        more = [each for needs in dependent for each in listing(needs.get(name)) if each.__class__ is str and each not in names]
+        more = [item for needs in dependent for item in listing(needs.get(name)) if item.__class__ is str and item not in names]
         names.update(dict.fromkeys(more))
         waiting += more
     return list(names)
@@ -132,7 +132,7 @@ def _dependent_required_all(maps: list[Json]) -> Json | Verdict:
     for asked in maps:
         for name, names in as_object(asked).items():
             lists.setdefault(name, []).append(names)
-    return {name: found[0] if len(found) == 1 else _united(found) for name, found in lists.items()}
+    return {name: result[0] if len(result) == 1 else _united(result) for name, result in lists.items()}
 
 
 def _dependent_required_implied(

@@ -257,8 +257,8 @@ def _any_implies(question: Relations, conjuncts: Iterable[Json], right: Json, de
 def _if_matched(evaluation: InstanceEvaluation, match: Answer, part: Json, below: Json, depth: int) -> Answer:
     if match is False:
         return True
-    found = evaluation.of(part, below, depth + 1)
-    return found if match or found else None
+    result = evaluation.of(part, below, depth + 1)
+    return result if match or result else None
 
 
 def _all_properties(

@@ -225,7 +225,7 @@ def without_texts(schema: Schema) -> tuple[str, ...] | None:
     if isinstance(own := schema.get("pattern"), str) and own.startswith("/^"):  # nothing stands before the beginning of a text
         return ("pattern",)
 
-    members = [("", schema), *(("allOf", each) for each in listing(schema.get("allOf")) if isinstance(each, dict))]
+    members = [("", schema), *(("allOf", item) for item in listing(schema.get("allOf")) if isinstance(item, dict))]
     patterns: list[tuple[str, Extent]] = []
     lengths: list[tuple[str, Extent]] = []
     for holder, member in members:
