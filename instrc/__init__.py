@@ -99,7 +99,7 @@ if TYPE_CHECKING:
     from instrc.compiler.importing import import_tools
     from instrc.compiler.ir import Artefact
     from instrc.compiler.resolve import instruction
-    from instrc.engines.launch import close_stores
+    from instrc.engines.hosts import close_stores
     from instrc.problems.errors import (
         AnswerError,
         CompileError,
@@ -280,7 +280,7 @@ _HOMES = {
     "typed_plan": "instrc.tools.plan_check",
     "uniform_plan": "instrc.tools.plan_check",
     "lower_all": "instrc.providers.lowering.toolset",
-    "close_stores": "instrc.engines.launch",
+    "close_stores": "instrc.engines.hosts",
     "evaluate": "instrc.api.evaluation",
     "evaluate_async": "instrc.api.evaluation",
     "find_run": "instrc.api.runs",

@@ -59,7 +59,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _stores_are_closed() -> Iterator[None]:
     """Close the stores that a file of tests has opened: their threads draw random numbers, which disturbs later laws."""
     yield
-    if "instrc.engines.launch" in sys.modules:
-        from instrc.engines.launch import close_stores
+    if "instrc.engines.hosts" in sys.modules:
+        from instrc.engines.hosts import close_stores
 
         close_stores()

@@ -41,7 +41,7 @@ def room(module: str) -> str:
 
 
 def imports(file: Path) -> set[str]:
-    """Return the modules of the package that a file names, wherever in it the import stands."""
+    """Return the modules of the package that a file names: in an import anywhere in it, or in a string for `import_module`."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     for node in ast.walk(tree):
@@ -50,6 +50,13 @@ def imports(file: Path) -> set[str]:
             from_top = node.module == "instrc"
             names |= {f"instrc.{alias.name}" for alias in node.names} if from_top else {node.module or ""}
             names |= {f"{node.module}.{alias.name}" for alias in node.names if _is_file(f"{node.module}.{alias.name}")}
+    lazy = any(isinstance(node, ast.Name) and node.id == "import_module" for node in ast.walk(tree))
+    names |= {
+        module
+        for node in (ast.walk(tree) if lazy else ())
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if re.fullmatch(r"instrc(\.\w+)+(:\w+)?", node.value) and _is_module(module := node.value.partition(":")[0])
+    }
     return {name for name in names if name.partition(".")[0] == "instrc"}
 
 
@@ -65,7 +72,9 @@ def test_a_room_imports_only_rooms_before_it(file: Path) -> None:
         assert ROOMS.index(room(module)) <= ROOMS.index(here), f"{here} must not import {module}"
 
 
-STARTS_RUNS = {"instrc.engines.launch", "instrc.engines.prepare", "instrc.engines.schedules"}
+STARTS_RUNS = {
+    f"instrc.engines.{name}" for name in ("equip", "hosts", "launch", "models_of_steps", "prepare", "schedules", "session_tools")
+}
 """The modules of `engines/` that turn a program into a run; all others carry runs, for which a process is enough."""
 
 

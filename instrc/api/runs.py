@@ -10,8 +10,10 @@ from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar, cast
 
 from instrc.api.programs import AnyPath, project_of
 from instrc.compiler.resolve import InMemory
+from instrc.engines.equip import LocalObjects
 from instrc.engines.folder import EngineRun
-from instrc.engines.launch import EngineName, Here, Launcher, Own, RehearseMode, given_inputs, host_of, version_of
+from instrc.engines.hosts import EngineName, LocalContext, host_of
+from instrc.engines.launch import Launcher, RehearseMode, given_inputs, version_of
 from instrc.engines.memory import LiveRun
 from instrc.engines.prepare import Prepared, prepare
 from instrc.problems.errors import CompileWarning, InputError
@@ -78,15 +80,14 @@ async def run_async(
     The arguments are those of `run`.
     """
     require_types(model, export, id, requests, tokens, watch=watch, parts=parts)
+    _require_mode(rehearse)
     places = arguments.paths("roots", roots), arguments.paths("shared", shared)  # for another version too
     prepared = partial(prepared_program, export=export, roots=places[0], shared=places[1], vibes=vibes)
-    own = _own_equipment(model, activities, checks)
-    if rehearse != "with-activities" and not isinstance(rehearse, bool):
-        arguments.instance("rehearse", rehearse, bool, '`True`, `False` or `"with-activities"`')
+    local = _local_objects(model, activities, checks)
     launcher = Launcher(
         prepared(program),
         model=model if isinstance(model, str) else None,
-        own=own,
+        local=local,
         requests=requests,
         tokens=tokens,
         rehearse=rehearse,
@@ -94,19 +95,20 @@ async def run_async(
         cache=cache if cache is None or cache is False else AnswerCache(arguments.path("cache", cache)),
         budget=as_plain(arguments.text_or_none("budget", budget)),
     )
-    made = launcher.launch(input, id)
+    launch = launcher.launch(input, id)
     if arguments.text("engine", engine) == "memory" and store is None:
-        live = LiveRun(made.plan, versions.begin(made.plan, made.inputs), launcher.effects(made.run, watch, parts), people)
-        live.version = lambda other: version_of(made, prepared(other), own)
+        state = versions.begin(launch.plan, launch.inputs)
+        live = LiveRun(launch.plan, state, launcher.effects(launch.run, watch, parts), people)
+        live.version = lambda other: version_of(launch, prepared(other), local)
         return await live.resume_async()
     host = host_of(engine, None if store is None else arguments.path("store", store))
-    here = Here(own, people, watch, parts, prepared)
-    host.take(made.run, here)
-    return EngineRun(host, await host.start(made), here)
+    context = LocalContext(local, people, watch, parts, prepared)
+    host.take(launch.run, context)
+    return EngineRun(host, await host.start(launch), context)
 
 
 def blocking(
-    function: Callable[_Given, Coroutine[Any, Any, _Result]],
+    function: Callable[_Given, Coroutine[object, object, _Result]],
 ) -> Callable[[Callable[[], object]], Callable[_Given, _Result]]:
     """Make a function for synchronous code of an asynchronous one; the decorated function has its name and its docstring."""
 
@@ -196,11 +198,11 @@ async def find_run_async(
     host = host_of(arguments.text("engine", engine), None if store is None else arguments.path("store", store))
     require_types(model, None, id, None, None, watch=watch)
     report = await host.show(arguments.text("id", id))
-    own = _own_equipment(model, activities, checks)
-    here = Here(own, people, watch)
-    if own.words or people is not None or watch is not None:
-        host.take(id, here, ended=report.status in {"done", "cancelled"})
-    return EngineRun(host, report, here)
+    local = _local_objects(model, activities, checks)
+    context = LocalContext(local, people, watch)
+    if local.names or people is not None or watch is not None:
+        host.take(id, context, ended=report.status in {"done", "cancelled"})
+    return EngineRun(host, report, context)
 
 
 @blocking(find_run_async)
@@ -302,9 +304,14 @@ def require_types(model: object, export: object, id: object, requests: object, t
             arguments.instance(name, function, type(None), "a function")
 
 
-def _own_equipment(model: Model | str | None, activities: Handlers, checks: Mapping[str, Check] | None) -> Own:
+def _require_mode(rehearse: object) -> None:
+    if rehearse != "with-activities" and not isinstance(rehearse, bool):
+        arguments.instance("rehearse", rehearse, bool, '`True`, `False` or `"with-activities"`')
+
+
+def _local_objects(model: Model | str | None, activities: Handlers, checks: Mapping[str, Check] | None) -> LocalObjects:
     given = activities if isinstance(activities, Activities) else Activities(activities)
-    return Own(None if isinstance(model, str) else model, given or None, {} if checks is None else _checks(checks))
+    return LocalObjects(None if isinstance(model, str) else model, given or None, {} if checks is None else _checks(checks))
 
 
 def _checks(checks: Mapping[str, Check]) -> dict[str, Check]:

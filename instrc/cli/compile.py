@@ -381,7 +381,7 @@ class _View:
 
 
 def _artefact(artefact: Artefact, given: str, view: _View) -> str:
-    from instrc.engines.launch import models_of  # brings the runtime
+    from instrc.engines.models_of_steps import models_of  # brings the runtime
     from instrc.testing.preview import calls_of  # brings the interpreter
 
     settings = view.settings
@@ -398,7 +398,7 @@ def _artefact(artefact: Artefact, given: str, view: _View) -> str:
 
 
 def _call(call: ModelCall, artefact: Artefact, view: _View) -> list[str]:
-    from instrc.engines.launch import asking
+    from instrc.engines.equip import asking
     from instrc.runtime.models.catalogue import provider_of
     from instrc.schema.outline import outline
 

@@ -17,8 +17,8 @@ from instrc.vibes.find_files import read_text, readable
 from instrc.vibes.registry import Registry
 
 if TYPE_CHECKING:
-    from instrc.taskbench.records import Bench
     from instrc.tools.sources import Given
+    from instrc.tools.taskbench import Bench
 
 
 class JsonDocument:
@@ -115,7 +115,7 @@ def read_bench_file(path: str, report: Report) -> Bench | None:
 def bench_of(value: Json, report: Report) -> Bench:
     """Return the tools of a tool file of TaskBench; entries that are none are reported, and so is a file without tools."""
     from instrc.problems.importing import NotATool, NoTools
-    from instrc.taskbench.records import read_bench
+    from instrc.tools.taskbench import read_bench
 
     bench = read_bench(value, lambda _path, reason: report.add(NotATool(reason=reason)))
     if not bench.tools:

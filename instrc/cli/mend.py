@@ -61,7 +61,7 @@ def _words(model: str | None) -> str | None:
 
 
 async def _retried(kept: Engine, run: str, options: RetryOptions) -> RunReport:
-    from instrc.engines.launch import check_retry
+    from instrc.engines.hosts import check_retry
 
     await check_retry(kept, run, options)
     return await kept.retry(run, options)

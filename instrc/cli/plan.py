@@ -19,8 +19,8 @@ from instrc.text.jsonvalue import Json, Location, as_object, tokens
 
 if TYPE_CHECKING:
     from instrc.problems.plans import PlanProblem
-    from instrc.taskbench.records import Bench
     from instrc.tools.sources import Given
+    from instrc.tools.taskbench import Bench
 
 plan_group = typer.Typer(
     help="Check, convert and score the plans that models make of tools.", no_args_is_help=True, rich_markup_mode=None
@@ -63,8 +63,8 @@ def check(
         if given is None or known is None:
             return
         from instrc.problems.plans import InvalidTools
-        from instrc.taskbench.records import is_bench, tools_map
         from instrc.tools.plan_check import check_plan  # brings the validator
+        from instrc.tools.taskbench import is_bench, tools_map
 
         bench = bench_of(known.value, report) if is_bench(known.value) else None
         if bench is not None and are_records(given.value):

@@ -301,7 +301,7 @@ def chat_command(
 
     It fills in tools, makes direct calls, and starts processes, which then run separately.
     """
-    from instrc.engines.launch import offers_of, session_model
+    from instrc.engines.session_tools import offers_of, session_model
     from instrc.engines.stores import USUAL_FOLDER
     from instrc.runtime.session import Session
     from instrc.vibes.settings import read_settings

@@ -61,8 +61,8 @@ def engine(
     unless the store is a database.
     """
     from instrc.engines.folder import keeps
-    from instrc.engines.launch import engine_of
-    from instrc.engines.stores import scheme_of
+    from instrc.engines.hosts import engine_of
+    from instrc.engines.places import scheme_of
     from instrc.vibes.settings import read_settings
 
     settings = read_settings(Path()).run

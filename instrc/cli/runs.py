@@ -44,7 +44,7 @@ def runs_command(
 
     With `--family`, those that were forked from one another, each below its origin.
     """
-    from instrc.engines.stores import scheme_of
+    from instrc.engines.places import scheme_of
     from instrc.runtime.run_report import RunFilter
 
     if prune and family is not None:

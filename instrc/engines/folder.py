@@ -12,8 +12,8 @@ from time import time
 from typing import Unpack, cast
 
 from instrc import problems
+from instrc.engines.deletion import forget_beside
 from instrc.engines.memory import LiveRun, StoredRun, journal_of, questions_of
-from instrc.engines.stores import forget_beside
 from instrc.problems.errors import ConflictError, NotFoundError, SettingsError
 from instrc.runtime.answers import copy_answer, find_question
 from instrc.runtime.effects import Invention
@@ -231,11 +231,11 @@ def _overdue(saved: StoredRun) -> bool:
 class EngineRun(Run):
     """A run in a store or on a server: what is said of it is as of the last call."""
 
-    def __init__(self, engine: ForkingEngine, report: RunReport, here: object = None) -> None:
-        """Hold a run; `here` is what the engine knows of it as long as this handle lives."""
+    def __init__(self, engine: ForkingEngine, report: RunReport, context: object = None) -> None:
+        """Create the handle of a run; it keeps `context`, which the host holds weakly, alive."""
         self.engine = engine
         self.report: RunReport = report
-        self._here = here
+        self._context = context
 
     @property
     def id(self) -> str:
@@ -314,7 +314,7 @@ class EngineRun(Run):
 
     async def _fork_async(self, options: ForkOptions) -> EngineRun:
         """Begin another run with what is recorded of this one."""
-        return EngineRun(self.engine, await self.engine.fork(self.id, options), self._here)
+        return EngineRun(self.engine, await self.engine.fork(self.id, options), self._context)
 
     async def delete_async(self) -> None:
         """Delete the run."""

@@ -11,7 +11,8 @@ from sqlalchemy.types import TypeDecorator
 
 from instrc.engines.dbos.sqlite import SqliteStore
 from instrc.engines.dbos.store import close_engine, trouble, write_in_order
-from instrc.engines.stores import RunStore, scheme_of, store_of
+from instrc.engines.places import scheme_of, store_of
+from instrc.engines.stores import RunStore
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json
 

@@ -1,19 +1,11 @@
-"""What a store of runs gives the engine that carries them, and which store a place means."""
+"""The interfaces of stores: what an engine needs of a database of runs, and of a shared place for traces."""
 
 from __future__ import annotations
 
-import os
-import re
-import stat
 from collections.abc import Collection
-from contextlib import AbstractContextManager, suppress
-from importlib import import_module
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
-
-from instrc import problems
-from instrc.problems.errors import SettingsError, UnavailableError
-from instrc.runtime.traces import forget_trace
 
 if TYPE_CHECKING:
     import sqlalchemy as sa  # the extra `durable`
@@ -23,21 +15,6 @@ if TYPE_CHECKING:
 
 USUAL_FOLDER: Final = ".instrc"
 """The folder of runs if no store is named; the traces of a store on a server are there as well."""
-
-STORES: Final = {
-    "": "instrc.engines.dbos.sqlite:SqliteStore",
-    "postgres": "instrc.engines.dbos.postgres:PostgresStore",
-    "postgresql": "instrc.engines.dbos.postgres:PostgresStore",
-}
-"""What makes the store of a place, by the scheme of its URL (a folder has none): `module:class`, called with the place."""
-
-
-SHARED: Final = {
-    "postgres": "instrc.engines.dbos.store:SharedDatabase",
-    "postgresql": "instrc.engines.dbos.store:SharedDatabase",
-    "s3": "instrc.engines.temporal.bucket:Bucket",
-}
-"""What makes a `SharedPlace` of a URL, by its scheme: `module:class`, called with the URL."""
 
 
 class SharedPlace(Protocol):
@@ -133,66 +110,3 @@ class RunStore(Protocol):
 
     def watch(self, engine: sa.Engine) -> StoreWatch:
         """Return what tells of writes."""
-
-
-def scheme_of(place: str | os.PathLike[str]) -> str:
-    """Return the scheme of a store's URL, `postgresql` for `postgresql+psycopg://…`; "" for a folder.
-
-    A URL that was a `Path` has one slash left.
-    """
-    scheme, colon, _ = os.fspath(place).partition(":")
-    scheme = scheme.partition("+")[0]
-    return scheme if colon and scheme in STORES else ""
-
-
-def store_of(place: str | os.PathLike[str] | None) -> RunStore:
-    """Return the store at a place: a folder, or the URL of a database."""
-    place = os.fspath(place or USUAL_FOLDER)
-    module, _, name = STORES[scheme_of(place)].partition(":")
-    made: RunStore = getattr(import_module(module), name)(place)
-    return made
-
-
-def forget_beside(run: str, folder: Path, place: str | os.PathLike[str]) -> None:
-    """Delete what lies beside a run that is deleted: its trace in a folder, and what a service at the place has noted of it."""
-    forget_trace(folder, run)
-    with suppress(ModuleNotFoundError):  # without SQLAlchemy there was no service
-        import_module("instrc.engines.service_tables").forget_run(place, run)
-
-
-def shared_place(place: str) -> SharedPlace:
-    """Return the place of a URL for what lies beside runs; a `SettingsError` if it is none, or its extra is not installed."""
-    scheme = place.partition(":")[0].partition("+")[0]
-    reason = "it is a URL, as `postgresql://HOST/NAME` or `s3://BUCKET/FOLDER`"
-    if "://" in place and scheme in SHARED:
-        module, _, name = SHARED[scheme].partition(":")
-        try:
-            made: SharedPlace = getattr(import_module(module), name)(place)
-        except ModuleNotFoundError as error:
-            extra = "s3" if scheme == "s3" else "durable"
-            reason = f"`{error.name}` is not installed; it comes with `pip install 'instrc[{extra}]'`"
-        else:
-            return made
-    raise SettingsError([problems.runs.UnusableSetting(what="place of traces", word=place, reason=reason)])
-
-
-_URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
-"""What begins as a URL does, also after it was a `Path`; a drive of Windows has one letter."""
-
-
-def require_place(place: str | os.PathLike[str]) -> None:
-    """Refuse a place where no folder is and none can be made; the URL of a database is looked at when it is opened."""
-    if scheme_of(place):
-        return
-    reason = None
-    try:
-        if not stat.S_ISDIR(os.stat(place).st_mode):  # noqa: PTH116  -- any text, as the user wrote it
-            reason = "it is not a folder"
-    except FileNotFoundError:
-        if _URL.match(os.fspath(place)) is None:
-            return
-        reason = "runs are kept in a folder, or in the database of a URL such as `postgresql://HOST/NAME`"
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-    if reason is not None:
-        raise UnavailableError([problems.runs.UnusableStore(store=os.fspath(place)[:200], reason=reason)])

@@ -10,9 +10,9 @@ from itertools import permutations
 from typing import Final, NamedTuple
 
 from instrc.problems import plans
-from instrc.taskbench.records import BenchTool, NamedRecord, brief, repaired, spelled
 from instrc.text.jsonvalue import Json, pointer
 from instrc.tools.plan_check import circles
+from instrc.tools.taskbench import BenchTool, NamedRecord, brief, repaired, spelled
 from instrc.tools.tasks import PlanTask, Reference
 
 _EXACT = re.compile(r"<node-(\d{1,18})>")

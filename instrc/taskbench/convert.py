@@ -10,10 +10,10 @@ from msgspec.structs import replace
 from instrc.problems import plans
 from instrc.problems.errors import CompileError
 from instrc.problems.suggest import nearest
-from instrc.taskbench import records
 from instrc.taskbench.arguments import Linked, TaskArguments, arguments, arguments_of, link_tasks, resolve
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, as_object, equal, pointer
+from instrc.tools import taskbench as records
 from instrc.tools.plan_check import check_read, check_tasks, tool_set
 from instrc.tools.plan_tools import ToolSet
 from instrc.tools.tasks import PlanTask, Reference

@@ -10,13 +10,13 @@ from typing import Final
 from instrc.problems.errors import InstrcError, SettingsError
 from instrc.problems.settings import InvalidOption
 from instrc.taskbench.convert import ImportedPlan, PlanImporter, export_record
-from instrc.taskbench.records import SHAPES, Bench, BenchTool, PlanShape, read_bench, read_record
 from instrc.taskbench.score import METRICS, PlanFacts, Scores, compared, compared_facts, score
 from instrc.testing.evaluation.checks import CheckedRun, CheckPlace, CheckScore
 from instrc.text.arguments import excerpt, known_word, several, takes_plain_values, whole_number
 from instrc.text.files import read_whole
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject
+from instrc.tools.taskbench import SHAPES, Bench, BenchTool, PlanShape, read_bench, read_record
 from instrc.tools.tasks import PlanTask, Reference
 
 

@@ -9,10 +9,10 @@ from typing import NamedTuple
 from xml.sax.saxutils import escape
 
 from instrc.taskbench.arguments import content_type
-from instrc.taskbench.records import SHAPES, Bench, PlanShape, TaskRecord, id_of, read_record, shape_of
 from instrc.text.arguments import excerpt
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
+from instrc.tools.taskbench import SHAPES, Bench, PlanShape, TaskRecord, id_of, read_record, shape_of
 
 
 class Compared(NamedTuple):

@@ -22,7 +22,7 @@ KINDS: dict[str, str] = {
     "pydantic": "instrc.tools.python_objects:pydantic_tools",
     "smolagents": "instrc.tools.python_objects:smolagents_tools",
     "bfcl": "instrc.tools.function_lists:bfcl_tools",
-    "taskbench": "instrc.taskbench.records:taskbench_tools",
+    "taskbench": "instrc.tools.taskbench:taskbench_tools",
 }
 """By kind: the function that reads it, loaded when it is asked for."""
 OF_PYTHON = frozenset({"pydantic", "smolagents"})

@@ -28,7 +28,7 @@ from written_processes import DECISION, call, chunk, process, step
 from instrc import Activities, Sample
 from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itself, with effects of the test
 from instrc.engines.folder import FolderEngine  # the engine itself, with effects of the test
-from instrc.engines.stores import store_of  # the database without the engine
+from instrc.engines.places import store_of  # the database without the engine
 from instrc.engines.temporal.temporal_engine import TemporalEngine  # the engine itself, with effects of the test
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine_protocol import Engine

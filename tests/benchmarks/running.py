@@ -54,14 +54,15 @@ def took(document: Any, given: Any = "go") -> float:
         return {"text": "y"}
 
     async def go() -> float:
-        from instrc.engines.launch import Launcher, Own
+        from instrc.engines.equip import LocalObjects
+        from instrc.engines.launch import Launcher
         from instrc.engines.memory import LiveRun
         from instrc.engines.prepare import prepare
         from instrc.runtime.interpreter import versions
 
         prepared = prepare(document)
         activities = instrc.Activities({"Work": work})
-        launcher = Launcher(prepared, own=Own(Constant(), activities))
+        launcher = Launcher(prepared, local=LocalObjects(Constant(), activities))
         launch = launcher.launch(given)
         state = versions.begin(launch.plan, launch.inputs)
         run = LiveRun(launch.plan, state, launcher.effects("r", None))
@@ -90,8 +91,9 @@ def report() -> None:
 
 async def _stream(count: int) -> None:
     """Run a program for many items, and look at what memory is held at most."""
+    from instrc.engines.equip import equip  # what a run is given, without a store
     from instrc.engines.folder import FolderEngine  # the engine itself, with effects of the test
-    from instrc.engines.launch import Launcher, equip  # what a run is given, without a store
+    from instrc.engines.launch import Launcher  # what a run is given, without a store
     from instrc.engines.prepare import prepare
 
     prepared = prepare(process(llmContext1=chunk(step1_a=step(TEXT, "prompt"))))

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 from http_server import Answer, Asked, serving
 
-from instrc import Activities, ActivityError, CompileError, Retry, Sample, check
+from instrc import Activities, ActivityError, Retry, Sample, check
+from instrc.problems.errors import SettingsError
 from instrc.runtime.activities import Activity, ActivityCall  # one decision about a call
 from instrc.runtime.effects import Effects, attempt_call  # calls without a run
 from instrc.runtime.http_activities import fill_template  # one template
@@ -56,7 +57,7 @@ def call(activity: Activity, given: Json = GIVEN) -> Json:
 
 
 def reason(table: dict[str, Any]) -> str:
-    with pytest.raises(CompileError) as raised:
+    with pytest.raises(SettingsError) as raised:
         made(table)
     return raised.value.problems[0].message
 

@@ -12,7 +12,8 @@ from typing import Any
 import httpx
 from written_processes import DECISION, TEXT, chunk, process, step
 
-from instrc.engines.launch import Launcher, engine_of
+from instrc.engines.hosts import engine_of
+from instrc.engines.launch import Launcher
 from instrc.engines.prepare import Prepared
 from instrc.runtime.engine_protocol import Engine
 from instrc.server.access import Caller, Role  # the room behind its commands

@@ -17,7 +17,9 @@ from listening import listening
 from written_processes import DECISION, call, chunk, process, step
 
 from instrc import Activities
-from instrc.engines.launch import Launcher, Own, engine_of, equip  # with activities of the test
+from instrc.engines.equip import LocalObjects, equip  # with activities of the test
+from instrc.engines.hosts import engine_of  # with activities of the test
+from instrc.engines.launch import Launcher  # with activities of the test
 from instrc.engines.prepare import Prepared
 from instrc.server import a2a  # the service, in the process of the test
 from instrc.server.records import Records  # the service, in the process of the test
@@ -72,13 +74,13 @@ class Agent(a2a.ServiceHandler):
 
 
 def agent(place: Path) -> RunService:
-    own, hub = Own(activities=Activities({"Do": do})), Hub()
+    own, hub = LocalObjects(activities=Activities({"Do": do})), Hub()
 
-    def equipped(*given: Any) -> Any:
+    def effects_of(*given: Any) -> Any:
         return equip(*given, own)
 
-    made = {name: Launcher(Prepared(name, document, place, Settings()), own=own) for name, document in PROGRAMS.items()}
-    return RunService(made, engine_of("memory", place, equip=equipped, watch=hub.saw), Records(None), hub=hub)
+    made = {name: Launcher(Prepared(name, document, place, Settings()), local=own) for name, document in PROGRAMS.items()}
+    return RunService(made, engine_of("memory", place, equip=effects_of, watch=hub.saw), Records(None), hub=hub)
 
 
 @pytest.mark.slow

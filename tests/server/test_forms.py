@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from making import Maker
 
-from instrc.problems.errors import CompileError, InstrcError
+from instrc.problems.errors import InstrcError, LimitError
 from instrc.schema.samples import instances
 from instrc.schema.validation import validate
 from instrc.server.forms import FIELDS, ROWS, AnswerForm, changed, data_of  # what a browser is sent, and what it sends back
@@ -469,9 +469,9 @@ def test_forms_have_limits() -> None:
     assert len(list(AnswerForm(nested, {}, WORDS).root.walk())) < 20
     listed = {"type": "array", "items": {"type": "array", "items": STRING}}
     for rows in (str(ROWS + 1), "9" * 6):
-        with pytest.raises(CompileError, match="too-much"):
+        with pytest.raises(LimitError, match="too-much"):
             AnswerForm(listed, {"rows:/data": rows}, WORDS)
-    with pytest.raises(CompileError, match="too-much"):
+    with pytest.raises(LimitError, match="too-much"):
         AnswerForm(listed, {"rows:/data": "200", **{f"rows:/data/{index}": "200" for index in range(200)}}, WORDS)
     branches: Any = {"$ref": "#/$defs/d0"}
     definitions = {f"d{index}": {"anyOf": [{"$ref": f"#/$defs/d{index + 1}"}] * 9} for index in range(30)}

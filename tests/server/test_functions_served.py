@@ -15,7 +15,7 @@ pytest.importorskip("mcp")
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 
-from instrc import CompileError
+from instrc.problems.errors import SettingsError
 from instrc.server.mcp import offers_of  # tools of a server without a client
 from instrc.server.offers import RefusedError  # tools of a server without a client
 
@@ -91,7 +91,7 @@ def test_two_tools_of_one_name_are_a_problem() -> None:
     class Note(BaseModel):
         text: str
 
-    with pytest.raises(CompileError, match="another name"):
+    with pytest.raises(SettingsError, match="another name"):
         offers_of((Note, str), (Note, repr))
 
 

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from postgres_server import Database
 from serving import ANSWER, BOB, BOSS, asking, go, launcher, opened, service
 
-from instrc.problems.errors import CompileError
+from instrc.problems.errors import UnreachableError
 from instrc.runtime.engine_protocol import Engine
 from instrc.server import records  # its queries, whose plans are looked at
 
@@ -130,7 +130,7 @@ def test_starts_and_answers_cost_at_most_three_times_the_store(tmp_path: Path) -
 
 
 def test_a_database_that_does_not_answer_is_a_problem() -> None:
-    with pytest.raises(CompileError) as raised:
+    with pytest.raises(UnreachableError) as raised:
         records.Records("postgresql://instrc:secret@127.0.0.1:1/runs")
     [problem] = raised.value.problems
     assert problem.name == "unusable-store"

@@ -17,8 +17,8 @@ from postgres_server import Database
 from serving import ANN, ANSWER, BOB, BOSS, RunService, asking, go, on, service, settled
 from written_processes import DECISION, chunk, process, step
 
-from instrc import CompileError
-from instrc.engines.launch import engine_of
+from instrc.engines.hosts import engine_of
+from instrc.problems.errors import ConflictError
 from instrc.runtime.questions import Question
 from instrc.runtime.run_report import RunReport
 from instrc.runtime.traces import trace_file  # a kill loses lines of it
@@ -141,7 +141,7 @@ def test_an_answer_that_did_not_reach_its_run_is_sent_again(tmp_path: Path, data
             await settled(made, run, "done")
             assert await told(made, run) == [(FIRST, "ann")]
         else:
-            with pytest.raises(CompileError) as raised:
+            with pytest.raises(ConflictError) as raised:
                 await made.answer(ANN, run, FIRST, data)
             assert raised.value.problems[0].name == "question-not-free"
 
@@ -159,7 +159,7 @@ def test_the_same_answer_of_the_same_person_again_changes_nothing(tmp_path: Path
         assert [kind for kind, _ in changes(made, run)] == ["question.opened", "question.answered", "question.closed"]
         assert len([each for each in made.records.audited(run) if each["action"] == "answer"]) == 1
         for caller, data in ((BOSS, ANSWER), (ANN, {"decision": "Reject"})):
-            with pytest.raises(CompileError) as raised:
+            with pytest.raises(ConflictError) as raised:
                 await made.answer(caller, run, FIRST, data)
             assert raised.value.problems[0].name == "no-such-question"
 
@@ -198,7 +198,7 @@ def test_of_two_answers_at_once_the_first_counts_and_the_other_person_hears_of_i
         run = (await made.start(ANN, "pay", "x", wait=30)).report.run
         opened = (await made.question(BOSS, run, FIRST)).opened
         made.records.vote(run, FIRST, Vote("ann", "key", time(), ANSWER), opened)
-        with pytest.raises(CompileError, match="answered already"):
+        with pytest.raises(ConflictError, match="answered already"):
             await made.answer(BOB, run, FIRST, {"decision": "Reject"})
         assert [vote.who for vote in made.records.votes(run)[FIRST]] == ["ann"]
         await made.answer(ANN, run, FIRST, ANSWER)

@@ -10,8 +10,8 @@ from typing import Any, cast
 import pytest
 from jsonschema import Draft202012Validator
 
+from instrc.engines.equip import equip  # what makes effects, of which there are none here
 from instrc.engines.folder import FolderEngine  # an engine whose runs are never begun here
-from instrc.engines.launch import equip  # what makes effects, of which there are none here
 from instrc.engines.prepare import prepare  # a program that is not run
 from instrc.problems.errors import InstrcError
 from instrc.runtime.models.model import instance_of  # as the model `sample` fills a schema in

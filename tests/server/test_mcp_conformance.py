@@ -16,7 +16,9 @@ from serving import go
 from written_processes import call, chunk, process, step
 
 from instrc import Activities
-from instrc.engines.launch import Launcher, Own, engine_of, equip  # with activities of the test
+from instrc.engines.equip import LocalObjects, equip  # with activities of the test
+from instrc.engines.hosts import engine_of  # with activities of the test
+from instrc.engines.launch import Launcher  # with activities of the test
 from instrc.engines.prepare import Prepared
 from instrc.server.mcp_runs import RunOffers, mcp_mount  # the service, in the process of the test
 from instrc.server.records import Records  # the service, in the process of the test
@@ -92,16 +94,16 @@ async def fail(_given: Any) -> Any:
 def fixture(place: Path) -> RunService:
     """Return a service with the programs whose names the suite knows."""
     activities = Activities({"Wait": wait, "Break": fail})
-    own, hub = Own(activities=activities), Hub()
+    own, hub = LocalObjects(activities=activities), Hub()
 
-    def equipped(*given: Any) -> Any:
+    def effects_of(*given: Any) -> Any:
         return equip(*given, own)
 
     launchers = {
-        name: Launcher(Prepared(name, document, place, Settings(), declared=INPUTS.get(name, {})), own=own)
+        name: Launcher(Prepared(name, document, place, Settings(), declared=INPUTS.get(name, {})), local=own)
         for name, document in PROGRAMS.items()
     }
-    return RunService(launchers, engine_of("memory", place, equip=equipped, watch=hub.saw), Records(None), hub=hub)
+    return RunService(launchers, engine_of("memory", place, equip=effects_of, watch=hub.saw), Records(None), hub=hub)
 
 
 def results(text: str) -> dict[str, tuple[int, int]]:

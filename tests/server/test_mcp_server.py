@@ -19,8 +19,8 @@ pytest.importorskip("mcp")
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 
-from instrc import CompileError
 from instrc.cli import main
+from instrc.problems.errors import SettingsError
 from instrc.server.exchange import answer_of  # how an answer that comes as text is read
 
 LETTER = {
@@ -181,13 +181,13 @@ def test_two_programs_of_one_name_are_a_problem(folder: Path) -> None:
     from instrc.server.mcp_runs import RunOffers
 
     program = prepare(str(folder / "count-days.aug"))
-    with pytest.raises(CompileError, match="CountDays"):
+    with pytest.raises(SettingsError, match="CountDays"):
         RunOffers([program, program], runs_of(folder))
 
 
 def runs_of(folder: Path, *files: str, name: str = "memory") -> Any:
     """Return the service of runs of some programs."""
-    from instrc.engines.launch import engine_of
+    from instrc.engines.hosts import engine_of
     from instrc.engines.prepare import prepare
     from instrc.server.hosting import launchers_of, service_at
     from instrc.server.streams import Hub

@@ -11,6 +11,7 @@ from serving import ANN, ANSWER, BOB, BOSS, CAT, RunService, asking, on, service
 
 from instrc import CompileError, find_run
 from instrc.cli import main
+from instrc.problems.errors import NotFoundError, RateLimitError
 from instrc.problems.runs import RejectedAnswer
 from instrc.runtime.retry import RetryOptions
 from instrc.server.approvals import Vote  # written as by a process that has ended then
@@ -81,7 +82,7 @@ def test_votes_count_for_the_question_as_it_was_asked_then(tmp_path: Path) -> No
 def test_a_question_is_seen_and_answered_by_whom_it_was_given_to(tmp_path: Path) -> None:
     async def body(made: RunService) -> None:
         run = (await made.start(ANN, "pay", "x", wait=30)).report.run
-        with pytest.raises(CompileError):
+        with pytest.raises(NotFoundError):
             await made.question(CAT, run, "userContext1")
         await made.claim(BOB, run, "userContext1")
         await made.delegate(BOB, run, "userContext1", "cat")
@@ -140,7 +141,7 @@ def test_who_may_only_start_runs_follows_those(tmp_path: Path) -> None:
 def test_starts_and_answers_are_counted_whatever_they_come_by(tmp_path: Path) -> None:
     async def body(made: RunService) -> None:
         run = (await made.start(ANN, "pay", "x", wait=30)).report.run
-        with pytest.raises(CompileError, match="at most 1"):  # noqa: PT012  -- a minute may end between two
+        with pytest.raises(RateLimitError, match="at most 1"):  # noqa: PT012  -- a minute may end between two
             for _ in range(2):
                 await made.answer(ANN, run, "userContext1", ANSWER)
 

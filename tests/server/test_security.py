@@ -20,8 +20,8 @@ from serving import ANN, ANSWER, BOB, BOSS, asking, client, go, person, service
 from starlette.requests import ClientDisconnect
 from written_processes import DECISION, chunk, process, step
 
-from instrc import CompileError
 from instrc.cli import main
+from instrc.problems.errors import AuthenticationError, SettingsError
 from instrc.server.hosting import idle_settings, listener_at  # what a service says when it begins
 from instrc.server.http import app_of  # the application itself
 from instrc.server.identity import Identity, ProviderKeys, Signer  # what it finds callers by
@@ -168,7 +168,7 @@ def test_a_key_is_known_by_its_digest_and_can_be_taken_back(tmp_path: Path) -> N
             )
             assert caller.groups == {"sales"}
             made.records.revoke("ann")
-            with pytest.raises(CompileError):
+            with pytest.raises(AuthenticationError):
                 await identity.bearer(key)
 
     go(body())
@@ -237,14 +237,14 @@ def test_a_token_counts_only_if_all_of_it_holds(key: Any, algorithm: str, claims
         made = service(tmp_path, settings=settings)
         identity = Identity(made.records, settings, made.signer, ProviderKeys("keys.json", tmp_path))
         if name is None:
-            with pytest.raises(CompileError):
+            with pytest.raises(AuthenticationError):
                 await identity.bearer(word)
             return
         caller = await identity.bearer(word)
         assert (caller.name, caller.groups, caller.by) == ("ann", {"leads"}, "token")
         assert (caller.may("answerer", "letter"), caller.may("starter", "letter")) == (True, False)
         unknown = jwt.encode(said, RSA, algorithm="RS256", headers={"kid": "two"})
-        with pytest.raises(CompileError):
+        with pytest.raises(AuthenticationError):
             await identity.bearer(unknown)
 
     go(body())
@@ -283,7 +283,7 @@ def test_an_identity_provider_is_asked_for_its_keys_and_again_for_new_ones(
 
     async def alone(address: str) -> None:
         identity = Identity(made.records, settings, made.signer, ProviderKeys(f"{address}/keys", tmp_path))
-        with pytest.raises(CompileError):
+        with pytest.raises(AuthenticationError):
             await identity.bearer(token("one")["Authorization"].partition(" ")[2])
 
     with serving(provider) as address:
@@ -474,7 +474,7 @@ def test_a_step_of_two_words_is_found_in_the_settings(tmp_path: Path, name: str)
 
 
 def test_an_address_that_is_in_use_is_a_problem() -> None:
-    with listener_at("127.0.0.1", 0) as first, pytest.raises(CompileError, match="Address already in use"):
+    with listener_at("127.0.0.1", 0) as first, pytest.raises(SettingsError, match="Address already in use"):
         listener_at("127.0.0.1", first.getsockname()[1])
-    with pytest.raises(CompileError, match="unusable-setting"):
+    with pytest.raises(SettingsError, match="unusable-setting"):
         listener_at("no such host", 0)

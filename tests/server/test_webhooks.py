@@ -22,7 +22,7 @@ from serving import ANN, BOSS, client, go, service
 from sqlalchemy.exc import OperationalError
 from standardwebhooks import Webhook
 
-from instrc import CompileError
+from instrc.problems.errors import InputError, RequestError, SettingsError
 from instrc.runtime.questions import Question
 from instrc.runtime.run_report import RunReport
 from instrc.server import webhooks  # the service, in the process of the test
@@ -319,13 +319,13 @@ def test_an_address_outside_is_sent_to_over_https_alone(outer: str) -> None:
     ],
 )
 def test_a_webhook_to_such_an_address_is_refused(url: str, said: str, tmp_path: Path) -> None:
-    with pytest.raises(CompileError, match=said) as refused:
+    with pytest.raises(InputError, match=said) as refused:
         asyncio.run(Server(tmp_path, AddressRules()).hooks.add(url, owner="ann"))
     assert [each.name for each in refused.value.problems] == ["refused-address"]
 
 
 def test_events_are_those_that_there_are(tmp_path: Path) -> None:
-    with pytest.raises(CompileError, match=r"question\.opened"):
+    with pytest.raises(RequestError, match=r"question\.opened"):
         asyncio.run(Server(tmp_path).hooks.add("http://127.0.0.1/", owner="ann", events=["run.finished"]))
 
 
@@ -335,7 +335,7 @@ def test_networks_are_allowed_by_the_settings_and_no_others() -> None:
     assert rules.refusal(ip_address("::ffff:10.1.2.3"), encrypted=True) is None
     assert rules.refusal(ip_address("10.2.2.3"), encrypted=True) is not None
     assert rules.refusal(ip_address("10.1.2.3"), encrypted=False) is not None
-    with pytest.raises(CompileError, match="networks"):
+    with pytest.raises(SettingsError, match="networks"):
         AddressRules.of(["10.1.2.3/16"])
 
 
@@ -373,7 +373,7 @@ def test_a_name_that_leads_inside_after_the_check_is_not_followed(
 
 def test_a_name_with_one_inner_address_among_others_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     _named(monkeypatch, ["1.1.1.1", "10.0.0.1"])
-    with pytest.raises(CompileError, match="own networks"):
+    with pytest.raises(InputError, match="own networks"):
         asyncio.run(AddressRules().check("https://two.example/"))
 
 

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import instrc
-from instrc.taskbench.records import BenchTool, media, output_schema, tools_map  # one record without a file
 from instrc.taskbench.sample import _bench  # the graph of tools that plans are drawn from
+from instrc.tools.taskbench import BenchTool, media, output_schema, tools_map  # one record without a file
 
 DATA = Path(__file__).parent.parent / "data" / "agents"
 FILES = ("taskbench-huggingface", "taskbench-multimedia", "taskbench-daily-life", "tmdb")

@@ -164,7 +164,7 @@ def test_options_that_say_nothing_here_are_refused(
 
 
 def test_an_input_that_does_not_fit_is_a_problem() -> None:
-    with pytest.raises(instrc.CompileError) as raised:
+    with pytest.raises(instrc.InputError) as raised:
         instrc.rehearse(EXAMPLES / "support-triage" / "triage.aug", {"customer": 7})
     assert raised.value.problems[0].name == "invalid-input"
 

@@ -16,7 +16,7 @@ from judges import breaches
 
 import instrc
 from instrc import Artefact, CompileError, Example, Tool, check_plan, import_tools, lift, lower, lower_all, targets
-from instrc.problems.errors import InstrcError
+from instrc.problems.errors import AnswerError, InstrcError
 from instrc.providers.targets import TargetName  # the table on the page of targets
 from instrc.tools.given import each_of, tool_of
 
@@ -318,7 +318,7 @@ def test_examples_are_shown_in_the_words_of_the_target() -> None:
     assert lower(told, "gigachat").payload["few_shot_examples"] == told["few_shot_examples"]
     assert lower(told, "anthropic").payload["input_examples"] == [{"city": "Oslo"}]
     for target in targets():
-        with pytest.raises(CompileError) as caught:
+        with pytest.raises(AnswerError) as caught:
             lower(schema, target, examples=[{"город": 5}])  # type: ignore[arg-type]
         assert caught.value.problems[0].name == "invalid-answer"
 
@@ -331,7 +331,7 @@ def test_one_example_without_a_list_around_it_is_refused_as_that() -> None:
 
 def test_a_value_that_breaks_its_schema_is_not_encoded() -> None:
     record = lower(CITY, "openai").map
-    with pytest.raises(CompileError, match="invalid-answer"):
+    with pytest.raises(AnswerError, match="invalid-answer"):
         instrc.encode({"city": 5}, record)
     assert instrc.encode({"city": 5}, record, check=False) == {"city": 5}
 

@@ -234,7 +234,7 @@ def test_a_mistake_is_a_problem_and_writes_nothing(tmp_path: Path, capsys: pytes
 
 def test_a_missing_generator_is_told_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "datamodel_code_generator", None)
-    with pytest.raises(instrc.CompileError) as caught:
+    with pytest.raises(instrc.SettingsError) as caught:
         instrc.types(ROOT / "examples/reply/reply.aug")
     assert "instrc[types]" in (caught.value.problems[0].hint or "")
 

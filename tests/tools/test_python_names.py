@@ -81,5 +81,5 @@ def test_a_tool_has_the_name_that_somebody_gave_its_type(given: object, name: st
 
 
 def test_an_instance_that_cannot_be_written_is_refused_with_the_reason_of_pydantic() -> None:
-    with pytest.raises(instrc.CompileError, match="Unable to serialize unknown type"):
+    with pytest.raises(instrc.AnswerError, match="Unable to serialize unknown type"):
         instrc.encode(Odd(held=object()), instrc.lower(Odd, target="openai").map)

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from instrc import CompileError
-from instrc.engines import launch  # its engines are those of the settings
+from instrc.engines import hosts  # its engines are those of the settings
 from instrc.problems.catalogue import page  # every problem and its page
+from instrc.problems.errors import SettingsError
 from instrc.problems.settings import InvalidSettings
 from instrc.text.sentences import EN, NAMES, SENTENCES  # every language has every sentence
 from instrc.vibes.project import Project, ProjectContext
@@ -21,7 +22,7 @@ SCHEMA = '{"type": "object"}'
 
 
 def wrong(files: Files, toml: str) -> tuple[InvalidSettings, ...]:
-    with pytest.raises(CompileError) as caught:
+    with pytest.raises(SettingsError) as caught:
         read_settings(files("p", {"pyproject.toml": toml}))
     found = tuple(problem for problem in caught.value.problems if isinstance(problem, InvalidSettings))
     assert len(found) == len(caught.value.problems)
@@ -170,7 +171,7 @@ def test_an_option_that_is_no_setting_of_the_whole_is_told_with_its_place(files:
 
 def test_a_settings_file_that_is_not_utf_8_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_bytes(b'[tool.instrc]\nhint = "\xff"')
-    with pytest.raises(CompileError):
+    with pytest.raises(SettingsError):
         read_settings(tmp_path)
 
 
@@ -256,12 +257,12 @@ def test_a_project_chooses_how_programs_run(files: Files, engine: str) -> None:
 def test_what_is_no_file_in_the_place_of_the_settings_is_told(files: Files, make: Callable[[Path], object], reason: str) -> None:
     folder = files("p", {"pyproject.toml": '[tool.instrc]\nnaming = "camel"', "inner/a.aug": ""})
     make(folder / "inner" / "pyproject.toml")
-    with pytest.raises(CompileError, match=f"the settings cannot be read: {reason}"):
+    with pytest.raises(SettingsError, match=f"the settings cannot be read: {reason}"):
         read_settings(folder / "inner")
 
 
 def test_the_engines_that_the_settings_know_are_those_there_are() -> None:
-    assert tuple(launch.ENGINES) == ENGINES
+    assert tuple(hosts.ENGINES) == ENGINES
 
 
 @pytest.mark.parametrize("table", ["tool.instrk", "tool.intsrc", "tool.instr", "tool.instrcc.run", 'tool."instrx"'])
@@ -279,7 +280,7 @@ def test_a_similar_table_beside_ours_and_tables_of_others_are_left_alone(files: 
 
 def test_a_folder_is_a_root_or_shared_but_not_the_two(files: Files) -> None:
     folder = files("p", {"v/x": "", "pyproject.toml": '[tool.instrc]\nroots = ["v"]\nshared = ["./v"]\n'})
-    with pytest.raises(CompileError, match="is one of `roots` already"):
+    with pytest.raises(SettingsError, match="is one of `roots` already"):
         read_settings(folder)
 
 
@@ -314,7 +315,7 @@ def test_settings_of_requests_are_read_with_times_in_seconds(files: Files) -> No
     ],
 )
 def test_settings_that_would_do_nothing_or_cannot_be_sent_are_refused(files: Files, said: str, reason: str) -> None:
-    with pytest.raises(CompileError, match=reason):
+    with pytest.raises(SettingsError, match=reason):
         read_settings(files("p", {"pyproject.toml": f"[tool.instrc.models]\n{said}\n"}))
 
 
@@ -343,7 +344,7 @@ def test_a_note_on_a_keyword_can_be_replaced(files: Files) -> None:
     said = '[tool.instrc.prompts]\nnotes = { maximum = "Up to {value}." }'
     notes = read_settings(files("p", {"pyproject.toml": said})).sentences.notes
     assert notes == {**EN.notes, "maximum": "Up to {value}."}
-    with pytest.raises(CompileError, match="minimum"):
+    with pytest.raises(SettingsError, match="minimum"):
         read_settings(files("q", {"pyproject.toml": '[tool.instrc.prompts]\nnotes = { minimun = "{value}" }'}))
 
 
@@ -356,5 +357,5 @@ def test_the_service_has_a_language_of_its_pages(files: Files, language: str) ->
 @pytest.mark.parametrize("said", ['"de"', '"RU"', '""', "5", '["ru"]'])
 def test_a_language_without_pages_is_refused(files: Files, said: str) -> None:
     folder = files("p", {"pyproject.toml": f"[tool.instrc.serve]\nlanguage = {said}\n"})
-    with pytest.raises(CompileError, match="`en` or `ru`"):
+    with pytest.raises(SettingsError, match="`en` or `ru`"):
         read_settings(folder)

@@ -19,9 +19,11 @@ from instrc import problems
 from instrc.engines.dbos import schedules, store
 from instrc.engines.dbos.carrying import journal_of, recorded_entries
 from instrc.engines.dbos.runner import LOST, POLL, Runner
+from instrc.engines.deletion import forget_beside
 from instrc.engines.event_writer import EventWriter
+from instrc.engines.places import store_of
 from instrc.engines.schedules import Clock, Schedule, require_name
-from instrc.engines.stores import USUAL_FOLDER, RunStore, forget_beside, store_of
+from instrc.engines.stores import USUAL_FOLDER, RunStore
 from instrc.problems.errors import ConflictError, NotFoundError, UnavailableError
 from instrc.runtime.answers import copy_answer, find_question, operator_faults, require_acceptable
 from instrc.runtime.effects import Effects

@@ -6,18 +6,15 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from secrets import token_hex
 from time import time
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from zlib import compress, decompress
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import insert
 
 from instrc import problems
-from instrc.engines.event_writer import EventWriter
-from instrc.engines.stores import RunStore, store_of
+from instrc.engines.stores import RunStore
 from instrc.problems.errors import UnavailableError, UnreachableError
 from instrc.runtime.interpreter.documents import Result
 from instrc.runtime.models.partial import AnswerPart, TellPart
@@ -244,13 +241,6 @@ def insert_events(engine: Callable[[], sa.Engine], events: list[Event]) -> str |
     return None
 
 
-_VALUES = sa.Table(
-    "instrc_values",
-    sa.MetaData(),
-    sa.Column("name", sa.String(64), primary_key=True),
-    sa.Column("body", sa.LargeBinary, nullable=False),
-)
-"""Large values of runs that are kept elsewhere, by their hash."""
 PARTS_PAUSE: Final = 0.2
 """Seconds between two writes of parts, or two looks for them."""
 _FOLLOWED = 10.0
@@ -349,66 +339,6 @@ def _body_of(part: AnswerPart) -> bytes:
 def _part_of(key: str, body: bytes) -> AnswerPart:
     steps, value, complete = as_array(loads(decompress(body)))
     return AnswerPart(key, tuple(as_texts(steps)), value, tuple(as_texts(complete)))
-
-
-class SharedDatabase:
-    """A database for the traces and the large values of runs that are kept elsewhere: a `SharedPlace`."""
-
-    def __init__(self, place: str) -> None:
-        self._store = store_of(place)
-        self._engine: sa.Engine | None = None
-        self._gate = threading.Lock()
-        self.write: EventWriter = EventWriter(partial(insert_events, self._db))
-        self._parts: PartExchange = PartExchange(self._db)
-
-    def _db(self) -> sa.Engine:
-        with self._gate:
-            if self._engine is None:
-                engine = self._store.open()
-                create(engine)
-                _VALUES.create(engine, checkfirst=True)
-                self._engine = engine
-            return self._engine
-
-    def read(self, run: str, place: int = 0) -> tuple[list[Event], int]:
-        """Return the events of a run behind a place, and the place after them."""
-        self.write.flush()
-        with trouble(self._store):
-            return trace_from(self._store, self._db(), run, place)
-
-    def forget(self, run: str) -> None:
-        """Delete the events of a run."""
-        self.write.flush()
-        with trouble(self._store):
-            forget(self._db(), [run])
-
-    def put(self, name: str, data: bytes) -> None:
-        """Keep a value by its name, if it is not there."""
-        with trouble(self._store), self._db().begin() as connection:
-            connection.execute(insert(_VALUES).values(name=name, body=data).on_conflict_do_nothing())
-
-    def get(self, name: str) -> bytes | None:
-        """Return a value; `None` if there is none of the name."""
-        with trouble(self._store), self._db().connect() as connection:
-            found: bytes | None = connection.execute(sa.select(_VALUES.c.body).where(_VALUES.c.name == name)).scalar()
-            return found
-
-    def beside(self, heard: TellPart | None) -> TellPart | None:
-        """Return what tells parts of answers here and to other processes."""
-        return self._parts.beside(heard)
-
-    def parts_of(self, runs: Collection[str]) -> list[AnswerPart]:
-        """Return what other processes have told since the last time of answers in some runs, in all where one is ""."""
-        with trouble(self._store):
-            return self._parts.read(self._db(), runs)
-
-    def close(self) -> None:
-        """Write what was taken in, and close the database."""
-        self.write.close()
-        self._parts.close()
-        if self._engine is not None:
-            close_engine(self._engine)
-            self._engine = None
 
 
 def usage_of(results: Iterable[Result]) -> dict[str, float]:

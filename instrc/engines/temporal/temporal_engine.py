@@ -29,8 +29,10 @@ from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from instrc import problems
+from instrc.engines.deletion import forget_beside
+from instrc.engines.places import shared_place
 from instrc.engines.schedules import Clock, Schedule, require_name
-from instrc.engines.stores import USUAL_FOLDER, forget_beside, shared_place
+from instrc.engines.stores import USUAL_FOLDER
 from instrc.engines.temporal import documents, schedules
 from instrc.engines.temporal.connection import LATE, connected, has_search_attributes, trouble
 from instrc.engines.temporal.worker import SharedWorker, serving

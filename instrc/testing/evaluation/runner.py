@@ -19,7 +19,8 @@ from typing import Final, cast
 import msgspec
 
 from instrc import problems
-from instrc.engines.launch import TELEMETRY, Launcher, Own, new_id
+from instrc.engines.equip import TELEMETRY, LocalObjects
+from instrc.engines.launch import Launcher, new_id
 from instrc.engines.memory import LiveRun
 from instrc.engines.prepare import Prepared, called_activities, prepare, reach_of
 from instrc.problems.errors import CompileError, InstrcError, SettingsError
@@ -180,8 +181,8 @@ class ProgramRunner:
         self.prepared, self.options, self.real = prepared, options, real
         chosen = options.model or prepared.settings.run.get("model")
         words = chosen if isinstance(chosen, str) else None
-        own = Own(None if chosen is None or isinstance(chosen, str) else chosen, options.activities or None)
-        self.launcher = Launcher(prepared, model=words, own=own, rehearse=not real, given=options.settings)
+        local = LocalObjects(None if chosen is None or isinstance(chosen, str) else chosen, options.activities or None)
+        self.launcher = Launcher(prepared, model=words, local=local, rehearse=not real, given=options.settings)
         reach = reach_of(self.launcher.plan, self.launcher.activities, prepared.processes)
         if chosen is None and None in reach.models:
             file, rehearsal = prepared.settings.file, '`--model sample` (`model="sample"`)'

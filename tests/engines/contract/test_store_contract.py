@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from instrc.engines.dbos import store as common  # what is common to all stores is tried on each of them
-from instrc.engines.stores import STORES, RunStore, scheme_of, store_of  # the table that this is the contract of
+from instrc.engines.places import STORES, RunStore, scheme_of, store_of  # the table that this is the contract of
 
 KINDS = {"": "folder", "postgres": "postgres", "postgresql": "postgres"}
 """A place to test each scheme with."""

@@ -20,8 +20,8 @@ from instrc import Activities, CompileError, Sample
 from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itself, with effects of the test
 from instrc.engines.dbos.sqlite import FILE  # the file is damaged, locked and read here
 from instrc.engines.dbos.store import close_engine  # as above
-from instrc.engines.launch import engine_of  # the front door of all engines
-from instrc.engines.stores import store_of  # as above
+from instrc.engines.hosts import engine_of  # the front door of all engines
+from instrc.engines.places import store_of  # as above
 from instrc.runtime.effects import Effects
 from instrc.runtime.plan import plan_of
 from instrc.runtime.run_launch import Launch

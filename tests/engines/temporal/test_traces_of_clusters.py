@@ -13,7 +13,7 @@ from object_server import object_store
 from written_processes import TEXT, call, chunk, process
 
 import instrc
-from instrc.engines.stores import SharedPlace, shared_place  # a place without runs
+from instrc.engines.places import SharedPlace, shared_place  # a place without runs
 
 DOCUMENT = process(serverContext1=chunk(step1_a=call("Work", "prompt", TEXT)))
 LARGE = "x" * 300_000

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from instrc import CompileError
+from instrc.problems.errors import SettingsError
 from instrc.schema.strip import KINDS, strip
 
 FULL: dict[str, Any] = {
@@ -88,7 +88,7 @@ def test_booleans_and_odd_things_are_left_alone() -> None:
 
 
 def test_an_unknown_kind_is_refused() -> None:
-    with pytest.raises(CompileError, match="wishes"):
+    with pytest.raises(SettingsError, match="wishes"):
         strip({}, {"wishes"})
     assert "thoughts" in KINDS
 

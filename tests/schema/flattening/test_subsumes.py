@@ -11,7 +11,7 @@ import jsonschema_rs
 import pytest
 from making import Maker
 
-from instrc import CompileError
+from instrc.problems.errors import SettingsError
 from instrc.schema.flattening.flatten import flatten
 from instrc.schema.inclusion import comparable, subsumes  # the verdict inside, which answers on any keyword
 from instrc.schema.samples import instances  # many values near the bounds
@@ -93,7 +93,7 @@ def test_references_lead_to_the_documents_given() -> None:
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jsonschema_rs", None)
-    with pytest.raises(CompileError) as error:
+    with pytest.raises(SettingsError) as error:
         subsumes({}, {"type": "string"})
     (problem,) = error.value.problems
     assert problem.name == "missing-extra"

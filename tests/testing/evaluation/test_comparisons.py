@@ -159,7 +159,7 @@ def test_near_names_are_offered(project: Path) -> None:
         Changes(off=("Introspct_Mixin",)): "Introspect_Mixin",
     }
     for changes, name in wrong.items():
-        with pytest.raises(instrc.CompileError) as raised:
+        with pytest.raises(instrc.SettingsError) as raised:
             versions_of("drafts.aug", changes)
         assert raised.value.problems[0].hint == f"did you mean `{name}`?"
 
@@ -176,7 +176,7 @@ def test_near_names_are_offered(project: Path) -> None:
 )
 @pytest.mark.usefixtures("project")
 def test_what_cannot_be_compared_is_refused_before_anything_is_asked(changes: Changes, said: str) -> None:
-    with pytest.raises(instrc.CompileError, match=said):
+    with pytest.raises(instrc.SettingsError, match=said):
         versions_of("mood.aug", changes)
 
 
@@ -326,7 +326,7 @@ def test_a_pair_that_the_judge_says_nothing_about_is_left_out(project: Path) -> 
 def test_a_judge_of_single_answers_compares_nothing(project: Path) -> None:
     write(project / "polite.vibe.json", judge_of("pass", {"type": "boolean"}))
     for file in ("polite.vibe.json", "mood.aug"):
-        with pytest.raises(instrc.CompileError, match="the judge"):
+        with pytest.raises(instrc.SettingsError, match="the judge"):
             require_pairs(file)
 
 

@@ -122,5 +122,5 @@ def test_cases_go_to_pydantic_evals_and_come_back(tmp_path: Path) -> None:
 
 
 def test_more_runs_than_anybody_waits_for_are_refused() -> None:
-    with pytest.raises(instrc.CompileError, match="more than 1,000,000 runs"):
+    with pytest.raises(instrc.SettingsError, match="more than 1,000,000 runs"):
         evaluated([{"input": "x", "answers": ANSWERS}], repeat=10**9)

@@ -170,14 +170,14 @@ def test_links_of_a_revision_lead_nowhere(repository: str, tmp_path_factory: pyt
 
 @pytest.mark.parametrize("revision", ["nothing", "--help", "-x", "v1:letter.aug", "HEAD~99", "", "a\nb", "a b", "ä"])
 def test_what_is_no_revision_is_refused(repository: str, revision: str) -> None:
-    with pytest.raises(instrc.CompileError, match="the revision") as raised:
+    with pytest.raises(instrc.SettingsError, match="the revision") as raised:
         at_revision(repository, revision)
     assert raised.value.problems[0].name == "unusable-setting"
 
 
 def test_a_program_that_the_revision_has_not_is_refused(repository: str) -> None:
     Path("new.aug").write_text(PROGRAM)
-    with pytest.raises(instrc.CompileError, match=r"it has no `new\.aug`"):
+    with pytest.raises(instrc.SettingsError, match=r"it has no `new\.aug`"):
         at_revision("new.aug", "v1")
 
 
@@ -191,5 +191,5 @@ def test_a_program_that_the_revision_has_not_is_refused(repository: str) -> None
 )
 def test_a_vibe_that_is_not_there_is_refused(program: str, given: dict[str, str], said: str) -> None:
     Path("bad.json").write_text("{")
-    with pytest.raises(instrc.CompileError, match=said):
+    with pytest.raises(instrc.SettingsError, match=said):
         with_vibes(program, given, ())

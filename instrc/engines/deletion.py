@@ -1,0 +1,18 @@
+"""Delete what is stored beside a run."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from instrc.runtime.traces import forget_trace
+
+
+def forget_beside(run: str, folder: Path, place: str | os.PathLike[str]) -> None:
+    """Delete the trace of a run in a folder, and what a service at the place stores of it."""
+    forget_trace(folder, run)
+    with suppress(ModuleNotFoundError):  # without SQLAlchemy there was no service
+        from instrc.engines.service_tables import forget_run  # imports SQLAlchemy, an extra
+
+        forget_run(place, run)

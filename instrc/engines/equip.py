@@ -1,0 +1,202 @@
+"""Equip a run: its effects, from its plan, its configuration and the settings of its project."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache, partial
+from pathlib import Path
+from typing import cast
+
+from instrc import problems
+from instrc.engines.places import scheme_of
+from instrc.engines.prepare import Prepared, Reach, activities_of, imported, reach_of, rehearsed
+from instrc.problems.errors import ConflictError, SettingsError
+from instrc.process.request_settings import RequestSettings
+from instrc.runtime.activities import Activities
+from instrc.runtime.effects import Check, Effects
+from instrc.runtime.interpreter.documents import PinnedPlan, bare_name
+from instrc.runtime.models.batching import Batching
+from instrc.runtime.models.cache import ANSWERS_FILE, AnswerCache
+from instrc.runtime.models.catalogue import model_of, require_other
+from instrc.runtime.models.model import Model, Sample
+from instrc.runtime.models.settings import RequestTable
+from instrc.runtime.run_config import RunConfig
+from instrc.runtime.telemetry import Telemetry, listened, logged
+from instrc.runtime.traces import Sink, join_sinks
+from instrc.text import arguments
+from instrc.text.arguments import as_plain, is_on
+from instrc.text.jsontext import dumps, loads
+from instrc.text.jsonvalue import Json, as_object
+from instrc.vibes.settings import REQUEST, Settings, read_settings, request_settings
+
+TELEMETRY = "INSTRC_TELEMETRY"
+"""The variable of the environment that turns OpenTelemetry on."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalObjects:
+    """The Python objects that only the caller of a run has: other processes cannot create them from the settings."""
+
+    model: Model | None = None
+    activities: Activities | None = None
+    checks: Mapping[str, Check] = field(default_factory=dict)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of those that are set; they are stored with the run."""
+        given = {"model": self.model is not None, "activities": bool(self.activities), "checks": bool(self.checks)}
+        return [name for name, is_given in given.items() if is_given]
+
+
+_settings_of = lru_cache(maxsize=16)(read_settings)
+
+
+def equip(run: str, plan: PinnedPlan, config: RunConfig, sink: Sink, local: LocalObjects | None = None) -> Effects:
+    """Return the effects of a run; raise `ConflictError` if it uses objects of the program that started it."""
+    if local is None and config.local:
+        raise ConflictError([problems.runs.NeedsItsProgram(run=run.partition("/")[0], uses=tuple(config.local))])
+    local = local or LocalObjects()
+    folder, processes = Path(config.folder), config.processes
+    settings = _settings_of(folder)
+    prepared = Prepared(run, plan["process"], folder, settings, processes, step=plan["options"].get("step"))
+    given = local.activities or Activities()
+    activities = rehearsed_activities(plan, config)
+    if activities is None:
+        activities = activities_of(prepared, given) if given else _registered_in(folder)
+    model, words = local.model, config.model or settings.run.get("model")  # earlier releases noted none: it was invented
+    if model is None and words:
+        model = _shared_model(words, folder, config.batch, dumps(config.settings, indent=False))
+    if model is None:
+        require_chosen_model(reach_of(plan, activities, processes), settings)
+    return effects_of(prepared, plan, run, model, activities, sink, local.checks, config)
+
+
+def rehearsed_activities(plan: PinnedPlan, config: RunConfig) -> Activities | None:
+    """Return the activities of a rehearsal that generates their results; `None` for any other run."""
+    if not config.rehearse:
+        return None
+    activities = _rehearsed_once(plan, config.processes)
+    return activities if not activities or config.invented is None or config.invents("results") else None
+
+
+_rehearsals: dict[str, Activities] = {}
+"""Activities of rehearsals by the digest of their plan: many items have one plan."""
+
+
+def _rehearsed_once(plan: PinnedPlan, processes: Mapping[str, Json]) -> Activities:
+    digest = plan["digest"]
+    if digest not in _rehearsals:
+        _rehearsals[digest] = rehearsed(plan, processes)
+    return _rehearsals[digest]
+
+
+@lru_cache(maxsize=16)
+def _registered_in(folder: Path) -> Activities:
+    return activities_of(Prepared("", {}, folder, _settings_of(folder)), Activities())
+
+
+@lru_cache(maxsize=16)
+def _shared_model(words: str, folder: Path, batch: int, given: str) -> Model:
+    """Return a model that all runs of this process share, so that they can share calls."""
+    model = model_of(words, folder, request_table(_settings_of(folder), as_object(loads(given))))
+    return Batching(model, batch) if batch > 1 else model
+
+
+def require_chosen_model(reach: Reach, settings: Settings) -> None:
+    """Raise `SettingsError` if a step needs the model of the run and none is chosen."""
+    if None in reach.models:
+        file = None if settings.file is None else settings.file.as_posix()
+        raise SettingsError([problems.runs.NoModel(step=reach.models[None], settings=file)])
+
+
+def effects_of(
+    prepared: Prepared,
+    plan: PinnedPlan,
+    run: str,
+    model: Model | None,
+    activities: Activities,
+    sink: Sink | None,
+    checks: Mapping[str, Check],
+    config: RunConfig,
+) -> Effects:
+    """Return the effects of a run; without a `model` no step of it may ask the model of the run."""
+    by_step = {bare_name(name): check for name, check in checks.items()}
+    for name, reference in prepared.settings.checks.items():
+        if bare_name(name) not in by_step:
+            by_step[bare_name(name)] = cast("Check", imported("check", reference, prepared.folder))
+    asks_others = not (config.rehearse and config.invents("answers"))
+    table = request_table(prepared.settings, config.settings)
+    others = cache(lambda words: model_of(words, prepared.folder, table))
+    for words in plan["options"].get("models", {}).values() if asks_others else ():
+        others(words)  # an unknown model is reported before anything runs
+    return Effects(
+        run,
+        model or Sample(),
+        activities,
+        join_sinks(sink, logged if listened() else None, Telemetry() if is_on(TELEMETRY) else None),
+        by_step,
+        _all_processes(prepared, activities),
+        others=others if asks_others else None,
+        chosen=config.chosen,
+        prices=prepared.settings.prices,
+        takes={} if config.invents("results") else {**activities.takes(), **config.takes},
+        step=prepared.step,
+        invented=tuple(config.invented or ()),
+        table=table,
+        sentences=prepared.settings.sentences,
+        words=config.model or prepared.settings.run.get("model") or "",
+        cache=None if config.cache is None else AnswerCache(config.cache.file, config.cache.sample),
+        budget=config.budget,
+    )
+
+
+def _all_processes(prepared: Prepared, activities: Activities) -> Mapping[str, Json]:
+    """Return the processes that plans refer to: those of the program and of the processes that serve its activities."""
+    known = dict(prepared.processes)
+    for address, process in activities.processes():
+        if known.setdefault(address, process) != process:
+            reason = "it means one process in the program and another one in a process that serves an activity"
+            raise SettingsError([problems.runs.UnusableSetting(what="address", word=address, reason=reason)])
+    return known
+
+
+def request_table(settings: Settings, given: Mapping[str, object]) -> RequestTable:
+    """Return the settings of requests to models: those of the project and of one run."""
+    general = {key: value for key, value in settings.run.items() if key in REQUEST}
+    store = str(settings.run.get("store", ""))
+    server = store if scheme_of(store) == "postgresql" else ""
+    return RequestTable(cast("RequestSettings", general), settings.requests, cast("RequestSettings", given), server)
+
+
+def given_settings(given: Mapping[str, object]) -> RequestSettings:
+    """Return the request settings of one run; raise a `SettingsError` with all that are invalid."""
+    plain = as_plain(dict(arguments.mapping("settings", given)))
+    valid, wrong = request_settings({arguments.text("settings", key): value for key, value in plain.items()})
+    if wrong:
+        raise SettingsError(
+            problems.runs.UnusableSetting(what="setting", word=key, reason=reason, nearest=close) for key, reason, close in wrong
+        )
+    return valid
+
+
+def require_model(config: RunConfig, run: str, words: str) -> None:
+    """Raise an error if a run cannot continue with another model."""
+    folder = Path(config.folder)
+    settings = _settings_of(folder)
+    invented = config.rehearse or config.invents("answers")
+    others = None if invented else partial(model_of, folder=folder, table=request_table(settings, config.settings))
+    require_other(run, words, others, None if config.budget is None else settings.prices)
+
+
+def asking(
+    settings: Settings, words: str, given: Mapping[str, object], step: str | None, sink: Sink | None, *, kept: bool
+) -> Effects:
+    """Return effects that send one request of a program to a model, as a run does; with `kept`, answers are cached."""
+    folder = Path() if settings.file is None else settings.file.parent
+    table = request_table(settings, given_settings(given))
+    cache = AnswerCache(folder / settings.run.get("cache", ANSWERS_FILE)) if kept else None
+    if cache is not None:
+        cache.require()
+    asked = Effects("preview", model_of(words, folder, table), Activities(), sink, table=table, words=words, cache=cache)
+    return replace(asked, sentences=settings.sentences, prices=settings.prices, step=step)

@@ -1,0 +1,234 @@
+"""The engines of this program: one for each store, which knows what runs were begun with context."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Literal, TypeAlias, TypeVar, Unpack
+from weakref import WeakValueDictionary
+
+from instrc import problems
+from instrc.engines.equip import LocalObjects, equip, require_model
+from instrc.engines.launch import forked, names_as_text, version_of
+from instrc.engines.places import require_place, scheme_of
+from instrc.engines.prepare import Prepared, prepare
+from instrc.engines.stores import USUAL_FOLDER
+from instrc.problems.errors import ConflictError, SettingsError
+from instrc.problems.suggest import nearest
+from instrc.runtime.answers import ask_people
+from instrc.runtime.effects import Effects
+from instrc.runtime.engine_protocol import Engine, EngineOptions, Equip
+from instrc.runtime.interpreter.documents import Author, PinnedPlan
+from instrc.runtime.journal import Journal
+from instrc.runtime.models.partial import TellPart
+from instrc.runtime.questions import People
+from instrc.runtime.reconnect import RECONNECT_SECONDS, answer_or_resume, retry_after_reconnect
+from instrc.runtime.retry import ForkOptions, ProgramVersion, RetryOptions
+from instrc.runtime.run_config import RunConfig
+from instrc.runtime.run_launch import Launch
+from instrc.runtime.run_report import RunReport
+from instrc.runtime.traces import Event, Sink
+from instrc.text.callers import warn_caller
+from instrc.text.jsonvalue import Json
+from instrc.vibes.settings import read_settings
+
+EngineName: TypeAlias = Literal["memory", "durable", "temporal"]
+
+
+ENGINES: dict[str, str] = {
+    "memory": "instrc.engines.folder:FolderEngine",
+    "durable": "instrc.engines.dbos.durable_engine:DurableEngine",
+    "temporal": "instrc.engines.temporal.temporal_engine:TemporalEngine",
+}
+"""The class of each engine, as `module:class`; it is called with the place of its store, `equip`, and `EngineOptions`."""
+
+
+def engine_of(
+    name: str,
+    store: Path | None,
+    *,
+    equip: Equip = equip,
+    **options: Unpack[EngineOptions],
+) -> Engine:
+    """Return the engine of a name, with its store."""
+    if name not in ENGINES:
+        reason = f"engines are {names_as_text(ENGINES)}"
+        near = nearest(name, ENGINES)
+        raise SettingsError([problems.runs.UnusableSetting(what="engine", word=name, reason=reason, nearest=near)])
+    if store is not None:
+        require_place(store)
+    if store is not None and name == "memory" and (scheme := scheme_of(store)):
+        reason = f"the store is a database (`{scheme}:…`), and it keeps no runs there: choose `durable`, or a folder as the store"
+        raise SettingsError([problems.runs.UnusableSetting(what="engine", word=name, reason=reason)])
+    module, _, maker = ENGINES[name].partition(":")
+    try:
+        loaded = import_module(module)
+    except ModuleNotFoundError as error:
+        reason = f"`{error.name}` is not installed; it comes with `pip install 'instrc[{name}]'`"
+        raise SettingsError([problems.runs.UnusableSetting(what="engine", word=name, reason=reason)]) from None
+    engine: Engine = getattr(loaded, maker)(store, equip, **options)
+    return engine
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class LocalContext:
+    """The objects of this program that a run was started with."""
+
+    objects: LocalObjects = field(default_factory=LocalObjects)
+    people: People | None = None
+    watch: Sink | None = None
+    parts: TellPart | None = None
+    prepare: Callable[[ProgramVersion], Prepared] = prepare
+    """Reads another version of its program."""
+
+
+_T = TypeVar("_T")
+
+
+_hosts: dict[tuple[str, str], Host] = {}
+"""Hosts by the name of the engine and the place of its store."""
+
+
+def host_of(name: str, store: str | os.PathLike[str] | None) -> Host:
+    """Return the host of a store; all runs of the store share it."""
+    place = os.fspath(store) if store is not None else USUAL_FOLDER
+    key = (name, place if scheme_of(place) else os.path.abspath(place))  # noqa: PTH100  -- a key, not a path
+    if key not in _hosts:
+        _hosts[key] = Host(name, Path(place))
+    return _hosts[key]
+
+
+def close_stores() -> None:
+    """Release the stores that runs of this program hold.
+
+        instrc.close_stores()
+
+    The runs stay as they are, and continue when they are next used.
+    """
+    while _hosts:
+        _hosts.popitem()[1].close()
+
+
+class Host:
+    """An engine of this program, with the local context of each run until that ends."""
+
+    def __init__(self, name: str, store: Path | None) -> None:
+        traces = read_settings(Path()).run.get("traces") if name == "temporal" else None
+        self.engine: Engine = engine_of(name, store, equip=self._equip, watch=self._watch, traces=traces)
+        self._contexts: dict[str, LocalContext] = {}
+        self._ended: WeakValueDictionary[str, LocalContext] = WeakValueDictionary()
+        """The contexts of ended runs that the caller still holds: they may be forked."""
+
+    async def _lasting(self, work: Callable[[bool], Awaitable[_T]]) -> _T:
+        """Call `work`, again after each reconnection to the server, for as long as the settings allow."""
+        limit = read_settings(Path()).run.get("reconnect", RECONNECT_SECONDS)
+        return await retry_after_reconnect(self.engine, work, limit, warn_caller)
+
+    def take(self, run: str, context: LocalContext, *, ended: bool = False) -> None:
+        """Keep the context of a run; that of one that has `ended`, only as long as the caller holds it."""
+        (self._ended if ended else self._contexts)[run] = context
+
+    async def start(self, launch: Launch) -> RunReport:
+        """Start a run, and continue it until it ends or waits for an answer."""
+        return await self._ask_people(await self._lasting(lambda _again: self.engine.start(launch)))
+
+    async def runs(self) -> list[RunReport]:
+        """Return all stored runs, the latest first."""
+        return await self.engine.runs()
+
+    async def show(self, run: str) -> RunReport:
+        """Return the state of a run."""
+        return await self.engine.show(run)
+
+    async def answer(self, run: str, step: str, data: Json, by: Author | None = None) -> RunReport:
+        """Answer a question of a run, and continue the run."""
+        assert by is None  # the author is recorded by servers only
+        report = await self._lasting(lambda again: answer_or_resume(self.engine, run, step, data, again=again))
+        return await self._ask_people(report)
+
+    async def cancel(self, run: str) -> RunReport:
+        """End a run."""
+        return await self._ask_people(await self.engine.cancel(run))
+
+    async def resume(self, run: str) -> RunReport:
+        """Continue a run."""
+        return await self._ask_people(await self._lasting(lambda _again: self.engine.resume(run)))
+
+    async def retry(self, run: str, options: RetryOptions) -> RunReport:
+        """Retry a run that has failed or is held."""
+        await check_retry(self.engine, run, options)
+        work = self._lasting(lambda again: self.engine.resume(run) if again else self.engine.retry(run, options))
+        return await self._ask_people(await work)
+
+    async def fork(self, run: str, options: ForkOptions) -> RunReport:
+        """Start another run with the recorded results of one."""
+        known, program = self._contexts.get(run, self._ended.get(run)), options.program
+        context = known or LocalContext()
+        version = None if program is None else lambda before: version_of(before, context.prepare(program), context.objects)
+        launch = await forked(self.engine, run, options, version)
+        if known is not None:
+            self.take(launch.run, known)
+        return await self.start(launch)
+
+    async def journal(self, run: str) -> tuple[Launch, Journal]:
+        """Return the launch of a run and its journal."""
+        return await self.engine.journal(run)
+
+    async def delete(self, run: str) -> None:
+        """Delete a run that has ended."""
+        await self.engine.delete(run)
+        self._contexts.pop(run, None)
+
+    def trace(self, run: str) -> list[Event]:
+        """Return the events of a run, in order."""
+        return self.engine.trace(run)
+
+    def trace_from(self, run: str, place: int = 0) -> tuple[list[Event], int]:
+        """Return the events of a run after a position, in order, and the next position."""
+        return self.engine.trace_from(run, place)
+
+    def usage(self, run: str) -> dict[str, float] | None:
+        """Return the usage of models in a run; `None` if only its trace has it."""
+        return self.engine.usage(run)
+
+    def close(self) -> None:
+        """Release the store; its runs stay as they are."""
+        close = getattr(self.engine, "close", None)
+        if close is not None:
+            close()
+
+    async def _ask_people(self, report: RunReport) -> RunReport:
+        context = self._contexts.get(report.run)
+        report = await ask_people(self.engine, report, None if context is None else context.people)
+        if context is not None and report.status in {"done", "cancelled"}:  # any other may be retried
+            self._ended[report.run] = self._contexts.pop(report.run, context)
+        return report
+
+    def _equip(self, run: str, plan: PinnedPlan, config: RunConfig, sink: Sink) -> Effects:
+        root = run.partition("/")[0]
+        context = self._contexts.get(root, self._ended.get(root))
+        if context is None:
+            return equip(run, plan, config, sink)
+        return replace(equip(run, plan, config, sink, context.objects), parts=context.parts)
+
+    def _watch(self, event: Event) -> None:
+        context = self._contexts.get(event["run"].partition("/")[0])
+        if context is not None and context.watch is not None:
+            context.watch(event)
+
+
+async def check_retry(engine: Engine, run: str, options: RetryOptions) -> None:
+    """Raise the budget of a run that is to be retried; raise `InstrcError` if it has none, or cannot use the chosen model."""
+    if not options.budget and options.model is None:
+        return
+    config = (await engine.show(run)).config
+    if options.model is not None:
+        require_model(config, run, options.model)
+    if options.budget:
+        if config.budget is None:
+            advice = "begin another one with it: `instrc run … --budget`"
+            raise ConflictError([problems.runs.NothingToRetry(run=run, reason="it has no budget in money", advice=advice)])
+        config.budget.raise_for(run, options.budget)

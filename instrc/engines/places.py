@@ -1,0 +1,82 @@
+"""Resolve a place, a folder or a URL, to the store or the shared place that it means."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from importlib import import_module
+from typing import Final
+
+from instrc import problems
+from instrc.engines.stores import USUAL_FOLDER, RunStore, SharedPlace
+from instrc.problems.errors import SettingsError, UnavailableError
+
+STORES: Final = {
+    "": "instrc.engines.dbos.sqlite:SqliteStore",
+    "postgres": "instrc.engines.dbos.postgres:PostgresStore",
+    "postgresql": "instrc.engines.dbos.postgres:PostgresStore",
+}
+"""The class of a store by the scheme of its URL (a folder has none), as `module:class`; it is called with the place."""
+SHARED: Final = {
+    "postgres": "instrc.engines.dbos.shared_database:SharedDatabase",
+    "postgresql": "instrc.engines.dbos.shared_database:SharedDatabase",
+    "s3": "instrc.engines.temporal.bucket:Bucket",
+}
+"""The class of a `SharedPlace` by the scheme of its URL, as `module:class`; it is called with the URL."""
+
+
+def store_of(place: str | os.PathLike[str] | None) -> RunStore:
+    """Return the store at a place: a folder, or the URL of a database."""
+    place = os.fspath(place or USUAL_FOLDER)
+    module, _, name = STORES[scheme_of(place)].partition(":")
+    store: RunStore = getattr(import_module(module), name)(place)
+    return store
+
+
+def scheme_of(place: str | os.PathLike[str]) -> str:
+    """Return the scheme of a store's URL, `postgresql` for `postgresql+psycopg://…`; "" for a folder.
+
+    A URL that was a `Path` has one slash left.
+    """
+    scheme, colon, _ = os.fspath(place).partition(":")
+    scheme = scheme.partition("+")[0]
+    return scheme if colon and scheme in STORES else ""
+
+
+def shared_place(place: str) -> SharedPlace:
+    """Return the shared place at a URL; raise `SettingsError` if there is none, or its extra is not installed."""
+    scheme = place.partition(":")[0].partition("+")[0]
+    reason = "it is a URL, as `postgresql://HOST/NAME` or `s3://BUCKET/FOLDER`"
+    if "://" in place and scheme in SHARED:
+        module, _, name = SHARED[scheme].partition(":")
+        try:
+            opened: SharedPlace = getattr(import_module(module), name)(place)
+        except ModuleNotFoundError as error:
+            extra = "s3" if scheme == "s3" else "durable"
+            reason = f"`{error.name}` is not installed; it comes with `pip install 'instrc[{extra}]'`"
+        else:
+            return opened
+    raise SettingsError([problems.runs.UnusableSetting(what="place of traces", word=place, reason=reason)])
+
+
+_URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+"""What begins as a URL does, also after it was a `Path`; a drive of Windows has one letter."""
+
+
+def require_place(place: str | os.PathLike[str]) -> None:
+    """Refuse a place where no folder is and none can be made; the URL of a database is looked at when it is opened."""
+    if scheme_of(place):
+        return
+    reason = None
+    try:
+        if not stat.S_ISDIR(os.stat(place).st_mode):  # noqa: PTH116  -- any text, as the user wrote it
+            reason = "it is not a folder"
+    except FileNotFoundError:
+        if _URL.match(os.fspath(place)) is None:
+            return
+        reason = "runs are kept in a folder, or in the database of a URL such as `postgresql://HOST/NAME`"
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+    if reason is not None:
+        raise UnavailableError([problems.runs.UnusableStore(store=os.fspath(place)[:200], reason=reason)])
