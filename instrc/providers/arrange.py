@@ -50,9 +50,9 @@ class Arranger:
                 if self._are_alike(branches := listing(node.get(keyword))):
                     stack.append(branches[0])
                     continue
-                like = [(likeness(dereferenced(each, self._root), value), each) for each in listing(node.get(keyword))]
+                like = [(likeness(dereferenced(item, self._root), value), item) for item in listing(node.get(keyword))]
                 most = max((rank for rank, _ in like), default=None)
-                stack += [each for rank, each in reversed(like) if rank == most]
+                stack += [item for rank, item in reversed(like) if rank == most]
             stack += [*listing(node.get("allOf")), local_target(self._root, node.get("$ref"))]
 
     def _are_alike(self, branches: list[Json]) -> bool:
@@ -60,10 +60,10 @@ class Arranger:
         if not branches:
             return False
         if (known := self._alike.get(id(branches))) is None:
-            members = [mapping(mapping(each).get("properties")) for each in branches]
+            members = [mapping(mapping(item).get("properties")) for item in branches]
             plain = all(
-                mapping(each).keys() <= _PLAIN_OBJECT and all(mapping(part).keys() <= _PLAIN_VALUE for part in held.values())
-                for each, held in zip(branches, members, strict=True)
+                mapping(item).keys() <= _PLAIN_OBJECT and all(mapping(part).keys() <= _PLAIN_VALUE for part in held.values())
+                for item, held in zip(branches, members, strict=True)
             )
             known = plain and len({tuple(held) for held in members}) == 1
             self._alike[id(branches)] = known

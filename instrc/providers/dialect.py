@@ -368,8 +368,8 @@ def in_envelope(rules: Dialect, outer: Dialect) -> Dialect:
 
 def schema_in(payload: Json, dialect: Dialect) -> Json:
     """Return the schema that a payload carries; `LookupError` or `ValueError` if there is none."""
-    found = at(payload, pointer(dialect.where))
-    return loads(found) if isinstance(found, str) and dialect.where else found
+    result = at(payload, pointer(dialect.where))
+    return loads(result) if isinstance(result, str) and dialect.where else result
 
 
 def relaxed(dialect: Dialect) -> Dialect:

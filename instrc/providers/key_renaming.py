@@ -114,7 +114,7 @@ def _is_null_by_default(nodes: list[JsonObject], name: str) -> bool:
     """Return whether leaving a property out means null, by all that is said of it."""
     declared = [mapping(properties[name]) for node in nodes if name in (properties := mapping(node.get("properties")))]
     needed = any(name in required_names(node) for node in nodes)
-    return bool(declared) and not needed and all("default" in each and each["default"] is None for each in declared)
+    return bool(declared) and not needed and all("default" in item and item["default"] is None for item in declared)
 
 
 def _strings(node: JsonObject) -> Iterator[str]:
@@ -181,22 +181,22 @@ def shaped(value: Json, types: AbstractSet[str], read: ReadText) -> tuple[Json, 
 
     `read` gives the JSON that a text holds, or the text itself.
     """
-    found, steps = value, list[Shaping]()
+    result, steps = value, list[Shaping]()
     step: Shaping
-    while not is_one_of(found, types):
-        held = read(found) if isinstance(found, str) else found
-        if isinstance(found, str) and (isinstance(held, dict | list) or (not isinstance(held, str) and "array" not in types)):
-            step, found = "text-read", held
-        elif isinstance(found, list) and "array" not in types and len(found) == 1:
-            step, found = "unlisted", found[0]
-        elif isinstance(found, dict) and "array" in types:
-            step, found = "listed", [found]
+    while not is_one_of(result, types):
+        held = read(result) if isinstance(result, str) else result
+        if isinstance(result, str) and (isinstance(held, dict | list) or (not isinstance(held, str) and "array" not in types)):
+            step, result = "text-read", held
+        elif isinstance(result, list) and "array" not in types and len(result) == 1:
+            step, result = "unlisted", result[0]
+        elif isinstance(result, dict) and "array" in types:
+            step, result = "listed", [result]
         else:
             return value, ()
         steps.append(step)
         if len(steps) > _SHAPINGS:
             return value, ()
-    return found, tuple(steps)
+    return result, tuple(steps)
 
 
 def is_one_of(value: Json, types: AbstractSet[str]) -> bool:
@@ -230,9 +230,9 @@ def _first(value: Json, schemas: list[Json], renamer: KeyRenamer, path: Location
         if schemas and all(_is_closed_to(each, key, frozenset()) for each in schemas):
             return (*path, key)
     for step, item in value.items() if isinstance(value, dict) else enumerate(value):
-        found = _first(item, _schemas_below(nodes, step), renamer, (*path, step), levels - 1)
-        if found is not None:
-            return found
+        result = _first(item, _schemas_below(nodes, step), renamer, (*path, step), levels - 1)
+        if result is not None:
+            return result
     return None
 
 
@@ -248,17 +248,17 @@ def _is_closed_to(schema: Json, key: str, known: AbstractSet[str]) -> bool:
     if key in known:
         return False
     union = [*listing(schema.get("anyOf")), *listing(schema.get("oneOf"))]
-    return all(_is_closed_to(each, key, known) for each in union) if union else bool(known)
+    return all(_is_closed_to(item, key, known) for item in union) if union else bool(known)
 
 
 def _schemas_below(nodes: list[JsonObject], step: str | int) -> list[Json]:
     """Return the schemas of a property or an item, by all alternatives; none if one of them says nothing of it."""
     kind = "object" if isinstance(step, str) else "array"
-    found: list[Json] = []
+    result: list[Json] = []
     for node in nodes:
         below = schemas_of_key([node], step) if isinstance(step, str) else schemas_of_item([node], step)
         if said := list(below):
-            found += said
+            result += said
         elif _ELSEWHERE.isdisjoint(node) and kind in types_named(node, kind):
             return []
-    return found
+    return result

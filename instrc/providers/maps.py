@@ -39,14 +39,14 @@ def _maps(value: object, level: int) -> Iterator[JsonObject]:
     if isinstance(value, str | bytes | bytearray):
         value = _read(value)
     if isinstance(value, list | tuple):
-        for each in value:
-            yield from _maps(each, level + 1)
+        for item in value:
+            yield from _maps(item, level + 1)
         return
     if not isinstance(value, Mapping):
         _refuse(f"it is of the type {type(value).__name__}")
     inner = value.get("_meta", value.get("meta"))
     if isinstance(inner, Mapping) and META_KEY in inner:
-        yield from ({**each, **_output_of(value)} for each in _maps(inner[META_KEY], level + 1))
+        yield from ({**item, **_output_of(value)} for item in _maps(inner[META_KEY], level + 1))
     elif "instrc" in value:
         yield dict(value)
     elif "jsonrpc" in value and isinstance(value.get("result"), Mapping):
@@ -155,12 +155,12 @@ def records_in(map: object) -> Records:  # noqa: A002  -- the word for it everyw
     names to them, the result of `tools/list`, or the JSON text of any; a `CompileError` says what is wrong with it.
     A tool of MCP that carries no map was given to the model as it is.
     """
-    found: Records = {}
-    for each in _maps(map, 0):
-        found |= _records(each)
-    if not found:
+    result: Records = {}
+    for item in _maps(map, 0):
+        result |= _records(item)
+    if not result:
         _refuse("there is no map in it")
-    return found
+    return result
 
 
 def _records(map: JsonObject) -> Records:  # noqa: A002  -- as above
@@ -169,17 +169,17 @@ def _records(map: JsonObject) -> Records:  # noqa: A002  -- as above
     records = map["tools"] if "tools" in map else {_sent_name(map): map}
     if not isinstance(records, dict):
         _refuse(_NO_SCHEMA)
-    found: Records = {}
+    result: Records = {}
     for name, record in records.items():
         if not isinstance(record, dict) or "schema" not in record:
             _refuse(_NO_SCHEMA)
-        found[name] = record
-    for name, record in found.items():
+        result[name] = record
+    for name, record in result.items():
         if not isinstance(name, str):
             _refuse("the name of a tool in it is not a text")
         if (damage := _damage(record)) is not None:
             _refuse(damage)
-    return found
+    return result
 
 
 def _sent_name(record: JsonObject) -> str:

@@ -90,12 +90,12 @@ def dialect(target: str | Dialect) -> Dialect:
     """Return a target by its name, or the value itself; an unknown name is an `unknown-target` problem."""
     if isinstance(target, Dialect):
         return target
-    found = known_target(text("target", target))
-    if found is None:
+    result = known_target(text("target", target))
+    if result is None:
         from instrc.problems.suggest import nearest
 
         raise SettingsError([UnknownTarget(target=target, nearest=tuple(nearest(target, targets())), known=tuple(targets()))])
-    return found
+    return result
 
 
 _CONSTRAINTS = (

@@ -45,7 +45,7 @@ def entry_for(name: str, entries: Sequence[ByPattern]) -> ByPattern | None:
     """Return the first entry for a name: one with a pattern that it matches, or with none."""
     likely = set(candidates([entry.pattern for entry in entries if entry.pattern is not None], name))
     return next(
-        (each for each in entries if each.pattern is None or (each.pattern in likely and may_match(each.pattern, name))), None
+        (item for item in entries if item.pattern is None or (item.pattern in likely and may_match(item.pattern, name))), None
     )
 
 
@@ -66,23 +66,23 @@ def _with_arguments(task: Json, change: Callable[[Json, Sequence[str]], Json], r
         return task
     tool = task.get("tool")
     texts = raw.get(tool, ()) if isinstance(tool, str) else ()
-    made = change(task.get("arguments"), texts)
-    return task if made is None else {**task, "arguments": made}
+    built = change(task.get("arguments"), texts)
+    return task if built is None else {**task, "arguments": built}
 
 
 def _arguments_as_object(entries: Json, texts: Sequence[str]) -> JsonObject | None:
     """Return the arguments as an object; `None` where they are not well written, which is found when the plan is validated."""
     if not isinstance(entries, list):
         return None
-    found: dict[str, Json] = {}
+    result: dict[str, Json] = {}
     for entry in entries:
         if not isinstance(entry, dict) or not all(isinstance(entry.get(part), str) for part in _PARTS):
             return None
         name, kind, text = (as_text(entry[part]) for part in _PARTS)
-        if name in found or kind not in {"value", *_REFERENCES}:
+        if name in result or kind not in {"value", *_REFERENCES}:
             return None
-        found[name] = argument_value(text, raw=name in texts) if kind == "value" else {kind: text}
-    return found
+        result[name] = argument_value(text, raw=name in texts) if kind == "value" else {kind: text}
+    return result
 
 
 def to_uniform(plan: Json, raw: Raw) -> Json:
@@ -187,15 +187,15 @@ class Decoder(ABC):
 
     def _pairs(self, codec: PairsCodec, value: list[Json], level: int) -> Json:
         entries = [self.decode(entry_codec(codec, item), item, level + 1) for item in value]
-        found: JsonObject = {}
+        result: JsonObject = {}
         for item in entries:
             key = item.get("key") if isinstance(item, dict) else None
             if not isinstance(item, dict) or not isinstance(key, str) or "value" not in item:
                 return value
-            if key in found:
+            if key in result:
                 self.repeated[key] = None
-            found[key] = item["value"]
-        return found
+            result[key] = item["value"]
+        return result
 
     def _object(self, codec: ObjectCodec, value: dict[str, Json], level: int) -> Json:
         members, more, tag = codec.members, codec.more, codec.tag
@@ -275,9 +275,9 @@ class Decoder(ABC):
             return self.decode(chosen.codec, value, level + 1)
         if self._text_reader is not None:
             types = frozenset(kind for each in codec.of for kind in self._types(each.when))
-            found, steps = shaped(value, types, self._text_reader)
+            result, steps = shaped(value, types, self._text_reader)
             if steps:
-                return self._chosen(codec, found, level)
+                return self._chosen(codec, result, level)
         alike = [each for each in codec.of if not (types := self._types(each.when)) or is_one_of(value, types)]
         for each in alike:  # the case of a value may be all that is wrong
             if each.codec is not None and self._definitions.accepts(each.when, self.normal(each.codec, value, level + 1)):
@@ -291,9 +291,9 @@ class Decoder(ABC):
         if named is not None and named.key is None:
             return None
         for choice in ([] if named is None else [named], codec.of.values()):
-            for each in choice:
-                if each.key is not None and each.key in value:
-                    return self.decode(each.codec, value[each.key], level + 1)
+            for item in choice:
+                if item.key is not None and item.key in value:
+                    return self.decode(item.codec, value[item.key], level + 1)
         return value
 
     @abstractmethod
@@ -329,15 +329,15 @@ def other_codec(codec: ObjectCodec, name: str) -> Codec:
     """Return the codec of a property that is not declared, which may hang on its name."""
     if codec.declared is not None and name in codec.declared:
         return None
-    found = entry_for(name, codec.by)
-    return codec.other if found is None else found.codec
+    result = entry_for(name, codec.by)
+    return codec.other if result is None else result.codec
 
 
 def entry_codec(codec: PairsCodec, pair: Json) -> Codec:
     """Return the codec of an entry of a map, which may hang on its key."""
     if codec.by and isinstance(pair, dict) and isinstance(key := pair.get("key"), str):
-        found = entry_for(key, codec.by)
-        return codec.item if found is None else found.codec
+        result = entry_for(key, codec.by)
+        return codec.item if result is None else result.codec
     return codec.item
 
 
@@ -424,20 +424,22 @@ class Transcoder(Decoder):
         return [self.encode(entry_codec(codec, pair), pair, level + 1) for pair in pairs]
 
     def _tuple_out(self, codec: TupleCodec, value: list[Json], level: int) -> Json:
-        found: dict[str, Json] = dict(zip(codec.keys, value, strict=False))
+        result: dict[str, Json] = dict(zip(codec.keys, value, strict=False))
         if len(value) > len(codec.keys):
             if codec.more is None:
                 message = "the array has more places than the target was told of"
                 raise Inexpressible(message)
-            found[codec.more] = value[len(codec.keys) :]
-        return self.encode(codec.item, found, level + 1)
+            result[codec.more] = value[len(codec.keys) :]
+        return self.encode(codec.item, result, level + 1)
 
     def _alternative(self, codec: UnionCodec | ChoiceCodec, value: Json, level: int) -> Json:
         """Encode a value as the first alternative that can express it; objects and lists once each, failures included."""
         known = self._written.get((id(codec), id(value)))
         if known is None:
-            found = self._of_union(codec, value, level) if isinstance(codec, UnionCodec) else self._of_choice(codec, value, level)
-            known = codec, value, list(islice(found, 1))
+            result = (
+                self._of_union(codec, value, level) if isinstance(codec, UnionCodec) else self._of_choice(codec, value, level)
+            )
+            known = codec, value, list(islice(result, 1))
             if isinstance(value, dict | list):
                 self._written[id(codec), id(value)] = known
         if not known[2]:
@@ -447,20 +449,20 @@ class Transcoder(Decoder):
 
     def _of_union(self, codec: UnionCodec, value: Json, level: int) -> Iterator[Json]:
         """Yield the encodings of a value by the alternatives that decode to it again."""
-        for each in codec.of:
-            for sent in self._encode_alternative(each.codec, each.when, value, level):
+        for item in codec.of:
+            for sent in self._encode_alternative(item.codec, item.when, value, level):
                 if equal(self.decode(codec, sent, level), value):
                     yield sent
 
     def _of_choice(self, codec: ChoiceCodec, value: Json, level: int) -> Iterator[Json]:
-        for label, each in codec.of.items():
-            if each.key is None:
+        for label, item in codec.of.items():
+            if item.key is None:
                 if value is None:
                     yield {"choice": label}
                 continue
-            for sent in self._encode_alternative(each.codec, each.when, value, level):
-                if equal(self.decode(each.codec, sent, level), value):
-                    yield {"choice": label, each.key: sent}
+            for sent in self._encode_alternative(item.codec, item.when, value, level):
+                if equal(self.decode(item.codec, sent, level), value):
+                    yield {"choice": label, item.key: sent}
 
     def _encode_alternative(self, codec: Codec, when: Json, value: Json, level: int) -> Iterator[Json]:
         """Yield a value as one alternative writes it, if the alternative can express it and accepts the result."""

@@ -48,8 +48,8 @@ def json_of(value: object) -> Json:
 def _json_of(value: object, level: int, known: dict[int, tuple[object, object]]) -> object:
     """Return an object as JSON; `known` has what was met, by its identity, and keeps it, as objects need not be hashable."""
     if isinstance(value, Enum):
-        found: object = value.value
-        return found
+        result: object = value.value
+        return result
     if value is None or isinstance(value, str | bytes | bytearray | int | float):
         return bytes(value) if isinstance(value, bytearray) else value
     if level > PLAIN_LEVELS:
@@ -155,7 +155,7 @@ def _told(read: Readings, repeated: tuple[str, ...]) -> Readings:
     """Return readings whose calls say which of their keys the text of the answer has twice in one object."""
     if not repeated:
         return read
-    first, other = (each and replace(each, calls=with_repeated(each.calls, repeated)) for each in (read.first, read.other))
+    first, other = (item and replace(item, calls=with_repeated(item.calls, repeated)) for item in (read.first, read.other))
     return read._replace(first=first or read.first, other=other)
 
 
@@ -163,9 +163,9 @@ def _of_value(answer: Json, owns: OwnershipOf, names: frozenset[str], text: RawC
     """Return what a value holds; `text` is how it was read, if it came as one."""
     bare = RawReply((RawCall(None, answer) if text is None else text,))
     if isinstance(answer, list):
-        found = _of_list(answer, names)
-        if found is not None:
-            return Readings(replace(found, envelope=True), bare)
+        result = _of_list(answer, names)
+        if result is not None:
+            return Readings(replace(result, envelope=True), bare)
         fragments = as_texts(answer) if all(isinstance(item, str) for item in answer) else []
         return Readings(bare, _of_text("".join(fragments), owns, names).first if fragments else None)
     if not isinstance(answer, dict):
@@ -173,18 +173,18 @@ def _of_value(answer: Json, owns: OwnershipOf, names: frozenset[str], text: RawC
     if "ResponseMetadata" in answer and isinstance(stream := answer.get("stream"), list):  # Bedrock's ConverseStream
         return _of_value(stream, owns, names)
     inner = unwrapped(answer)
-    found = response(inner)
-    if found is None and (is_part(inner) or _is_named_call(inner, names)):
-        found = content([inner])
-    if found is None and (joined := assemble([inner])) is not None:
-        found = response(joined)
-    if found is None:
+    result = response(inner)
+    if result is None and (is_part(inner) or _is_named_call(inner, names)):
+        result = content([inner])
+    if result is None and (joined := assemble([inner])) is not None:
+        result = response(joined)
+    if result is None:
         return Readings(bare)
     ours = owns(answer)
-    found = replace(found, envelope=True)
+    result = replace(result, envelope=True)
     if ours.all:
-        return Readings(bare, found, equal=True)
-    return Readings(found, bare if ours.any else None)
+        return Readings(bare, result, equal=True)
+    return Readings(result, bare if ours.any else None)
 
 
 def _of_list(answer: list[Json], names: frozenset[str]) -> RawReply | None:

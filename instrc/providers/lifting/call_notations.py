@@ -55,8 +55,8 @@ def separated(call: RawCall) -> tuple[RawCall, ...]:
     """Return the calls below one of `multi_tool_use.parallel`, or below its arguments alone; the call itself if it is another."""
     if call.name is not None and call.name not in _NAMES:
         return (call,)
-    found = separate_calls(call.arguments, call.id)
-    return tuple(found) if found else (call,)
+    result = separate_calls(call.arguments, call.id)
+    return tuple(result) if result else (call,)
 
 
 def separate_calls(value: Json, call_id: str | None = None) -> list[RawCall]:
@@ -64,13 +64,13 @@ def separate_calls(value: Json, call_id: str | None = None) -> list[RawCall]:
     uses = value.get("tool_uses") if isinstance(value, dict) and len(value) == 1 else None
     if not isinstance(uses, list):
         return []
-    found: list[RawCall] = []
+    result: list[RawCall] = []
     for use in uses:
         name = use.get("recipient_name") if isinstance(use, dict) else None
         if not isinstance(use, dict) or not isinstance(name, str):
             return []
-        found.append(raw_call(name, use.get("parameters"), call_id))
-    return found
+        result.append(raw_call(name, use.get("parameters"), call_id))
+    return result
 
 
 def python_calls(text: str) -> list[RawCall]:
@@ -97,7 +97,7 @@ def _in_python_call(node: ast.AST) -> RawCall:
         case ast.Call(func=ast.Name(id="print"), args=[shown], keywords=[]):
             return _in_python_call(shown)
         case ast.Call(func=called, args=[], keywords=named):
-            return RawCall(_name(called), {_key(each.arg): _literal(each.value) for each in named})
+            return RawCall(_name(called), {_key(item.arg): _literal(item.value) for item in named})
         case ast.Call(func=called, args=[ast.Dict() as one], keywords=[]):
             return RawCall(_name(called), _literal(one))
     raise ValueError(node)
@@ -138,9 +138,9 @@ def _literal(node: ast.AST | None) -> Json:
         case ast.List(elts=items):
             return [_literal(item) for item in items]
         case ast.Dict(keys=keys, values=values):
-            made = {_key(_literal(key)): _literal(value) for key, value in zip(keys, values, strict=True)}
-            if len(made) == len(keys):
-                return made  # of a key that is written twice nobody knows which value counts
+            built = {_key(_literal(key)): _literal(value) for key, value in zip(keys, values, strict=True)}
+            if len(built) == len(keys):
+                return built  # of a key that is written twice nobody knows which value counts
     raise ValueError(node)
 
 
@@ -188,16 +188,16 @@ def json_calls(text: str) -> list[RawCall]:
     text = text.strip()
     if not text.startswith(("{", "[")):
         return []
-    found: list[RawCall] = []
+    result: list[RawCall] = []
     for value, written in _values(text):
         if written is not None:
-            found += with_repeated(_named_calls(value), repeated_keys(written, value))
-        elif isinstance(value, str) and not found and (repaired := loose_json(value)) is not None:
-            found += [replace(call, loose=value) for call in _named_calls(loads(repaired))]
+            result += with_repeated(_named_calls(value), repeated_keys(written, value))
+        elif isinstance(value, str) and not result and (repaired := loose_json(value)) is not None:
+            result += [replace(call, loose=value) for call in _named_calls(loads(repaired))]
         elif isinstance(value, str) and ends_early(value):
             name = re.search(r'"name"\s*:\s*"([^"\\]+)"', value)
-            found.append(RawCall(name[1] if name else None, value, None, "it has no end", partial=True))
-    return found
+            result.append(RawCall(name[1] if name else None, value, None, "it has no end", partial=True))
+    return result
 
 
 def _values(text: str) -> Iterator[tuple[Json, str | None]]:
@@ -225,15 +225,15 @@ def _named_calls(value: Json) -> list[RawCall]:
 
 def end_of(run: re.Pattern[str], text: str, place: int) -> int:
     """Return where a run that begins at a place ends."""
-    found = run.match(text, place)
-    return place if found is None else found.end()
+    result = run.match(text, place)
+    return place if result is None else result.end()
 
 
 def tagged(text: str) -> tuple[list[RawCall], str]:
     """Return the calls between marks of one kind, and the text around them."""
     for form, read in _FORMS:
-        if found := [CallsIn(*match.span(), calls) for match in form.finditer(text) if (calls := read(match))]:
-            return taken_out(text, found)
+        if result := [CallsIn(*match.span(), calls) for match in form.finditer(text) if (calls := read(match))]:
+            return taken_out(text, result)
     return [], text
 
 
@@ -266,15 +266,15 @@ def _mistral(match: re.Match[str]) -> list[RawCall]:
     body = match["body"].strip()
     if body.startswith(("[", "{")):
         return json_calls(body)
-    found: list[RawCall] = []
+    result: list[RawCall] = []
     place = 0
     while call := _MISTRAL_NAME.match(body, place):
         read = value_at(body, call.end())
         if read is None:
-            return [*found, _marked_call(call["name"], body[call.end() :], ended=False)]
-        found.append(call_at(call["name"], body, call.end(), read))
+            return [*result, _marked_call(call["name"], body[call.end() :], ended=False)]
+        result.append(call_at(call["name"], body, call.end(), read))
         place = end_of(_SPACE, body, read[1])
-    return found
+    return result
 
 
 def _json_or_python(match: re.Match[str]) -> list[RawCall]:
@@ -348,14 +348,14 @@ _FUNCTION = re.compile(r"<function(?:=|\s+name=)[\"']?(?P<name>[^>\"']+)[\"']?>(
 
 
 def _functions(text: str, *, ended: bool = False) -> list[RawCall]:
-    found = []
+    result = []
     for match in _FUNCTION.finditer(text):
         body = match["body"].strip()
         if body.startswith("{"):
-            found.append(raw_call(match["name"].strip(), body))
+            result.append(raw_call(match["name"].strip(), body))
         else:
-            found.append(_elements(match["name"], body, ended=ended or bool(match["end"])))
-    return found
+            result.append(_elements(match["name"], body, ended=ended or bool(match["end"])))
+    return result
 
 
 _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[RawCall]]], ...] = (

@@ -55,8 +55,8 @@ def completion(answer: JsonObject) -> RawReply | None:
         first = next(iter(listing(answer.get(key))), None)
         if isinstance(first, str) and key == "predictions":
             return content(first)
-        if isinstance(first, dict) and (found := _of_shape(first, several=True)) is not None:
-            return found
+        if isinstance(first, dict) and (result := _of_shape(first, several=True)) is not None:
+            return result
     if answer.get("status") == "succeeded" and (pieces := _texts(answer.get("output"))):
         return content("".join(pieces))
     return _of_shape(answer, several=False)
@@ -85,8 +85,8 @@ def _reason_beside(answer: JsonObject) -> Json:
 
 
 def _texts(items: Json) -> list[str]:
-    found = [item for item in listing(items) if isinstance(item, str)]
-    return found if len(found) == len(listing(items)) else []
+    result = [item for item in listing(items) if isinstance(item, str)]
+    return result if len(result) == len(listing(items)) else []
 
 
 def is_ended(answer: Json) -> bool:
@@ -118,17 +118,17 @@ def _langchain(answer: JsonObject) -> RawReply | None:
     beside = answer.get("additional_kwargs")
     if not answer.get("tool_calls") and not answer.get("invalid_tool_calls") and isinstance(beside, dict):
         answer = {**answer, "tool_calls": beside.get("tool_calls"), "function_call": beside.get("function_call")}
-    found = message(answer)
-    if found.refusal is None and isinstance(beside, dict) and isinstance(refusal := beside.get("refusal"), str) and refusal:
-        found |= RawReply(refusal=refusal)
+    result = message(answer)
+    if result.refusal is None and isinstance(beside, dict) and isinstance(refusal := beside.get("refusal"), str) and refusal:
+        result |= RawReply(refusal=refusal)
     unread = answer.get("invalid_tool_calls")
     for call in unread if isinstance(unread, list) else ():
         if isinstance(call, dict):
             known = raw_call(call.get("name"), call.get("args"), call.get("id"))
             if known.unreadable is None and not isinstance(known.arguments, dict):
                 known = RawCall(known.name, call.get("args"), known.id, str(call.get("error") or "it is not JSON"))
-            found |= RawReply((known,))
-    return found | _end_of_langchain(mapping(answer.get("response_metadata")))
+            result |= RawReply((known,))
+    return result | _end_of_langchain(mapping(answer.get("response_metadata")))
 
 
 def _pydantic_ai(answer: JsonObject) -> RawReply | None:
@@ -144,7 +144,7 @@ def _deferred(answer: JsonObject) -> RawReply | None:
     if "metadata" not in answer or not isinstance(calls, list) or not isinstance(approvals, list):
         return None
     parts = [*calls, *approvals]
-    requested = all(isinstance(each, dict) and each.get("part_kind") == "tool-call" for each in parts)
+    requested = all(isinstance(item, dict) and item.get("part_kind") == "tool-call" for item in parts)
     return content(parts) if parts and requested else None
 
 
@@ -153,11 +153,11 @@ def _llama_index(answer: JsonObject) -> RawReply | None:
     said = answer.get("message", answer)
     if not isinstance(said, dict) or not isinstance(said.get("blocks"), list):
         return None
-    found = content(said["blocks"])
+    result = content(said["blocks"])
     beside = said.get("additional_kwargs")
-    if not found.calls and isinstance(beside, dict):
-        found |= message({"tool_calls": beside.get("tool_calls")})
-    return found | _end_of_raw(answer.get("raw"))
+    if not result.calls and isinstance(beside, dict):
+        result |= message({"tool_calls": beside.get("tool_calls")})
+    return result | _end_of_raw(answer.get("raw"))
 
 
 def _llama_index_completion(answer: dict[str, Json]) -> RawReply | None:
@@ -227,13 +227,13 @@ READERS: tuple[Callable[[JsonObject], RawReply | None], ...] = (
 
 def _end_of_langchain(about: JsonObject) -> RawReply:
     """Return why an answer ended, from what LangChain keeps of the response: in the words of most, of Responses, of Gemini."""
-    found = join_replies(stop_reply(about.get(key)) for key in ("finish_reason", "stop_reason", "stopReason", "done_reason"))
-    found |= stop_reply(mapping(about.get("incomplete_details")).get("reason"))
+    result = join_replies(stop_reply(about.get(key)) for key in ("finish_reason", "stop_reason", "stopReason", "done_reason"))
+    result |= stop_reply(mapping(about.get("incomplete_details")).get("reason"))
     if isinstance(blocked := mapping(about.get("prompt_feedback")).get("block_reason"), str):
-        found |= RawReply(refusal=blocked)
+        result |= RawReply(refusal=blocked)
     if about.get("status") == "failed":
-        found |= RawReply(failure=text_of(mapping(about.get("error")).get("message")) or "failed")
-    return found
+        result |= RawReply(failure=text_of(mapping(about.get("error")).get("message")) or "failed")
+    return result
 
 
 def _end_of_raw(raw: Json) -> RawReply:
@@ -359,7 +359,7 @@ _LEVELS = 6
 def unwrapped(answer: JsonObject) -> JsonObject:
     """Return the response that an object is wrapped around; the object itself if it is no wrapper."""
     for _ in range(_LEVELS):
-        inner = next((found for take in _WRAPPERS if (found := take(answer)) is not None), None)
+        inner = next((result for take in _WRAPPERS if (result := take(answer)) is not None), None)
         if inner is None:
             break
         answer = inner
@@ -427,8 +427,8 @@ def _of_prediction(answer: JsonObject) -> JsonObject | None:
 def _of_node(answer: JsonObject) -> JsonObject | None:
     """Return what the only node of an update of a graph of LangGraph brings."""
     held = next(iter(answer.values())) if len(answer) == 1 else None
-    told = isinstance(held, dict) and held.keys() == {"messages"} and isinstance(held["messages"], list)
-    return held if isinstance(held, dict) and told else None
+    reported = isinstance(held, dict) and held.keys() == {"messages"} and isinstance(held["messages"], list)
+    return held if isinstance(held, dict) and reported else None
 
 
 _WRAPPERS: tuple[Callable[[JsonObject], JsonObject | None], ...] = (
@@ -451,7 +451,7 @@ _PARTS_OF_MCP = frozenset({"text", "image", "audio", "resource", "resource_link"
 def response(answer: JsonObject) -> RawReply | None:
     """Return what a whole response, or its message, holds; `None` if it is neither."""
     answer = unwrapped(answer)
-    return next((found for reader in _READERS if (found := reader(answer)) is not None), None)
+    return next((result for reader in _READERS if (result := reader(answer)) is not None), None)
 
 
 def _error(answer: JsonObject) -> RawReply | None:
@@ -482,10 +482,10 @@ def _choices(answer: JsonObject) -> RawReply | None:
     choices = answer.get("choices")
     if not isinstance(choices, list):
         return None
-    found = [choice for choice in choices if isinstance(choice, dict)]
-    if len(found) < len(choices) or (found and "delta" in found[0] and "message" not in found[0]):
+    result = [choice for choice in choices if isinstance(choice, dict)]
+    if len(result) < len(choices) or (result and "delta" in result[0] and "message" not in result[0]):
         return None  # a piece of a stream is joined first
-    return choice_of(found[0]) if found else RawReply()
+    return choice_of(result[0]) if result else RawReply()
 
 
 def _choice(answer: JsonObject) -> RawReply | None:
@@ -498,13 +498,13 @@ def _candidates(answer: JsonObject) -> RawReply | None:
     candidates, feedback = answer.get("candidates"), first(answer, "promptFeedback", "prompt_feedback")
     if not isinstance(candidates, list) and not isinstance(feedback, dict):
         return None
-    found = RawReply()
+    result = RawReply()
     for candidate in (candidates or ())[:1] if isinstance(candidates, list) else ():
         if isinstance(candidate, dict):
-            found |= candidate_of(candidate)
+            result |= candidate_of(candidate)
     if isinstance(feedback, dict) and (reason := first(feedback, "blockReason", "block_reason")):
-        found |= RawReply(refusal=str(reason).rsplit(".", 1)[-1])
-    return found
+        result |= RawReply(refusal=str(reason).rsplit(".", 1)[-1])
+    return result
 
 
 def _candidate(answer: JsonObject) -> RawReply | None:
@@ -521,10 +521,10 @@ def _output(answer: JsonObject) -> RawReply | None:
     is_response = any(answer.get("object") == kind for kind in ("response", "realtime.response"))
     if not is_response and not typed and not all(map(is_part, output)):
         return None
-    found = join_replies(part(item) for item in output if isinstance(item, dict))
+    result = join_replies(part(item) for item in output if isinstance(item, dict))
     details = first(answer, "incomplete_details", "status_details")
-    found |= stop_reply(details.get("reason") if isinstance(details, dict) else None) | stop_reply(answer.get("status"))
-    return found | RawReply(cut=answer.get("status") == "incomplete" and found.refusal is None)
+    result |= stop_reply(details.get("reason") if isinstance(details, dict) else None) | stop_reply(answer.get("status"))
+    return result | RawReply(cut=answer.get("status") == "incomplete" and result.refusal is None)
 
 
 def _mcp(answer: JsonObject) -> RawReply | None:

@@ -224,7 +224,7 @@ class Lifted:
             case "empty" | "malformed":
                 return (NoAnswer(at=at, said=self.malformed or (PAUSED if self.paused else self.text)),)
             case "invalid":
-                return tuple(InvalidAnswer(at=at, pointer=each.instance, reason=each.message) for each in self.invalid)
+                return tuple(InvalidAnswer(at=at, pointer=item.instance, reason=item.message) for item in self.invalid)
             case other:
                 assert_never(other)
 
@@ -348,12 +348,12 @@ def _lifted(reply: RawReply, records: Records) -> Lifted:
 def _without_doubles(calls: tuple[RawCall, ...]) -> tuple[tuple[RawCall, ...], frozenset[str]]:
     """Return calls without those that are told once more, of the same id, tool and arguments; and ids that several have."""
     counts = Counter(call.id for call in calls if call.id)
-    found: list[RawCall] = []
+    result: list[RawCall] = []
     for call in calls:
-        if not (call.id and counts[call.id] > 1 and call in found):
-            found.append(call)
-    counts = Counter(call.id for call in found if call.id)
-    return tuple(found), frozenset(name for name, count in counts.items() if name and count > 1)
+        if not (call.id and counts[call.id] > 1 and call in result):
+            result.append(call)
+    counts = Counter(call.id for call in result if call.id)
+    return tuple(result), frozenset(name for name, count in counts.items() if name and count > 1)
 
 
 def _with_calls_in_text(reply: RawReply, records: Records) -> RawReply:
@@ -376,9 +376,9 @@ def _with_calls_in_text(reply: RawReply, records: Records) -> RawReply:
         return replace(reply, calls=tuple(ours), envelope=True)
     if reply.calls:
         return reply
-    found = [extract_tool_calls(text, known) for text in reply.texts]
+    result = [extract_tool_calls(text, known) for text in reply.texts]
     reply = replace(reply, texts=()) | join_replies(
-        RawReply(tuple(said.calls), (said.rest,) if said.rest.strip() else (), cut=said.unended) for said in found
+        RawReply(tuple(said.calls), (said.rest,) if said.rest.strip() else (), cut=said.unended) for said in result
     )
     if not reply.calls and len(reply.texts) == 1 and (fenced := _value_in(reply.texts[0], records)) is not None:
         return replace(reply, calls=(fenced[0],), texts=(fenced[1],) if fenced[1] else ())
@@ -404,7 +404,7 @@ def _value_in(text: str, records: Records) -> tuple[RawCall, str] | None:
 
 def _with_calls_apart(reply: RawReply, records: Records) -> RawReply:
     """Divide calls of `multi_tool_use.parallel`, unless a tool of ours has such a name."""
-    apart = [each for call in reply.calls for each in ((call,) if named(call.name, records)[0] else separated(call))]
+    apart = [item for call in reply.calls for item in ((call,) if named(call.name, records)[0] else separated(call))]
     return replace(reply, calls=tuple(apart))
 
 
@@ -420,9 +420,9 @@ def _with_text_as_value(reply: RawReply, records: Records) -> RawReply:
     reply = replace(reply, cut=reply.cut or unended)
     if len(records) != 1 or not last.strip():
         return reply
-    found: list[tuple[RawCall, list[str]]] = [(raw_call(None, "".join(reply.texts)), [])]
-    found += [(raw_call(None, text), [*said[:place], *said[place + 1 :]]) for place, text in reversed([*enumerate(said)])]
-    one, left = min(found, key=lambda reading: _unlikeliness(reading[0], records))
+    result: list[tuple[RawCall, list[str]]] = [(raw_call(None, "".join(reply.texts)), [])]
+    result += [(raw_call(None, text), [*said[:place], *said[place + 1 :]]) for place, text in reversed([*enumerate(said)])]
+    one, left = min(result, key=lambda reading: _unlikeliness(reading[0], records))
     return replace(reply, calls=(one,), texts=tuple(left)) if one.unreadable is None or one.partial else reply
 
 
@@ -438,9 +438,9 @@ def _with_value_in_text(reply: RawReply, records: Records) -> RawReply:
         return reply
     unread = [call.arguments for call in reply.calls if call.unreadable is not None and not call.partial]
     texts = [text for text in (unread or reply.texts) if isinstance(text, str)]
-    if len(texts) != 1 or len(reply.calls) != len(unread) or (found := _value_in(texts[0], records)) is None:
+    if len(texts) != 1 or len(reply.calls) != len(unread) or (result := _value_in(texts[0], records)) is None:
         return reply
-    value, rest = found
+    value, rest = result
     return replace(reply, calls=(value,), texts=(rest,) if rest else ()) if _ownership(value.arguments, records).all else reply
 
 
@@ -454,20 +454,20 @@ def _is_output(target: Json) -> bool:
 
 def _with_ids_told(calls: Iterable[LiftedCall], repeated: frozenset[str]) -> tuple[LiftedCall, ...]:
     """Return calls, each of which says if another one before it has its id: their results are indistinguishable."""
-    found: list[LiftedCall] = []
+    result: list[LiftedCall] = []
     seen: set[str] = set()
     for call in calls:
         again = call.id in seen
-        found.append(replace(call, repairs=(*call.repairs, Repair("", "repeated-id", call.id))) if again else call)
+        result.append(replace(call, repairs=(*call.repairs, Repair("", "repeated-id", call.id))) if again else call)
         seen |= {call.id} if call.id is not None and call.id in repeated else set()
-    return tuple(found)
+    return tuple(result)
 
 
 def _call(one: RawCall, records: Records, *, enveloped: bool, cut: bool) -> LiftedCall:
     """Lift one call."""
     record, otherwise = named(one.name, records)
     if record is None and one.name is None:
-        record = next((each for each in records.values() if _ownership(one.arguments, {"": each}).all), None)
+        record = next((item for item in records.values() if _ownership(one.arguments, {"": item}).all), None)
     read = None if record is None or (one.unreadable and (enveloped or one.partial)) else repair(record, one.arguments)
     if one.loose is not None and record is not None and read is not None and read.violations and not enveloped:
         as_text = repair(record, one.loose)  # a bare text may be the value itself
@@ -552,7 +552,7 @@ def _of_mcp(said: Json) -> tuple[Json, bool] | None:
     if isinstance(structured, dict) and not failed:
         return structured, False
     texts = [part.get("text") if isinstance(part, dict) and part.get("type") == "text" else None for part in content]
-    lines = [each for each in texts if isinstance(each, str)]
+    lines = [item for item in texts if isinstance(item, str)]
     return ("\n".join(lines) if len(lines) == len(content) else content), failed
 
 
@@ -584,9 +584,9 @@ def named(name: str | None, records: Records) -> tuple[JsonObject | None, bool]:
     while (stripped := _BESIDE.sub("", bare)) != bare:
         bare = stripped
     for start in (0, *(end.end() for end in _NAMESPACE.finditer(bare))):
-        found = _fitting(bare[start:], records)
-        if len(found) == 1:
-            return found[0], True
+        result = _fitting(bare[start:], records)
+        if len(result) == 1:
+            return result[0], True
     return None, False
 
 

@@ -15,25 +15,25 @@ _VALUES = (("stringValue", "string_value"), ("numberValue", "number_value"), ("b
 
 def joined_calls(parts: JsonArray) -> JsonArray:
     """Return the parts of an answer with each call in one piece."""
-    made: JsonArray = []
+    built: JsonArray = []
     open_call: JsonObject | None = None
     for part in parts:
         call = first(part, "functionCall", "function_call") if isinstance(part, dict) else None
         if not isinstance(call, dict):
-            made.append(part)
+            built.append(part)
             continue
         more = first(call, "partialArgs", "partial_args")
         if not isinstance(more, list) and not continues_later(call) and (open_call is None or call.get("name")):
-            made.append(part)
+            built.append(part)
             continue
         if open_call is None or call.get("name"):
             open_call = {"name": call.get("name"), "id": call.get("id"), "args": call.get("args") or {}}
-            made.append({"functionCall": open_call})
+            built.append({"functionCall": open_call})
         open_call["willContinue"] = continues_later(call)
-        for each in more if isinstance(more, list) else ():
-            if isinstance(each, dict):
-                _put(open_call, first(each, "jsonPath", "json_path"), each)
-    return made
+        for item in more if isinstance(more, list) else ():
+            if isinstance(item, dict):
+                _put(open_call, first(item, "jsonPath", "json_path"), item)
+    return built
 
 
 def _put(call: JsonObject, path: Json, said: JsonObject) -> None:
@@ -193,10 +193,10 @@ def _call(item: dict[str, Json], call_id: Json, *, wanted: bool, custom: bool = 
     if not wanted:
         return RawReply()
     said = first(item, *_ARGUMENTS)
-    found = raw_call(first(item, *_NAMES), said, call_id)
-    if custom and isinstance(said, str) and not isinstance(found.arguments, dict):
-        found = RawCall(found.name, {"input": said}, found.id)  # a tool that takes a text is lowered as one with this property
-    return RawReply(calls=(replace(found, partial=True) if continues_later(item) else found,))
+    result = raw_call(first(item, *_NAMES), said, call_id)
+    if custom and isinstance(said, str) and not isinstance(result.arguments, dict):
+        result = RawCall(result.name, {"input": said}, result.id)  # a tool that takes a text is lowered as one with this property
+    return RawReply(calls=(replace(result, partial=True) if continues_later(item) else result,))
 
 
 def content(parts: Json, *, calls: bool = True) -> RawReply:
@@ -217,13 +217,13 @@ def message(said: Json) -> RawReply:
     if not isinstance(said, dict):
         return RawReply()
     refusal = said.get("refusal")
-    found = RawReply(refusal=refusal) if isinstance(refusal, str) and refusal else RawReply()
+    result = RawReply(refusal=refusal) if isinstance(refusal, str) and refusal else RawReply()
     listed = first(said, "tool_calls", "toolCalls")
-    found |= join_replies(part(call) for call in (listed if isinstance(listed, list) else ()) if isinstance(call, dict))
+    result |= join_replies(part(call) for call in (listed if isinstance(listed, list) else ()) if isinstance(call, dict))
     if isinstance(call := said.get("function_call"), dict):
-        found |= part({"function_call": call})
+        result |= part({"function_call": call})
     parts = next((said[key] for key in ("content", "parts", "blocks", "items") if key in said), None)
-    return found | content(parts, calls=not found.calls)  # a framework leaves them there in the provider's own form as well
+    return result | content(parts, calls=not result.calls)  # a framework leaves them there in the provider's own form as well
 
 
 def is_choice(item: Json) -> bool:
@@ -233,11 +233,11 @@ def is_choice(item: Json) -> bool:
 
 def choice_of(choice: JsonObject) -> RawReply:
     """Return what one choice holds."""
-    found = stop_reply(choice.get("finish_reason"))
+    result = stop_reply(choice.get("finish_reason"))
     if isinstance(said := choice.get("message"), dict):
-        return found | message(said)
+        return result | message(said)
     text = choice.get("text")  # plain completions
-    return found | RawReply(texts=(text,)) if isinstance(text, str) else found
+    return result | RawReply(texts=(text,)) if isinstance(text, str) else result
 
 
 def is_candidate(item: Json) -> bool:

@@ -55,8 +55,8 @@ class Repair(NamedTuple):
 
     def to_json(self) -> Json:
         """Return it as plain JSON."""
-        told: JsonObject = {"instance": self.instance, "what": self.what}
-        return told if self.key is None else {**told, "key": self.key}
+        reported: JsonObject = {"instance": self.instance, "what": self.what}
+        return reported if self.key is None else {**reported, "key": self.key}
 
 
 class Repaired(NamedTuple):
@@ -75,14 +75,14 @@ def repair(record: JsonObject, arguments: Json) -> Repaired:
     transcoder = Transcoder(record, fold=False)
     value = transcoder.read(arguments)
     broken = violations(schema, value)
-    told = tuple(Repair("", "repeated-key", key) for key in transcoder.repeated)
+    reported = tuple(Repair("", "repeated-key", key) for key in transcoder.repeated)
     if not broken or broken[0].keyword == "schema":
-        return Repaired(value, broken, told)
+        return Repaired(value, broken, reported)
     if (held := _held(record, arguments)) is not None:
         inner = repair(record, held[0])
         if not inner.violations or _is_wrapped(record, arguments, held[0]):
             return inner._replace(repairs=(held[1], *inner.repairs))
-    state = _State(value, error_cost(schema, value), told)
+    state = _State(value, error_cost(schema, value), reported)
     state = _read_otherwise(record, arguments, state)
     state = _in_places(schema, state)
     return Repaired(state.value, violations(schema, state.value), state.repairs)
@@ -178,7 +178,7 @@ TOLD_DIFFERENCES: Final = 1000
 
 def _differences(before: Json, after: Json) -> list[Repair]:
     """Return what was read otherwise: texts, lists, the case of words; the whole where it was read as something else."""
-    found: list[Repair] = []
+    result: list[Repair] = []
     stack: list[tuple[Json, Json, Location]] = [(before, after, ())]
     while stack:
         old, new, path = stack.pop()
@@ -187,8 +187,8 @@ def _differences(before: Json, after: Json) -> list[Repair]:
         elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
             stack.extend((item, new[index], (*path, index)) for index, item in reversed(list(enumerate(old))))
         elif not equal(old, new):
-            found.append(Repair(pointer(path), _difference(old, new)))
-    return found[:TOLD_DIFFERENCES]
+            result.append(Repair(pointer(path), _difference(old, new)))
+    return result[:TOLD_DIFFERENCES]
 
 
 def _difference(old: Json, new: Json) -> RepairKind:
@@ -217,7 +217,7 @@ def _in_places(schema: Json, state: _State) -> _State:
         state = better
     tried: set[Candidate] = set()
     for _ in range(REPAIRED_PLACES):
-        place = next((each for each in repairable_places(state.wrongness) if each not in tried), None)
+        place = next((item for item in repairable_places(state.wrongness) if item not in tried), None)
         if place is None or state.wrongness.cost == 0:
             break
         tried.add(place)
@@ -288,12 +288,12 @@ _OF_TYPE = frozenset({"type", "enum", "const"})
 def _shaping(leaf: LeafViolation) -> tuple[frozenset[str], tuple[Shaping, ...]]:
     """Return the types that belong to a place, and the steps that bring its value into one of them."""
     types = frozenset(leaf.types) if leaf.keyword == "type" else _LISTED_TYPES if leaf.keyword in _OF_TYPE else frozenset()
-    found, steps = _in_shape(leaf.value, types) if types else (None, ())
+    result, steps = _in_shape(leaf.value, types) if types else (None, ())
     if not leaf.path and "text-read" not in steps[:1]:  # what stands for the whole was looked for already
         return types, ()
-    if "unlisted" in steps and isinstance(found, dict):  # an object with unknown keys may be an entry of a map
+    if "unlisted" in steps and isinstance(result, dict):  # an object with unknown keys may be an entry of a map
         keys = {_spelt(key) for key in leaf.keys}
-        return types, steps if found and all(_spelt(key) in keys for key in found) else ()
+        return types, steps if result and all(_spelt(key) in keys for key in result) else ()
     return types, () if "listed" in steps and not leaf.items else steps
 
 
@@ -305,10 +305,10 @@ def _in_shape(value: Json, types: AbstractSet[str]) -> tuple[Json, tuple[Shaping
     """Return a value as one of some types; of listed values, a text that holds JSON is none, of lists, one word is one."""
     if "array" in types and not isinstance(value, dict | list | None) and not (isinstance(value, str) and _SEVERAL.search(value)):
         return [value], ("listed",)
-    found, steps = shaped(value, types, unpacked)
-    if types == _LISTED_TYPES and isinstance(found, str) and not isinstance(held := unpacked(found), str | dict | list):
+    result, steps = shaped(value, types, unpacked)
+    if types == _LISTED_TYPES and isinstance(result, str) and not isinstance(held := unpacked(result), str | dict | list):
         return held, (*steps, "text-read")
-    return found, steps
+    return result, steps
 
 
 def _spelt(word: str) -> str:
@@ -448,17 +448,17 @@ _WORD = re.compile(r"[^\W\d_][\w -]*")
 
 def repairable_places(wrongness: Wrongness) -> list[Candidate]:
     """Return the places at which a value might be repaired, once each for every way."""
-    found: dict[tuple[Location, RepairKind, str], Candidate] = {}
+    result: dict[tuple[Location, RepairKind, str], Candidate] = {}
     for leaf in wrongness.leaves:
         types, steps = _shaping(leaf)
         shaping = [(leaf.path, steps[0], "")] if steps else []
         for path, what, name in (*_ways(leaf), *shaping, *_slips_keys(leaf)):
-            known = found.get((path, what, name))
+            known = result.get((path, what, name))
             listed = leaf.listed if known is None else (*known.listed, *leaf.listed)
             certain = leaf.certain or (known is not None and known.certain)
             shape = (types, steps) if what in steps else (frozenset[str](), ())
-            found[path, what, name] = Candidate(path, what, listed, certain, name, *shape)
-    return list(found.values())
+            result[path, what, name] = Candidate(path, what, listed, certain, name, *shape)
+    return list(result.values())
 
 
 _SPELLINGS: tuple[Literal["case", "spelling"], ...] = ("case", "spelling")
@@ -505,10 +505,10 @@ def listed_word(word: Json, listed: tuple[str, ...], what: str = "case") -> str 
     if not isinstance(word, str) or word in listed:
         return None
     if what == "case":
-        fitting = {each for each in listed if each.casefold() == word.casefold()}
+        fitting = {item for item in listed if item.casefold() == word.casefold()}
     else:
-        words = [each for each in listed if _WORD.fullmatch(each)] if _WORD.fullmatch(word.strip()) else []
-        fitting = {each for each in words if _spelt(each) == _spelt(word)}
+        words = [item for item in listed if _WORD.fullmatch(item)] if _WORD.fullmatch(word.strip()) else []
+        fitting = {item for item in words if _spelt(item) == _spelt(word)}
     return fitting.pop() if len(fitting) == 1 else None
 
 

@@ -151,8 +151,8 @@ def loose_json(text: str) -> str | None:
     if not text.startswith(("{", "[")) or len(text) > LOOSE_TEXT:
         return None
     for read in (_unescaped, _undoubled, _strict):
-        if (found := read(text)) is not None and isinstance(_value(found), dict | list):
-            return found
+        if (result := read(text)) is not None and isinstance(_value(result), dict | list):
+            return result
     return None
 
 
@@ -178,7 +178,7 @@ def _undoubled(text: str) -> str | None:
 
 def _strict(text: str) -> str | None:
     """Return a text token by token as JSON has it; `None` if a token has no place there."""
-    made: list[str] = []
+    built: list[str] = []
     place = depth = 0
     while place < len(text):
         token = _TOKEN.match(text, place)
@@ -189,12 +189,12 @@ def _strict(text: str) -> str | None:
             continue
         if (word := _written(token, text)) is None:
             return None
-        if word in {"}", "]"} and len(made) > 1 and made[-1] == "," and made[-2] not in {"[", "{", ",", ":"}:
-            made.pop()
-        made.append(word)
+        if word in {"}", "]"} and len(built) > 1 and built[-1] == "," and built[-2] not in {"[", "{", ",", ":"}:
+            built.pop()
+        built.append(word)
         depth += (word in {"{", "["}) - (word in {"}", "]"})
         if depth == 0:
-            return "".join(made) if _BEHIND.match(text, place) else None
+            return "".join(built) if _BEHIND.match(text, place) else None
     return None
 
 
@@ -240,8 +240,8 @@ _RECIPIENT = re.compile(r"to=(\S+)")
 
 def recipient(message: re.Match[str]) -> str | None:
     """Return the tool that a message is for; `None` if it is for the user."""
-    found = _RECIPIENT.search(message["before"] or "") or _RECIPIENT.search(message["after"])
-    return None if found is None else found[1]
+    result = _RECIPIENT.search(message["before"] or "") or _RECIPIENT.search(message["after"])
+    return None if result is None else result[1]
 
 
 def without_analysis(text: str) -> tuple[str, bool]:

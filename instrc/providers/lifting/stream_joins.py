@@ -245,12 +245,12 @@ def _sglang(pieces: list[JsonObject]) -> JsonObject:
 
 def _of_watsonx(piece: JsonObject) -> bool:
     results = listing(piece.get("results"))
-    return bool(results) and all({"generated_text", "stop_reason"} <= mapping(each).keys() for each in results)
+    return bool(results) and all({"generated_text", "stop_reason"} <= mapping(item).keys() for item in results)
 
 
 def _watsonx(pieces: list[JsonObject]) -> JsonObject:
     results = [mapping(listing(piece["results"])[0]) for piece in pieces]
-    said = "".join(text_or_empty(each["generated_text"]) for each in results)
+    said = "".join(text_or_empty(item["generated_text"]) for item in results)
     return {"results": [{"generated_text": said, "stop_reason": results[-1]["stop_reason"]}]}
 
 
@@ -315,11 +315,11 @@ def _responses(pieces: list[JsonObject]) -> JsonObject:
     for piece in reversed(pieces):
         response, error = piece.get("response"), piece.get("error")
         if piece.get("type") in _LAST_WORDS and isinstance(response, dict):
-            told = says_something(content(response.get("output")))
+            reported = says_something(content(response.get("output")))
             return {
                 "object": "response",
                 **response,
-                "output": _once_each(listing(response.get("output"))) if told else collected,
+                "output": _once_each(listing(response.get("output"))) if reported else collected,
             }
         if piece.get("type") in {"error", "response.error"}:
             return {"error": error if isinstance(error, dict) else {"message": piece.get("message") or "error"}}
@@ -448,18 +448,18 @@ _KINDS: tuple[tuple[_Mark, _Join], ...] = (
 
 def _texts_joined(parts: JsonArray) -> JsonArray:
     """Return parts in which the fragments of one text are one: each piece of a stream of Gemini brings a part of its own."""
-    made: JsonArray = []
+    built: JsonArray = []
     for part in map(mapping, parts):
-        last = mapping(made[-1]) if made else {}
+        last = mapping(built[-1]) if built else {}
         if (
             isinstance(text := part.get("text"), str)
             and isinstance(before := last.get("text"), str)
             and _thinks(part) is _thinks(last)
         ):
-            made[-1] = {**last, **part, "text": before + text}
+            built[-1] = {**last, **part, "text": before + text}
         else:
-            made.append(part)
-    return made
+            built.append(part)
+    return built
 
 
 def _thinks(part: JsonObject) -> bool:
@@ -478,11 +478,11 @@ def _collected_items(pieces: list[JsonObject]) -> list[JsonObject]:
 
     def known(said: JsonObject, piece: JsonObject, *, begins: bool = False) -> _Item:
         place = _index(piece.get("output_index"))
-        found = next((item for item in items if item.is_called(said)), None)
-        found = found or next((item for item in reversed(items) if item.is_at(said, place, begins=begins)), None)
-        if found is None:
-            items.append(found := _Item(dict(said), place))
-        return found
+        result = next((item for item in items if item.is_called(said)), None)
+        result = result or next((item for item in reversed(items) if item.is_at(said, place, begins=begins)), None)
+        if result is None:
+            items.append(result := _Item(dict(said), place))
+        return result
 
     for piece in pieces:
         family, _, event = text_or_empty(piece.get("type")).removeprefix("response.").partition(".")
@@ -519,8 +519,8 @@ class _Item:
 
     def is_called(self, said: JsonObject) -> bool | None:
         """Return whether an event is about this item by its ids; `None` where one of them has none."""
-        told = [(mine, theirs) for key in ("id", "call_id") if (mine := self.said.get(key)) and (theirs := said.get(key))]
-        return any(mine == theirs for mine, theirs in told) if told else None
+        reported = [(mine, theirs) for key in ("id", "call_id") if (mine := self.said.get(key)) and (theirs := said.get(key))]
+        return any(mine == theirs for mine, theirs in reported) if reported else None
 
     def is_at(self, said: JsonObject, place: Hashable, *, begins: bool) -> bool:
         """Return whether an event is about this item by its type and place, where ids do not tell: servers count wrongly."""
@@ -546,11 +546,11 @@ def _add(said: JsonObject, member: str, more: Json, whole: Json) -> None:
 
 def _once_each(items: JsonArray) -> JsonArray:
     """Return items without those that are told again under the same id: the last one counts, in the place of the first."""
-    found: dict[Hashable, Json] = {}
+    result: dict[Hashable, Json] = {}
     for place, item in enumerate(items):
         name = first(mapping(item), "call_id", "id")
-        found[(mapping(item)["type"], name) if isinstance(name, str) and _is_typed(item) else place] = item
-    return [*found.values()]
+        result[(mapping(item)["type"], name) if isinstance(name, str) and _is_typed(item) else place] = item
+    return [*result.values()]
 
 
 def _is_typed(item: Json) -> bool:

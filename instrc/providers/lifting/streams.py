@@ -89,7 +89,7 @@ def states_joined(states: list[JsonObject]) -> list[Json] | None:
 
 def pieces_in(text: str) -> list[JsonObject] | None:
     """Return the pieces that lines of a text hold; `None` if it is no stream."""
-    found: list[JsonObject] = []
+    result: list[JsonObject] = []
     begun = (line for line in text.split("\n") if line.strip() and not line.startswith(":"))  # OpenRouter comments while it waits
     events = any(line.startswith("data:") for line in islice(begun, 3))
     for raw in text.split("\n"):
@@ -103,23 +103,23 @@ def pieces_in(text: str) -> list[JsonObject] | None:
         try:
             piece = loads(line)
         except (ValueError, RecursionError):
-            if found and not events:
+            if result and not events:
                 break  # cut off within a line
             if not events:
                 return None
             continue
         if not isinstance(piece, dict):
             return None
-        found.append(piece)
-    said = [piece for piece in _telling(unwrapped(found)) if not _is_an_error(piece)]
-    known = join_of(said) is not None or (found and (not said or all(map(is_part, found))))
-    return found if known else None
+        result.append(piece)
+    said = [piece for piece in _telling(unwrapped(result)) if not _is_an_error(piece)]
+    known = join_of(said) is not None or (result and (not said or all(map(is_part, result))))
+    return result if known else None
 
 
 def _telling(pieces: list[JsonObject]) -> list[JsonObject]:
     """Return pieces without those that say nothing of the answer; all of them if none does."""
-    found = [piece for piece in pieces if any(item and key not in _ABOUT for key, item in piece.items())]
-    return found or pieces
+    result = [piece for piece in pieces if any(item and key not in _ABOUT for key, item in piece.items())]
+    return result or pieces
 
 
 def _is_an_error(piece: JsonObject) -> bool:
@@ -132,14 +132,14 @@ def _is_an_error(piece: JsonObject) -> bool:
 
 def repeated_in_lines(text: str) -> tuple[str, ...]:
     """Return the keys that one object has twice in the lines of a stream."""
-    found: dict[str, None] = {}
+    result: dict[str, None] = {}
     for raw in text.split("\n"):
         line = raw.strip().removeprefix("data:").strip()
         try:
-            found |= dict.fromkeys(repeated_keys(line, loads(line)))
+            result |= dict.fromkeys(repeated_keys(line, loads(line)))
         except (ValueError, RecursionError):
             continue
-    return tuple(found)
+    return tuple(result)
 
 
 def assemble(pieces: list[JsonObject]) -> JsonObject | None:

@@ -45,15 +45,15 @@ _ATTRIBUTE = re.compile(r"\s+(?P<key>[^\W\d][\w.-]*+)=(?P<mark>[\"'])(?P<value>[
 
 def calls_in_elements(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:
     """Return the calls of our tools that elements of a text are, and the text around them."""
-    found: list[CallsIn] = []
+    result: list[CallsIn] = []
     for begun in _beginnings(text, names):
-        if found and begun.start < found[-1].end:
+        if result and begun.start < result[-1].end:
             continue
         stop = text.find(begun.closing, begun.inside)
         call = _call(begun, text[begun.inside : stop]) if stop >= 0 else None  # what has no end may have been cut off
         if call is not None:
-            found.append(CallsIn(begun.start, stop + len(begun.closing), [call]))
-    return taken_out(text, found)
+            result.append(CallsIn(begun.start, stop + len(begun.closing), [call]))
+    return taken_out(text, result)
 
 
 class _Begun(NamedTuple):
@@ -69,18 +69,18 @@ class _Begun(NamedTuple):
 
 def _beginnings(text: str, names: frozenset[str]) -> list[_Begun]:
     """Return where calls of our tools may begin, in their order."""
-    found: list[_Begun] = [
+    result: list[_Begun] = [
         _Begun(match.start(), match.end(), match["name"].strip(), f"</{holder or match['holder']}>", {})
         for form, holder in ((_NAMED, None), (_WITH_NAME, None), (_TOOL_AND_INPUT, "tool_input"))
         for match in form.finditer(text)
     ]
     own = re.compile(rf"<(?P<name>{'|'.join(map(re.escape, sorted(names)))})(?P<attributes>(?:\s[^<>]*?)?)(?P<end>/?)>")
     for match in own.finditer(text):
-        attributes: dict[str, Json] = {each["key"]: each["value"] for each in _ATTRIBUTE.finditer(match["attributes"])}
+        attributes: dict[str, Json] = {item["key"]: item["value"] for item in _ATTRIBUTE.finditer(match["attributes"])}
         if not _ATTRIBUTE.sub("", match["attributes"]).strip():
             closing = "" if match["end"] else f"</{match['name']}>"
-            found.append(_Begun(match.start(), match.end(), match["name"], closing, attributes))
-    return sorted((begun for begun in found if begun.name in names), key=lambda begun: begun.start)[:SEARCHED_STARTS]
+            result.append(_Begun(match.start(), match.end(), match["name"], closing, attributes))
+    return sorted((begun for begun in result if begun.name in names), key=lambda begun: begun.start)[:SEARCHED_STARTS]
 
 
 def _call(begun: _Begun, inside: str) -> RawCall | None:
@@ -100,7 +100,7 @@ def _call(begun: _Begun, inside: str) -> RawCall | None:
 
 def _children(body: str) -> list[tuple[str, Json]] | None:
     """Return the elements that a text is made of; `None` if anything else stands between them."""
-    found: list[tuple[str, Json]] = []
+    result: list[tuple[str, Json]] = []
     place = len(body) - len(body.lstrip())
     while place < len(body):
         opened = _CHILD.match(body, place)
@@ -110,10 +110,10 @@ def _children(body: str) -> list[tuple[str, Json]] | None:
         end = body.find(closing, opened.end())
         if end < 0:
             return None
-        found.append((opened["key"], body[opened.end() : end].removeprefix("\n").removesuffix("\n")))
+        result.append((opened["key"], body[opened.end() : end].removeprefix("\n").removesuffix("\n")))
         place = end + len(closing)
         place += len(body[place:]) - len(body[place:].lstrip())
-    return found
+    return result
 
 
 _MARK = re.compile(r"^[ \t]*```(?P<language>[\w-]*)[ \t]*$", re.MULTILINE)
@@ -166,24 +166,24 @@ _ACTION = re.compile(r"^(?:Action|Tool):[ \t]*(?P<name>\S+)[ \t]*\n+(?:(?:Action
 def _reason_and_act(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
     """Read `Action:` and `Action Input:`; what follows an `Observation:` is made up by the model."""
     said, _, _ = text.partition("\nObservation:")
-    found: list[CallsIn] = []
+    result: list[CallsIn] = []
     for action in _ACTION.finditer(said):
         read = value_at(said, action.end())
-        if read is not None and action["name"] in tools.names and not (found and action.start() < found[-1].end):
-            found.append(CallsIn(action.start(), read[1], [call_at(action["name"], said, action.end(), read)]))
-    return taken_out(said, found)
+        if read is not None and action["name"] in tools.names and not (result and action.start() < result[-1].end):
+            result.append(CallsIn(action.start(), read[1], [call_at(action["name"], said, action.end(), read)]))
+    return taken_out(said, result)
 
 
 def _fenced(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
     """Read calls in fences of backticks."""
-    found: list[CallsIn] = []
+    result: list[CallsIn] = []
     for fence in _fences(text):
         calls = _ours(fence.body, tools)
         if not calls and fence.language in tools.names and (read := raw_call(fence.language, fence.body)).unreadable is None:
             calls = [read]
         if calls:
-            found.append(CallsIn(fence.start, fence.end, calls))
-    return taken_out(text, found)
+            result.append(CallsIn(fence.start, fence.end, calls))
+    return taken_out(text, result)
 
 
 class _Fence(NamedTuple):
@@ -211,8 +211,8 @@ def _ours(text: str, tools: KnownTools) -> list[RawCall]:
     read = raw_call(None, text)
     if read.unreadable is not None:
         return []
-    found = calls_of_known_tools(read.arguments, tools)
-    return [*with_repeated(found if read.loose is None else [replace(call, loose=text) for call in found], read.repeated)]
+    result = calls_of_known_tools(read.arguments, tools)
+    return [*with_repeated(result if read.loose is None else [replace(call, loose=text) for call in result], read.repeated)]
 
 
 def _in_elements(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
@@ -222,9 +222,9 @@ def _in_elements(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
 def _in_python(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
     """Read calls as Python writes them, if a fence or the text is nothing else."""
     read = ((fence, python_calls(fence.body)) for fence in _fences(text))
-    found = [CallsIn(fence.start, fence.end, calls) for fence, calls in read if calls and _all_ours(calls, tools)]
-    if found:
-        return taken_out(text, found)
+    result = [CallsIn(fence.start, fence.end, calls) for fence, calls in read if calls and _all_ours(calls, tools)]
+    if result:
+        return taken_out(text, result)
     calls = python_calls(text) if text.rstrip().endswith((")", ")]")) else []
     return (calls, "") if calls and _all_ours(calls, tools) else ([], text)
 
@@ -251,12 +251,12 @@ def _behind_names(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
         read = value_at(text, begun.end())
         behind = (_CLOSED if begun["bracket"] else _LINE_END).match(text, read[1]) if read is not None else None
         if read is not None and behind is not None:
-            found, stop = call_at(begun["name"], text, begun.end(), read), behind.end()
+            result, stop = call_at(begun["name"], text, begun.end(), read), behind.end()
         else:
             inside = re.sub(r"\)\s*;?\s*\Z", "", text[begun.end() :]) if begun["bracket"] else text[begun.end() :]
-            found, stop = raw_call(begun["name"], inside), len(text)
-        if found.unreadable is None and isinstance(found.arguments, dict):
-            taken.append(CallsIn(begun.start(), stop, [*separated(found)]))
+            result, stop = raw_call(begun["name"], inside), len(text)
+        if result.unreadable is None and isinstance(result.arguments, dict):
+            taken.append(CallsIn(begun.start(), stop, [*separated(result)]))
     return taken_out(text, taken)
 
 
@@ -264,7 +264,7 @@ def _lone(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
     """Read calls as objects somewhere in the text, such as behind `Action:`, or as a list that is all of it."""
     if whole := _ours(text, tools):
         return whole, ""
-    found: list[CallsIn] = []
+    result: list[CallsIn] = []
     end = 0
     for _ in range(SEARCHED_STARTS):
         begin = _OBJECT.search(text, end)
@@ -272,8 +272,8 @@ def _lone(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
             break
         value, end = value_at(text, begin.start()) or (None, begin.end())
         if calls := calls_of_known_tools(value, tools):
-            found.append(CallsIn(begin.start(), end, [*with_repeated(calls, repeated_keys(text[begin.start() : end], value))]))
-    return taken_out(text, found)
+            result.append(CallsIn(begin.start(), end, [*with_repeated(calls, repeated_keys(text[begin.start() : end], value))]))
+    return taken_out(text, result)
 
 
 def fenced_value(text: str) -> tuple[RawCall, str] | None:
@@ -292,14 +292,14 @@ def lone_value(text: str) -> tuple[RawCall, str] | None:
     """Return the only object of a text that begins a line and ends one, and the text around it; `None` if there is none."""
     if len(text) > SEARCHED_TEXT:
         return None
-    found: list[tuple[Json, int, int]] = []
+    result: list[tuple[Json, int, int]] = []
     for begun in islice(_OBJECT_ON_A_LINE.finditer(text), SEARCHED_STARTS):
-        read = None if found and begun.start() < found[-1][2] else value_at(text, begun.end())
+        read = None if result and begun.start() < result[-1][2] else value_at(text, begun.end())
         if read is not None and _LINE_END.match(text, read[1]):
-            found.append((read[0], begun.start(), read[1]))
-    if len(found) != 1:
+            result.append((read[0], begun.start(), read[1]))
+    if len(result) != 1:
         return None
-    [(_, start, end)] = found
+    [(_, start, end)] = result
     return raw_call(None, text[start:end]), (text[:start] + text[end:]).strip()
 
 

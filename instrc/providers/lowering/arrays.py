@@ -129,10 +129,10 @@ def _as_object(
 ) -> Variant | None:
     """Return the variant of a tuple of which the places have names."""
     shape: JsonObject = {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
-    found = context.beside().variants(context.ledger.invent(shape, node))
-    if len(found) != 1:
+    result = context.beside().variants(context.ledger.invent(shape, node))
+    if len(result) != 1:
         return None
-    variant = found[0]
+    variant = result[0]
     if variant.kind != "object":
         return _written(node, "is nested too deeply", context)
     return replace(variant, codec=TupleCodec(tuple(names), variant.codec, "more" if "more" in properties else None))

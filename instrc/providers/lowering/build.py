@@ -42,9 +42,9 @@ def build(flat: Survey, dialect: Dialect, options: LoweringOptions, name: str) -
     if dialect.plain is None:
         return structs.replace(first, problems=tuple(over))
     reason = "is given up, because a budget of the target is exceeded"
-    told = tuple(structs.replace(problem, consequence="it is sent without strictness") for problem in over)
+    reported = tuple(structs.replace(problem, consequence="it is sent without strictness") for problem in over)
     return structs.replace(
-        first, given_up=(Loss("", "strict", value=True, kind="unenforced", reason=reason),), problems=told, strict=False
+        first, given_up=(Loss("", "strict", value=True, kind="unenforced", reason=reason),), problems=reported, strict=False
     )
 
 
@@ -124,7 +124,7 @@ def count(schema: Json) -> Counts:
                     unions += sum([_is_union(child) for child in value.values()])
             elif keyword == "enum" and isinstance(value, list):
                 enum_values += len(value)
-                characters += sum(len(each) for each in value if isinstance(each, str))
+                characters += sum(len(item) for item in value if isinstance(item, str))
             elif keyword == "const":
                 enum_values += "enum" in node
                 characters += len(value) if isinstance(value, str) else 0
@@ -146,7 +146,7 @@ def _is_union(schema: Json) -> bool:
 
 def deepest(schema: Json) -> str:
     """Return the pointer of the deepest object or array."""
-    depth, found = 0, ""
+    depth, result = 0, ""
     stack: list[tuple[Json, int, PathChain]] = [(schema, 0, None)]
     while stack:
         node, level, place = stack.pop()
@@ -154,9 +154,9 @@ def deepest(schema: Json) -> str:
             continue
         level += _is_level(node)
         if level > depth:
-            depth, found = level, pointer_of(place)
+            depth, result = level, pointer_of(place)
         stack.extend((child, 0 if path[0] == "$defs" else level, (place, path)) for path, child in subschemas(node))
-    return found
+    return result
 
 
 def exceeded(schema: Json, dialect: Dialect, name: str) -> list[BudgetExceeded]:
@@ -165,7 +165,7 @@ def exceeded(schema: Json, dialect: Dialect, name: str) -> list[BudgetExceeded]:
     if not dialect.budgeted or _is_short(dumps(schema, indent=False), limits):
         return []
     sizes = count(schema)
-    found = [
+    result = [
         ("properties", sizes.properties, limits.properties, name),
         (_LEVELS, sizes.depth, limits.depth, name),
         ("enum values", sizes.enum_values, limits.enum_values, name),
@@ -181,7 +181,7 @@ def exceeded(schema: Json, dialect: Dialect, name: str) -> list[BudgetExceeded]:
             limit=limit,
             offender=f"{offender}{deepest(schema)}" if what == _LEVELS else offender,
         )
-        for what, number, limit, offender in found
+        for what, number, limit, offender in result
         if limit is not None and number > limit
     ]
 

@@ -141,7 +141,7 @@ def legal(name: str, rule: NameRule, fallback: str = _FALLBACK) -> str:
         text = text.rstrip("_.-:") or fallback
     text = text[: rule.most]
     candidates = (text, f"_{text}", f"{text}_", f"{fallback}_{text}", _legal_spelling(fallback, rule), *ascii_letters)
-    return next((shorter for each in candidates if rule.allows(shorter := each[: rule.most])), fallback)
+    return next((shorter for item in candidates if rule.allows(shorter := item[: rule.most])), fallback)
 
 
 def _legal_spelling(name: str, rule: NameRule) -> str:
@@ -286,17 +286,17 @@ def taking_anything(variants: Iterable[Variant]) -> Variant | None:
 
 def without_needless(variants: Sequence[Variant]) -> list[Variant]:
     """Leave out integers beside any number, and strings beside any string."""
-    found = list(variants)
-    bare = {variant.kind for variant in found if variant.bare}
+    result = list(variants)
+    bare = {variant.kind for variant in result if variant.bare}
     if "number" in bare:
-        found = [variant for variant in found if not (variant.bare and variant.kind == "integer")]
+        result = [variant for variant in result if not (variant.bare and variant.kind == "integer")]
     if "string" in bare:
-        found = [
+        result = [
             variant
-            for variant in found
+            for variant in result
             if variant.kind != "string" or variant.codec is not None or variant.bare or variant.text or variant.notes
         ]
-    return found
+    return result
 
 
 def distinct(variants: Sequence[Variant]) -> list[Variant]:

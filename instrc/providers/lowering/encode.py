@@ -49,9 +49,9 @@ def encode(value: object, map: object, name: str | None = None, *, check: bool =
 
 def _payload_schema(given: object, record: JsonObject) -> Json:
     """Return the schema that is sent by a map: that of its lowering, or of the same lowering done again."""
-    for each in (given, *getattr(given, "lowerings", ())):
-        if isinstance(each, Lowering) and each.map == record:
-            return each.schema
+    for item in (given, *getattr(given, "lowerings", ())):
+        if isinstance(item, Lowering) and item.map == record:
+            return item.schema
     dialect = known_target(record["target"])
     if dialect is None or record.get("codec") is None:
         return True  # in our order, which is that of a payload of the same shape

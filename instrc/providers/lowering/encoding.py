@@ -25,7 +25,7 @@ def encoded(value: object, record: JsonObject, schema: Json, *, check: bool = Tr
     own = record["schema"]
     if check:
         if wrong := validate(written, own):
-            raise AnswerError([InvalidAnswer(pointer=each.instance, reason=each.message) for each in wrong])
+            raise AnswerError([InvalidAnswer(pointer=item.instance, reason=item.message) for item in wrong])
         _refuse_undeclared(written, record)
     try:
         sent, left_out = Transcoder(record).write(Arranger(own).arranged(written, [own])), False

@@ -124,9 +124,9 @@ def _normalized(schema: Json) -> tuple[Json, list[Loss]]:
     dialect = dialect or LATEST
     if dialect is not LATEST and not problems_of(schema):
         return upgrade(schema), []
-    found = normalize(schema, Rules(dialect=dialect))
-    sound = drop_invalid_keywords(found.schema)
-    notes = [*found.notes, *sound.notes]
+    result = normalize(schema, Rules(dialect=dialect))
+    sound = drop_invalid_keywords(result.schema)
+    notes = [*result.notes, *sound.notes]
     _refuse(schema, notes)
     return sound.schema, _losses([*notes, *_without_unreadable(sound.schema)], schema)
 
@@ -137,12 +137,12 @@ def _refuse(schema: Json, notes: Iterable[Note]) -> None:
     if not refused:
         return
     places = tuple(pointer(note.path) for note in refused)
-    told = tuple(
+    reported = tuple(
         problem
         for problem in problems_of(schema)
         if any(problem.pointer == place or problem.pointer.startswith(f"{place}/") for place in places)
     )
-    raise CompileError(told or [InvalidSchema(pointer=pointer(note.path), reason=note.reason) for note in refused])
+    raise CompileError(reported or [InvalidSchema(pointer=pointer(note.path), reason=note.reason) for note in refused])
 
 
 def _is_needed(note: Note) -> bool:
@@ -162,19 +162,19 @@ def _is_needed(note: Note) -> bool:
 
 def _split_path(path: Location) -> tuple[Location, str | None]:
     """Return the path of the schema that a path leads to or into, and the keyword of it; `None` for the schema itself."""
-    here = 0
-    while here < len(path):
-        keyword = path[here]
+    node = 0
+    while node < len(path):
+        keyword = path[node]
         if keyword not in KEYWORDS:
             break
-        more = path[here + 1 : here + 2]
+        more = path[node + 1 : node + 2]
         if (keyword in NAMED and more) or (keyword in MANY and more and isinstance(more[0], int)):
-            here += 2
+            node += 2
         elif keyword in ONE and more:
-            here += 1
+            node += 1
         else:
             break
-    return path[:here], str(path[here]) if here < len(path) else None
+    return path[:node], str(path[node]) if node < len(path) else None
 
 
 def _losses(notes: Iterable[Note], schema: Json) -> list[Loss]:
@@ -224,13 +224,13 @@ def _without_unreadable(schema: Json) -> list[Note]:
 def flat_survey(seen: Survey, documents: Mapping[str, Json] | None, *, sharing: bool) -> Survey:
     """Return the survey of the flattened schema; the same one if there is nothing to flatten."""
     if documents is None and seen.modern and seen.words.isdisjoint(FOLDED):
-        found = seen
+        result = seen
     else:
         flat = _flattened(seen.schema, documents, sharing=sharing)
-        found = seen if flat is seen.schema else survey(flat)
-    if "patternProperties" in found.words:
-        _refuse_too_many_matches(found.schema)
-    return found
+        result = seen if flat is seen.schema else survey(flat)
+    if "patternProperties" in result.words:
+        _refuse_too_many_matches(result.schema)
+    return result
 
 
 def _flattened(schema: Json, documents: Mapping[str, Json] | None, *, sharing: bool) -> Json:

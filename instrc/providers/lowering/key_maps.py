@@ -37,21 +37,21 @@ def counted(node: JsonObject, body: JsonObject, context: RewriteContext, *, more
     mixed = len(as_array(body.get("required", []))) < len(properties) and not dialect.counts_optional
     sayable = not (optional_as_null or more or mixed)
     least, most = bound(node, "minProperties") or 0, bound(node, "maxProperties")
-    found: JsonObject = dict(body)
+    result: JsonObject = dict(body)
     lost: list[str] = []
     if least > len(required_names(node)):
         if "minProperties" in dialect.keywords and sayable:
-            found["minProperties"] = int(least)
+            result["minProperties"] = int(least)
         else:
             lost.append("minProperties")
     closed = body.get("additionalProperties") is False and "patternProperties" not in body and not more
     if most is not None and not (closed and len(properties) <= most):
         if "maxProperties" in dialect.keywords and sayable:
-            found["maxProperties"] = int(most)
+            result["maxProperties"] = int(most)
         else:
             lost.append("maxProperties")
     context.ledger.lose_each(node, lost)
-    return Counted(found, tuple(lost))
+    return Counted(result, tuple(lost))
 
 
 def counted_entries(node: JsonObject, variant: Variant, context: RewriteContext) -> Variant:
@@ -114,9 +114,9 @@ class KeywordMap(NamedTuple):
 def maps(node: JsonObject, others: Undeclared, context: RewriteContext) -> Variant | None:
     """Write an object that declares no property."""
     if context.dialect.maps == "keep":
-        found = keep_map(node, Undeclared(others.patterns, others.given), context)
-        body, lost = counted(node, {"type": "object", **found.body}, context, more=False)
-        variant = Variant("object", body, found.codec, (*found.notes, *context.sentences_for(node, lost)))
+        result = keep_map(node, Undeclared(others.patterns, others.given), context)
+        body, lost = counted(node, {"type": "object", **result.body}, context, more=False)
+        variant = Variant("object", body, result.codec, (*result.notes, *context.sentences_for(node, lost)))
     else:
         entries = pairs(node, others, context)
         if entries is None:
@@ -124,8 +124,8 @@ def maps(node: JsonObject, others: Undeclared, context: RewriteContext) -> Varia
         variant = counted_entries(node, entries, context)
         variant = variant.after([context.sentences.key_list])
     lost = tuple(keyword for keyword in DEPENDENT if node.get(keyword))
-    told = context.lose(node, lost)
-    return replace(variant, notes=tuple(text for text in (*variant.notes, *told) if text), node=node)
+    reported = context.lose(node, lost)
+    return replace(variant, notes=tuple(text for text in (*variant.notes, *reported) if text), node=node)
 
 
 def _empty(node: JsonObject, dialect: Dialect, ledger: Ledger) -> Variant | None:
@@ -226,9 +226,9 @@ def pairs(node: JsonObject, others: Undeclared, context: RewriteContext) -> Vari
     entries: list[tuple[str | None, Variant]] = []
     for key_pattern, schema in wanted:
         entry = _entry(node, key_pattern, schema, context)
-        found = context.deeper().variants(entry)
-        if len(found) == 1:
-            entries.append((key_pattern, found[0]))
+        result = context.deeper().variants(entry)
+        if len(result) == 1:
+            entries.append((key_pattern, result[0]))
     if not entries:
         return None
     return _list_of(entries, context)

@@ -106,14 +106,14 @@ class _LossTable:
 
     def lose_all(self, node: Json, reason: str, kind: LossKind, place: str) -> None:
         """Record every constraint of a schema and of what it refers to; `place` is that of one that is `false`."""
-        told = self._told.setdefault(kind, set())
+        reported = self._told.setdefault(kind, set())
         stack: list[tuple[Json, str]] = [(node, place)]
         seen: set[int] = set()
         while stack:
             here, place = stack.pop()
             if here is False and (place, "false", kind) not in self.losses:
                 self.losses[place, "false", kind] = Loss(place, "false", False, kind, reason)  # noqa: FBT003  -- the schema
-            if not isinstance(here, dict) or id(here) in seen or id(here) in told:
+            if not isinstance(here, dict) or id(here) in seen or id(here) in reported:
                 continue
             seen.add(id(here))
             self._looked_at += 1
@@ -124,7 +124,7 @@ class _LossTable:
                 if keyword not in NO_ASSERTIONS and keyword in KEYWORDS:
                     self.lose(here, keyword, kind, reason, parts=False)
             stack += self._below(here)
-        told |= seen  # with all that is below them: what leads to them again has nothing new to tell
+        reported |= seen  # with all that is below them: what leads to them again has nothing new to tell
 
     def _below(self, node: JsonObject) -> Iterable[tuple[Json, str]]:
         """Yield the schemas that a schema holds or refers to, with the places of those that are `false`."""
@@ -161,16 +161,16 @@ class _Places:
         if self._written is None:
             self._written = places(self._root)
         if (path := self._written.get(id(node))) is not None:
-            self._pointers[id(node)] = found = pointer_of(path)
-            return found
+            self._pointers[id(node)] = result = pointer_of(path)
+            return result
         pending = [node]
         for _ in range(LOSS_SOURCES):
             if not pending:
                 break
             here = id(pending.pop())
             if here in self._written:
-                self._pointers[here] = found = pointer_of(self._written[here])
-                return found
+                self._pointers[here] = result = pointer_of(self._written[here])
+                return result
             if (derived := self._derived.get(here)) is not None:
                 sources = [source for source in derived.sources if isinstance(source, dict)]
                 sources.sort(key=lambda source: keyword in source)
@@ -188,20 +188,20 @@ def pointer_of(path: PathChain) -> str:
         return pointer(path[1])
     steps: list[Location] = []
     while path is not None:
-        path, here = path
-        steps.append(here)
+        path, node = path
+        steps.append(node)
     return pointer(chain.from_iterable(reversed(steps)))
 
 
 def places(root: Json) -> dict[int, PathChain]:
     """Return the paths of all schema objects of a document by identity; the first place of a shared one."""
-    found: dict[int, PathChain] = {}
+    result: dict[int, PathChain] = {}
     stack: list[tuple[Json, PathChain]] = [(root, None)]
     while stack:
         node, here = stack.pop()
-        if node.__class__ is not dict or id(node) in found:
+        if node.__class__ is not dict or id(node) in result:
             continue
-        found[id(node)] = here
+        result[id(node)] = here
         for keyword, value in node.items():
             if keyword not in HOLDERS:
                 continue
@@ -211,7 +211,7 @@ def places(root: Json) -> dict[int, PathChain]:
                 stack += [(child, (here, (keyword, index))) for index, child in enumerate(value)]
             else:
                 stack.append((value, (here, (keyword,))))
-    return found
+    return result
 
 
 def place_of(root: Json, entries: Sequence[LedgerEntry], node: Json, keyword: str) -> str:
@@ -229,8 +229,8 @@ def losses_as_written(
     losses: tuple[Loss, ...], flat: Json, schema: Json, documents: Mapping[str, Json] | None
 ) -> tuple[Loss, ...]:
     """Return losses with the keywords of the schema as it was written beside those of the flat one."""
-    told = losses if flat is schema else _with_what_was_written(losses, flat, schema, documents)
-    return tuple([loss for loss in told if loss.kind != "contradiction" or not _was_forbidden(loss, schema)])
+    reported = losses if flat is schema else _with_what_was_written(losses, flat, schema, documents)
+    return tuple([loss for loss in reported if loss.kind != "contradiction" or not _was_forbidden(loss, schema)])
 
 
 def _with_what_was_written(
@@ -275,8 +275,8 @@ def _contradictory(losses: tuple[Loss, ...], flat: Json, schema: Json, documents
         looked_at += len(traced.origins.get(_nearest(traced, place), ()))
         if looked_at > LOSSES_LOOKED_FOR:
             return
-        for here, found in _origins(traced, place, schema, documents):
-            for part, keyword, value in _with_what_it_refers_to(here, found, schema):
+        for node, result in _origins(traced, place, schema, documents):
+            for part, keyword, value in _with_what_it_refers_to(node, result, schema):
                 looked_at += 1 + len(part) // USUAL_POINTER
                 if looked_at > LOSSES_LOOKED_FOR:
                     return
@@ -304,12 +304,12 @@ def _origins(traced: Flat, place: str, schema: Json, documents: Mapping[str, Jso
         return [("", schema)]
     inside = _nearest(traced, place)
     below = place.removeprefix(inside)
-    found = [
+    result = [
         (origin.pointer, _value_at((documents or {}).get(origin.uri) if origin.uri else schema, origin.pointer))
         for origin in traced.origins.get(inside, ())
     ]
-    exact = [(here + below, part) for here, whole in found if (part := _value_at(whole, below)) is not None]
-    return exact or [(here, whole) for here, whole in found if whole is not None] or [("", schema)]
+    exact = [(node + below, part) for node, whole in result if (part := _value_at(whole, below)) is not None]
+    return exact or [(node, whole) for node, whole in result if whole is not None] or [("", schema)]
 
 
 def _with_what_it_refers_to(place: str, schema: Json, root: Json) -> Iterator[tuple[str, str, Json]]:
@@ -318,9 +318,9 @@ def _with_what_it_refers_to(place: str, schema: Json, root: Json) -> Iterator[tu
 
     pending, seen = [(place, schema)], {place}
     while pending:
-        here, found = pending.pop()
-        for below, keyword, value in constraints(found, falsity=True):
-            yield here + below, keyword, value
+        node, result = pending.pop()
+        for below, keyword, value in constraints(result, falsity=True):
+            yield node + below, keyword, value
             if keyword in {"$ref", "$dynamicRef"} and isinstance(value, str):
                 target = unquote(value.removeprefix("#"))
                 target_and_part = (target, part) if (part := _value_at(root, target)) is not None else ("", root)
@@ -362,9 +362,9 @@ class Account(NamedTuple):
         """Return the losses."""
         built = self.built
         of_keywords = (*built.losses, *losses(self.flat, built.entries))
-        told = (*self.unread, *of_keywords, *self.of_examples, *built.given_up)
+        reported = (*self.unread, *of_keywords, *self.of_examples, *built.given_up)
         named = Loss.of_name(self.own, self.sent)
-        return (*named, *losses_as_written(told, self.flat, self.written, self.documents))
+        return (*named, *losses_as_written(reported, self.flat, self.written, self.documents))
 
 
 _Branches: TypeAlias = list[JsonObject] | None
@@ -384,21 +384,21 @@ class LossOfTools(NamedTuple):
 def grouped_losses(losses: Iterable[Loss], schema: Json) -> list[LossOfTools]:
     """Return losses in their order, the first for each that the tools of a plan have in common."""
     plans: dict[tuple[str, ...], _Branches] = {}
-    found: dict[tuple[object, ...], tuple[Loss, dict[str, None]]] = {}
+    result: dict[tuple[object, ...], tuple[Loss, dict[str, None]]] = {}
     for number, loss in enumerate(losses):
         path = tuple(tokens(loss.pointer))
         place = _alternative_of_plan(path, schema, plans)
         branches = None if place is None else plans[path[:place]]
         if place is None or branches is None:
-            found[number,] = loss, {}
+            result[number,] = loss, {}
             continue
         own = branches[int(path[place + 2])]
         inside, reference = _reference_on(path[place + 3 :], own)
         alike = path[:place], reference is not None, inside, loss.keyword, loss.kind, loss.reason, loss.tool
-        if alike not in found:
-            found[alike] = loss, {} if reference is None else dict.fromkeys(_tools_with(reference, branches))
-        found[alike][1][tool_name_of(own)] = None
-    return [LossOfTools(loss, tuple(tools)) for loss, tools in found.values()]
+        if alike not in result:
+            result[alike] = loss, {} if reference is None else dict.fromkeys(_tools_with(reference, branches))
+        result[alike][1][tool_name_of(own)] = None
+    return [LossOfTools(loss, tuple(tools)) for loss, tools in result.values()]
 
 
 def _alternative_of_plan(path: tuple[str, ...], schema: Json, plans: dict[tuple[str, ...], _Branches]) -> int | None:

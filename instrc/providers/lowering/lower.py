@@ -130,7 +130,7 @@ def lower(
     """
     tool = tool_of(schema, arguments.text_or_none("name", name))
     arguments.truth("strict", strict)
-    told = None if report is None else arguments.instance("report", report, Report, "an `instrc.Report`")
+    reported = None if report is None else arguments.instance("report", report, Report, "an `instrc.Report`")
     if arguments.text_or_none("description", description) is not None:
         tool = tool._replace(description=description)
     if not (isinstance(examples, tuple) and not examples) and (given := _lower_examples(examples)):
@@ -139,7 +139,7 @@ def lower(
     if envelope is not None:
         dialect = in_envelope(dialect, targets.dialect(envelope))
     options = LoweringOptions(ordered, unroll, recursion)
-    return report_losses(lower_tool(tool, dialect, options, documents), strict=strict, report=told)
+    return report_losses(lower_tool(tool, dialect, options, documents), strict=strict, report=reported)
 
 
 def _lower_examples(examples: Iterable[Example | Json]) -> tuple[Example, ...]:
@@ -147,7 +147,7 @@ def _lower_examples(examples: Iterable[Example | Json]) -> tuple[Example, ...]:
         message = "`examples` takes a list: put the `Example` in one"
         raise TypeError(message)
     given = arguments.several("examples", examples)
-    return tuple(each if isinstance(each, Example) else Example(checked_json(json_of(each, as_input=True))) for each in given)
+    return tuple(item if isinstance(item, Example) else Example(checked_json(json_of(item, as_input=True))) for item in given)
 
 
 def report_losses(result: Lowering, *, strict: bool, report: Report | None) -> Lowering:
@@ -175,8 +175,8 @@ def lower_tool(tool: Tool, dialect: Dialect, options: LoweringOptions, documents
     built = build(flat, dialect, options, name)
     sent = write(built, flat.schema, tool, name, dialect)
     account = Account(tool.name, name, readable.schema, flat.schema, built, tuple(unread), sent.losses, documents)
-    told = account if documents is None else account.losses()  # documents may be gone when somebody asks
-    return Lowering(sent.payload, sent.map, sent.schema, dialect, told, built.problems)
+    reported = account if documents is None else account.losses()  # documents may be gone when somebody asks
+    return Lowering(sent.payload, sent.map, sent.schema, dialect, reported, built.problems)
 
 
 __all__ = ["Lowering", "LoweringOptions", "Tool", "lower", "lower_tool", "report_losses"]

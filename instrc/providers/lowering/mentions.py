@@ -57,11 +57,11 @@ class Mentions:
 
     def _in_hint(self, hint: Hint) -> str:
         """Return the text of a hint with the names in its paths as they are sent."""
-        made, end = [], 0
+        built, end = [], 0
         for start, stop in hint.paths:
-            made += [hint.text[end:start], self._any.sub(self._replaced, hint.text[start:stop])]
+            built += [hint.text[end:start], self._any.sub(self._replaced, hint.text[start:stop])]
             end = stop
-        return "".join([*made, hint.text[end:]])
+        return "".join([*built, hint.text[end:]])
 
     def _quoted(self, match: re.Match[str]) -> str:
         text, start, end = match.string, match.start(), match.end()

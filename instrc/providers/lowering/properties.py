@@ -79,11 +79,11 @@ def property_of(holder: Holder, name: str, schema: Json, *, required: bool) -> P
         said: JsonObject = {"type": [kind, "null"] if absence is _BY_NULL else kind}
         body, codec = described(schema, said, None, (), context)
     else:
-        found = holder.inside.variants(schema)
-        if not found:
+        result = holder.inside.variants(schema)
+        if not result:
             _left_out(holder, name, schema, required=required)
             return None
-        absence = _absence(schema, found, holder, required=required)
+        absence = _absence(schema, result, holder, required=required)
         body, codec = combine(schema, absence.variants, context, absence.notes)
     body = body or {}
     kept = name in context.keys.known or (dialect.keys_at_root_only and context.level > 1)
@@ -177,19 +177,19 @@ def _listed(schema: JsonObject) -> list[Json]:
 
 def _listed_behind(context: RewriteContext, reference: Json) -> list[Json]:
     """Return the values that a schema lists, itself or in its alternatives, through references."""
-    found: list[Json] = []
+    result: list[Json] = []
     stack, seen = [reference], set[int]()
     while stack:
         node = stack.pop()
         if not isinstance(node, dict) or id(node) in seen:
             continue
         seen.add(id(node))
-        found += _listed(node)
+        result += _listed(node)
         if "$ref" in node:
             stack.append(context.target(node["$ref"]))
         for keyword in ("allOf", "anyOf", "oneOf"):
             stack += listing(node.get(keyword))
-    return found
+    return result
 
 
 def _lose_null(schema: Json, ledger: Ledger) -> None:
@@ -286,12 +286,12 @@ def objects(node: JsonObject, context: RewriteContext) -> Variant | None:
             schema = declared[name]
         else:
             schema = accepts_name(name) and _schema_of(node, name, declared, others, context.ledger)
-        found = property_of(holder, name, schema, required=name in required)
-        if found is None:
+        result = property_of(holder, name, schema, required=name in required)
+        if result is None:
             if name in required:
                 return None
         else:
-            properties.append(found)
+            properties.append(result)
     return _closed(node, names, properties, others, context)
 
 
@@ -322,11 +322,11 @@ def _whole(
     """Return the finished object."""
     dialect = context.dialect
     every = properties if more is None else [*properties, more.sent]
-    declared: JsonObject = {found.sent: found.body for found in every}
+    declared: JsonObject = {result.sent: result.body for result in every}
     body: JsonObject = {"type": "object", "properties": declared}
     if keyword_map is not None:
         body |= keyword_map.body
-    required: list[Json] = [found.sent for found in every if found.required]
+    required: list[Json] = [result.sent for result in every if result.required]
     if required or dialect.every_required:
         body["required"] = required
     if "patternProperties" in body:
@@ -339,11 +339,11 @@ def _whole(
     if not _BESIDE.isdisjoint(node):
         body, lost = counted(node, body, context, more=more is not None)
         notes += context.sentences_for(node, lost)
-        told = [word for word in DEPENDENT if any(each not in (True, {}, []) for each in mapping(node.get(word)).values())]
+        reported = [word for word in DEPENDENT if any(item not in (True, {}, []) for item in mapping(node.get(word)).values())]
         undeclared = None if keyword_map is None else keyword_map.codec
         if "propertyNames" in node and (undeclared is None or undeclared.other is None) and not dialect.closed:
-            told.append("propertyNames")
-        dependent = context.lose(node, told)
+            reported.append("propertyNames")
+        dependent = context.lose(node, reported)
         notes += dependent
     codec = _codec(properties, None if keyword_map is None else keyword_map.codec, None if more is None else more.codec)
     return Variant("object", body, codec, tuple([text for text in notes if text]) if notes else (), node=node)
@@ -351,11 +351,11 @@ def _whole(
 
 def _codec(properties: Sequence[Property], undeclared: ObjectCodec | None, more: More | None) -> ObjectCodec | None:
     """Return the codec of an object; `None` if nothing changes in it."""
-    members: dict[str, Member] = {found.sent: found.member for found in properties if found.member is not None}
+    members: dict[str, Member] = {result.sent: result.member for result in properties if result.member is not None}
     if not members and more is None and undeclared is None:
         return None
     if undeclared is not None:
-        declared = tuple(found.sent for found in properties)
+        declared = tuple(result.sent for result in properties)
         return replace(undeclared, declared=declared, members=members)
     busy = more is not None or any(member.codec is not None or member.acts for member in members.values())
     return ObjectCodec(members, more=more) if busy else None
@@ -402,7 +402,7 @@ def _closed(
             context.ledger.lose(node, "additionalProperties", "convention", reason)
     elif others.patterns or rest is not False:
         if dialect.maps == "keep":
-            renamed = any(found.member is not None and found.member.key is not None for found in properties)
+            renamed = any(result.member is not None and result.member.key is not None for result in properties)
             keyword_map = key_maps.keep_map(node, others, context, renamed=renamed)
         else:
             more = _list_of_more(node, names, properties, others, context)
@@ -432,7 +432,7 @@ def _list_of_more(
     variant = key_maps.pairs(node, others, context.boxed())
     if variant is None:
         return None
-    sent = unique_name(_MORE, {found.sent for found in properties}, 64)
+    sent = unique_name(_MORE, {result.sent for result in properties}, 64)
     asked = context.all_asked
     text: JsonObject = {"description": context.sentences.more_keys}
     body, _ = combine(text, [variant], context)

@@ -80,23 +80,23 @@ def rebuild(seen: Survey, dialect: Dialect, options: LoweringOptions) -> Built:
         options.sentences,
     )
     schema, codec = fit(root, context)
-    found = _as_object(schema, codec, ledger.definitions, dialect)
-    if schema is not None and found is None:  # the box is one level more
+    result = _as_object(schema, codec, ledger.definitions, dialect)
+    if schema is not None and result is None:  # the box is one level more
         ledger = _begun(flat, root)
         schema, codec = fit(root, replace(context.boxed(), ledger=ledger))
-        found = _as_object(schema, codec, ledger.definitions, dialect)
+        result = _as_object(schema, codec, ledger.definitions, dialect)
     if schema is None:
         reason = "nothing satisfies the schema; the answer is found wrong when it is lifted"
         ledger.lose(flat, "false", reason=reason)
         ledger.lose_all(flat, "cannot be satisfied", "part")
-        found = _empty_object(dialect), None
-    body, codec = found or (_boxed(schema or {}, context), BoxCodec("value", codec))
+        result = _empty_object(dialect), None
+    body, codec = result or (_boxed(schema or {}, context), BoxCodec("value", codec))
     definitions = ledger.definitions
     if not definitions.bodies:
         record = shared_members(codec, {}, {})
     else:
         pruned, codecs = prune(codec, definitions.codecs)
-        asked = {name: without_annotations(each) for name, each in definitions.bodies.items()}
+        asked = {name: without_annotations(item) for name, item in definitions.bodies.items()}
         record = shared_members(pruned, codecs, asked)
         body = {**body, "$defs": {**definitions.bodies}}
     return Built(body, record, entries=ledger.entries, back=keys.renamed())
@@ -221,9 +221,9 @@ def _unrolled(key: Hashable, target: JsonObject, context: RewriteContext) -> lis
     if often or context.ledger.unrolled > UNROLLED_SCHEMAS or len(context.active) > ACTIVE_REFERENCES:
         reason = f"is unrolled {context.unroll} times and written as JSON text below that"
         return [json_text.anything_variant(context, target, reason)]
-    found = list_variants(target, replace(context, active=(*context.active, key)))
+    result = list_variants(target, replace(context, active=(*context.active, key)))
     text = optional_text(target.get("description"))
-    return [replace(variant, text=variant.text or text) for variant in found]
+    return [replace(variant, text=variant.text or text) for variant in result]
 
 
 _APPLICATORS = ("not", "if", "then", "else")
@@ -259,18 +259,18 @@ def list_variants(node: Json, context: RewriteContext) -> list[Variant]:
         if keyword in node and not is_vacuous(node, keyword):
             notes.append(context.said(node, keyword))
             context.ledger.lose(node, keyword)
-    found = _plain(node, context)
+    result = _plain(node, context)
     for member in as_array(node.get("allOf", [])) if "anyOf" not in node and "oneOf" not in node else ():
         context.ledger.lose_all(member, "cannot be folded with what stands beside it")
         notes.append(note("allOf", [member], context.sentences))
-    return [variant.after(notes) for variant in found]
+    return [variant.after(notes) for variant in result]
 
 
 def _plain(node: JsonObject, context: RewriteContext) -> list[Variant]:
     """Return the variants of a schema by its union, its literals or its types."""
     if "anyOf" in node or "oneOf" in node:
-        found = unions.branches(node, context.beside())
-        return [variant if variant.node is not None else variant.of(node) for variant in found]
+        result = unions.branches(node, context.beside())
+        return [variant if variant.node is not None else variant.of(node) for variant in result]
     if "enum" in node or "const" in node:
         return scalars.literals(node, context)
     types = node.get("type")
@@ -286,12 +286,12 @@ def _plain(node: JsonObject, context: RewriteContext) -> list[Variant]:
             return [json_text.anything(context, node)]
         reason = f"is not given, so what speaks of {' and '.join(kinds)} is taken for it"
         context.ledger.lose(node, "type", "narrowed", reason)
-    found = []
+    result = []
     for kind in kinds:
         variant = _of_type(kind, node, context)
         if variant is not None:
-            found.append(variant if variant.node is node else variant.of(node))
-    return found
+            result.append(variant if variant.node is node else variant.of(node))
+    return result
 
 
 def _of_type(kind: str, node: JsonObject, context: RewriteContext) -> Variant | None:
@@ -359,7 +359,7 @@ def shared_members(codec: Codec, codecs: Mapping[str, Codec], definitions: Mappi
     record: dict[str, Json] = {"codec": to_json(result)}
     named = {**dict(zip(codecs, others, strict=True)), **names.said}
     if named:
-        record["codecs"] = {name: to_json(each) for name, each in named.items()}
+        record["codecs"] = {name: to_json(item) for name, item in named.items()}
     if schemas:
         record["definitions"] = schemas
     return record
@@ -416,8 +416,8 @@ def _schemas_shared(codecs: list[Codec], definitions: Mapping[str, Json]) -> tup
     names = _Names[Json](roots, bodies, _inside_schema, "when", lambda name: {"$ref": f"{_BELOW}{name}"}, lambda part: part)
     short = _all_mapped(roots, names)
     for_each = {id(when): new for when, new in zip(asked, short[len(known) :], strict=True)}
-    found = changed(codecs, lambda _, codec: _asking(codec, for_each))
-    return found, {**dict(zip(known, short, strict=False)), **names.said}
+    result = changed(codecs, lambda _, codec: _asking(codec, for_each))
+    return result, {**dict(zip(known, short, strict=False)), **names.said}
 
 
 def _all_mapped(schemas: list[Json], change: Callable[[Json, Json], Json]) -> list[Json]:

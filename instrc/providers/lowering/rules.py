@@ -286,31 +286,31 @@ def _is_strict(dialect: Dialect, payload: Json) -> bool:
 
 def _of_envelope(dialect: Dialect, template: Json, value: Json, path: Location) -> Iterator[Breach]:
     """Yield what is wrong with a part of a payload by the part of the envelope that it should fill."""
-    here = pointer(path)
+    node = pointer(path)
     if template == "@name":
         if not isinstance(value, str) or not dialect.tool_name.allows(value):
-            yield Breach("tool-name", here, f"{dumps(value, indent=False)} is not a name for a tool")
+            yield Breach("tool-name", node, f"{dumps(value, indent=False)} is not a name for a tool")
     elif template == "@description":
         most = dialect.limits.description
         if not isinstance(value, str) or (most is not None and len(value) > most):
-            yield Breach("description", here, "the description is too long or not a text")
+            yield Breach("description", node, "the description is too long or not a text")
     elif template in ("@schema", "@schema-text", "@map", "@examples"):
         return
     elif isinstance(template, dict):
         if not isinstance(value, dict):
-            yield Breach("envelope", here, "an object is expected")
+            yield Breach("envelope", node, "an object is expected")
             return
         optional = {key for key, item in template.items() if _may_be_left_out(item)}
         if not dialect.empty_schema:
             optional |= {key for key, item in template.items() if item == "@schema"}
         for key in template.keys() - value.keys() - optional:
-            yield Breach("envelope", here, f"{dumps(key, indent=False)} is missing")
+            yield Breach("envelope", node, f"{dumps(key, indent=False)} is missing")
         for key in value.keys() - template.keys():
-            yield Breach("envelope", here, f"{dumps(key, indent=False)} is not known")
+            yield Breach("envelope", node, f"{dumps(key, indent=False)} is not known")
         for key in template.keys() & value.keys():
             yield from _of_envelope(dialect, template[key], value[key], (*path, key))
     elif template != value:
-        yield Breach("envelope", here, f"{dumps(template, indent=False)} is expected")
+        yield Breach("envelope", node, f"{dumps(template, indent=False)} is expected")
 
 
 def _may_be_left_out(template: Json) -> bool:
@@ -354,7 +354,7 @@ def _of_inputs(dialect: Dialect, inputs: Json) -> Iterator[Breach]:
             continue
         types = child.get("type")
         named: list[Json] = [types] if isinstance(types, str) else listing(types)
-        if not named or not all(isinstance(each, str) and each in dialect.spelling.inputs for each in named):
+        if not named or not all(isinstance(item, str) and item in dialect.spelling.inputs for item in named):
             yield Breach("type", here, f"{dumps(types, indent=False)} is not a type of an input")
         if child.get("nullable", True) is not True:
             yield Breach("nullable", here, "nullable is true or absent")
@@ -364,13 +364,13 @@ def _of_inputs(dialect: Dialect, inputs: Json) -> Iterator[Breach]:
 
 
 def _of_root(dialect: Dialect, schema: Json) -> Iterator[Breach]:
-    here = pointer(dialect.where)
+    node = pointer(dialect.where)
     if dialect.root == "any":
         return
     if not isinstance(schema, dict) or type_of(schema) != "object":
-        yield Breach("root", here, "the root must be an object")
+        yield Breach("root", node, "the root must be an object")
     elif dialect.root == "plain" and schema.keys() & {"anyOf", "oneOf", "allOf"}:
-        yield Breach("root", here, "no combinator may stand at the root")
+        yield Breach("root", node, "no combinator may stand at the root")
 
 
 __all__ = ["Breach", "breaches"]

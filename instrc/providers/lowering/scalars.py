@@ -75,13 +75,13 @@ def _grouped(values: list[Json], dialect: Dialect) -> _Listed:
     if not dialect.empty_words and "" in groups.get("string", ()):
         groups["string"] = [value for value in groups["string"] if value != ""]
         strange.append("")
-    told: dict[str, list[Json]] = {}
+    reported: dict[str, list[Json]] = {}
     for kind, group in groups.items():
         if not _is_told(kind, group, dialect):
             strange += group
         elif group:
-            told[kind] = group
-    return _Listed(told, strange)
+            reported[kind] = group
+    return _Listed(reported, strange)
 
 
 def _are_texts(values: list[Json]) -> bool:
@@ -338,5 +338,5 @@ def _add_other_bound(node: JsonObject, body: JsonObject, dialect: Dialect, ledge
         body["minimum"] = far
     else:
         return
-    written = next(each for each in (keyword, f"exclusive{keyword.capitalize()}") if each in node)
+    written = next(item for item in (keyword, f"exclusive{keyword.capitalize()}") if item in node)
     ledger.lose(node, written, "convention", f"is sent with {far} as the other bound, which it needs there")

@@ -58,8 +58,8 @@ def _names(types: Json) -> list[str]:
 
 
 def _one_or_all(names: Iterable[str]) -> Json:
-    found: JsonArray = [*names]
-    return found[0] if len(found) == 1 else found
+    result: JsonArray = [*names]
+    return result[0] if len(result) == 1 else result
 
 
 def _respelled(schema: Json, spelling: Spelling) -> Json:

@@ -49,21 +49,21 @@ def split_repetitions(pattern: str, most: int) -> str:
 def _ranges(repeats: re.Match[str], most: int) -> list[str]:
     """Return what stands in the braces of each repetition that one becomes."""
     least = int(repeats[1])
-    found: list[str] = []
+    result: list[str] = []
     if repeats[2] and not repeats[3]:
         while least > most:
-            found.append(str(most))
+            result.append(str(most))
             least -= most
-        return [*found, f"{least},"]
+        return [*result, f"{least},"]
     greatest = int(repeats[3] or least)
     if greatest <= most:
         return [f"{least},{greatest}" if repeats[2] else str(least)]
     while greatest:
         high = min(greatest, most)
         low = min(least, high)
-        found.append(str(low) if low == high else f"{low},{high}")
+        result.append(str(low) if low == high else f"{low},{high}")
         least, greatest = least - low, greatest - high
-    return found
+    return result
 
 
 def repeats_over(pattern: str, most: int) -> bool:
@@ -73,15 +73,15 @@ def repeats_over(pattern: str, most: int) -> bool:
 
 def pieces(pattern: str) -> list[str]:
     """Return the signs, escapes, character classes, beginnings of groups and counts in braces that a pattern consists of."""
-    found: list[str] = []
+    result: list[str] = []
     place = 0
     while place < len(pattern):
-        piece = REPEATS.match(pattern, place) if found else None
+        piece = REPEATS.match(pattern, place) if result else None
         piece = piece or ATOM.match(pattern, place)
         assert piece is not None  # an atom is any sign
-        found.append(piece[0])
+        result.append(piece[0])
         place = piece.end()
-    return found
+    return result
 
 
 def counts(pattern: str) -> list[int]:
@@ -301,11 +301,11 @@ def _spelled_class(listed: str) -> str | None:
         return None
     if any(re.fullmatch(r"\\(?:[a-zA-Z0-9]|[^\x00-\x7f])", sign) for sign in signs):
         return None
-    found = "".join(sign if len(sign) != 2 and sign != "]" else f"\\x{ord(sign[-1]):02x}" for sign in signs)
-    if any(sign in found for sign in CLASS_OPERATIONS):
+    result = "".join(sign if len(sign) != 2 and sign != "]" else f"\\x{ord(sign[-1]):02x}" for sign in signs)
+    if any(sign in result for sign in CLASS_OPERATIONS):
         return None
-    found = f"[{found}]"
+    result = f"[{result}]"
     try:
-        return None if any(re.fullmatch(found, sign) for sign in _ESCAPED_BY_JSON) else found
+        return None if any(re.fullmatch(result, sign) for sign in _ESCAPED_BY_JSON) else result
     except re.error:
         return None

@@ -76,7 +76,7 @@ def lower_all(
     and `Tool.strict` decides it for one.  All else is as for `lower`.
     """
     arguments.truth("strict", strict)
-    told = None if report is None else arguments.instance("report", report, Report, "an `instrc.Report`")
+    reported = None if report is None else arguments.instance("report", report, Report, "an `instrc.Report`")
     dialect = targets.dialect(target)
     if envelope is not None:
         dialect = in_envelope(dialect, targets.dialect(envelope))
@@ -89,14 +89,14 @@ def lower_all(
         spent = done[index].spent
     results = [done[index] for index in range(len(wanted))]
     lowerings = tuple(
-        report_losses(_under_own_name(each.lowering, tool.name, sent), strict=strict, report=told)
+        report_losses(_under_own_name(each.lowering, tool.name, sent), strict=strict, report=reported)
         for each, (tool, sent) in zip(results, wanted, strict=True)
     )
     too_many = build.too_many_tools([tool.name for tool, _ in wanted], dialect)
     problems = [*too_many, *(problem for each in results for problem in each.problems)]
-    if told is not None:
+    if reported is not None:
         for problem in problems:
-            told.add(problem)
+            reported.add(problem)
     everything = tuple(dict.fromkeys([*problems, *(problem for lowering in lowerings for problem in lowering.problems)]))
     records: JsonObject = {sent: lowering.map for lowering, (_, sent) in zip(lowerings, wanted, strict=True)}
     merged: JsonObject = {"instrc": VERSION, "target": dialect.name, "tools": records}
@@ -107,7 +107,7 @@ def _name_tools(tools: Sequence[Tool], dialect: Dialect) -> list[tuple[Tool, str
     """Return each tool with the name that it is sent under; a legal name stays with the first that has it."""
     taken: set[str] = set()
     own = {tool.name for tool in tools if dialect.tool_name.allows(tool.name)}
-    found = []
+    result = []
     for tool in tools:
         if tool.name in own and tool.name not in taken:
             sent = tool.name
@@ -116,8 +116,8 @@ def _name_tools(tools: Sequence[Tool], dialect: Dialect) -> list[tuple[Tool, str
                 legal(tool.name, dialect.tool_name, "tool"), taken | own, dialect.tool_name.most, dialect.tool_name.joint
             )
         taken.add(sent)
-        found.append((tool, sent))
-    return found
+        result.append((tool, sent))
+    return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,11 +154,13 @@ def _lower_member(
             return _Joined(replace(other, account=(*other.losses, *unordered)), again)
     if not over or dialect.plain is None or tool.strict:
         return _Joined(lowering, joined, over)
-    told = tuple(structs.replace(problem, consequence="it is sent without strictness") for problem in over)
+    reported = tuple(structs.replace(problem, consequence="it is sent without strictness") for problem in over)
     plain = relaxed(replace(dialect, limits=replace(dialect.limits, optional=None, unions=None)))
     lowering = lower_tool(sent_tool, plain, options, documents)
     loss = Loss("", "strict", value=True, kind="unenforced", reason="is given up, because a budget of the request is exceeded")
-    return _Joined(replace(lowering, account=(*lowering.losses, loss), over_budget=(*lowering.over_budget, *told)), spent, told)
+    return _Joined(
+        replace(lowering, account=(*lowering.losses, loss), over_budget=(*lowering.over_budget, *reported)), spent, reported
+    )
 
 
 def _under_own_name(lowering: Lowering, name: str, sent: str) -> Lowering:

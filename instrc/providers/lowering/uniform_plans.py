@@ -33,8 +33,8 @@ def branches_of(node: Json) -> list[JsonObject] | None:
         return None
     items = node.get("items")
     members = items.get("anyOf", [items]) if isinstance(items, dict) else []
-    found = [member for member in members if isinstance(member, dict) and _is_task(member)] if isinstance(members, list) else []
-    return found if found and isinstance(members, list) and len(found) == len(members) else None
+    result = [member for member in members if isinstance(member, dict) and _is_task(member)] if isinstance(members, list) else []
+    return result if result and isinstance(members, list) and len(result) == len(members) else None
 
 
 def _is_task(node: JsonObject) -> bool:
@@ -122,7 +122,7 @@ def _value(schema: Json) -> Json:
     members = schema.get("anyOf") if isinstance(schema, dict) else None
     if not isinstance(schema, dict) or not isinstance(members, list):
         return schema
-    own = [each for each in members if not is_output_reference(each)]
+    own = [item for item in members if not is_output_reference(item)]
     around: JsonObject = {keyword: value for keyword, value in schema.items() if keyword != "anyOf"}
     if len(own) == 1 and isinstance(own[0], dict):
         return {**around, **own[0]}

@@ -79,17 +79,17 @@ def branches(node: JsonObject, context: RewriteContext) -> list[Variant]:
         fewer, dropped = _with_fewer(node)
     if not dropped:
         mark = context.ledger.mark()
-        found = _branches(node, context)
-        if not any(variant.too_many for variant in found):
-            return found
+        result = _branches(node, context)
+        if not any(variant.too_many for variant in result):
+            return result
         fewer, dropped = _with_fewer(node)
         if not dropped:
-            return found
+            return result
         context.ledger.reset(mark)
     for member in dropped:
         context.ledger.lose_all(member, "would make more alternatives than can be kept apart")
-    found = _branches(context.ledger.derive(fewer, node), context)
-    return [variant.after([note("allOf", dropped, context.sentences)]) for variant in found]
+    result = _branches(context.ledger.derive(fewer, node), context)
+    return [variant.after([note("allOf", dropped, context.sentences)]) for variant in result]
 
 
 def _branches(node: JsonObject, context: RewriteContext) -> list[Variant]:
@@ -100,16 +100,16 @@ def _branches(node: JsonObject, context: RewriteContext) -> list[Variant]:
         context.ledger.derive(beside, node)
         if len(listed) > 1 and not HOLDERS.isdisjoint(beside):
             context = replace(context, copying=True)
-    found: list[Variant] = []
+    result: list[Variant] = []
     schemas: list[Json] = []
     for branch in listed:
         schema = branch
         if beside:
             schema = intersected([beside, branch], context.ledger)
         schemas.append(schema)
-        each = context.variants(schema)
-        found += [_named(variant, branch) for variant in each] if isinstance(branch, dict) else each
-        if len(found) > UNION_VARIANTS or any(variant.too_many for variant in each):
+        item = context.variants(schema)
+        result += [_named(variant, branch) for variant in item] if isinstance(branch, dict) else item
+        if len(result) > UNION_VARIANTS or any(variant.too_many for variant in item):
             variant = anything_variant(context, node, "has more alternatives than can be kept apart")
             return [replace(variant, too_many=True)]
     if keyword == "oneOf" and not _exclusive(schemas, context):
@@ -117,11 +117,11 @@ def _branches(node: JsonObject, context: RewriteContext) -> list[Variant]:
         context.ledger.lose(node, "oneOf", reason=reason)
     if (
         context.dialect.unions == "choice"
-        and len(found) > 1
-        and any(variant.kind in {"object", "array", "ref"} for variant in found)
+        and len(result) > 1
+        and any(variant.kind in {"object", "array", "ref"} for variant in result)
     ):
         context.ledger.lose(node, keyword, "part", "is a choice by name, and what it names may be missing")
-    return found
+    return result
 
 
 def _named(variant: Variant, branch: JsonObject) -> Variant:
@@ -147,7 +147,7 @@ def _multiplied(node: JsonObject) -> int:
 def _alternatives(schema: Json) -> int:
     """Return by how much a schema multiplies the branches of a union beside it."""
     lists = [schema[word] for word in ("anyOf", "oneOf") if word in schema] if isinstance(schema, dict) else []
-    return prod(len(as_array(each)) for each in lists)
+    return prod(len(as_array(item)) for item in lists)
 
 
 def _with_fewer(node: JsonObject) -> tuple[JsonObject, list[Json]]:
@@ -177,20 +177,20 @@ class Led(NamedTuple):
 def with_distinct_first_keys(variants: Sequence[Variant], ledger: Ledger) -> Led:
     """Let objects of one union begin with keys that differ or discriminate."""
     definitions = ledger.definitions
-    found = [_copied(variant, definitions) for variant in variants]
-    objects = [number for number, variant in enumerate(found) if variant.kind == "object" and variant.body.get("properties")]
+    result = [_copied(variant, definitions) for variant in variants]
+    objects = [number for number, variant in enumerate(result) if variant.kind == "object" and variant.body.get("properties")]
     for _ in objects:  # what is led by another key may meet objects that begin with it
-        leaders = [(group, _leader([found[number] for number in group])) for group in _alike(found, objects)]
+        leaders = [(group, _leader([result[number] for number in group])) for group in _alike(result, objects)]
         leaders = [(group, leader) for group, leader in leaders if leader is not None]
         if not leaders:
             break
         for group, leader in leaders:
             for number in group:
-                found[number] = _led(found[number], leader or "", ledger)
-    under_way = [number for number, variant in enumerate(found) if variant.kind == "ref" and definitions.under_way(variant)]
+                result[number] = _led(result[number], leader or "", ledger)
+    under_way = [number for number, variant in enumerate(result) if variant.kind == "ref" and definitions.under_way(variant)]
     if under_way:  # nobody knows yet with which key they will begin
-        return Led(found, [*objects, *under_way] if len(under_way) > 1 else objects)
-    return Led(found, [number for group in _alike(found, objects) for number in group])
+        return Led(result, [*objects, *under_way] if len(under_way) > 1 else objects)
+    return Led(result, [number for group in _alike(result, objects) for number in group])
 
 
 def _copied(variant: Variant, definitions: PayloadDefinitions) -> Variant:
@@ -248,39 +248,39 @@ def _led(variant: Variant, leader: str, ledger: Ledger) -> Variant:
 
 def disambiguated(variants: Sequence[Variant], dialect: Dialect, ledger: Ledger) -> list[Variant]:
     """Return the variants of a union with lists and objects so that no answer can be meant in two ways."""
-    found = _boxed(variants, dialect, ledger.definitions)
+    result = _boxed(variants, dialect, ledger.definitions)
     alike: list[int] = []
     if dialect.first_keys:
-        found, alike = with_distinct_first_keys(found, ledger)
-    objects = [number for number, variant in enumerate(found) if isinstance(variant.body.get("properties"), dict)]
-    objects = [number for number in objects if found[number].kind == "object"]
+        result, alike = with_distinct_first_keys(result, ledger)
+    objects = [number for number, variant in enumerate(result) if isinstance(variant.body.get("properties"), dict)]
+    objects = [number for number in objects if result[number].kind == "object"]
     led = set(alike)
     rest = [number for number in objects if number not in led]
-    chosen = [*alike, *(rest[number] for number in _mistakable([found[each] for each in rest], dialect, ledger.definitions))]
-    found = _tagged(found, chosen, objects, dialect, ledger.definitions)
-    return [shared_copy(variant, ledger.definitions) for variant in found]
+    chosen = [*alike, *(rest[number] for number in _mistakable([result[item] for item in rest], dialect, ledger.definitions))]
+    result = _tagged(result, chosen, objects, dialect, ledger.definitions)
+    return [shared_copy(variant, ledger.definitions) for variant in result]
 
 
 def _boxed(variants: Sequence[Variant], dialect: Dialect, definitions: PayloadDefinitions) -> list[Variant]:
     """Put the lists that could be mistaken for others into objects of their own."""
-    found = list(variants)
+    result = list(variants)
     lists = [number for number, variant in enumerate(variants) if variant.kind == "array"]
     if len(lists) < 2:
-        return found
-    mistakable = {lists[number] for number in _mistakable([variants[each] for each in lists], dialect, definitions)}
+        return result
+    mistakable = {lists[number] for number in _mistakable([variants[item] for item in lists], dialect, definitions)}
     taken = {name for variant in variants if variant.kind == "object" for name in mapping(variant.body.get("properties"))}
     for number in lists:
         codec = variants[number].codec
         if codec is not None and (number in mistakable or isinstance(codec, PairsCodec)):
             key = unique_name("entries" if isinstance(codec, PairsCodec) else "items", taken, 60)
             taken.add(key)
-            found[number] = _box(variants[number], key, dialect)
-    return found
+            result[number] = _box(variants[number], key, dialect)
+    return result
 
 
 def _mistakable(variants: Sequence[Variant], dialect: Dialect, definitions: PayloadDefinitions) -> list[int]:
     """Return the variants of which an answer could be taken for another one that means something else."""
-    found: set[int] = set()
+    result: set[int] = set()
     seen: dict[int, JsonObject] = {}
 
     def answered(number: int) -> JsonObject:
@@ -296,10 +296,10 @@ def _mistakable(variants: Sequence[Variant], dialect: Dialect, definitions: Payl
     pairs = combinations(range(len(variants)), 2)
     for left, right in islice(pairs, COMPARED_PAIRS):
         if codecs[left] != codecs[right] and not disjoint(answered(left), answered(right), resolve=resolve):
-            found |= {left, right}
+            result |= {left, right}
     if (rest := next(pairs, None)) is not None:
-        found |= _taken_for_alike(codecs, *rest)
-    return sorted(found)
+        result |= _taken_for_alike(codecs, *rest)
+    return sorted(result)
 
 
 def _as_answered(body: JsonObject, dialect: Dialect) -> JsonObject:
@@ -350,9 +350,9 @@ def _tagged(
     variants: Sequence[Variant], chosen: Sequence[int], objects: Sequence[int], dialect: Dialect, definitions: PayloadDefinitions
 ) -> list[Variant]:
     """Let each of the chosen objects begin with a key that none of the objects has and that names it."""
-    found = list(variants)
+    result = list(variants)
     if not chosen:
-        return found
+        return result
     named = {name for number in objects for name in mapping(variants[number].body["properties"])}
     for variant in (variants[number] for number in chosen):
         if variant.kind == "ref" and isinstance(variant.node, dict):
@@ -362,11 +362,11 @@ def _tagged(
         variant = variants[number]
         definitions.label(variant, tag, label)
         if variant.kind == "ref":
-            found[number] = tagged_later(variant, tag, label, definitions)
+            result[number] = tagged_later(variant, tag, label, definitions)
         else:
             body, codec = with_tag(variant.body, variant.codec, tag, label, constant="const" in dialect.keywords)
-            found[number] = replace(variant, body=body, codec=codec)
-    return found
+            result[number] = replace(variant, body=body, codec=codec)
+    return result
 
 
 def _labels(chosen: Sequence[tuple[int, Variant]], tag: str, definitions: PayloadDefinitions) -> dict[int, str]:
@@ -378,7 +378,7 @@ def _labels(chosen: Sequence[tuple[int, Variant]], tag: str, definitions: Payloa
     taken: set[str] = set()
     for number, variant in chosen:
         known = definitions.labels.get((definition_name(variant), tag), ())
-        if (label := next((each for each in known if each not in taken), None)) is not None:
+        if (label := next((item for item in known if item not in taken), None)) is not None:
             labels[number] = label
             taken.add(label)
     for place, (number, variant) in enumerate(chosen, 1):
@@ -476,8 +476,8 @@ def fit(node: Json, context: RewriteContext) -> Rebuilt:
     """Return a schema in the keywords of the target, and its codec."""
     if (kind := scalar_type(node, context)) is not None:
         return described(node, {"type": kind}, None, (), context)
-    found = context.variants(node)
-    return combine(node, found, context)
+    result = context.variants(node)
+    return combine(node, result, context)
 
 
 def scalar_type(node: Json, context: RewriteContext) -> str | None:
@@ -502,8 +502,8 @@ def combine(node: Json, variants: Sequence[Variant], context: RewriteContext, no
         if variants[1].kind != "null" or dialect.unions == "choice" or (not dialect.null and variant.anything):
             return combine_variants(node, variants, context, notes)[0]
         body, codec = _or_null(variant, dialect)
-    told = (*variant.notes, variant.text, *notes) if variant.notes or variant.text or notes else ()
-    return described(node, body, codec, told, context)
+    reported = (*variant.notes, variant.text, *notes) if variant.notes or variant.text or notes else ()
+    return described(node, body, codec, reported, context)
 
 
 def _or_null(variant: Variant, dialect: Dialect) -> tuple[JsonObject, Codec]:
@@ -552,19 +552,19 @@ def _merge_variants(context: RewriteContext, variants: Sequence[Variant]) -> lis
         return [widest, *nulls]
     if len(variants) < 2 or (len(variants) == 2 and variants[1].kind == "null" != variants[0].kind):
         return list(variants)
-    found = without_needless(variants)
-    strings = [variant for variant in found if variant.kind == "string"]
+    result = without_needless(variants)
+    strings = [variant for variant in result if variant.kind == "string"]
     if len(strings) > 1:
         strange = any(_strange(variant) for variant in strings)
         listed = all(same_enumeration(left, right) for left, right in pairwise(strings))
         if any(variant.written for variant in strings) or (strange and not listed):
             text = as_json_text(strings, context)
-            found = [*(variant for variant in found if variant.kind != "string"), text]
-    nulls = [variant for variant in found if variant.kind == "null"]
+            result = [*(variant for variant in result if variant.kind != "string"), text]
+    nulls = [variant for variant in result if variant.kind == "null"]
     if len(nulls) > 1:
         null = replace(nulls[0], text=join_notes(*(variant.text for variant in nulls)))
-        found = [null if variant is nulls[0] else variant for variant in found if variant.kind != "null" or variant is nulls[0]]
-    return join_enumerations(dialect, distinct(found))
+        result = [null if variant is nulls[0] else variant for variant in result if variant.kind != "null" or variant is nulls[0]]
+    return join_enumerations(dialect, distinct(result))
 
 
 def _strange(variant: Variant) -> bool:

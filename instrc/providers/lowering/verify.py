@@ -330,15 +330,15 @@ def _swaps(value: Json, schema: Json, root: Json, path: tuple[str | int, ...], l
                 yield Swap(swapped, pointer(path), (first, second))
         for name, item in value.items():
             child = properties.get(name, schema.get("additionalProperties"))
-            for found in _swaps(item, child, root, (*path, name), level + 1):
-                around: JsonObject = {**value, name: found.value}
-                yield found._replace(value=around)
+            for result in _swaps(item, child, root, (*path, name), level + 1):
+                around: JsonObject = {**value, name: result.value}
+                yield result._replace(value=around)
     elif isinstance(value, list):
         prefix = listing(schema.get("prefixItems"))
         for index, item in enumerate(value):
             child = prefix[index] if index < len(prefix) else schema.get("items")
-            for found in _swaps(item, child, root, (*path, index), level + 1):
-                yield found._replace(value=[*value[:index], found.value, *value[index + 1 :]])
+            for result in _swaps(item, child, root, (*path, index), level + 1):
+                yield result._replace(value=[*value[:index], result.value, *value[index + 1 :]])
 
 
 class Unasked(Exception):  # noqa: N818  -- nobody erred

@@ -73,8 +73,8 @@ def _with_description(built: Built, flat: Json, tool: Tool, dialect: Dialect) ->
     if said is not None and most is not None and len(said) > most:
         said, overflow = _cut(said, most)
         if isinstance(schema, dict):
-            here = schema.get("description")
-            schema = {**schema, "description": join_notes(overflow, here if isinstance(here, str) else None)}
+            node = schema.get("description")
+            schema = {**schema, "description": join_notes(overflow, node if isinstance(node, str) else None)}
     return said, schema
 
 
@@ -99,11 +99,11 @@ def _said_once(schema: Json, tool: Tool, flat: Json, dialect: Dialect) -> tuple[
         } if text else schema
     if not dialect.rooted:  # there is no place for it
         return join_notes(description or own, _said(schema, "description")) or "", schema
-    here = schema.get("description")
-    if not isinstance(here, str):
+    node = schema.get("description")
+    if not isinstance(node, str):
         return description or own, schema
     if description is None or description == own:
-        rest = "\n".join(line for line in [here.removeprefix(own or "").lstrip("\n")] if line)
+        rest = "\n".join(line for line in [node.removeprefix(own or "").lstrip("\n")] if line)
         schema = (
             {**schema, "description": rest} if rest else {key: value for key, value in schema.items() if key != "description"}
         )
@@ -158,7 +158,7 @@ def _examples(tool: Tool, record: JsonObject, schema: Json, dialect: Dialect) ->
             with suppress(Inexpressible):
                 encoded(example.value, record, schema)  # a wrong one is told wherever it goes
         return None, [Loss("", "examples", None, "annotation", "have no field in the envelope of the target")]
-    found: list[Json] = []
+    result: list[Json] = []
     losses: list[Loss] = []
     for number, example in enumerate(tool.examples):
         try:
@@ -166,5 +166,5 @@ def _examples(tool: Tool, record: JsonObject, schema: Json, dialect: Dialect) ->
         except Inexpressible as error:
             losses.append(Loss("", "examples", example.value, "annotation", f"number {number + 1} is left out: {error}"))
             continue
-        found.append(fill_envelope(dialect.example, {"@value": value, "@request": example.request or ""}))
-    return found or None, losses
+        result.append(fill_envelope(dialect.example, {"@value": value, "@request": example.request or ""}))
+    return result or None, losses
