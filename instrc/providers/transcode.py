@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import islice
@@ -106,8 +105,8 @@ def _entry(name: str, value: Json, *, raw: bool) -> Json:
     return {"name": name, "is": "value", "text": argument_text(value, raw=raw)}
 
 
-class Decoder(ABC):
-    """The codecs of one map, one way: from an answer; a `Transcoder` knows the other way too."""
+class Transcoder:
+    """The codecs of one map, both ways."""
 
     def __init__(self, record: JsonObject, *, fold: bool = True, read: ReadText | None = None) -> None:
         """`fold` repairs the case of listed strings where a codec allows it.
@@ -126,6 +125,9 @@ class Decoder(ABC):
         self._read: dict[tuple[int, int], tuple[Codec, Json, Json]] = {}
         """Objects and lists that were read as unions, with what they stand for: to try each alternative of unions in unions
         would double the work at each level."""
+
+        self._written: dict[tuple[int, int], tuple[Codec, Json, list[Json]]] = {}
+        """Objects and lists that were written as unions, with their encodings, if any."""
 
     def read(self, answer: Json) -> Json:
         """Decode a whole answer."""
@@ -296,10 +298,6 @@ class Decoder(ABC):
                     return self.decode(item.codec, value[item.key], level + 1)
         return value
 
-    @abstractmethod
-    def normal(self, codec: Codec, value: Json, level: int) -> Json:
-        """Return a value as it would be sent if nothing but the case of words were wrong with it."""
-
     def _covers(self, schema: Json, value: Json) -> bool:
         """Return whether a schema declares all keys of an object."""
         schema = self._definitions.dereferenced(schema)
@@ -310,61 +308,6 @@ class Decoder(ABC):
         """Return the types that a schema names itself."""
         schema = self._definitions.dereferenced(schema)
         return frozenset(types_named(schema, "") if isinstance(schema, dict) else ()) - {""}
-
-
-def _shape_of(codec: SomeCodec) -> AbstractSet[str]:
-    """Return the types of what a codec reads, and of what it stands for; none where they depend on the value."""
-    match codec:
-        case ObjectCodec() | ChoiceCodec() | BoxCodec():
-            return {"object"}
-        case ArrayCodec() | PlanCodec():
-            return {"array"}
-        case PairsCodec() | TupleCodec():
-            return {"array", "object"}
-        case _:
-            return frozenset()
-
-
-def other_codec(codec: ObjectCodec, name: str) -> Codec:
-    """Return the codec of a property that is not declared, which may hang on its name."""
-    if codec.declared is not None and name in codec.declared:
-        return None
-    result = entry_for(name, codec.by)
-    return codec.other if result is None else result.codec
-
-
-def entry_codec(codec: PairsCodec, pair: Json) -> Codec:
-    """Return the codec of an entry of a map, which may hang on its key."""
-    if codec.by and isinstance(pair, dict) and isinstance(key := pair.get("key"), str):
-        result = entry_for(key, codec.by)
-        return codec.item if result is None else result.codec
-    return codec.item
-
-
-def from_text(codec: TextCodec, text: str) -> Json:
-    """Read a value written as JSON text; text that is none, or of another type than may be, is the string itself."""
-    kinds = codec.kinds
-    try:
-        value = loads(text)
-    except (ValueError, RecursionError):
-        return text
-    if kinds is None or kind_of(value) in kinds or (kind_of(value) == "integer" and "number" in kinds):
-        return value
-    return text if "string" in kinds else value
-
-
-class Inexpressible(ValueError):  # noqa: N818  -- what the value is, not what went wrong
-    """A value that a target cannot express; the losses of the lowering name the part of the schema."""
-
-
-class Transcoder(Decoder):
-    """The codecs of one map, both ways."""
-
-    def __init__(self, record: JsonObject, *, fold: bool = True, read: ReadText | None = None) -> None:
-        """Take a map, as a `Decoder` does."""
-        super().__init__(record, fold=fold, read=read)
-        self._written: dict[tuple[int, int], tuple[Codec, Json, list[Json]]] = {}
-        """Objects and lists that were written as unions, with their encodings, if any."""
 
     def write(self, value: Json) -> Json:
         """Encode a whole value; `Inexpressible` if that is impossible."""
@@ -510,6 +453,51 @@ class Transcoder(Decoder):
             message = f"null at {dumps(ours, indent=False)} means that it is left out"
             raise Inexpressible(message)
         return sent
+
+
+def _shape_of(codec: SomeCodec) -> AbstractSet[str]:
+    """Return the types of what a codec reads, and of what it stands for; none where they depend on the value."""
+    match codec:
+        case ObjectCodec() | ChoiceCodec() | BoxCodec():
+            return {"object"}
+        case ArrayCodec() | PlanCodec():
+            return {"array"}
+        case PairsCodec() | TupleCodec():
+            return {"array", "object"}
+        case _:
+            return frozenset()
+
+
+def other_codec(codec: ObjectCodec, name: str) -> Codec:
+    """Return the codec of a property that is not declared, which may hang on its name."""
+    if codec.declared is not None and name in codec.declared:
+        return None
+    result = entry_for(name, codec.by)
+    return codec.other if result is None else result.codec
+
+
+def entry_codec(codec: PairsCodec, pair: Json) -> Codec:
+    """Return the codec of an entry of a map, which may hang on its key."""
+    if codec.by and isinstance(pair, dict) and isinstance(key := pair.get("key"), str):
+        result = entry_for(key, codec.by)
+        return codec.item if result is None else result.codec
+    return codec.item
+
+
+def from_text(codec: TextCodec, text: str) -> Json:
+    """Read a value written as JSON text; text that is none, or of another type than may be, is the string itself."""
+    kinds = codec.kinds
+    try:
+        value = loads(text)
+    except (ValueError, RecursionError):
+        return text
+    if kinds is None or kind_of(value) in kinds or (kind_of(value) == "integer" and "number" in kinds):
+        return value
+    return text if "string" in kinds else value
+
+
+class Inexpressible(ValueError):  # noqa: N818  -- what the value is, not what went wrong
+    """A value that a target cannot express; the losses of the lowering name the part of the schema."""
 
 
 def _to_text(codec: TextCodec, value: Json) -> str:

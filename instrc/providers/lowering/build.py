@@ -9,7 +9,7 @@ from msgspec import structs
 
 from instrc.problems.targets import BudgetExceeded
 from instrc.providers.codec import BoxCodec, Codec, NamesCodec, to_json
-from instrc.providers.dialect import Dialect, Limits
+from instrc.providers.dialect import Dialect
 from instrc.providers.key_renaming import KeyRenamer
 from instrc.providers.lowering.context import SAYING_NOTHING, Built, KeyNames, Loss, LoweringOptions, constraints, key_names
 from instrc.providers.lowering.intake import Survey
@@ -18,7 +18,6 @@ from instrc.providers.lowering.rebuild import rebuild
 from instrc.providers.lowering.uniform_plans import holds_plan
 from instrc.schema.vocabulary import HOLDERS, is_extension
 from instrc.schema.walk import map_schemas, redirected, required_names, schemas_under, subschemas
-from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_texts, listing, mapping
 
 
@@ -162,7 +161,7 @@ def deepest(schema: Json) -> str:
 def exceeded(schema: Json, dialect: Dialect, name: str) -> list[BudgetExceeded]:
     """Return the budgets of a target that one tool exceeds."""
     limits = dialect.limits
-    if not dialect.budgeted or _is_short(dumps(schema, indent=False), limits):
+    if not dialect.budgeted:
         return []
     sizes = count(schema)
     result = [
@@ -184,22 +183,6 @@ def exceeded(schema: Json, dialect: Dialect, name: str) -> list[BudgetExceeded]:
         for what, number, limit, offender in result
         if limit is not None and number > limit
     ]
-
-
-def _is_short(text: str, limits: Limits) -> bool:
-    """Return whether the text of a schema is too short to exceed anything: whatever is counted takes characters.
-
-    Most schemas are, and to count in a text takes a quarter of the time.
-    """
-    size = len(text)
-    return (
-        (limits.properties is None or size // len('"":{}') <= limits.properties)
-        and (limits.enum_values is None or size // len("1,") <= limits.enum_values)
-        and (limits.characters is None or size <= limits.characters)
-        and (limits.depth is None or text.count('"type":"object"') + text.count('"type":"array"') <= limits.depth)
-        and (limits.unions is None or text.count('"anyOf":') + text.count('"type":[') <= limits.unions)
-        and (limits.optional is None or text.count('":{') + text.count('":true') + text.count('":false') <= limits.optional)
-    )
 
 
 def too_many_tools(names: Sequence[str], dialect: Dialect) -> Iterator[BudgetExceeded]:

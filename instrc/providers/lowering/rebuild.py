@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Final, Generic, TypeVar
@@ -160,8 +159,6 @@ ACTIVE_REFERENCES: Final = 40
 """References inside one another that are written out; deeper ones are written as JSON text."""
 SHARED_PART_OF_MAP: Final = 120
 """Characters of JSON from which on a part of a map that stands in several places gets a name."""
-SMALL_CODEC: Final = 5000
-"""Characters of JSON up to which a codec is looked through for what it repeats before anything of it is shared."""
 UNROLLED_SCHEMAS: Final = 1000
 """Schema objects that are rebuilt below recursive references before unrolling stops early."""
 BRANCH_COPIES: Final = 5_000
@@ -334,8 +331,6 @@ def is_vacuous(node: JsonObject, keyword: str) -> bool:
 
 PartT = TypeVar("PartT")
 _BELOW = "#/$defs/"
-_CODEC = re.compile(r'\{"as":"')
-_CHOOSING = re.compile(r'"as":"(?:union|choice)"')
 
 
 def shared_members(codec: Codec, codecs: Mapping[str, Codec], definitions: Mapping[str, Json]) -> dict[str, Json]:
@@ -343,13 +338,8 @@ def shared_members(codec: Codec, codecs: Mapping[str, Codec], definitions: Mappi
 
     `definitions` are those of the payload, of which the ones that no codec asks for are left out.
     """
-    if not codecs:
-        if codec is None:
-            return {"codec": None}
-        written = to_json(codec)
-        text = dumps(written, indent=False)
-        if len(text) < 2 * SHARED_PART_OF_MAP or (len(text) < SMALL_CODEC and not _shares(codec, text)):
-            return {"codec": written}
+    if codec is None and not codecs:
+        return {"codec": None}
     short, schemas = _schemas_shared([codec, *codecs.values()], definitions)
     pool: dict[str, Codec] = {}
     result, *others = changed(short, lambda _, new: pool.setdefault(_key(new), new))
@@ -365,14 +355,6 @@ def shared_members(codec: Codec, codecs: Mapping[str, Codec], definitions: Mappi
     return record
 
 
-def _shares(codec: Codec, text: str) -> bool:
-    """Return whether a codec holds schemas, or a part that stands in several places; `text` is all of it."""
-    begun = [text[place.start() : place.start() + SHARED_PART_OF_MAP] for place in _CODEC.finditer(text)]
-    if len(set(begun)) == len(begun) and not _CHOOSING.search(text):
-        return False  # nor is there need to look closer
-    return any(_choice_schemas([codec])) or _repeats(codec)
-
-
 def _choice_schemas(codecs: Iterable[Codec]) -> Iterator[Json]:
     """Yield the schemas by which alternatives are chosen."""
     for codec in each(codecs):
@@ -380,21 +362,6 @@ def _choice_schemas(codecs: Iterable[Codec]) -> Iterator[Json]:
             yield from (alternative.when for alternative in codec.of)
         elif isinstance(codec, ChoiceCodec):
             yield from (choice.when for choice in codec.of.values() if choice.key is not None)
-
-
-def _repeats(codec: Codec) -> bool:
-    """Return whether a part that is worth a name stands in several places."""
-    seen: set[str] = set()
-    stack = [codec]
-    while stack:
-        part = stack.pop()
-        if part is None or len(text := dumps(to_json(part), indent=False)) < SHARED_PART_OF_MAP:
-            continue  # nor is anything in it
-        if text in seen:
-            return True
-        seen.add(text)
-        stack.extend(parts(part))
-    return False
 
 
 def _schemas_shared(codecs: list[Codec], definitions: Mapping[str, Json]) -> tuple[list[Codec], dict[str, Json]]:

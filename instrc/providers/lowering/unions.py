@@ -134,9 +134,8 @@ def _named(variant: Variant, branch: JsonObject) -> Variant:
 
 def _exclusive(schemas: Sequence[Json], context: RewriteContext) -> bool:
     """Return whether no value satisfies two of the schemas, so that `anyOf` means the same as `oneOf`."""
-    if len(schemas) > COMPARED_VARIANTS:
-        return False
-    return all(disjoint(left, right, resolve=context.target) for left, right in combinations(schemas, 2))
+    pairs = combinations(schemas, 2)
+    return len(schemas) <= COMPARED_VARIANTS and all(disjoint(left, right, resolve=context.target) for left, right in pairs)
 
 
 def _multiplied(node: JsonObject) -> int:
@@ -555,7 +554,8 @@ def _merge_variants(context: RewriteContext, variants: Sequence[Variant]) -> lis
     result = without_needless(variants)
     strings = [variant for variant in result if variant.kind == "string"]
     if len(strings) > 1:
-        strange = any(_strange(variant) for variant in strings)
+        tables = [variant.codec.values for variant in strings if isinstance(variant.codec, ValuesCodec)]
+        strange = any(not isinstance(value, str) for table in tables for _, value in table)
         listed = all(same_enumeration(left, right) for left, right in pairwise(strings))
         if any(variant.written for variant in strings) or (strange and not listed):
             text = as_json_text(strings, context)
@@ -565,11 +565,6 @@ def _merge_variants(context: RewriteContext, variants: Sequence[Variant]) -> lis
         null = replace(nulls[0], text=join_notes(*(variant.text for variant in nulls)))
         result = [null if variant is nulls[0] else variant for variant in result if variant.kind != "null" or variant is nulls[0]]
     return join_enumerations(dialect, distinct(result))
-
-
-def _strange(variant: Variant) -> bool:
-    """Return whether strings of a variant stand for other values."""
-    return isinstance(variant.codec, ValuesCodec) and any(not isinstance(value, str) for _, value in variant.codec.values)
 
 
 class _United(NamedTuple):
