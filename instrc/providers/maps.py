@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, NoReturn, Protocol, TypeAlias
+from typing import Final, NoReturn, Protocol, TypeAlias
 
 from msgspec import Struct
 
@@ -142,10 +142,10 @@ class _Record(Codecs, frozen=True):
     """The types of the members of the map of one tool."""
 
     target: str | None = None
-    definitions: dict[str, Any] | None = None
+    definitions: dict[str, object] | None = None
     keys: list[str] | None = None
     tool: _Tool | None = None
-    result: dict[str, Any] | None = None
+    result: dict[str, object] | None = None
 
 
 def records_in(map: object) -> Records:  # noqa: A002  -- the word for it everywhere else
