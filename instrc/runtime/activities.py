@@ -46,7 +46,7 @@ class Retry:
         return min(self.pause * self.factor ** (attempt - 1), self.longest)
 
     def again(self, attempt: int, code: str | None) -> bool:
-        """Tell whether to try again after an attempt, of which the first is 1, that failed with a code or without one."""
+        """Return whether to try again after an attempt, of which the first is 1, that failed with a code or without one."""
         return attempt < self.attempts and (self.codes is None or code is None or code in self.codes)
 
 
@@ -76,7 +76,7 @@ class Activities:
     def __init__(self, given: Activities | Mapping[str, object] | Iterable[object] | None = None) -> None:
         self._known: dict[str, Activity] = {}
         if isinstance(given, Activities):
-            self._known |= {bare_name(name): found for name in given.names() if (found := given.find(name))}
+            self._known |= {bare_name(name): result for name in given.names() if (result := given.find(name))}
         elif isinstance(given, Mapping):
             for name, value in given.items():
                 self.add(name, value)
@@ -90,12 +90,12 @@ class Activities:
         `input` is the schema of what it takes, or a type: a model, a dataclass, a `TypedDict`.
         """
         if isinstance(value, Activity):
-            made = value
+            result = value
         elif isinstance(value, dict):
-            made = Activity(name, None, value)
+            result = Activity(name, None, value)
         elif callable(value):
             policy = retry or getattr(value, "activity_retry", None) or Retry()
-            made = Activity(
+            result = Activity(
                 name,
                 cast("Handler", called_with_json(value)),
                 None,
@@ -108,16 +108,16 @@ class Activities:
         if not bare_name(text("name", name)):
             message = "an activity needs a name"
             raise TypeError(message)
-        self._known[bare_name(name)] = made
+        self._known[bare_name(name)] = result
 
     def __bool__(self) -> bool:
         return bool(self._known)
 
     def with_those_of(self, others: Activities) -> Activities:
         """Return a registry of both; of one name, that of the others."""
-        made = Activities(self)
-        made._known |= others._known
-        return made
+        result = Activities(self)
+        result._known |= others._known
+        return result
 
     def find(self, name: str) -> Activity | None:
         """Return the activity of a name."""
@@ -139,12 +139,12 @@ class Activities:
 
 def _input_schema(*given: object) -> Json:
     """Return the first that is given, as a schema: a type or a function of Python is that of its values or its parameters."""
-    found = next((each for each in given if each is not None), True)
-    described = None if isinstance(found, dict | bool) else schema_of_type(found)
-    if described is None and not isinstance(found, dict | bool):
-        message = f"`input` is a JSON Schema or a type, not {excerpt(found)}"
+    result = next((item for item in given if item is not None), True)
+    described = None if isinstance(result, dict | bool) else schema_of_type(result)
+    if described is None and not isinstance(result, dict | bool):
+        message = f"`input` is a JSON Schema or a type, not {excerpt(result)}"
         raise TypeError(message)
-    return cast("Json", found) if described is None else described.schema
+    return cast("Json", result) if described is None else described.schema
 
 
 COMPLAINTS: Final = 20
@@ -153,12 +153,12 @@ _TEMPORARY = frozenset({408, 409, 425, 429})
 
 
 def is_temporary(status: int) -> bool:
-    """Tell whether a request that got this HTTP status may succeed later: the server is busy or broken, or a time ran out."""
+    """Return whether a request that got this HTTP status may succeed later: the server is busy or broken, or a time ran out."""
     return status in _TEMPORARY or status >= 500
 
 
 def is_lost(error: BaseException) -> bool:
-    """Tell whether an error, of any library, says that a service could not be reached."""
+    """Return whether an error, of any library, says that a service could not be reached."""
     words = ("Timeout", "Connect", "RemoteProtocol")
     return isinstance(error, ConnectionError) or any(word in type(error).__name__ for word in words)
 
@@ -289,7 +289,7 @@ def activity(name: str, *, retry: Retry | None = None, input: object = None) -> 
 
 
 def surely_valid(schema: Json, value: Json) -> bool:
-    """Tell whether a value satisfies a schema; one that cannot be applied accepts nothing."""
+    """Return whether a value satisfies a schema; one that cannot be applied accepts nothing."""
     return is_valid(value, schema, unsure=False)
 
 
@@ -299,7 +299,7 @@ def complaints(value: Json, schema: Json) -> list[Complaint]:
 
 
 def _complaints_of(found: tuple[Violation, ...]) -> list[Complaint]:
-    return [{"pointer": each.instance, "message": each.message} for each in found]
+    return [{"pointer": item.instance, "message": item.message} for item in found]
 
 
 def in_language(found: Iterable[Complaint], value: Json, schema: Json, faults: Mapping[str, str]) -> list[Complaint]:
@@ -308,17 +308,17 @@ def in_language(found: Iterable[Complaint], value: Json, schema: Json, faults: M
         return [*found]
     english, ours = validate(value, schema), validate(value, schema, faults=faults)
     said = {(a.instance, a.message): b.message for a, b in zip(english, ours, strict=True)}
-    places = [(each["pointer"], each["message"]) for each in found]
-    return [{"pointer": place, "message": translated(said.get((place, told), told), faults)} for place, told in places]
+    places = [(item["pointer"], item["message"]) for item in found]
+    return [{"pointer": place, "message": translated(said.get((place, text), text), faults)} for place, text in places]
 
 
 def beyond_schema(found: Iterable[Complaint], value: Json, schema: Json) -> list[Complaint]:
     """Return the complaints that a schema does not make itself, each once: who checks the value again would say those twice."""
     said: list[Complaint] = []
-    for each in found:
-        said += [each] if each not in said else []
+    for item in found:
+        said += [item] if item not in said else []
     known = complaints(value, schema) if said else []
-    return [each for each in said if each not in known]
+    return [item for item in said if item not in known]
 
 
 def complaints_by(validator: SchemaValidator, value: Json) -> list[Complaint]:

@@ -36,10 +36,10 @@ def find_question(questions: list[Question], step: str, run: str, report: RunRep
         lambda question: question.id.rpartition(".")[2] == step,
     )
     for way in ways:
-        found = [question for question in questions if way(question)]
-        if len(found) == 1:
-            return found[0]
-        if found:
+        result = [question for question in questions if way(question)]
+        if len(result) == 1:
+            return result[0]
+        if result:
             break
     open_ = tuple(
         question.steps[0] if len(question.steps) == 1 and len(questions) == 1 else question.id for question in questions
@@ -84,7 +84,7 @@ def operator_faults(question: Question, data: Json) -> list[documents.Complaint]
         ways = [way for way, known in zip(ways, members, strict=True) if data.keys() & known.keys()]
     if len(ways) == 1:
         return complaints(data, ways[0])
-    known = ", ".join(f"`{name}`" for each in members for name in each)
+    known = ", ".join(f"`{name}`" for item in members for name in item)
     return [{"pointer": "", "message": f"it is an object with one of the members {known}"}]
 
 
@@ -120,7 +120,7 @@ def copy_answer(step: str, data: object) -> Json:
 
 
 async def ask_people(engine: Engine, report: RunReport, people: People | None) -> RunReport:
-    """Ask for what a run waits for, until nobody answers any more; `AnswerError` for a wrong answer, which leaves it open."""
+    """Ask people the open questions of a run until one gets no answer; raise `AnswerError` for a rejected answer."""
     while people is not None and report.status == "waiting":
         for question in report.questions:
             answer = await ask_person(people, question_command(question)) if question.by == "person" else None

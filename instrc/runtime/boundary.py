@@ -45,7 +45,7 @@ def copy_of(value: _T) -> _T:
 
 
 def received(value: object) -> Json:
-    """Return what code of others gives as it is read back from canonical JSON: a copy; `NotJsonError` if it is not JSON.
+    """Return what code of others gives as it is read back from canonical JSON: a copy; raise `NotJsonError` if it is not JSON.
 
     Instances of typed classes (models, dataclasses, dates) become JSON, tuples become lists.
     It is nested in at most `LEVELS`.
@@ -110,7 +110,7 @@ class guarded:  # noqa: N801  -- reads as what it does
 
 
 def _is_cancellation(error: BaseException) -> bool:
-    """Tell whether an error says that somebody has cancelled the task that runs now; code in a thread is not cancelled."""
+    """Return whether an error says that somebody has cancelled the task that runs now; code in a thread is not cancelled."""
     import asyncio  # only where something was raised: commands that run nothing do without it
 
     if not isinstance(error, asyncio.CancelledError):

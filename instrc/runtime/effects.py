@@ -152,13 +152,13 @@ class Effects:
             notes = _several(command)
             return replace(reply, notes=(*notes, *reply.notes)) if notes else reply
 
-        found = await self._retried(command["id"], policy, answer, _model_fault, began)
-        if not isinstance(found, tuple):
-            return found
+        matches = await self._retried(command["id"], policy, answer, _model_fault, began)
+        if not isinstance(matches, tuple):
+            return matches
         try:
-            result = redacted(self._accepted(command, *found, began))
+            result = redacted(self._accepted(command, *matches, began))
         except _CheckError as error:
-            return self._failed(command["id"], str(error), "check", found[1], began, place_of(error.error))
+            return self._failed(command["id"], str(error), "check", matches[1], began, place_of(error.error))
         if tell_part is not None and "complaints" not in result:
             whole = result["ok"]
             tell_part(whole, [*whole] if isinstance(whole, dict) else [])
@@ -188,7 +188,7 @@ class Effects:
 
         def told(value: Json, complete: Sequence[str]) -> None:
             output = split(copy_of(value))["output"]
-            kept = tuple(each for each in complete if isinstance(output, dict) and each in output)
+            kept = tuple(item for item in complete if isinstance(output, dict) and item in output)
             try:
                 with guarded():
                     tell(AnswerPart(key, names, output, kept))
@@ -238,7 +238,7 @@ class Effects:
             "cost": cost,
             "model": reply.model,
             "repairs": [*reply.repairs, *numbered],
-            "complaints": [*reply.complaints, *(each for each in wrong if each not in reply.complaints)],
+            "complaints": [*reply.complaints, *(item for item in wrong if item not in reply.complaints)],
             "seconds": monotonic() - began,
             "attempt": attempt,
         }
@@ -262,9 +262,9 @@ class Effects:
 
     def _checked(self, command: ModelCommand, answer: Json) -> list[Complaint]:
         """Return what the project's own checks say of the steps in an answer."""
-        found: list[Complaint] = []
+        result: list[Complaint] = []
         if not self.checks:
-            return found
+            return result
         parts: list[tuple[str, str, Json]] = []
         if command["steps"] and isinstance(answer, dict):
             parts = [(key, f"/{key}", answer[key]) for key in command["steps"] if key in answer]
@@ -274,37 +274,37 @@ class Effects:
             check = self.checks.get(bare_name(key))
             said = None if check is None else _checked_by(check, key, copy_of(split(part)["output"]))
             if said is not None:
-                found.append({"pointer": place, "message": said})
-        return found
+                result.append({"pointer": place, "message": said})
+        return result
 
     async def call(self, command: ActivityCommand | FireCommand) -> Result | None:
         """Call an activity, as often as its policy says; `None` if somebody answers later."""
         if command["kind"] == "activity" and command["process"] is not None:
             return await self._child(self.processes.get(command["process"]), command)
-        found = self.activities.find(command["activity"])
+        result = self.activities.find(command["activity"])
         self.tell("called", command["id"], activity=command["activity"], step=command["step"], input=command["input"])
         began = monotonic()
-        if found is None:
+        if result is None:
             return self._failed(
                 command["id"], f"no activity is registered as `{command['activity']}`", "unknown-activity", 1, began
             )
-        if found.process is not None and command["kind"] == "activity":
-            return await self._child(found.process, command)
-        schemas = (found.input, self.takes.get(bare_name(command["activity"]), True))
-        wrong = [each for schema in schemas if schema is not True for each in complaints(command["input"], schema)]
+        if result.process is not None and command["kind"] == "activity":
+            return await self._child(result.process, command)
+        schemas = (result.input, self.takes.get(bare_name(command["activity"]), True))
+        wrong = [item for schema in schemas if schema is not True for item in complaints(command["input"], schema)]
         if wrong:
-            text = f"`{found.name}` is given what does not fit, at `{wrong[0]['pointer'] or '/'}`: {wrong[0]['message']}"
+            text = f"`{result.name}` is given what does not fit, at `{wrong[0]['pointer'] or '/'}`: {wrong[0]['message']}"
             return self._failed(command["id"], text, "invalid-input", 1, began)
 
         def call(attempt: int) -> Awaitable[HandlerResult]:
-            return attempt_call(found, command["input"], ActivityCall(self.key(command["id"]), found.name, attempt))
+            return attempt_call(result, command["input"], ActivityCall(self.key(command["id"]), result.name, attempt))
 
-        came = await self._retried(command["id"], found.retry, call, partial(_activity_fault, found), began)
+        came = await self._retried(command["id"], result.retry, call, partial(_activity_fault, result), began)
         if not isinstance(came, tuple):
             return came
         value, attempt = came
         if isinstance(value, Pending):
-            self.tell("pending", command["id"], activity=found.name)
+            self.tell("pending", command["id"], activity=result.name)
             return None
         facts: EventFacts = {"output": value, "seconds": monotonic() - began, "attempt": attempt}
         if "results" in self.invented:
@@ -376,8 +376,8 @@ class Effects:
 
 def _said_once(command: ModelCommand) -> list[Complaint]:
     """Return what was wrong with an answer, each thing once; where there was none, without what the schema says of `null`."""
-    found = [each for number, each in enumerate(command["complaints"]) if each not in command["complaints"][:number]]
-    return (beyond_schema(found, None, command["schema"]) if command["rejected"] is None else []) or found
+    result = [item for number, item in enumerate(command["complaints"]) if item not in command["complaints"][:number]]
+    return (beyond_schema(result, None, command["schema"]) if command["rejected"] is None else []) or result
 
 
 def _before(command: str) -> str:
@@ -447,7 +447,7 @@ class _CheckError(Exception):
 
 
 def _copied_reply(reply: Reply) -> Reply:
-    """Return a reply as a copy; a `NotJsonError` if anything but its answer is not JSON."""
+    """Return a reply as a copy; raise `NotJsonError` if anything but its answer is not JSON."""
     usage = {str(name): int(count) for name, count in reply.usage.items()}
     lists = [*reply.repairs], [*reply.complaints], [*reply.notes]  # a tuple takes the slow way
     rest = received([reply.cost, reply.model, *lists, reply.text, reply.sent])
@@ -510,7 +510,7 @@ def time_limit(span: float | None) -> AbstractAsyncContextManager[object]:
 async def attempt_call(activity: Activity, given: Json, call: ActivityCall) -> HandlerResult:
     """Call a handler once, with a copy of what it is given: a coroutine in the loop, a function in a thread.
 
-    Its timeout and its heartbeat hold.  What it returns is a copy too, as JSON; a `NotJsonError` if it is none.
+    Its timeout and its heartbeat hold.  What it returns is a copy too, as JSON; raise `NotJsonError` if it is none.
     """
     assert activity.handler is not None
     async with time_limit(activity.retry.timeout):
@@ -578,14 +578,14 @@ def place_of(error: BaseException) -> EventFacts:
     folder = f"{os.path.dirname(first)}{os.sep}"  # noqa: PTH120  -- `<stdin>` is no path
     lines = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(trace)]
     own = [
-        each
-        for each in lines
-        if each[0] == first or (each[0].startswith(folder) and "site-packages" not in each[0].removeprefix(folder))
+        item
+        for item in lines
+        if item[0] == first or (item[0].startswith(folder) and "site-packages" not in item[0].removeprefix(folder))
     ]
     written = "".join(traceback.format_exception(type(error), error, trace))
     return {"place": _shown_line(*own[-1]), "traceback": writable(written)[-TRACEBACK_CHARACTERS:]}
 
 
 def _is_passed_over(file: str) -> bool:
-    """Tell whether a file is ours, or one of Python's own by which a handler is called in a thread."""
+    """Return whether a file is ours, or one of Python's own by which a handler is called in a thread."""
     return file.startswith((_OURS, "<frozen ")) or (file.startswith(_LIBRARY) and "-packages" not in file)

@@ -31,10 +31,10 @@ class Engine(Protocol):
         """Return all runs that are kept, the latest first."""
 
     async def show(self, run: str) -> RunReport:
-        """Return how a run stands; `NotFoundError` if there is none."""
+        """Return how a run stands; raise `NotFoundError` if there is none."""
 
     async def answer(self, run: str, step: str, data: Json, by: documents.Author | None = None) -> RunReport:
-        """Answer a question of a run; `AnswerError` for a wrong answer, which leaves it open. `by` is recorded with it."""
+        """Answer a question of a run; raise `AnswerError` for a wrong answer, which leaves it open. `by` is recorded with it."""
 
     async def cancel(self, run: str) -> RunReport:
         """End a run."""
@@ -43,7 +43,7 @@ class Engine(Protocol):
         """Go on with a run that no process carries on."""
 
     async def retry(self, run: str, options: RetryOptions) -> RunReport:
-        """Go on with a run that has failed, or that is held; `ConflictError` where that would change nothing."""
+        """Go on with a run that has failed, or that is held; raise `ConflictError` where that would change nothing."""
 
     async def journal(self, run: str) -> tuple[Launch, Journal]:
         """Return what a run began with, and what is recorded of it."""

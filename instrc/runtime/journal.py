@@ -107,7 +107,7 @@ class Journal:
                 self.unfired[command["id"]] = command
 
     def is_stale(self, again: Again) -> bool:
-        """Tell whether another retry came before this one."""
+        """Return whether another retry came before this one."""
         return again.get("after", self.retries) != self.retries
 
     def _begin_again(self, again: Again) -> None:
@@ -124,13 +124,13 @@ class Journal:
             self.due.pop(command, None)
         limits: CommandResult | None = ("", {"ok": again["limits"]}) if "limits" in again else None  # type: ignore[typeddict-item]  # plain JSON
         if state["outcome"] is not None or any(command in drop for command, _ in self.results):
-            kept = [each for each in self.results if each[0] not in drop]
+            kept = [item for item in self.results if item[0] not in drop]
             if limits is not None:
                 kept.insert(max(len(kept) - 1, 0), limits)  # it may be the last result by which a limit was reached
             self.state = begun(self.plan, self.inputs, holds=self.holds)
-            for each in kept:
+            for item in kept:
                 self._issue()
-                replay(self.plan, self.state, each)
+                replay(self.plan, self.state, item)
             asked = {command["id"] for command in versions.pending(self.plan, self.state) if command["kind"] == "model"}
             twice = {command for command, result in self.results if command in drop & asked and "ok" in result}
             spent = state["spent"]  # what is left out has been spent
@@ -195,7 +195,7 @@ _PASSING: Final = frozenset(
 
 
 def is_passing(error: Json) -> bool:
-    """Tell whether an error may be gone when its command is begun again, as the run is."""
+    """Return whether an error may be gone when its command is begun again, as the run is."""
     code = error.get("code") if isinstance(error, dict) else None
     if not isinstance(code, str):
         return False
@@ -210,5 +210,5 @@ class Hold:
     state: State
 
     def takes(self, command: str, result: Result) -> bool:
-        """Tell whether a result would fail the run, for a reason that passes."""
+        """Return whether a result would fail the run, for a reason that passes."""
         return "error" in result and is_passing(result["error"]) and versions.is_fatal(self.plan, self.state, command)

@@ -84,9 +84,9 @@ def _server(table: _McpTable, folder: Path) -> _Server:
         reason = "`mcp` is a command or a URL, and is empty"
         raise UnusableTableError(reason)
     names = table.get("environment", [])
-    environment = get_default_environment() | {str(each): secret(str(each)) or "" for each in names}
-    made = StdioServerParameters(command=command, args=rest, env=environment, cwd=str(folder))
-    return _servers.setdefault(repr(made), _Server(made))
+    environment = get_default_environment() | {str(item): secret(str(item)) or "" for item in names}
+    result = StdioServerParameters(command=command, args=rest, env=environment, cwd=str(folder))
+    return _servers.setdefault(repr(result), _Server(result))
 
 
 _Call: TypeAlias = tuple[str | None, str, dict[str, Json], asyncio.Future[Json]]
@@ -286,7 +286,7 @@ def _value(result: mcp_types.CallToolResult) -> Json:
 def _tool_name(activity: str, names: Mapping[str, str]) -> str:
     name = names.get(bare_name(activity)) or names.get(bare_name(activity.removesuffix("_Activity")))
     if name is None:
-        known = ", ".join(f"`{each}`" for each in names.values()) or "none"
+        known = ", ".join(f"`{item}`" for item in names.values()) or "none"
         message = (
             f"the MCP server has no tool for `{activity}`; it has {known}: name one as `tool` in the settings of the activity"
         )
@@ -307,7 +307,7 @@ def _first(error: BaseException) -> str:
 
 def _session(server: _Server) -> _Session:
     loop = asyncio.get_running_loop()
-    found = server.sessions.get(loop)
-    if found is None or found.task.done():
-        found = server.sessions[loop] = _Session(server)
-    return found
+    result = server.sessions.get(loop)
+    if result is None or result.task.done():
+        result = server.sessions[loop] = _Session(server)
+    return result

@@ -87,8 +87,8 @@ def _process(document: Json) -> tuple[documents.PlanKind, JsonObject]:
 def _wrap_tool(contexts: JsonObject, tool: Json) -> JsonObject:
     tool = tool if isinstance(tool, dict) else {"description": "Anything."} if tool else {"not": {}}
     own = {key: value for key, value in tool.items() if key not in {"$defs", "$schema"}}
-    made: JsonObject = {"type": "object", "properties": {**contexts, "llmContext1": own}, "required": list(contexts)}
-    return {**made, "$defs": tool["$defs"]} if "$defs" in tool else made
+    result: JsonObject = {"type": "object", "properties": {**contexts, "llmContext1": own}, "required": list(contexts)}
+    return {**result, "$defs": tool["$defs"]} if "$defs" in tool else result
 
 
 def _names(process: Process) -> set[str]:
@@ -102,7 +102,7 @@ def _names(process: Process) -> set[str]:
 
 
 def has_pauses(plan: documents.PinnedPlan) -> bool:
-    """Tell whether a run waits for delays, as the processes that it calls then do."""
+    """Return whether a run waits for delays, as the processes that it calls then do."""
     return plan["options"].get("pauses", True) is True
 
 
@@ -155,7 +155,7 @@ class Port(Protocol):
         """Carry out a command whose result nobody waits for."""
 
     def want_handoff(self) -> bool:
-        """Tell whether to leave the loop with the run unfinished: its state goes on elsewhere, or later."""
+        """Return whether to leave the loop with the run unfinished: its state goes on elsewhere, or later."""
 
 
 async def drive(plan: documents.PinnedPlan, state: documents.State, port: Port) -> documents.Outcome | None:

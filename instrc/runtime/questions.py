@@ -67,7 +67,7 @@ def open_questions(
 ) -> list[Question]:
     """Return what a run waits for: people, systems that answer later, and its operator for what holds it."""
     only = only_step_key(plan["options"].get("step"))
-    found = [
+    result = [
         _held_question(command, held[command["id"]], only) if command["id"] in held else question_of(command)
         for command in versions.pending(plan, state)
         if command["kind"] == "user" or command["id"] in later or command["id"] in held
@@ -81,10 +81,10 @@ def open_questions(
             "minProperties": 1,
             "additionalProperties": False,
         }
-        found.append(
+        result.append(
             Question(LIMIT, only or tuple(steps), {"error": {"message": message}}, {"anyOf": [raised, _FAIL]}, "operator")
         )
-    return found
+    return result
 
 
 def only_step_key(only: Json) -> tuple[str, ...]:

@@ -63,7 +63,7 @@ async def answer_or_resume(engine: Engine, run: str, step: str, data: Json, *, a
     try:
         return await engine.answer(run, step, data)
     except InstrcError as error:
-        if not again or not any(isinstance(each, problems.runs.NoSuchQuestion) for each in error.problems):
+        if not again or not any(isinstance(item, problems.runs.NoSuchQuestion) for item in error.problems):
             raise
     return await engine.resume(run)
 

@@ -57,16 +57,16 @@ class RetryOptions:
     @property
     def limits(self) -> SpendingLimits:
         """The new limits."""
-        made: SpendingLimits = {}
+        result: SpendingLimits = {}
         if self.requests is not None:
-            made["requests"] = self.requests
+            result["requests"] = self.requests
         if self.tokens is not None:
-            made["tokens"] = self.tokens
-        return made
+            result["tokens"] = self.tokens
+        return result
 
 
 def retry_of(run: str, journal: Journal, options: RetryOptions, *, ended: bool = False, idle: float = 0.0) -> Again:
-    """Return what is to be recorded so that a run goes on; a `ConflictError` where that would change nothing.
+    """Return what is to be recorded so that a run goes on; raise `ConflictError` where that would change nothing.
 
     `ended` says that an engine has ended it though its journal has no end: it was cancelled.
     `idle` are the seconds since it has failed.
@@ -175,24 +175,24 @@ class _Replay:
             lambda _command: only is not None and bare == bare_instruction(only),  # the only step of a tool has no key
             lambda command: _unit_id(command["id"]).rpartition(".")[2] == step,
         )
-        return next((found for way in ways if (found := [command["id"] for command in known if way(command)])), [])
+        return next((result for way in ways if (result := [command["id"] for command in known if way(command)])), [])
 
 
 def _replayed(journal: Journal, without: Iterable[str] = ()) -> _Replay:
     plan, left_out = journal.plan, set(without)
-    made = _Replay(plan, begun(plan, journal.inputs, holds=journal.holds))
+    built = _Replay(plan, begun(plan, journal.inputs, holds=journal.holds))
     for command, result in journal.results:
-        made.commands |= {each["id"]: each for each in versions.issue(plan, made.state)}
-        known = command in made.state["open"] or not command
-        if command in left_out or not known or made.state["outcome"] is not None:
-            made.lost.append((command, result))
+        built.commands |= {item["id"]: item for item in versions.issue(plan, built.state)}
+        known = command in built.state["open"] or not command
+        if command in left_out or not known or built.state["outcome"] is not None:
+            built.lost.append((command, result))
             continue
-        replay(plan, made.state, (command, result))
-        made.kept.append((command, result))
-        if made.state["outcome"] is not None:
-            made.last = command
-    made.commands |= {each["id"]: each for each in versions.issue(plan, made.state)}
-    return made
+        replay(plan, built.state, (command, result))
+        built.kept.append((command, result))
+        if built.state["outcome"] is not None:
+            built.last = command
+    built.commands |= {item["id"]: item for item in versions.issue(plan, built.state)}
+    return built
 
 
 def _unit_id(command: str) -> str:
@@ -202,10 +202,10 @@ def _unit_id(command: str) -> str:
 
 def _fatal(journal: Journal) -> list[str]:
     """Return the commands whose results have failed a run, and those that would do so next, as other elements of a list."""
-    found: list[str] = []
-    while more := _ending(_replayed(journal, found)):
-        found += more
-    return found
+    result: list[str] = []
+    while more := _ending(_replayed(journal, result)):
+        result += more
+    return result
 
 
 def _ending(played: _Replay) -> list[str]:
@@ -224,7 +224,7 @@ def _ending(played: _Replay) -> list[str]:
 
 
 def _reached(run: str, journal: Journal, options: RetryOptions) -> bool:
-    """Tell whether a run has failed at one of its limits, which is raised now."""
+    """Return whether a run has failed at one of its limits, which is raised now."""
     outcome = journal.state["outcome"]
     if outcome is None or outcome["status"] != "failed" or not _is_limit(outcome["error"]):
         return False
@@ -233,7 +233,7 @@ def _reached(run: str, journal: Journal, options: RetryOptions) -> bool:
 
 
 def _is_limit(error: Failure) -> bool:
-    """Tell whether a run has failed at a limit of its own."""
+    """Return whether a run has failed at a limit of its own."""
     return error["kind"] == "limit" and error["code"] in {"requests", "tokens"}
 
 
@@ -307,45 +307,45 @@ def fork_of(run: str, journal: Journal, options: ForkOptions, plan: PinnedPlan, 
     without = _replayed(journal, [*at, *edits])
     kept = [(played.commands[name], result) for name, result in without.kept if name]
     kept += [(played.commands[name], _edit(played.commands[name], step, value, journal)) for name, (step, value) in edits.items()]
-    made = _reuse(plan, inputs, kept, holds=journal.holds)
+    built = _reuse(plan, inputs, kept, holds=journal.holds)
     left: dict[str, str] = {}
-    for command in made.left:
-        left.setdefault(_shown(command), made.reason(command))
-    twice = tuple({_shown(command): None for command in made.left if command["kind"] in {"activity", "user"}})
+    for command in built.left:
+        left.setdefault(_shown(command), built.reason(command))
+    twice = tuple({_shown(command): None for command in built.left if command["kind"] in {"activity", "user"}})
     if twice:
         raise ConflictError([problems.runs.CannotFork(run=run, lost=twice, why=left[twice[0]])])
     limits = journal.state.get("limits")
     entries: list[JournalEntry] = [{"again": {"limits": limits}}] if limits else []
-    entries += [{"results": [each]} for each in made.results]
+    entries += [{"results": [item]} for item in built.results]
     sent = {_words(command) for command in played.commands.values() if command["kind"] == "fire"}
-    if fired := [command["id"] for command in made.fires if _words(command) in sent]:
+    if fired := [command["id"] for command in built.fires if _words(command) in sent]:
         entries.append({"fired": fired})
-    return Forked(entries, tuple(made.reused), left)
+    return Forked(entries, tuple(built.reused), left)
 
 
 def _edited(run: str, played: _Replay, step: str) -> str:
     """Return the one command whose result an edit replaces."""
-    found = played.named(step) or _refuse_step(run, played, step)
-    asked = sorted({_unit_id(each) for each in found})
+    result = played.named(step) or _refuse_step(run, played, step)
+    asked = sorted({_unit_id(item) for item in result})
     if len(asked) > 1:
         raise InputError([problems.runs.NoSuchStep(run=run, step=step, known=tuple(asked))])
-    return found[0]
+    return result[0]
 
 
 def _edit(command: Command, step: str, value: Json, journal: Journal) -> Result:
     """Return a result with what was given for a step in it; one that does not fit is refused."""
     recorded = next((result.get("ok") for name, result in reversed(journal.results) if name == command["id"]), None)
     keys = steps_of(command)
-    key = next((each for each in keys if step == each or bare_name(step) == bare_name(each)), keys[0] if len(keys) == 1 else None)
+    key = next((item for item in keys if step == item or bare_name(step) == bare_name(item)), keys[0] if len(keys) == 1 else None)
     whole = command["kind"] == "activity" or not keys or key is None or (command["kind"] == "user" and len(keys) == 1)
-    made: Json = value if whole else {**(recorded if isinstance(recorded, dict) else {}), str(key): value}
-    wrong = complaints(made, command["schema"])  # type: ignore[typeddict-item]  # a timer has no steps
-    if wrong and command["kind"] == "activity" and not (isinstance(made, dict) and "output" in made):
-        within = complaints({"output": made}, command["schema"])  # as its handler gives it: the value, or an object with it
+    built: Json = value if whole else {**(recorded if isinstance(recorded, dict) else {}), str(key): value}
+    wrong = complaints(built, command["schema"])  # type: ignore[typeddict-item]  # a timer has no steps
+    if wrong and command["kind"] == "activity" and not (isinstance(built, dict) and "output" in built):
+        within = complaints({"output": built}, command["schema"])  # as its handler gives it: the value, or an object with it
         wrong = within if not within or within[0]["pointer"] else wrong
     if wrong:
         raise AnswerError([problems.runs.RejectedAnswer(step=step, pointer=wrong[0]["pointer"], reason=wrong[0]["message"])])
-    return {"ok": made}
+    return {"ok": built}
 
 
 @dataclass(slots=True)
@@ -365,18 +365,18 @@ class _Reuse:
     def reason(self, command: Command) -> str:
         """Say why the plan does not take what came of a command."""
         bare = [bare_name(step) for step in steps_of(command)]
-        same = [each for each in self.asked if each["kind"] == command["kind"] and [*map(bare_name, steps_of(each))] == bare]
-        for each in same:
+        same = [item for item in self.asked if item["kind"] == command["kind"] and [*map(bare_name, steps_of(item))] == bare]
+        for item in same:
             changed = [
                 name
-                for name, value in each.items()
+                for name, value in item.items()
                 if name != "id" and _plain(cast("Json", value)) != _plain(cast("Json", command.get(name)))
             ]
             if changed:
                 return f"it has another `{changed[0]}`"
         if gone := [step for step in bare if step not in self.steps]:
             return f"the program has no step {_listed(gone)}"
-        asked = [step for each in self.asked for step in steps_of(each) or [each["id"]]]
+        asked = [step for item in self.asked for step in steps_of(item) or [item["id"]]]
         if set(bare) & set(map(bare_name, asked)):
             return f"it is asked for in one answer with other steps: {_listed(asked)}"
         if asked:
@@ -387,26 +387,26 @@ class _Reuse:
 def _reuse(plan: PinnedPlan, inputs: JsonObject, recorded: Sequence[tuple[Command, Result]], *, holds: bool) -> _Reuse:
     """Play a plan with recorded results, as long as it asks for something that is among them."""
     names = {bare_name(step.key) for region in program_of(plan).regions for unit in region.units for step in unit.steps}
-    state, made = begun(plan, inputs, holds=holds), _Reuse(steps=frozenset(names))
-    waiting = [(_words(each), each, result) for each, result in recorded]
+    state, built = begun(plan, inputs, holds=holds), _Reuse(steps=frozenset(names))
+    waiting = [(_words(item), item, result) for item, result in recorded]
     open_: dict[str, dict[str, Command]] = {}
     while True:
         for command in versions.issue(plan, state):
             if command["kind"] == "fire":
-                made.fires.append(command)
+                built.fires.append(command)
             else:
                 open_.setdefault(_words(command), {})[command["id"]] = command
         index = next((index for index, (words, _, _) in enumerate(waiting) if open_.get(words)), None)
         if index is None:
-            made.left = [command for _, command, _ in waiting if command["kind"] != "timer"]
-            made.asked = [each for same in open_.values() for each in same.values() if each["kind"] != "timer"]
-            return made
+            built.left = [command for _, command, _ in waiting if command["kind"] != "timer"]
+            built.asked = [item for same in open_.values() for item in same.values() if item["kind"] != "timer"]
+            return built
         words, command, result = waiting.pop(index)
         same = open_[words]
         taken = same.pop(command["id"] if command["id"] in same else next(iter(same)))
         renamed = _renamed(result, steps_of(command), steps_of(taken))
-        made.results.append((taken["id"], renamed))
-        made.reused.append(command["id"])
+        built.results.append((taken["id"], renamed))
+        built.reused.append(command["id"])
         gone = set(versions.apply(plan, state, taken["id"], renamed))
         for others in open_.values() if gone else ():
             for name in gone & others.keys():
@@ -442,7 +442,7 @@ def _renamed(result: Result, before: list[str], after: list[str]) -> Result:
     if before == after or not isinstance(value, dict) or not set(before) & value.keys():
         return result
     names = dict(zip(before, after, strict=False))
-    return {**result, "ok": {names.get(name, name): each for name, each in value.items()}}
+    return {**result, "ok": {names.get(name, name): item for name, item in value.items()}}
 
 
 def _shown(command: Command) -> str:

@@ -195,7 +195,7 @@ class Run(ABC):
             case {"error": {"message": message}}:
                 return f"<run {self.id}: {self.status}: {message}>"
         why = ""
-        match next((each.show for each in self.questions if each.by == "operator"), None):
+        match next((item.show for item in self.questions if item.by == "operator"), None):
             case {"error": {"message": message}}:
                 why = f": {message}"
         return f"<run {self.id}: {self.status}{f' for {asked}' if asked else ''}{why}>"
@@ -256,13 +256,13 @@ class Run(ABC):
         record = self.record or {}
         only = self.only_step
         values = step_values(record) if only is None else dict(zip([only], record.values(), strict=False))
-        found = [name] if name in values else [key for key in values if bare_instruction(key) == bare_instruction(name)]
-        if len(found) != 1:
+        result = [name] if name in values else [key for key in values if bare_instruction(key) == bare_instruction(name)]
+        if len(result) != 1:
             wanted = (
-                f"one of {', '.join(f'`{key}`' for key in found or values) or 'the steps that the run has come to, none yet'}"
+                f"one of {', '.join(f'`{key}`' for key in result or values) or 'the steps that the run has come to, none yet'}"
             )
             raise InputError([problems.settings.InvalidOption(option="step", given=f"`{name}`", wanted=wanted)])
-        whole = values[found[0]]
+        whole = values[result[0]]
         value = split(whole)["output"] if holds_meta(whole) else whole
         return value if as_ is None else as_instance(whole, value, (), as_)
 
@@ -284,13 +284,13 @@ class Run(ABC):
     @property
     def metrics(self) -> JsonObject:
         """The metrics of all accepted answers, by command and path."""
-        found: JsonObject = {}
+        result: JsonObject = {}
         trace = self.trace
         rejected = {(event["run"], event["id"]) for event in trace if event["event"] == "rejected"}
         for event in trace:
             if event["event"] == "answered" and (event["run"], event["id"]) not in rejected:
-                found |= {f"{event['id']}.{path}": value for path, value in event["metrics"].items()}
-        return found
+                result |= {f"{event['id']}.{path}": value for path, value in event["metrics"].items()}
+        return result
 
 
 class RaisedError(Exception):

@@ -68,7 +68,7 @@ class RunReport:
         return f"{self.status} · {self.origin}" if self.origin else self.status
 
     def is_older(self, span: str) -> bool:
-        """Tell whether it has ended longer ago than a span of time."""
+        """Return whether it has ended longer ago than a span of time."""
         return self.ended is not None and self.has_ended and self.ended < time() - seconds(span)
 
     @property
@@ -111,15 +111,15 @@ class RunFilter:
 
     @classmethod
     def of(cls, status: str | None, program: str | None, since: str | None) -> RunFilter:
-        """Return what chooses runs; `since` is a span of time up to now, as `P7D`; `SettingsError` for an invalid one."""
+        """Return what chooses runs; `since` is a span of time up to now, as `P7D`; raise `SettingsError` for an invalid one."""
         status, program, since = (
             arguments.as_plain(arguments.text_or_none(name, value))
             for name, value in (("status", status), ("program", program), ("since", since))
         )
         if status is not None and status not in STATUSES:
-            reason = f"a run is {', '.join(f'`{each}`' for each in STATUSES)}"
-            found = problems.runs.UnusableSetting(what="status", word=status, reason=reason, nearest=nearest(status, STATUSES))
-            raise SettingsError([found])
+            reason = f"a run is {', '.join(f'`{item}`' for item in STATUSES)}"
+            result = problems.runs.UnusableSetting(what="status", word=status, reason=reason, nearest=nearest(status, STATUSES))
+            raise SettingsError([result])
         if since is not None and not is_duration(since):
             raise SettingsError(
                 [problems.runs.UnusableSetting(what="span of time", word=since, reason="write it as `P7D` or `PT2H`")]
@@ -127,7 +127,7 @@ class RunFilter:
         return cls(status, program, None if since is None else time() - seconds(since))
 
     def takes(self, report: RunReport) -> bool:
-        """Tell whether a run is among them."""
+        """Return whether a run is among them."""
         return (
             (self.status is None or report.status == self.status)
             and (self.program is None or report.name == self.program)
@@ -143,13 +143,13 @@ def require_ended(report: RunReport) -> None:
 
 def step_values(record: Json) -> JsonObject:
     """Return what steps have brought, by their keys: of those of a block that is carried out again, all their values."""
-    found: JsonObject = {}
+    result: JsonObject = {}
     outputs: set[str] = set()
     for name, part in record.items() if isinstance(record, dict) else ():
         if isinstance(part, list):
             several: dict[str, list[Json]] = {}
-            for each in part:
-                for key, value in step_values(each).items():
+            for item in part:
+                for key, value in step_values(item).items():
                     several.setdefault(key, []).append(value)
             inner: JsonObject = {**several}
         elif re.fullmatch(r"(llm|user|server)Context\d+", name) and isinstance(part, dict):
@@ -158,13 +158,13 @@ def step_values(record: Json) -> JsonObject:
         else:
             inner = step_values(part)
         for key, value in inner.items():
-            before = found.get(key)
-            found[key] = {**before, **value} if isinstance(before, dict) and isinstance(value, dict) else value
+            before = result.get(key)
+            result[key] = {**before, **value} if isinstance(before, dict) and isinstance(value, dict) else value
     for key in outputs:  # what the server gives, unless a model has filled in the inputs beside it
-        value = found[key]
+        value = result[key]
         if isinstance(value, dict) and value.keys() == {"output"}:
-            found[key] = value["output"]
-    return found
+            result[key] = value["output"]
+    return result
 
 
 def describe_outcome(outcome: documents.Outcome | None) -> str:

@@ -31,9 +31,9 @@ def secrets() -> list[str]:
     """Return what must not be written, longest first: as the environment is now."""
     raw = getattr(os.environ, "_data", None)  # its own dictionary: comparing that takes 1 µs, decoding it 100
     if raw is None or raw != _known.environment or len(_told) != _known.told:
-        found = {value for name, value in os.environ.items() if _NAME.search(name) and len(value) >= _SHORTEST}
+        result = {value for name, value in os.environ.items() if _NAME.search(name) and len(value) >= _SHORTEST}
         _known.environment, _known.told = None if raw is None else dict(raw), len(_told)
-        _known.secrets = sorted(found | _told, key=len, reverse=True)
+        _known.secrets = sorted(result | _told, key=len, reverse=True)
     return _known.secrets
 
 
@@ -66,9 +66,9 @@ def _redacted(value: Json, hidden: list[str]) -> Json:
 
 
 def _masked(text: str, hidden: list[str]) -> str:
-    for each in hidden:
-        if each in text:
-            text = text.replace(each, MASK)
+    for item in hidden:
+        if item in text:
+            text = text.replace(item, MASK)
     return text
 
 

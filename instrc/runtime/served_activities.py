@@ -50,8 +50,8 @@ def _handler(name: str, table: Mapping[str, object], folder: Path, unset: str | 
     module, _, maker = _MAKERS[kinds[0]].partition(":")
     make = getattr(import_module(module), maker)
     filled = {key: with_variables(value, unset) for key, value in table.items() if key not in {"retry", "input"}}
-    made: Handler = make(name, filled, folder)
-    return made
+    result: Handler = make(name, filled, folder)
+    return result
 
 
 def _policy(table: object) -> Retry:

@@ -148,7 +148,7 @@ def turn_schema(offers: tuple[SessionTool, ...], sentences: Sentences = EN) -> J
         tools.append(
             {"type": "object", "properties": properties, "required": ["tool", "arguments"], "additionalProperties": False}
         )
-    made: dict[str, Json] = {
+    result: dict[str, Json] = {
         "description": sentences.turn,
         "type": "object",
         "properties": {
@@ -158,7 +158,7 @@ def turn_schema(offers: tuple[SessionTool, ...], sentences: Sentences = EN) -> J
         "required": ["say", "use"],
         "additionalProperties": False,
     }
-    return {**made, "$defs": definitions.schemas} if definitions.schemas else made
+    return {**result, "$defs": definitions.schemas} if definitions.schemas else result
 
 
 _Item = TypeVar("_Item")
@@ -201,5 +201,5 @@ async def streamed(
         await beginning  # raises what reading the items has raised
     finally:
         beginning.cancel()
-        for each in running:
-            each.cancel()
+        for item in running:
+            item.cancel()

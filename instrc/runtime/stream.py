@@ -53,17 +53,17 @@ class RunStream:
         If the model is asked again, its new text follows from the beginning.
         """
         step, *members = arguments.text("path", path).split(".")
-        key, told = "", ""
+        key, reported = "", ""
         async with aclosing(aiter(self)) as parts:
             async for part in parts:
-                found = _member(part, step, members)
-                if not isinstance(found, str):
+                result = _member(part, step, members)
+                if not isinstance(result, str):
                     continue
-                if part.key != key or not found.startswith(told):
-                    key, told = part.key, ""
-                if found != told:
-                    yield found[len(told) :]
-                    told = found
+                if part.key != key or not result.startswith(reported):
+                    key, reported = part.key, ""
+                if result != reported:
+                    yield result[len(reported) :]
+                    reported = result
 
 
 def _member(part: AnswerPart, step: str, members: list[str]) -> Json:
@@ -71,6 +71,6 @@ def _member(part: AnswerPart, step: str, members: list[str]) -> Json:
     name = bare_name(step)
     named = {bare_name(key): value for key, value in mapping(part.value).items()}
     value = named.get(name, part.value if name in map(bare_name, part.steps) else None)
-    for each in members:
-        value = mapping(value).get(each)
+    for item in members:
+        value = mapping(value).get(item)
     return value

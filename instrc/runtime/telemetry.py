@@ -37,7 +37,7 @@ def logged(event: Event) -> None:
 
 
 def listened() -> bool:
-    """Tell whether anybody reads the log."""
+    """Return whether anybody reads the log."""
     logger: logging.Logger | None = LOGGER
     while logger is not None:
         if any(not isinstance(handler, logging.NullHandler) for handler in logger.handlers):

@@ -80,10 +80,10 @@ def page_of(title: str, status: str, spans: Sequence[TimelineSpan]) -> str:
     """Return the page, as HTML without scripts and without anything that is loaded."""
     whole = max([*(span.ended or span.began for span in spans), 0.001])
     numbered = list(enumerate(spans))
-    lanes = "".join(_lane(lane, [each for each in numbered if each[1].lane == lane], whole) for lane in _LANES)
+    lanes = "".join(_lane(lane, [item for item in numbered if item[1].lane == lane], whole) for lane in _LANES)
     tokens = sum(_tokens(span) for span in spans)
     about = f"{status} · {len(spans)} commands · {_seconds(whole)}" + (f" · {tokens:,} tokens" if tokens else "")
-    cost = sum(each for span in spans if isinstance(each := span.facts.get("cost"), int | float))
+    cost = sum(item for span in spans if isinstance(item := span.facts.get("cost"), int | float))
     about += f" · ${cost:,.4f}" if cost else ""
     ticks = "".join(f"<span>{_seconds(whole * part / 4)}</span>" for part in range(5))
     details = "".join(_details(number, span) for number, span in numbered)
@@ -114,8 +114,8 @@ def _lane(lane: TimelineLane, spans: list[tuple[int, TimelineSpan]], whole: floa
         row = next((row for row, free in enumerate(ends) if free <= start), len(ends))
         ends[row:] = [*ends[row:], 0.0] if row == len(ends) else ends[row:]
         ends[row] = stop
-        told = escape(f"{span.label}, {span.state}, {_took(span)}", quote=True)
-        names = f'title="{escape(span.id, quote=True)}: {told}" aria-label="{told}"'
+        reported = escape(f"{span.label}, {span.state}, {_took(span)}", quote=True)
+        names = f'title="{escape(span.id, quote=True)}: {reported}" aria-label="{reported}"'
         bars.append(
             f'<a class="bar {lane} {span.state}{" late" * late}" {names} '
             f'href="#s{number}" style="left:{start:.2f}%;width:{stop - start:.2f}%;top:{row * pitch}px">'

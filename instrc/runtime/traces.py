@@ -103,7 +103,7 @@ Sink: TypeAlias = Callable[[Event], None]
 
 
 def is_event(value: Json) -> TypeGuard[Event]:
-    """Tell whether a value from a file is an event, as far as everybody looks at it."""
+    """Return whether a value from a file is an event, as far as everybody looks at it."""
     return (
         isinstance(value, dict)
         and isinstance(value.get("event"), str)
@@ -190,15 +190,15 @@ def read_events(file: Path, start: int = 0) -> tuple[list[Event], int]:
         data = read_regular(str(file), TRACE_BYTES, start)
     except (OSError, ValueError):
         return [], start
-    found: list[Event] = []
+    result: list[Event] = []
     for line in data.split(b"\n"):
         try:
             event = loads(line)
         except ValueError:
             continue
         if is_event(event):
-            found.append(event)
-    return found, start + data.rfind(b"\n") + 1
+            result.append(event)
+    return result, start + data.rfind(b"\n") + 1
 
 
 def begun_before(events: Iterable[Event], run: str) -> set[str]:
@@ -208,13 +208,13 @@ def begun_before(events: Iterable[Event], run: str) -> set[str]:
 
 def told_before(events: Iterable[Event], run: str) -> dict[str, Json]:
     """Return what people have answered by the trace of a run since it was last begun again, by question."""
-    told: dict[str, Json] = {}
+    reported: dict[str, Json] = {}
     for event in events:
         if event["run"] == run and event["event"] == "told":
-            told[event["id"]] = event["answer"]
+            reported[event["id"]] = event["answer"]
         elif event["run"] == run and event["event"] == "again":
-            told = {}
-    return told
+            reported = {}
+    return reported
 
 
 def usage_in(events: Iterable[Event]) -> dict[str, float]:
@@ -270,20 +270,20 @@ class TimelineSpan:
 
 def spans_of(events: Iterable[Event]) -> list[TimelineSpan]:
     """Return the spans of a run, in the order in which they began."""
-    found: dict[str, TimelineSpan] = {}
+    result: dict[str, TimelineSpan] = {}
     start: float | None = None
     for event in events:
         start = event["at"] if start is None else start
         child = event["run"].partition("/")[2]
         if event["event"] == "ended":
-            _end(found.values(), f"{child}/" if child else "", event["at"] - start)
+            _end(result.values(), f"{child}/" if child else "", event["at"] - start)
         if "id" not in event:
             continue
         key = f"{child}/{event['id']}" if child else event["id"]
         kind = event["event"]
-        span = found.get(key)
+        span = result.get(key)
         if span is None or (kind in {"asked", "called"} and span.ended is not None):
-            span = found[key] = TimelineSpan(key, _BEGINS.get(kind, "server"), event["at"] - start)
+            span = result[key] = TimelineSpan(key, _BEGINS.get(kind, "server"), event["at"] - start)
         elif kind == "launched":
             span.lane = "process"
         if kind == "retried":
@@ -295,7 +295,7 @@ def spans_of(events: Iterable[Event]) -> list[TimelineSpan]:
         if kind in _ENDS:
             span.ended = event["at"] - start
             span.state = "failed" if kind == "failed" or "error" in event else "done"
-    return list(found.values())
+    return list(result.values())
 
 
 def _end(spans: Iterable[TimelineSpan], prefix: str, at: float) -> None:

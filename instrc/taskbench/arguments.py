@@ -89,17 +89,17 @@ def _by_type(record: NamedRecord, number: int, tool: BenchTool, given: list[Writ
         given = given[: len(slots)]
     sources = [_source(record, argument) for argument in given]
     outputs = [None if source is None else source.outputs for source in sources]
-    way = arranged([(each, argument.value) for each, argument in zip(outputs, given, strict=True)], slots)
+    way = arranged([(item, argument.value) for item, argument in zip(outputs, given, strict=True)], slots)
     moved = way != tuple(range(len(given)))
     if moved and len(given) == len(slots):
         shown = [brief(argument.value)[:40] for argument in given]
         ordered = [shown[way.index(slot)] for slot in range(len(slots))]
         problem = plans.ArgumentOrder(pointer=place, callee=tool.id, types=tuple(slots))
         problems.append(record.mistake(problem, ", ".join(shown), ", ".join(ordered)))
-    found = list(zip(way, given, sources, strict=True))
+    result = list(zip(way, given, sources, strict=True))
     values: dict[str, Json | Reference] = {}
     positions: dict[str, int] = {}
-    for slot, argument, source in sorted(found, key=lambda entry: entry[0]) if moved else found:
+    for slot, argument, source in sorted(result, key=lambda entry: entry[0]) if moved else result:
         key, kind = tool.slots[slot].key, tool.slots[slot].type
         if (reason := _wrong_type(argument, source, kind)) is not None:
             at = record.place(number, "arguments", argument.position)
@@ -160,7 +160,7 @@ def content_type(text: str) -> str:
 
 
 def fits(kinds: Sequence[str] | None, slot: str) -> bool:
-    """Tell whether an argument may stand for an input: `kinds` are the types of a task's output, `None` is a literal."""
+    """Return whether an argument may stand for an input: `kinds` are the types of a task's output, `None` is a literal."""
     return kinds is None or slot.lower() in {kind.lower() for kind in kinds}
 
 
@@ -173,12 +173,12 @@ def arranged(given: Sequence[tuple[Sequence[str] | None, Json]], slots: Sequence
     if all(scores[number][number] for number in order):
         return order
     return max(
-        permutations(range(len(slots)), len(given)), key=lambda way: sum(scores[each][slot] for each, slot in enumerate(way))
+        permutations(range(len(slots)), len(given)), key=lambda way: sum(scores[item][slot] for item, slot in enumerate(way))
     )
 
 
 def _score(kinds: Sequence[str] | None, value: Json, slot: str) -> bool:
-    """Tell whether an argument is seen to be of the type of an input."""
+    """Return whether an argument is seen to be of the type of an input."""
     if kinds is not None:
         return fits(kinds, slot)
     kind = content_type(value) if value.__class__ is str else "text"
@@ -195,12 +195,12 @@ _ANY = re.compile(f"{_NODE}|{_GENERATED}|{_MEMBER}|{_NAMED}", re.IGNORECASE)
 
 def tags_in(text: str) -> list[ReferenceTag]:
     """Return the references in a text, in order."""
-    return [_tag(found) for found in _ANY.finditer(text)] if "<" in text else []
+    return [_tag(result) for result in _ANY.finditer(text)] if "<" in text else []
 
 
 def _tag(found: re.Match[str]) -> ReferenceTag:
     node, generated, member, argument, tool = found.groups()
-    number = next((each for each in (node, generated, member) if each is not None), None)
+    number = next((item for item in (node, generated, member) if item is not None), None)
     return ReferenceTag(
         found.group(), None if number is None else int(number), None if argument is None else int(argument), tool and tool.strip()
     )
@@ -225,12 +225,12 @@ def arguments_of(record: NamedRecord, node: Json, number: int) -> tuple[list[Wri
         written = [written] if named else [{"name": name, "value": value} for name, value in written.items()]
     if written is not None and not isinstance(written, list):
         return [], [*problems, record.odd("the arguments are not a list", number)]
-    found: list[WrittenArgument] = []
-    for position, each in enumerate(written or ()):
-        argument, reason = _argument(tool, each, number, position)
-        found.append(argument)
+    result: list[WrittenArgument] = []
+    for position, item in enumerate(written or ()):
+        argument, reason = _argument(tool, item, number, position)
+        result.append(argument)
         problems += [] if reason is None else [record.odd(reason, number, position)]
-    return found, problems
+    return result, problems
 
 
 def _argument(tool: BenchTool | None, each: Json, number: int, position: int) -> tuple[WrittenArgument, str | None]:
@@ -255,8 +255,8 @@ def resolve(
 ) -> tuple[list[list[WrittenArgument]], list[plans.PlanProblem]]:
     """Return the arguments of all tasks, each with the task it stands for, and what is wrong with the references."""
     referring = _Referring(record, list(given))
-    for number, each in enumerate(given):
-        referring.given[number] = [referring.resolved(argument) for argument in each]
+    for number, item in enumerate(given):
+        referring.given[number] = [referring.resolved(argument) for argument in item]
     return referring.given, referring.problems
 
 
@@ -271,17 +271,17 @@ class _Referring:
 
     def resolved(self, argument: WrittenArgument) -> WrittenArgument:
         """Return an argument with the task it stands for."""
-        value, found = argument.value, argument.tags
+        value, result = argument.value, argument.tags
         if not isinstance(value, str):
             return argument
         tool = self.record.tools[argument.number]
         if (tool is None or tool.kind != "resource") and value in self.record.bench.by_id:
             return argument._replace(target=self._by_name(value, argument))
-        if not found:
+        if not result:
             return argument
-        tag = found[0]
-        if len(found) > 1:
-            self.problems.append(plans.SeveralReferences(pointer=self._place(argument), count=len(found)))
+        tag = result[0]
+        if len(result) > 1:
+            self.problems.append(plans.SeveralReferences(pointer=self._place(argument), count=len(result)))
             return argument
         if tag.text != value.strip():
             self.problems.append(plans.ReferenceInText(pointer=self._place(argument), text=tag.text))
@@ -342,21 +342,21 @@ class _Referring:
 
     def _counted_from(self) -> int:
         """Return whether references count from 0 or from 1: from 1 if only that makes sense."""
-        found = [
+        result = [
             (argument, node)
-            for each in self.given
-            for argument in each
+            for item in self.given
+            for argument in item
             if len(argument.tags) == 1 and (node := argument.tags[0].node) is not None
         ]
-        if not found or self._makes_sense([(argument.number, node) for argument, node in found]):
+        if not result or self._makes_sense([(argument.number, node) for argument, node in result]):
             return 0
-        if not self._makes_sense([(argument.number, node - 1) for argument, node in found]):
+        if not self._makes_sense([(argument.number, node - 1) for argument, node in result]):
             return 0
         if self.record.repair:
-            for argument, node in found:
+            for argument, node in result:
                 self.problems.append(repaired("counted-from-one", self._place(argument), f"<node-{node}>", f"<node-{node - 1}>"))
         else:
-            self.problems.append(plans.CountedFromOne(pointer=self._place(found[0][0])))
+            self.problems.append(plans.CountedFromOne(pointer=self._place(result[0][0])))
         return 1
 
     def _makes_sense(self, references: list[tuple[int, int]]) -> bool:
@@ -391,8 +391,8 @@ class Linked:
 def link_tasks(record: NamedRecord, tasks: list[PlanTask]) -> Linked:
     """Return the tasks with what the links of their record add to their order."""
     links = _Links(record)
-    made = links.applied(tasks)
-    return Linked(made, links.places, (*links.repairs, *links.problems))
+    result = links.applied(tasks)
+    return Linked(result, links.places, (*links.repairs, *links.problems))
 
 
 class _Links:
@@ -436,7 +436,7 @@ class _Links:
         if not isinstance(links, list):
             self.problems.append(plans.InvalidPlan(pointer=pointer(self._at), reason="the links are not a list"))
             return []
-        found: list[tuple[tuple[str, str], str]] = []
+        result: list[tuple[tuple[str, str], str]] = []
         at = pointer(self._at)
         for number, link in enumerate(links):
             place = f"{at}/{number}"
@@ -448,8 +448,8 @@ class _Links:
                 )
                 continue
             source, target = (self._spelled(end, f"{place}/{key}") for end, key in zip(words, ("source", "target"), strict=True))
-            found.append(((source, target), place))
-        return found
+            result.append(((source, target), place))
+        return result
 
     def _spelled(self, word: str, place: str) -> str:
         spelling, repair = spelled(self._record, word, place)
@@ -474,23 +474,23 @@ class _Links:
                 continue
             ends = [places.get(word, []) for word in pair]
             if not all(ends):
-                for word, key, found in zip(pair, ("source", "target"), ends, strict=True):
-                    if not found:
+                for word, key, result in zip(pair, ("source", "target"), ends, strict=True):
+                    if not result:
                         self.problems.append(plans.DanglingTask(pointer=f"{place}/{key}", id=word))
                 continue
             source, target = self._chosen(pair, ends[0], ends[1], met[pair], place)
             if f"n{source}" not in after[target]:
                 self.places[target, len(after[target])] = place
                 after[target].append(f"n{source}")
-        return [task if not each else replace(task, after=tuple(each)) for task, each in zip(tasks, after, strict=True)]
+        return [task if not item else replace(task, after=tuple(item)) for task, item in zip(tasks, after, strict=True)]
 
     def _chosen(self, pair: tuple[str, str], sources: list[int], targets: list[int], time: int, place: str) -> tuple[int, int]:
         """Return which tasks a link joins: where a name stands for several, the next one, and the nearest before it."""
         target = targets[min(time, len(targets)) - 1]
-        before = [each for each in sources if each < target]
-        source = before[-1] if before else next((each for each in sources if each != target), sources[0])
-        for word, found, chosen in ((pair[0], sources, source), (pair[1], targets, target)):
-            if len(found) > 1:
-                problem = plans.AmbiguousReference(pointer=place, tool=word, count=len(found))
+        before = [item for item in sources if item < target]
+        source = before[-1] if before else next((item for item in sources if item != target), sources[0])
+        for word, result, chosen in ((pair[0], sources, source), (pair[1], targets, target)):
+            if len(result) > 1:
+                problem = plans.AmbiguousReference(pointer=place, tool=word, count=len(result))
                 self.problems.append(self._record.mistake(problem, word, f"<node-{chosen}>"))
         return source, target

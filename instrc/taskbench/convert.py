@@ -65,14 +65,14 @@ class PlanImporter:
             return [], [plans.InvalidPlan(pointer=record.place(), reason="the tasks are not a list")]
         record, problems = records.name_tools(record, nodes)
         written = [arguments_of(record, node, number) for number, node in enumerate(nodes)]
-        given, of_references = resolve(record, [each for each, _ in written])
-        placed = [arguments(record, number, each) for number, each in enumerate(given)]
+        given, of_references = resolve(record, [item for item, _ in written])
+        placed = [arguments(record, number, item) for number, item in enumerate(given)]
         names = [word if tool is None else tool.name for word, tool in zip(record.words, record.tools, strict=True)]
-        tasks = [PlanTask(names[number], f"n{number}", each.values) for number, each in enumerate(placed)]
+        tasks = [PlanTask(names[number], f"n{number}", item.values) for number, item in enumerate(placed)]
         linked = link_tasks(record, tasks)
-        problems += [problem for _, found in written for problem in found]
+        problems += [problem for _, result in written for problem in result]
         problems += of_references
-        problems += [problem for each in placed for problem in each.problems]
+        problems += [problem for item in placed for problem in item.problems]
         problems += linked.problems
         problems += self._check(record, linked, placed, {(problem.name, problem.pointer) for problem in problems})
         steps = record.record.steps
@@ -154,25 +154,25 @@ def export_record(plan: Json, bench: records.Bench, record: Json = None) -> Json
 
 
 def _unsayable(tasks: tuple[PlanTask, ...], tools: list[records.BenchTool], places: dict[str, int]) -> list[plans.PlanProblem]:
-    found: list[plans.PlanProblem] = []
+    result: list[plans.PlanProblem] = []
     for number, (task, tool) in enumerate(zip(tasks, tools, strict=True)):
         for name, reference in task.references():
             source = tools[places[reference.task]]
             place = f"/{number}/arguments/{name}"
             if reference.kind == "each":
-                found.append(
+                result.append(
                     plans.UnexportablePlan(pointer=place, reason="there are no copies of a task for every element of a list")
                 )
             elif reference.steps and not (len(reference.steps) == 1 and len(source.outputs) > 1):
-                found.append(plans.UnexportablePlan(pointer=place, reason=f"`{reference}` is a part of an output"))
+                result.append(plans.UnexportablePlan(pointer=place, reason=f"`{reference}` is a part of an output"))
         waits = [other for other in task.after if other not in {reference.task for _, reference in task.references()}]
         if waits and tool.kind == "resource":
-            found.append(
+            result.append(
                 plans.UnexportablePlan(
                     pointer=f"/{number}/after", reason="a task with inputs by type cannot wait without reading"
                 )
             )
-    return found
+    return result
 
 
 def _node(task: PlanTask, tool: records.BenchTool, tools: list[records.BenchTool], places: dict[str, int], *, bare: bool) -> Json:
@@ -180,7 +180,7 @@ def _node(task: PlanTask, tool: records.BenchTool, tools: list[records.BenchTool
         if not isinstance(value, Reference):
             return value
         source = tools[places[value.task]]
-        by_name = tool.kind != "resource" and sum(each is source for each in tools) == 1
+        by_name = tool.kind != "resource" and sum(item is source for item in tools) == 1
         return source.id if by_name else f"<node-{places[value.task]}>"
 
     if tool.kind == "resource":
@@ -191,7 +191,7 @@ def _node(task: PlanTask, tool: records.BenchTool, tools: list[records.BenchTool
 
 
 def _bare(record: Json, number: int) -> bool:
-    """Tell whether a task stands in the record without any arguments."""
+    """Return whether a task stands in the record without any arguments."""
     given = records.read_record(record)
     nodes = given.nodes if given is not None else None
     if not isinstance(nodes, list) or number >= len(nodes):
@@ -232,16 +232,16 @@ def _task_place(pointer: str) -> str:
 def _numbered(tasks: tuple[PlanTask, ...]) -> list[Json]:
     """Return the tasks as a record says them: by number, and none waits twice for another."""
     ids = {task.id: f"n{number}" for number, task in enumerate(tasks)}
-    made: list[Json] = []
+    result: list[Json] = []
     for task in tasks:
         read = {reference.task for _, reference in task.references()}
         arguments = {
             name: value._replace(task=ids[value.task]) if isinstance(value, Reference) else value
             for name, value in task.arguments.items()
         }
-        after = tuple(dict.fromkeys(ids[each] for each in task.after if each not in read))
-        made.append(PlanTask(task.tool, ids[task.id], arguments, after).to_json())
-    return made
+        after = tuple(dict.fromkeys(ids[item] for item in task.after if item not in read))
+        result.append(PlanTask(task.tool, ids[task.id], arguments, after).to_json())
+    return result
 
 
 def _as_recorded(nodes: list[Json], links: list[Json], record: Json) -> Json:
@@ -261,11 +261,11 @@ def _as_recorded(nodes: list[Json], links: list[Json], record: Json) -> Json:
             said = given.nodes if word == "nodes" else given.links
             new[key] = given.holder[key] if equal(new[key], said) else dumps(new[key], indent=False)
     if not given.place:
-        made: dict[str, Json] = {
+        result: dict[str, Json] = {
             **given.holder,
             **{key: new[key] for key in new if key in given.holder or key.endswith("_nodes")},
         }
-        return dumps(made, indent=False) if isinstance(record, str) else made
+        return dumps(result, indent=False) if isinstance(record, str) else result
     whole = as_object(record)
     inner: Json = {**given.holder, **new}
     if isinstance(whole["result"], str):
@@ -275,10 +275,10 @@ def _as_recorded(nodes: list[Json], links: list[Json], record: Json) -> Json:
 
 def _pairs(links: list[Json]) -> set[tuple[Json, ...]] | None:
     """Return what links lead from and to; `None` if one of them is none."""
-    found: set[tuple[Json, ...]] = set()
+    result: set[tuple[Json, ...]] = set()
     for link in links:
         ends = tuple(link.get(key) for key in ("source", "target")) if isinstance(link, dict) else ()
         if len(ends) != 2 or not all(isinstance(end, str) for end in ends):
             return None
-        found.add(ends)
-    return found
+        result.add(ends)
+    return result

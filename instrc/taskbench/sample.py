@@ -61,7 +61,7 @@ class _Sampler:
         position = {node: place for place, node in enumerate(order)}
         moved = [(position[source], position[target]) for source, target in edges]
         return [
-            self._task(place, chosen[node], moved, [chosen[each] for each in order]).to_json() for place, node in enumerate(order)
+            self._task(place, chosen[node], moved, [chosen[item] for item in order]).to_json() for place, node in enumerate(order)
         ]
 
     def _grown(self, chosen: list[BenchTool], edges: list[tuple[int, int]], *, chain: bool) -> bool:
@@ -98,7 +98,7 @@ class _Sampler:
                     edges.pop()
 
     def _fits(self, node: int, chosen: list[BenchTool], edges: list[tuple[int, int]]) -> bool:
-        """Tell whether all that a task reads has an input of its own."""
+        """Return whether all that a task reads has an input of its own."""
         tool = chosen[node]
         return (
             tool.kind != "resource"
@@ -108,13 +108,13 @@ class _Sampler:
     @staticmethod
     def _assigned(tool: BenchTool, sources: list[BenchTool]) -> dict[str, int] | None:
         """Return which source each input takes, by key; `None` if one finds no place."""
-        found: dict[str, int] = {}
+        result: dict[str, int] = {}
         for number, source in enumerate(sources):
-            slot = next((slot for slot in tool.slots if slot.key not in found and slot.type in source.outputs), None)
+            slot = next((slot for slot in tool.slots if slot.key not in result and slot.type in source.outputs), None)
             if slot is None:
                 return None
-            found[slot.key] = number
-        return found
+            result[slot.key] = number
+        return result
 
     def _order(self, count: int, edges: list[tuple[int, int]]) -> list[int]:
         """Return the tasks in a random order in which each comes after what it reads."""
@@ -134,11 +134,11 @@ class _Sampler:
             arguments |= {key: Reference("from", f"n{source}") for key, source in readers.items()}
             after = tuple(f"n{source}" for source in sources if source not in readers.values())
             return PlanTask(tool.name, f"n{place}", arguments, after)
-        found = self._assigned(tool, [tools[source] for source in sources]) or {}
+        result = self._assigned(tool, [tools[source] for source in sources]) or {}
         given: dict[str, Json | Reference] = {}
         for slot in tool.slots:
-            if slot.key in found:
-                source = sources[found[slot.key]]
+            if slot.key in result:
+                source = sources[result[slot.key]]
                 given[slot.key] = Reference("from", f"n{source}", (slot.type,) if len(tools[source].outputs) > 1 else ())
             else:
                 given[slot.key] = _EXAMPLES.get(slot.type.lower()) or self._draw.choice(_TEXTS)
@@ -276,8 +276,8 @@ def plan_check(options: JsonObject, place: CheckPlace) -> Callable[[CheckedRun, 
         both = compared(gold, said)
         values = [2 * same / (here + there) if here + there else 1.0 for same, here, there in both.counts]
         named = dict(zip(METRICS, [*values, both.ratio or 0.0], strict=True))
-        found = min(named.values()) if metric is None else named[str(metric)]
-        return CheckScore(found, found >= least, ", ".join(f"{name} {value:.2f}" for name, value in named.items()))
+        result = min(named.values()) if metric is None else named[str(metric)]
+        return CheckScore(result, result >= least, ", ".join(f"{name} {value:.2f}" for name, value in named.items()))
 
     return look
 

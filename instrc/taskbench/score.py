@@ -54,13 +54,13 @@ class Score:
 
     def values(self, *, with_unreadable: bool = False) -> dict[str, float]:
         """Return the scores by name."""
-        made: dict[str, float] = {}
+        result: dict[str, float] = {}
         for name, (matched, listed), missed in zip(METRICS, self._counts, self._missed, strict=False):
             total = listed + (missed if with_unreadable else 0)
-            made[name] = 2 * matched / total if total else 0.0
+            result[name] = 2 * matched / total if total else 0.0
         compared = self.requests if with_unreadable else self.requests - self.unreadable
-        made["NED"] = 1 - self._ratios / compared if compared else 1.0
-        return made
+        result["NED"] = 1 - self._ratios / compared if compared else 1.0
+        return result
 
     def to_json(self) -> Json:
         """Return the scores with what they are counted from."""
@@ -101,7 +101,7 @@ def score(gold: Iterable[Json], predictions: Iterable[Json], bench: Bench) -> Sc
     said = {key: value for value in predictions if (key := id_of(value)) is not None}
     right = {key: value for value in gold if (key := id_of(value)) is not None and key in said}
     index = {tool.id: number for number, tool in enumerate(bench.tools, 1)}
-    found = Scores()
+    result = Scores()
     groups: list[tuple[PlanShape, int, Compared]] = []
     for key, value in right.items():
         record = read_record(value)
@@ -112,12 +112,12 @@ def score(gold: Iterable[Json], predictions: Iterable[Json], bench: Bench) -> Sc
         prediction = read_record(said[key])
         other = None if prediction is None or prediction.within else compared_facts(prediction, bench, index)
         groups.append((shape, len(facts.names), compared(facts, other)))
-    found.by_shape = {shape: Score() for shape in SHAPES if any(group[0] == shape for group in groups)}
-    found.by_size = {size: Score() for size in sorted({group[1] for group in groups})}
+    result.by_shape = {shape: Score() for shape in SHAPES if any(group[0] == shape for group in groups)}
+    result.by_size = {size: Score() for size in sorted({group[1] for group in groups})}
     for shape, size, request in groups:
-        for score_ in (found.overall, found.by_shape[shape], found.by_size[size]):
+        for score_ in (result.overall, result.by_shape[shape], result.by_size[size]):
             score_.add(request)
-    return found
+    return result
 
 
 @dataclass(slots=True)
@@ -158,13 +158,13 @@ def _ratio(one: tuple[int, ...], other: tuple[int, ...]) -> float:
 def _common(one: tuple[int, ...], other: tuple[int, ...]) -> int:
     """Return the length of the longest common subsequence: a row of the table is the bits of one number (Hyyrö, 2004)."""
     places: dict[int, int] = {}
-    for number, each in enumerate(other):
-        places[each] = places.get(each, 0) | 1 << number
+    for number, item in enumerate(other):
+        places[item] = places.get(item, 0) | 1 << number
     whole = (1 << len(other)) - 1
     row = whole
-    for each in one:
-        found = row & places.get(each, 0)
-        row = (row + found | row - found) & whole
+    for item in one:
+        result = row & places.get(item, 0)
+        row = (row + result | row - result) & whole
     return len(other) - row.bit_count()
 
 
@@ -194,13 +194,13 @@ def compared_facts(record: TaskRecord, bench: Bench, index: Mapping[str, int]) -
 
 def _words(nodes: Json) -> list[tuple[str, Json]] | None:
     """Return the tool and the arguments of each task; `None` if one of them has no tool."""
-    found: list[tuple[str, Json]] = []
+    result: list[tuple[str, Json]] = []
     for node in nodes if isinstance(nodes, list) else [None]:
         word = node.get("task") if isinstance(node, dict) else None
         if not isinstance(node, dict) or not isinstance(word, str):
             return None
-        found.append((word, node.get("arguments")))
-    return found
+        result.append((word, node.get("arguments")))
+    return result
 
 
 def _by_type(facts: PlanFacts, number: int, argument: Json, bench: Bench) -> None:
@@ -208,7 +208,7 @@ def _by_type(facts: PlanFacts, number: int, argument: Json, bench: Bench) -> Non
     if isinstance(argument, dict):
         argument = argument.get("value", next(iter(argument.values()), None))
     if isinstance(argument, list):
-        parts = [each for each in argument if isinstance(each, str)]
+        parts = [item for item in argument if isinstance(item, str)]
         argument = " ".join(parts) if len(parts) == len(argument) else None
     if not isinstance(argument, str):
         return

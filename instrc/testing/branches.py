@@ -38,9 +38,9 @@ def values_of(schema: Json, root: Json, besides: Json = None) -> Iterator[Json]:
     yield from listing(schema.get("enum"))
     if "const" in schema:
         yield schema["const"]
-    for each in (*listing(schema.get("anyOf")), *listing(schema.get("oneOf")), schema.get("not")):
-        if each is not None:
-            yield from values_of(each, root, besides)
+    for item in (*listing(schema.get("anyOf")), *listing(schema.get("oneOf")), schema.get("not")):
+        if item is not None:
+            yield from values_of(item, root, besides)
     kinds: Json = schema.get("type", "object" if "properties" in schema else [])
     for kind in listing(kinds) if not isinstance(kinds, str) else [kinds]:
         yield from _of_kind(as_text(kind), schema, root, besides)
@@ -60,17 +60,17 @@ def _of_kind(kind: str, schema: JsonObject, root: Json, besides: Json) -> Iterat
                     yield from (limit, limit - 1, limit + 1)
             yield from (0, 1)
         case "object":
-            made = instance_of({**schema, "type": "object", "$defs": definitions})
+            result = instance_of({**schema, "type": "object", "$defs": definitions})
             other = instance_of(besides) if isinstance(besides, dict) else None
-            yield {**other, **made} if isinstance(other, dict) and isinstance(made, dict) else made
+            yield {**other, **result} if isinstance(other, dict) and isinstance(result, dict) else result
         case "array":
             items = schema.get("items", {})
             wanted = besides.get("items", {}) if isinstance(besides, dict) else {}
             inside = list(values_of(items, root, wanted))[:4] or [instance_of({**mapping(items), "$defs": definitions})]
             if items == {} and isinstance(wanted, dict):
                 inside = [instance_of(wanted)]
-            for each in inside:
-                yield [each]
+            for item in inside:
+                yield [item]
             yield inside
             yield []
         case _:
@@ -89,16 +89,16 @@ def plans_for(schema: Json, tools: JsonObject, root: Json) -> list[Json]:
     items = dereference(dereference(schema, root).get("items", {}), root)
     tasks: list[JsonObject] = []
     for variant in listing(items.get("anyOf")) or [items]:
-        made = instance_of({**dereference(variant, root), "$defs": definitions})
-        if isinstance(made, dict):
-            task: JsonObject = {word: each for word, each in made.items() if word != "after"} | {"id": f"t{len(tasks) + 1}"}
+        built = instance_of({**dereference(variant, root), "$defs": definitions})
+        if isinstance(built, dict):
+            task: JsonObject = {word: item for word, item in built.items() if word != "after"} | {"id": f"t{len(tasks) + 1}"}
             tasks += [task] if not check_plan([task], tools) else []
     if not tasks:
         return []
     waiting: JsonObject = {**tasks[0], "id": f"t{len(tasks) + 1}", "after": ["t1"]}
-    found: list[Json] = [[task] for task in tasks[:PLANS_OF_ONE]]
+    result: list[Json] = [[task] for task in tasks[:PLANS_OF_ONE]]
     together: list[Json] = [[*tasks]] if len(tasks) > 1 else []
-    return [*found, *together, [tasks[0], waiting]]
+    return [*result, *together, [tasks[0], waiting]]
 
 
 def telling_values(schema: Json, test: Json, known: Iterable[Json]) -> Iterator[Json]:
@@ -117,7 +117,7 @@ def schema_inside(schema: Json, tail: tuple[str, ...], root: Json) -> Json:
     for name in tail:
         schema = dereference(schema, root)
         within = [schema, *listing(schema.get("anyOf"))] if isinstance(schema, dict) else []
-        members = [mapping(dereference(each, root).get("properties")) for each in within]
+        members = [mapping(dereference(item, root).get("properties")) for item in within]
         schema = next((member[name] for member in members if name in member), {})
     return schema
 
@@ -125,9 +125,9 @@ def schema_inside(schema: Json, tail: tuple[str, ...], root: Json) -> Json:
 def object_part(schema: Json, root: Json) -> JsonObject:
     """Return the part of a schema that describes an object."""
     whole = dereference(schema, root)
-    parts = (dereference(each, root) for each in (whole, *listing(whole.get("anyOf"))))
+    parts = (dereference(item, root) for item in (whole, *listing(whole.get("anyOf"))))
     usual: JsonObject = {"type": "object"}
-    return {**next((each for each in parts if "properties" in each), usual), "$defs": _definitions(root)}
+    return {**next((item for item in parts if "properties" in item), usual), "$defs": _definitions(root)}
 
 
 def dereference(schema: Json, root: Json) -> JsonObject:
@@ -215,13 +215,13 @@ def points_of(program: RunnablePlan, fixed: Iterable[str]) -> list[Point]:
         values.setdefault((number, key, ("decision",)), [])
     for place, tests in _of_plans(program, values):
         values.setdefault(place, []).extend(tests)
-    made = [list(_points_of_value(program, *place, schemas)) for place, schemas in values.items()]
-    whole = {(each[0].region, each[0].key, each[0].tail) for each in made if each}
-    gaps = {(gap.region, gap.key, gap.tail): gap for each in made for gap in each[1:]}
-    found = [each[0] for each in made if each] + [gap for place, gap in gaps.items() if place not in whole]
+    built = [list(_points_of_value(program, *place, schemas)) for place, schemas in values.items()]
+    whole = {(item[0].region, item[0].key, item[0].tail) for item in built if item}
+    gaps = {(gap.region, gap.key, gap.tail): gap for item in built for gap in item[1:]}
+    result = [item[0] for item in built if item] + [gap for place, gap in gaps.items() if place not in whole]
     failures = (AS_MADE, *_failures(program))
     fallible = [*_fallible_units(program), *_plan_units(program, values)]
-    return found + [_point(program, region, unit.steps[0].key, (), failures) for region, unit in fallible]
+    return result + [_point(program, region, unit.steps[0].key, (), failures) for region, unit in fallible]
 
 
 def _looks(program: RunnablePlan) -> Iterator[tuple[PlanRegion, flow.Read, Json]]:
@@ -244,7 +244,7 @@ def _sources_behind(program: RunnablePlan, region: PlanRegion, read: flow.Read) 
     for index in region.keys.get(place.name, ()) if place.source == "key" and not place.rest else ():
         block = region.units[index].block
         source = block.source if isinstance(block, flow.Each | flow.Repeat) else None
-        yield from ((region, each) for each in flow.reads_of(source))
+        yield from ((region, item) for item in flow.reads_of(source))
 
 
 def _schema_of_test(program: RunnablePlan, region: PlanRegion, read: flow.Read, schema: Json) -> Json:
@@ -263,13 +263,13 @@ def _schema_of_test(program: RunnablePlan, region: PlanRegion, read: flow.Read, 
 
 def _of_plans(program: RunnablePlan, values: Mapping[_Place, list[Json]]) -> list[tuple[_Place, list[Json]]]:
     """Return the places of the plans whose results decide something, with what is asked of the results."""
-    found: list[tuple[_Place, list[Json]]] = []
+    result: list[tuple[_Place, list[Json]]] = []
     for region, unit in _plan_units(program, values):
         here = region.index, unit.steps[0].key
         starts: list[_Start] = [(region, read, ()) for read in flow.reads_of(unit.steps[0].arguments)]
         asked = [test for (number, key, _), tests in values.items() if (number, key) == here for test in tests]
-        found += [(place, asked) for place in sorted(bases_of(program, starts))]
-    return found
+        result += [(place, asked) for place in sorted(bases_of(program, starts))]
+    return result
 
 
 def _plan_units(program: RunnablePlan, places: Iterable[_Place]) -> Iterator[tuple[PlanRegion, PlanUnit]]:
@@ -292,13 +292,13 @@ def _points_of_value(program: RunnablePlan, number: int, key: str, tail: tuple[s
     inside = dereference(schema_inside(schema, tail, root), root)
     choices: list[object] = [AS_MADE]
     seen: set[str] = set()
-    tests = [test for each in schemas for test in (each, *_of_elements(each))]
+    tests = [test for item in schemas for test in (item, *_of_elements(item))]
     tools = _tools(program, number, key, tail)
     plans = [] if tools is None else plans_for(inside, tools, root)
     open_ = ("other", None) if not inside.keys() & {"type", "enum", "const", "anyOf", "properties"} else ()
-    usual = [*plans, *values_of(inside, root), *(value for each in tests for value in values_of(each, each, inside)), *open_]
+    usual = [*plans, *values_of(inside, root), *(value for item in tests for value in values_of(item, item, inside)), *open_]
     whole: JsonObject = {**inside, "$defs": _definitions(root)}
-    mixed = [each for test in schemas for each in _mixed_lists(inside, root, test)] if inside.get("type") == "array" else []
+    mixed = [item for test in schemas for item in _mixed_lists(inside, root, test)] if inside.get("type") == "array" else []
     telling = [value for test in tests for value in telling_values(whole, test, usual[:TRIED_VALUES])]
     few = usual[: TRIED_VALUES - 1]
     for value in [*few, *mixed, *telling, *usual[len(few) :]]:
@@ -336,8 +336,8 @@ def _of_elements(test: Json) -> Iterator[Json]:
         if word in {"items", "contains"}:
             yield part
         elif word in {"anyOf", "oneOf", "allOf", "not"}:
-            for each in listing(part) or [part]:
-                yield from _of_elements(each)
+            for item in listing(part) or [part]:
+                yield from _of_elements(item)
 
 
 def _tools(program: RunnablePlan, number: int, key: str, tail: tuple[str, ...]) -> JsonObject | None:
@@ -392,16 +392,16 @@ def _gaps(root: Json, tail: tuple[str, ...]) -> list[object]:
 
 def _failures(program: RunnablePlan) -> list[Fails]:
     """Return failures: one that says nothing special, and those that conditions on `error` name."""
-    found = [Fails()]
+    result = [Fails()]
     for region, read, schema in _looks(program):
         place = program.locate(region, read)
         if place.source == "name" and place.name == "error" and place.rest in {("kind",), ("code",)}:
             for value in values_of(schema, schema):
                 if place.rest == ("kind",):
-                    found += [Fails(kind) for kind in get_args(FailureKind) if kind == value]
+                    result += [Fails(kind) for kind in get_args(FailureKind) if kind == value]
                 elif isinstance(value, str):
-                    found.append(Fails(code=value))
-    return list(dict.fromkeys(found))
+                    result.append(Fails(code=value))
+    return list(dict.fromkeys(result))
 
 
 def _fallible_units(program: RunnablePlan) -> Iterator[tuple[PlanRegion, PlanUnit]]:
@@ -422,7 +422,7 @@ def refusals(program: RunnablePlan) -> Iterator[tuple[int, str]]:
 
 
 def is_excluded(program: RunnablePlan, region: PlanRegion, read: flow.Read, schema: Json) -> bool:
-    """Tell whether the schemas of all that a path leads to rule out what it is asked for."""
+    """Return whether the schemas of all that a path leads to rule out what it is asked for."""
     bases = bases_of(program, [(region, read, ())])
     if not bases or _schema_of_test(program, region, read, schema) is not schema:
         return False
@@ -510,7 +510,7 @@ class TakenBranches:
         """The `each` blocks, by their places, whose conditions have held."""
 
     def has(self, branch: RunBranch) -> bool:
-        """Tell whether a branch was taken."""
+        """Return whether a branch was taken."""
         return (branch.way, branch.region, branch.unit) in self.found
 
     def watch(self, state: State) -> None:
@@ -549,7 +549,7 @@ class TakenBranches:
         if outcome is not None and outcome["status"] == "stopped":
             for region in self.program.regions:
                 for unit in region.units:
-                    if unit.kind == "user" and any(each.key == outcome["step"] for each in unit.steps):
+                    if unit.kind == "user" and any(item.key == outcome["step"] for item in unit.steps):
                         self.found.add(("refuse", region.index, unit.index))
 
     def _block(self, state: State, scope: str, region: PlanRegion, unit: PlanUnit, recorded: Json) -> None:

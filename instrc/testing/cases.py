@@ -69,7 +69,7 @@ def read_cases(text: str) -> list[Case]:
     """Return the cases of a file, in order; blocks before the first heading are a case that cannot be carried out."""
     heads = list(_HEADING.finditer(text))
     cases = []
-    stray = next((found for found in _fences(text, 0, heads[0].start() if heads else len(text)) if found[3] in _WORDS), None)
+    stray = next((result for result in _fences(text, 0, heads[0].start() if heads else len(text)) if result[3] in _WORDS), None)
     if stray is not None:
         reason = "a block belongs to no case: write a heading `## …` before it"
         cases.append(Case(_NO_HEADING, _line(text, stray.start()), (), reason))
@@ -77,11 +77,11 @@ def read_cases(text: str) -> list[Case]:
         end = following.start() if following else len(text)
         fences = _fences(text, head.end(), end)
         blocks = tuple(
-            Block(found[3], tuple(found[4].split()), found[5], found.start(5), found.end(5))
-            for found in fences
-            if found[3] in _WORDS
+            Block(result[3], tuple(result[4].split()), result[5], result.start(5), result.end(5))
+            for result in fences
+            if result[3] in _WORDS
         )
-        unknown = [found for found in fences if found[3] not in _WORDS and (found[2] or _is_like_a_word(found[3]))]
+        unknown = [result for result in fences if result[3] not in _WORDS and (result[2] or _is_like_a_word(result[3]))]
         mistake = _mistake(blocks, unknown) or _unclosed(text, head.end(), end)
         cases.append(Case(head[1], _line(text, head.start()), blocks, mistake))
     return cases
@@ -96,7 +96,7 @@ def _line(text: str, offset: int) -> int:
 
 
 def _is_like_a_word(language: str) -> bool:
-    """Tell whether the language of a fence is one of our words but for its number or its case, as `problem` and `Output` are."""
+    """Return whether the language of a fence is one of our words in another number or case, like `problem` and `Output`."""
     return language.lower().removesuffix("s") in {word.removesuffix("s") for word in _WORDS}
 
 
@@ -150,8 +150,8 @@ def judge(case: Case, artefacts: Sequence[Artefact]) -> list[Difference]:
     """Carry a case out and return what came otherwise than expected; a `BadCaseError` says why it cannot be."""
     if case.mistake is not None:
         _refuse(case.mistake)
-    found = [artefact for artefact in artefacts if case.export in (None, artefact.name)]
-    if not found:
+    result = [artefact for artefact in artefacts if case.export in (None, artefact.name)]
+    if not result:
         hint = did_you_mean(nearest(case.export or "", (artefact.name for artefact in artefacts)))
         _refuse(f"there is no export `{case.export}`{f': {hint}' if hint else ''}")
     expected = [block for block in case.blocks if block.word in EXPECTED]
@@ -159,9 +159,9 @@ def judge(case: Case, artefacts: Sequence[Artefact]) -> list[Difference]:
         _refuse("it expects nothing: write a block such as `json output`, and let `--update` fill it in")
     answer, answers = case.block("answer"), case.block("answers")
     if answer is not None:
-        actual = _outcome_of_answer(answer, found[0])
+        actual = _outcome_of_answer(answer, result[0])
     elif answers is not None:
-        actual = _run(_json(answers), case.block("input"), found[0])
+        actual = _run(_json(answers), case.block("input"), result[0])
     else:
         _refuse("it gives nothing: write a block `json answer` or `json answers`")
     wrong = as_texts(actual.get("problems") or [])
@@ -196,12 +196,12 @@ def _outcome_of_answer(block: Block, artefact: Artefact) -> dict[str, Json]:
             lifted = lift(value, lower(Tool(artefact.name, tool), dialect(targets[0])).map)
         except InstrcError as error:
             _refuse(error.problems[0].with_hint)
-        problems: list[Json] = [f"{each.instance or '/'} {each.message}" for each in lifted.invalid]
+        problems: list[Json] = [f"{item.instance or '/'} {item.message}" for item in lifted.invalid]
         if not lifted.calls:
             return {"problems": problems or [f"/ the answer is {lifted.status}"]}
         call = lifted.calls[0]
         return {"output": call.output, "thoughts": call.thoughts, "metrics": call.metrics, "problems": problems}
-    problems = [f"{each.instance or '/'} {each.message}" for each in validate(value, tool)]
+    problems = [f"{item.instance or '/'} {item.message}" for item in validate(value, tool)]
     parts = split(value, tool)
     return {"output": parts["output"], "thoughts": parts["thoughts"], "metrics": parts["metrics"], "problems": problems}
 
@@ -276,7 +276,7 @@ class CaseScript:
         self.taken: dict[str, int] = {}
 
     def result(self, command: Command) -> Result:
-        """Return the result of a command; a `BadCaseError` if there is none."""
+        """Return the result of a command; raise `BadCaseError` if there is none."""
         if command["kind"] == "timer":
             return {"ok": None}
         found = self.find(command)
@@ -285,8 +285,8 @@ class CaseScript:
         if found is None:
             names, steps = self._names(command), _steps(command)
             alone = [step for step in steps if not self._given(step)] if len(steps) > 1 else []
-            each = f", nor for its steps {', '.join(f'`{step}`' for step in alone)}" if alone else ""
-            _refuse(f"there is no answer for {' or '.join(f'`{name}`' for name in names)}{each}")
+            item = f", nor for its steps {', '.join(f'`{step}`' for step in alone)}" if alone else ""
+            _refuse(f"there is no answer for {' or '.join(f'`{name}`' for name in names)}{item}")
         return found
 
     def find(self, command: Command) -> Result | None:

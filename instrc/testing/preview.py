@@ -60,7 +60,7 @@ def calls_of(
     divided = {(unit.context, unit.steps[0].key): unit.id for parts in units.values() if len(parts) > 1 for unit in parts}
     watched = _ReachedCalls(divided, sum(map(len, units.values())))
     rehearsal_of(document, {"prompt": given}, _inputs(process), watched.see, watched.enough, models)
-    found: list[ModelCall] = []
+    result: list[ModelCall] = []
     for context in process.contexts():
         for unit in units.get(context.name, ()):
             assert isinstance(context, Chunk)
@@ -74,8 +74,8 @@ def calls_of(
                 schema = schema_without_engine(context, steps, process.definitions, alone=False)
             kept = {step.key: _engine_keywords(step) for step in steps}
             sent = None if command is None else model_message(command, sentences)
-            found.append(ModelCall(unit.id, name, names, sent, schema, kept, unit.model, command))
-    return tuple(found)
+            result.append(ModelCall(unit.id, name, names, sent, schema, kept, unit.model, command))
+    return tuple(result)
 
 
 class _ReachedCalls:

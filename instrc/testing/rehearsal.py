@@ -77,7 +77,7 @@ class Rehearsal:
     def __str__(self) -> str:
         """Return a line for each run, for each branch that was missed, and a sum."""
         lines = [f"{number}. {run}" for number, run in enumerate(self.runs, 1)]
-        lines += [f"not reached: {each.branch} | {each.reason}" for each in self.missed]
+        lines += [f"not reached: {item.branch} | {item.reason}" for item in self.missed]
         runs = f"{len(self.runs)} run{'s' * (len(self.runs) != 1)}"
         return "\n".join([*lines, f"{self.branches - len(self.missed)} of {self.branches} branches in {runs}"])
 
@@ -92,7 +92,7 @@ class Rehearsal:
             }
             for run in self.runs
         ]
-        missed: list[dict[str, Json]] = [{"missed": each.branch, "reason": each.reason} for each in self.missed]
+        missed: list[dict[str, Json]] = [{"missed": item.branch, "reason": item.reason} for item in self.missed]
         return [*runs, *missed]
 
 
@@ -195,7 +195,7 @@ class _RunSearch:
             words = tuple(point.told(order) for point, order in choices.items() if point in played.asked and order != (0,))
             runs.append(Rehearsed(words, tuple(branch.name for branch in new), played.outcome, self._is_sound(played)))
         left = [branch for branch in self.branches if branch not in seen]
-        return Rehearsal(tuple(runs), tuple(Missed(each.name, self._reason(each, left)) for each in left), len(self.branches))
+        return Rehearsal(tuple(runs), tuple(Missed(item.name, self._reason(item, left)) for item in left), len(self.branches))
 
     def _search(self) -> None:
         left = set(self.branches)
@@ -225,21 +225,21 @@ class _RunSearch:
                         pushed[point, order] += 1
 
     def _is_news(self, played: Played) -> bool:
-        """Tell whether a run ends in a way that no program says, and none before it has ended so."""
+        """Return whether a run ends in a way that no program says, and none before it has ended so."""
         return not self._is_sound(played) and all(_end_of(played) != _end_of(other) for _, other, _ in self.kept)
 
     def _needed(self) -> list[tuple[Choices, Played, list[RunBranch]]]:
         """Leave runs out whose branches others take as well; one that ends wrongly stays."""
         needed = list(self.kept)
-        for each in reversed(self.kept):
-            others = [other for other in needed if other is not each]
-            taken = [branch for branch in self.branches if each[1].taken.has(branch)]
-            if others and self._is_sound(each[1]) and all(any(o[1].taken.has(b) for o in others) for b in taken):
+        for item in reversed(self.kept):
+            others = [other for other in needed if other is not item]
+            taken = [branch for branch in self.branches if item[1].taken.has(branch)]
+            if others and self._is_sound(item[1]) and all(any(o[1].taken.has(b) for o in others) for b in taken):
                 needed = others
         return needed
 
     def _is_sound(self, played: Played) -> bool:
-        """Tell whether a run has ended as the program says."""
+        """Return whether a run has ended as the program says."""
         match played.outcome:
             case {"status": "done" | "stopped"}:
                 return True
@@ -253,7 +253,7 @@ class _RunSearch:
         """Say why a branch was not reached."""
         region = self.program.regions[branch.region]
         around = region if branch.way != "body" else self.program.regions[region.parent or 0]
-        outer = next((each for each in left if each.way == "body" and each.region == around.index), None)
+        outer = next((item for item in left if item.way == "body" and item.region == around.index), None)
         if outer is not None:
             return f"{outer.name} was not reached"
         if self.tried >= REHEARSED_RUNS or self.commands >= REHEARSED_COMMANDS:
@@ -268,7 +268,7 @@ class _RunSearch:
         return f"none of {self.tried} runs went there{self._depends(branch, tells=True)}"
 
     def _is_excluded(self, branch: RunBranch) -> bool:
-        """Tell whether schemas rule out the condition of a branch."""
+        """Return whether schemas rule out the condition of a branch."""
         region = self.program.regions[branch.region]
         owner = self.program.regions[region.parent or 0]
         block = owner.units[region.owner].block if branch.way == "body" else None
@@ -341,12 +341,12 @@ class _Play:
         return Played(state["outcome"], taken, tuple(self.asked), count)
 
     def _inputs(self, inputs: Mapping[str, Json]) -> dict[str, Json]:
-        made = dict(inputs)
+        result = dict(inputs)
         declared: JsonObject = {"prompt": {"type": "string"}, **(self.program.process.inputs or {})}
         for name, schema in declared.items():
             for point in self.points.get((INPUT, name), ()):
-                made[name] = self._chosen(point, made.get(name), partial(_fits, schema), ())
-        return made
+                result[name] = self._chosen(point, result.get(name), partial(_fits, schema), ())
+        return result
 
     def _result(self, command: Command, state: State) -> Result:
         """Return what comes of a command."""
@@ -425,19 +425,19 @@ def _with(value: Json, names: tuple[str, ...], choice: object, around: tuple[Jso
     """Return a copy in which something else stands below names; `around` is put where no object is on the way."""
     if not names:
         return cast("Json", copy.deepcopy(choice))  # what is no mark is a value
-    made = dict(value) if isinstance(value, dict) else {}
+    result = dict(value) if isinstance(value, dict) else {}
     if len(names) == 1 and choice is ABSENT:
-        made.pop(names[0], None)
-        return made
-    inside = made.get(names[0])
+        result.pop(names[0], None)
+        return result
+    inside = result.get(names[0])
     if not isinstance(inside, dict) and around:
         inside = around[0]
-    made[names[0]] = _with(inside, names[1:], choice, around[1:])
-    return made
+    result[names[0]] = _with(inside, names[1:], choice, around[1:])
+    return result
 
 
 def _has_sound_plans(unit: PlanUnit, value: Json) -> bool:
-    """Tell whether the plans in an answer of a model can be carried out."""
+    """Return whether the plans in an answer of a model can be carried out."""
     for step in unit.steps:
         for planned in step.plans:
             part = value

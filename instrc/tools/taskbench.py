@@ -87,7 +87,7 @@ Refuse = Callable[[tuple[str | int, ...], str], None]
 
 
 def is_bench(value: Json) -> bool:
-    """Tell whether a value looks like a tool file of TaskBench."""
+    """Return whether a value looks like a tool file of TaskBench."""
     return value.__class__ is dict and value.get("nodes").__class__ is list
 
 
@@ -136,7 +136,7 @@ def _tool(node: JsonObject, id_: str, name: str, index: int, refuse: Refuse) -> 
 def _words(value: Json, key: str, refuse: Refuse) -> tuple[str, ...]:
     if value is None:
         return ()
-    if value.__class__ is not list or not all(each.__class__ is str for each in value):
+    if value.__class__ is not list or not all(item.__class__ is str for item in value):
         refuse((key,), "it is not a list of types")
         return ()
     return tuple(as_texts(value))
@@ -147,12 +147,12 @@ def _parameters(value: Json, refuse: Refuse) -> tuple[BenchInput, ...]:
         refuse(("parameters",), "it is not a list of parameters")
         return ()
     slots: dict[str, BenchInput] = {}
-    for number, each in enumerate(value):
-        name = each.get("name") if isinstance(each, dict) else None
-        if not isinstance(each, dict) or not isinstance(name, str) or name in slots:
+    for number, item in enumerate(value):
+        name = item.get("name") if isinstance(item, dict) else None
+        if not isinstance(item, dict) or not isinstance(name, str) or name in slots:
             refuse(("parameters", number), "it has no name of its own")
             continue
-        kind, said = each.get("type"), each.get("desc", each.get("description"))
+        kind, said = item.get("type"), item.get("desc", item.get("description"))
         slots[name] = BenchInput(name, kind if kind.__class__ is str else "any", said if said.__class__ is str else "")
     return tuple(slots.values())
 
@@ -174,19 +174,19 @@ def arguments_schema(tool: BenchTool) -> dict[str, Json]:
     if tool.kind == "open":
         return {"type": "object"}
     properties = {slot.key: _schema(slot, tool.kind) for slot in tool.slots}
-    made: dict[str, Json] = {"type": "object", "properties": properties}
+    result: dict[str, Json] = {"type": "object", "properties": properties}
     if tool.kind == "resource" and properties:
-        made["required"] = list(properties)
-    return {**made, "additionalProperties": False}
+        result["required"] = list(properties)
+    return {**result, "additionalProperties": False}
 
 
 def _schema(slot: BenchInput, kind: BenchKind) -> Json:
     if kind == "resource":
-        made = media(slot.type)
-        return {"type": "string"} if "format" in made else made  # models write what they know: `the first link`
-    made = {"type": "string"} if slot.type.lower() in _TEXT_WORDS else {}
+        result = media(slot.type)
+        return {"type": "string"} if "format" in result else result  # models write what they know: `the first link`
+    result = {"type": "string"} if slot.type.lower() in _TEXT_WORDS else {}
     lines = [line for line in (slot.description, "" if slot.type == "string" else f"Type: {slot.type}.") if line]
-    return {**made, "description": "\n".join(lines)} if lines else made
+    return {**result, "description": "\n".join(lines)} if lines else result
 
 
 def output_schema(tool: BenchTool) -> Json:
@@ -272,7 +272,7 @@ def read_record(value: Json) -> TaskRecord | None:
         holder=holder,
         id=id_of(said),
         request=_text(said.get("user_request", said.get("instruction"))),
-        shape=next((each for each in SHAPES if each == shape), None),
+        shape=next((item for item in SHAPES if item == shape), None),
         place=place,
         prefix=prefix,
         encoded=frozenset(encoded),
@@ -301,8 +301,8 @@ def _loaded(text: str) -> Json:
 def _inside(text: str) -> Json:
     """Return the object in a text, from its first brace to its last one; of a text written twice as JSON too."""
     inner = _loaded(text)
-    found = inner if isinstance(inner, str) else text
-    return _loaded(found[found.find("{") : found.rfind("}") + 1])
+    result = inner if isinstance(inner, str) else text
+    return _loaded(result[result.find("{") : result.rfind("}") + 1])
 
 
 def _text(value: Json) -> str | None:

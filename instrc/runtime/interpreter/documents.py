@@ -390,5 +390,5 @@ def spellings(key: str) -> tuple[str, str]:
 
 
 def is_numbered(key: str) -> bool:
-    """Tell whether a key names one step exactly, so that it must not stand for another of the same name."""
+    """Return whether a key names one step exactly, so that it must not stand for another of the same name."""
     return re.match(r"step\d+_", key) is not None

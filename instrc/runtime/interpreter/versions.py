@@ -78,7 +78,7 @@ def faults(plan: PinnedPlan, state: State, command: str, value: Json) -> list[Co
 
 
 def is_fatal(plan: PinnedPlan, state: State, command: str) -> bool:
-    """Tell whether the run would fail if an open command failed; `False` where a `try` or a plan takes it up."""
+    """Return whether the run would fail if an open command failed; `False` where a `try` or a plan takes it up."""
     return _interpreter_of(plan).is_fatal(plan, state, command)
 
 

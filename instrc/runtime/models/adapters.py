@@ -160,14 +160,14 @@ class GigaChat(Provider):
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Ask for a chat completion."""
-        told = {
+        reported = {
             "model": asked.model,
             "messages": asked.messages,
             "function_call": {"name": asked.name},
             **{name: value for name, value in asked.options.items() if name not in asked.extra},
             "additional_fields": {"functions": [asked.payload], **asked.extra},  # else the library drops what it does not know
         }
-        answer = await client.achat(told)
+        answer = await client.achat(reported)
         answered: Json = answer.model_dump(mode="json", by_alias=True, exclude_none=True, warnings=False)
         return answered
 

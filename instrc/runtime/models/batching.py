@@ -52,7 +52,7 @@ class Batching:
             self._send(kind)
 
     def _send(self, kind: str) -> None:
-        group = [each for each in self._waiting.pop(kind) if not each[1].done()]  # who was cancelled needs no answer
+        group = [item for item in self._waiting.pop(kind) if not item[1].done()]  # who was cancelled needs no answer
         if group:
             task = asyncio.ensure_future(self._ask(group))
             self._asked.add(task)

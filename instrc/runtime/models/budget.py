@@ -45,7 +45,7 @@ def estimate_of(prices: Prices, words: str, sent: int, most: int) -> float:
     Of several models, divided by commas, it is the most expensive one; a model without a price costs nothing.
     """
     usage = {"input_tokens": sent // BYTES, "output_tokens": most}
-    return max(cost_of(prices, each.strip().partition(":")[2], usage) or 0.0 for each in words.split(","))
+    return max(cost_of(prices, item.strip().partition(":")[2], usage) or 0.0 for item in words.split(","))
 
 
 _FORM: Final = re.compile(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*USD((?:/run|/program)?)((?:/day)?)\s*")
@@ -58,11 +58,11 @@ def read_budget(text: str) -> tuple[str, float]:
 
     A budget of nothing in particular is for one run.  `SettingsError` for what is no budget.
     """
-    found = _FORM.fullmatch(text)
-    if found is None or found[2] + found[3] == "/run/day":
+    result = _FORM.fullmatch(text)
+    if result is None or result[2] + result[3] == "/run/day":
         reason = "write it as `2 USD` (for a run), `5 USD/day`, `20 USD/program` or `5 USD/program/day`"
         raise SettingsError([problems.runs.UnusableSetting(what="budget", word=text, reason=reason)])
-    return (found[2] + found[3]).removeprefix("/") or "run", float(found[1])
+    return (result[2] + result[3]).removeprefix("/") or "run", float(result[1])
 
 
 _SPENT: Final = "spent (at REAL, day TEXT, run TEXT, program TEXT, cost REAL)"
@@ -85,7 +85,7 @@ class MoneyBudget:
     program: str
 
     def reserve(self, run: str, estimate: float) -> int:
-        """Count a request before it is made, and return the number of its entry; a `ModelError` if there is no room for it."""
+        """Count a request before it is made, and return its entry number; raise `ModelError` if the budget has no room."""
         about = {"run": run.partition("/")[0], "program": self.program, "day": f"{datetime.now(UTC):%Y-%m-%d}"}
         try:
             raised = self._raised(about["run"])
@@ -98,8 +98,8 @@ class MoneyBudget:
                         message += f", and this request may cost {estimate:.4g}"
                         raise ModelError(message, code="budget")
                 row = (time(), about["day"], about["run"], about["program"], estimate)
-                made = database.execute("INSERT INTO spent VALUES (?, ?, ?, ?, ?)", row).lastrowid
-                return int(made or 0)
+                result = database.execute("INSERT INTO spent VALUES (?, ?, ?, ?, ?)", row).lastrowid
+                return int(result or 0)
         except sqlite3.Error as error:
             message = f"what models cost cannot be written to `{self.file}`: {error}"
             raise ModelError(message, code="unavailable", retry=True) from error
@@ -113,7 +113,7 @@ class MoneyBudget:
             return
 
     def raise_for(self, run: str, said: Iterable[str]) -> None:
-        """Let a run spend more than its limits say; `SettingsError` for what is no budget."""
+        """Let a run spend more than its limits say; raise `SettingsError` for what is no budget."""
         for scope, limit in map(read_budget, said):
             with transaction(self.file, _RAISED) as database:
                 database.execute("INSERT OR REPLACE INTO raised VALUES (?, ?, ?)", (run, scope, limit))

@@ -73,5 +73,5 @@ class AnswerCache:
         return None
 
     def require(self) -> None:
-        """Make the file; `SettingsError` if it cannot be used."""
+        """Make the file; raise `SettingsError` if it cannot be used."""
         require_file(self.file, _TABLE, "cache")

@@ -107,12 +107,12 @@ def words_from(words: str, folder: Path) -> str:
     """Return the words of models with the files in them as they are found from a folder, whoever looks for them later."""
     parts = [part.strip() for part in re.split(_NEXT, words)]
     files = [part.partition(":")[2] if part.startswith("scripted:") else "" for part in parts]
-    found = [f"scripted:{(folder / file).absolute()}" if file else part for part, file in zip(parts, files, strict=True)]
-    return ",".join(found)
+    result = [f"scripted:{(folder / file).absolute()}" if file else part for part, file in zip(parts, files, strict=True)]
+    return ",".join(result)
 
 
 def invents(model: Model | None) -> bool:
-    """Tell whether answers of a model may be invented: it is `Sample`, or asks one where another one has failed."""
+    """Return whether answers of a model may be invented: it is `Sample`, or asks one where another one has failed."""
     match model:
         case Sample():
             return True

@@ -45,9 +45,9 @@ def as_model_error(error: Exception) -> ModelError:
     """
     if isinstance(error, ModelError):
         return error
-    names = [each.__name__ for each in type(error).__mro__]
+    names = [item.__name__ for item in type(error).__mro__]
     status = next(
-        (found for name in ("status_code", "code", "http_status") if isinstance(found := getattr(error, name, None), int)), None
+        (result for name in ("status_code", "code", "http_status") if isinstance(result := getattr(error, name, None), int)), None
     )
     text = " ".join(f"{type(error).__name__}: {error}".split())[:_MESSAGE]
     if status is not None and status >= 400:
@@ -81,8 +81,8 @@ def _pause(error: Exception) -> float | None:
     """Return how many seconds a provider wants to be left alone, if it says so."""
     headers = getattr(getattr(error, "response", None), "headers", None) or getattr(error, "headers", None)
     said = {str(key).lower(): str(value) for key, value in headers.items()} if isinstance(headers, Mapping) else {}
-    if (found := _number(said.get("retry-after-ms"))) is not None:
-        return found / 1000
+    if (result := _number(said.get("retry-after-ms"))) is not None:
+        return result / 1000
     if "retry-after" in said:
         return _number(said["retry-after"]) if _number(said["retry-after"]) is not None else _until(said["retry-after"])
     resets = [
@@ -104,10 +104,10 @@ def _number(text: str | None) -> float | None:
 def _until(text: str) -> float | None:
     """Return the seconds to a date of HTTP."""
     try:
-        found = parsedate_to_datetime(text)
+        result = parsedate_to_datetime(text)
     except (TypeError, ValueError, IndexError):
         return None
-    aware = found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+    aware = result if result.tzinfo is not None else result.replace(tzinfo=UTC)
     return max((aware - datetime.now(UTC)).total_seconds(), 0.0)
 
 

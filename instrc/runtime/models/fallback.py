@@ -128,8 +128,8 @@ def _due_in(url: str, key: str, cost: float) -> float:
             try:
                 due = database.execute(_TAKE, {"key": key, "cost": cost}).fetchone()[0]
             except psycopg.errors.UndefinedTable:
-                made = psycopg.errors.UniqueViolation, psycopg.errors.DuplicateObject, psycopg.errors.DuplicateTable
-                with suppress(*made):  # another process makes it at the same time
+                result = psycopg.errors.UniqueViolation, psycopg.errors.DuplicateObject, psycopg.errors.DuplicateTable
+                with suppress(*result):  # another process makes it at the same time
                     database.execute(_MAKE)
                 due = database.execute(_TAKE, {"key": key, "cost": cost}).fetchone()[0]
             return float(due)
@@ -185,5 +185,5 @@ def limited(model: Model, words: str, settings: RequestSettings, place: Path | s
         return model
     if limits.keys() != {"parallel"} and isinstance(place, Path):
         require_file(place, _TURNS, "limit")
-    made = _limited.setdefault((words, repr(limits), place), Limited(model, words, settings, place))
-    return replace(made, model=model)
+    result = _limited.setdefault((words, repr(limits), place), Limited(model, words, settings, place))
+    return replace(result, model=model)

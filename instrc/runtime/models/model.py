@@ -106,8 +106,8 @@ def model_message(command: ModelCommand, sentences: Sentences = EN) -> str:
         parts.append(_ruled(sentences.rejected, command["rejected"]))
     if command["complaints"]:
         heading = sentences.not_accepted if command["rejected"] is None else sentences.wrong
-        found = in_language(command["complaints"], command["rejected"], command["schema"], sentences.faults)
-        faults = [filled(sentences.fault, place=each["pointer"] or "/", reason=each["message"]) for each in found]
+        result = in_language(command["complaints"], command["rejected"], command["schema"], sentences.faults)
+        faults = [filled(sentences.fault, place=item["pointer"] or "/", reason=item["message"]) for item in result]
         parts.append("\n".join([heading, *dict.fromkeys(faults)]))
     parts.append(_request(command, sentences))
     return "\n\n".join(parts) + "\n"
@@ -122,11 +122,11 @@ def _with_errors(value: Json, faults: Mapping[str, str]) -> Json:
     if not faults or not isinstance(value, dict | list):
         return value
     if isinstance(value, list):
-        return [_with_errors(each, faults) for each in value]
-    made: JsonObject = {key: _with_errors(each, faults) for key, each in value.items()}
-    if made.keys() >= {"kind", "code", "message"} and isinstance(said := made["message"], str):
-        made["message"] = translated(said, faults)
-    return made
+        return [_with_errors(item, faults) for item in value]
+    result: JsonObject = {key: _with_errors(item, faults) for key, item in value.items()}
+    if result.keys() >= {"kind", "code", "message"} and isinstance(said := result["message"], str):
+        result["message"] = translated(said, faults)
+    return result
 
 
 def _request(command: ModelCommand, sentences: Sentences) -> str:
@@ -155,7 +155,7 @@ class Scripted:
 
     def __init__(self, answers: Sequence[JsonLike] | Mapping[str, JsonLike]) -> None:
         listed = arguments.several("answers", answers) if not isinstance(answers, Mapping) else None
-        self._list = None if listed is None else [cast("Json", json_of(each)) for each in listed]
+        self._list = None if listed is None else [cast("Json", json_of(item)) for item in listed]
         named = answers if isinstance(answers, Mapping) else {}
         self._named = {name: cast("Json", json_of(value)) for name, value in named.items()}
         self._bare = {bare_name(name): name for name in self._named}
@@ -183,20 +183,20 @@ class Scripted:
         steps = request.command["steps"] if request.command is not None else []
         if not steps and (alone := self._bare.get(bare_name(request.name))) is not None:
             return self._take(alone)
-        found = {step: self._bare[bare_name(step)] for step in steps if bare_name(step) in self._bare}
-        if not found:
+        result = {step: self._bare[bare_name(step)] for step in steps if bare_name(step) in self._bare}
+        if not result:
             wanted = ", ".join(f"`{name}`" for name in dict.fromkeys((*map(bare_name, steps or [request.name]), whole)))
             there = ", ".join(map(arguments.excerpt, self._named)) or "nothing"
             _no_answer(request, f": it has {there}, and may name {wanted}")
-        return {step: self._take(name) for step, name in found.items()}
+        return {step: self._take(name) for step, name in result.items()}
 
     def _take(self, name: str) -> Json:
-        found = self._named[name]
-        if not isinstance(found, list):
-            return found
+        result = self._named[name]
+        if not isinstance(result, list):
+            return result
         at = self._taken.get(name, 0)
         self._taken[name] = at + 1
-        return found[min(at, len(found) - 1)]
+        return result[min(at, len(result) - 1)]
 
 
 def _no_answer(request: Request, reason: str) -> NoReturn:

@@ -54,16 +54,16 @@ def written(piece: JsonObject) -> tuple[str, str]:
     for choice in map(mapping, listing(piece.get("choices"))[:1]):
         more = mapping(choice.get("delta"))
         said.append(text_or_empty(more.get("content")))
-        functions = [mapping(mapping(each).get("function")) for each in listing(more.get("tool_calls"))]
-        call += [text_or_empty(each.get("arguments")) for each in functions]
+        functions = [mapping(mapping(item).get("function")) for item in listing(more.get("tool_calls"))]
+        call += [text_or_empty(item.get("arguments")) for item in functions]
     for candidate in map(mapping, listing(piece.get("candidates"))[:1]):
         parts = map(mapping, listing(mapping(candidate.get("content")).get("parts")))
-        said += [text_or_empty(each.get("text")) for each in parts if each.get("thought") is not True]
+        said += [text_or_empty(item.get("text")) for item in parts if item.get("thought") is not True]
     return "".join(call), "".join(said)
 
 
 def is_last(piece: JsonObject) -> bool:
-    """Tell whether a piece says why the answer ended; a stream without one broke off."""
+    """Return whether a piece says why the answer ended; a stream without one broke off."""
     reasons = [mapping(choice).get("finish_reason") for choice in listing(piece.get("choices"))]
     reasons += [mapping(candidate).get("finishReason") for candidate in listing(piece.get("candidates"))]
     return (
@@ -75,15 +75,15 @@ def is_last(piece: JsonObject) -> bool:
 
 
 def whole_answer(pieces: list[JsonObject], names: tuple[str | None, str, str]) -> JsonObject:
-    """Return the answer that pieces make, with the tokens that they count; `ModelError` if the stream broke off."""
+    """Return the answer that pieces make, with the tokens that they count; raise `ModelError` if the stream broke off."""
     answer = assemble(pieces) if pieces else None
     if answer is None or ("error" not in answer and not any(map(is_last, pieces))):
         message = "the stream of the provider ended before the answer did"
         raise ModelError(message, code="unreadable", retry=True)
     member, *counted = names
-    holders = [each for piece in pieces for each in (mapping(piece.get("message")), piece)]  # Anthropic counts in both
+    holders = [item for piece in pieces for item in (mapping(piece.get("message")), piece)]  # Anthropic counts in both
     counts: JsonObject = {}
-    for holder in holders if member is None else [mapping(each.get(member)) for each in holders]:
+    for holder in holders if member is None else [mapping(item.get(member)) for item in holders]:
         counts |= {name: count for name in counted if isinstance(count := holder.get(name), int)}
     return answer | (counts if member is None else {member: counts})
 
@@ -97,15 +97,15 @@ def in_shape(value: Json, schema: Json, root: Json, depth: int = 0) -> Json:
     schema = dereferenced(schema, root)
     if not isinstance(schema, dict) or not isinstance(value, dict | list) or depth > _DEEP_VALUE:
         return value
-    fitting = [each for each in _branches(schema) if _may_become(value, each, root)]
+    fitting = [item for item in _branches(schema) if _may_become(value, item, root)]
     if "anyOf" in schema or "oneOf" in schema:
         return in_shape(value, fitting[0], root, depth + 1) if len(fitting) == 1 else value
     if isinstance(value, list):
         items = schema.get("items")
-        return [in_shape(each, items, root, depth + 1) for each in value if _may_become(each, items, root)]
+        return [in_shape(item, items, root, depth + 1) for item in value if _may_become(item, items, root)]
     parts, rest = mapping(schema.get("properties")), schema.get("additionalProperties")
-    known = [(key, each, parts.get(key, rest)) for key, each in value.items()]
-    return {key: in_shape(each, part, root, depth + 1) for key, each, part in known if _may_become(each, part, root)}
+    known = [(key, item, parts.get(key, rest)) for key, item in value.items()]
+    return {key: in_shape(item, part, root, depth + 1) for key, item, part in known if _may_become(item, part, root)}
 
 
 def _branches(schema: JsonObject) -> list[Json]:
@@ -117,7 +117,7 @@ _DEEP: Final = 8
 
 
 def _may_become(value: Json, schema: Json, root: Json, depth: int = 0) -> bool:
-    """Say whether a value that may still grow is of the kinds of a schema, and one of its values where it lists them."""
+    """Return whether a value that may still grow is of the kinds of a schema, and one of its values where it lists them."""
     schema = dereferenced(schema, root)
     if not isinstance(schema, dict) or depth > _DEEP:
         return True
@@ -125,7 +125,7 @@ def _may_become(value: Json, schema: Json, root: Json, depth: int = 0) -> bool:
     if kind_of_value(value) not in own_kinds(schema) or (isinstance(value, str) and values is not None and value not in values):
         return False
     branches = _branches(schema)
-    return not branches or any(_may_become(value, each, root, depth + 1) for each in branches)
+    return not branches or any(_may_become(value, item, root, depth + 1) for item in branches)
 
 
 _TEXT = r'(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt]|\\u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w|\\u(?![dD][89abAB])[0-9a-fA-F]{4})*+'
@@ -143,8 +143,8 @@ def prefix_value(text: str) -> tuple[Json, tuple[str, ...]]:
     """
     closers, complete, key, at, after_colon = "", list[str](), "", 0, False
     end, closed = 0, ""  # where the text is cut, and what closes it there
-    while found := _TOKEN.match(text, at):
-        token, at = found[0], found.end()
+    while result := _TOKEN.match(text, at):
+        token, at = result[0], result.end()
         is_key = closers[:1] == "}" and not after_colon
         if token[0] in "{[":
             closers = ("}" if token == "{" else "]") + closers
@@ -153,10 +153,10 @@ def prefix_value(text: str) -> tuple[Json, tuple[str, ...]]:
         elif token in ",:" or token.isspace():
             after_colon = token == ":" or (after_colon and token != ",")
             continue
-        elif found["open"] is not None:
+        elif result["open"] is not None:
             end, closed = (end, closed) if is_key else (at, f'"{closers}')
             break
-        elif found["bare"] is not None and at == len(text) and token not in {"true", "false", "null"}:
+        elif result["bare"] is not None and at == len(text) and token not in {"true", "false", "null"}:
             break
         elif is_key:
             key = token if len(closers) == 1 else key
@@ -168,6 +168,6 @@ def prefix_value(text: str) -> tuple[Json, tuple[str, ...]]:
         if not closers:
             break
     try:
-        return loads(text[:end] + closed), tuple(dict.fromkeys(str(loads(each)) for each in complete))
+        return loads(text[:end] + closed), tuple(dict.fromkeys(str(loads(item)) for item in complete))
     except (ValueError, RecursionError):
         return None, ()

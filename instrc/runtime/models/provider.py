@@ -176,14 +176,14 @@ class Provider(ABC):
         cache = request.cache
         key = None if cache is None else cache.key([self._server(), target, asked.to_json()], request.key)
         kept = None if cache is None or key is None else await asyncio.to_thread(cache.find, key)
-        told = None if request.partial is None else _in_our_names(request.partial, asked, lowering)
+        reported = None if request.partial is None else _in_our_names(request.partial, asked, lowering)
         try:
-            answer = await self._received(client, asked, told) if kept is None else kept
+            answer = await self._received(client, asked, reported) if kept is None else kept
         except ModelError as error:
-            found = context_of(error) if self.endless and "max_tokens" not in settings and self._context is None else None
-            if found is None or found[0] - found[1] < LEAST_BOUND:
+            result = context_of(error) if self.endless and "max_tokens" not in settings and self._context is None else None
+            if result is None or result[0] - result[1] < LEAST_BOUND:
                 raise
-            self._context = found[0]  # our own limit was too high for it: it is asked again with what is left
+            self._context = result[0]  # our own limit was too high for it: it is asked again with what is left
             return await self._answer(client, request, model, target)
         if isinstance(answer, dict) and answer.keys().isdisjoint({self.envelope, *_INSTEAD}):
             said = f"the answer of the provider has no `{self.envelope}`"
@@ -210,11 +210,11 @@ class Provider(ABC):
         except ModelError:
             raise
         except Exception as error:
-            found = as_model_error(error)
-            if found.code == "unreachable" and (url := base_url_from(self.url) or self.usual_url):
+            result = as_model_error(error)
+            if result.code == "unreachable" and (url := base_url_from(self.url) or self.usual_url):
                 where = url.rpartition("@")[2].rpartition("//")[2]  # without a name and a password
-                found = ModelError(f"no answer from {where} ({found})", code=found.code, retry=True)
-            raise found from error
+                result = ModelError(f"no answer from {where} ({result})", code=result.code, retry=True)
+            raise result from error
 
     async def _sent(self, client: Client, asked: ProviderRequest, told: Told | None) -> Json:
         """Send a request; a server that is loading its model is waited for."""
@@ -277,15 +277,15 @@ class Provider(ABC):
             library = import_module(self.package)
         except ImportError:
             extra = self.extra or self.kind.partition("-")[0]
-            found = problems.settings.MissingExtra(feature=f"the model `{self.kind}`", extra=extra, package=self.package)
-            raise SettingsError([found]) from None
+            result = problems.settings.MissingExtra(feature=f"the model `{self.kind}`", extra=extra, package=self.package)
+            raise SettingsError([result]) from None
         if self.key is not None and not key:
             reason = f"its key is expected in the environment variable `{self.key}`"
             raise SettingsError([problems.runs.UnusableSetting(what="model", word=self.kind, reason=reason)])
-        made = self.connect(library, key)
-        self._clients[loop] = access, made
-        close_at_end(partial(close_client, made))
-        return made
+        built = self.connect(library, key)
+        self._clients[loop] = access, built
+        close_at_end(partial(close_client, built))
+        return built
 
     def _lowering(self, request: Request, target: str) -> Lowering:
         if request.sentences != self._spoken:
@@ -295,11 +295,11 @@ class Provider(ABC):
         if (kept := self._lowered.get(key)) is not None:
             return kept
         schema = with_short_thoughts(request.schema) if self.endless else request.schema
-        made = lower(Tool(request.name, schema, sentences=request.sentences), target=dialect(target))
+        result = lower(Tool(request.name, schema, sentences=request.sentences), target=dialect(target))
         if len(self._lowered) >= KEPT_LOWERINGS:
             self._lowered.clear()
-        self._lowered[key] = made
-        return made
+        self._lowered[key] = result
+        return result
 
 
 def _in_our_names(tell: Callable[[Json, Sequence[str]], None], asked: ProviderRequest, lowering: Lowering) -> Told:
@@ -337,7 +337,7 @@ async def _collected(stream: AsyncGenerator[JsonObject], told: Told) -> list[Jso
 
 def _room(request: Request) -> int:
     """Return how many times the usual room an answer gets: twice as much each time that it was cut."""
-    if request.command is None or not any(each["message"] == request.sentences.cut for each in request.command["complaints"]):
+    if request.command is None or not any(item["message"] == request.sentences.cut for item in request.command["complaints"]):
         return 1
     attempt = request.command["id"].rpartition("#")[2]
     return 2 ** min(int(attempt) - 1, 4) if attempt.isdecimal() else 1

@@ -36,14 +36,14 @@ class RequestTable:
 
     def of_steps(self, steps: Sequence[str], said: Sequence[float] = ()) -> RequestSettings:
         """Return what is set for the vibes of a chunk, the first of its steps last, by what they `said`, and for this run."""
-        found: list[RequestSettings] = []
+        result: list[RequestSettings] = []
         for step in reversed(steps):
             name = bare_name(step)
-            patterns = {each: bare_name(each.rpartition("/")[2]) for each in self.by_pattern if not is_model_pattern(each)}
+            patterns = {item: bare_name(item.rpartition("/")[2]) for item in self.by_pattern if not is_model_pattern(item)}
             fitting = [pattern for pattern, bare in patterns.items() if fnmatchcase(name, bare)]
-            found += [self.by_pattern[pattern] for pattern in sorted(fitting, key=len)]
+            result += [self.by_pattern[pattern] for pattern in sorted(fitting, key=len)]
         own: list[RequestSettings] = [{"temperature": value} for value in said[:1]]
-        return joined(*found, *own, self.given)
+        return joined(*result, *own, self.given)
 
 
 def temperatures(schema: Json, steps: Sequence[str]) -> list[float]:
@@ -55,13 +55,13 @@ def temperatures(schema: Json, steps: Sequence[str]) -> list[float]:
 
 def joined(*parts: RequestSettings) -> RequestSettings:
     """Return settings of which later ones win; parameters of the provider under `extra` are joined one by one."""
-    made: JsonObject = {}
+    result: JsonObject = {}
     for part in parts:
-        extra = {**cast("JsonObject", made.get("extra", {})), **cast("JsonObject", part.get("extra", {}))}
-        made |= cast("JsonObject", part)
+        extra = {**cast("JsonObject", result.get("extra", {})), **cast("JsonObject", part.get("extra", {}))}
+        result |= cast("JsonObject", part)
         if extra:
-            made["extra"] = extra
-    return cast("RequestSettings", made)
+            result["extra"] = extra
+    return cast("RequestSettings", result)
 
 
 LEAST_BOUND: Final = 256
@@ -105,8 +105,8 @@ def _shortened(node: Json) -> Json:
 def answer_bound(schema: Json) -> int:
     """Return how many tokens an answer to a schema may have, by its lengths and numbers of items."""
     definitions = schema.get("$defs") if isinstance(schema, dict) else None
-    found = _bound(schema, definitions if isinstance(definitions, dict) else {}, "", 0)
-    return max(LEAST_BOUND, min(found, MOST_BOUND))
+    result = _bound(schema, definitions if isinstance(definitions, dict) else {}, "", 0)
+    return max(LEAST_BOUND, min(result, MOST_BOUND))
 
 
 def _bound(schema: Json, definitions: JsonObject, name: str, depth: int) -> int:
@@ -118,8 +118,8 @@ def _bound(schema: Json, definitions: JsonObject, name: str, depth: int) -> int:
         return max((len(str(value)) for value in values), default=0) // _LETTERS + 4
     if "const" in schema:
         return len(str(schema["const"])) // _LETTERS + 4
-    branches = [each for word in ("anyOf", "oneOf") if isinstance(found := schema.get(word), list) for each in found]
-    most = max((_bound(each, definitions, name, depth) for each in branches), default=0)
+    branches = [item for word in ("anyOf", "oneOf") if isinstance(result := schema.get(word), list) for item in result]
+    most = max((_bound(item, definitions, name, depth) for item in branches), default=0)
     kinds = schema.get("type")
     if kinds == "string" or (isinstance(kinds, list) and "string" in kinds):
         length = schema.get("maxLength")

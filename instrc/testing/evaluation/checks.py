@@ -49,7 +49,7 @@ class CheckedRun(Struct, frozen=True, kw_only=True):
         return self.run.value
 
     def step(self, name: str) -> Json:
-        """Return what a step has brought, by its key or its name in the program; `LookupError` if there is no such step."""
+        """Return what a step has brought, by its key or its name in the program; raise `LookupError` if there is no such step."""
         steps = self.run.steps
         key = name if name in steps else next((key for key in steps if bare_name(key) == bare_name(name)), None)
         if key is None:
@@ -98,7 +98,7 @@ class EvalCheck(NamedTuple):
     expects: bool = False
 
     def applies(self, case: EvalCase) -> bool:
-        """Tell whether it says something of a case."""
+        """Return whether it says something of a case."""
         return not self.expects or expected_part(case, self.at) is not None
 
     async def result(self, case: EvalCase, run: RunFacts) -> CheckResult:
@@ -147,7 +147,7 @@ def part_of(seen: CheckedRun, at: str) -> Json:
 def _missing(name: str, known: Iterable[str], deeper: tuple[str, ...] = ()) -> str:
     there = list(known)
     hint = (
-        did_you_mean(deeper or nearest(name, there)) or f"there is {', '.join(f'`{each}`' for each in there[:10]) or 'nothing'}"
+        did_you_mean(deeper or nearest(name, there)) or f"there is {', '.join(f'`{item}`' for item in there[:10]) or 'nothing'}"
     )
     return f"there is no `{name}`: {hint}"
 
@@ -191,8 +191,10 @@ def _schema(options: JsonObject, _place: CheckPlace) -> Callable[[CheckedRun, Js
         raise CompileError(wrong)
 
     def look(_seen: CheckedRun, part: Json, _expected: Json) -> CheckScore:
-        found = validate(part, schema, most=1)
-        return CheckScore(float(not found), not found, f"at `{found[0].instance or '/'}`: {found[0].message}" if found else "")
+        faults = validate(part, schema, most=1)
+        return CheckScore(
+            float(not faults), not faults, f"at `{faults[0].instance or '/'}`: {faults[0].message}" if faults else ""
+        )
 
     return look
 
@@ -215,7 +217,7 @@ def _set(options: JsonObject, _place: CheckPlace) -> Callable[[CheckedRun, Json,
     def look(_seen: CheckedRun, part: Json, expected: Json) -> CheckScore:
         if not isinstance(part, list) or not isinstance(expected, list):
             return CheckScore(0.0, passed=False, reason=f"{_short(part)} and {_short(expected)} are not both lists")
-        said, right = {freeze(each) for each in part}, {freeze(each) for each in expected}
+        said, right = {freeze(item) for item in part}, {freeze(item) for item in expected}
         both = len(said & right)
         precision, recall = (both / len(said) if said else 1.0), (both / len(right) if right else 1.0)
         score = 2 * both / (len(said) + len(right)) if said or right else 1.0
@@ -234,9 +236,9 @@ def _metric(options: JsonObject, _place: CheckPlace) -> Callable[[CheckedRun, Js
     least, most = _float(options, "min", -float("inf")), _float(options, "max", float("inf"))
 
     def look(seen: CheckedRun, _part: Json, _expected: Json) -> CheckScore:
-        found = [value for path, value in seen.run.metrics.items() if bare_path(path).endswith(f".{bare_path(name)}")]
-        outside = [value for value in found if not _is_number(value) or not least <= value <= most]
-        passed = bool(found) and not outside
+        result = [value for path, value in seen.run.metrics.items() if bare_path(path).endswith(f".{bare_path(name)}")]
+        outside = [value for value in result if not _is_number(value) or not least <= value <= most]
+        passed = bool(result) and not outside
         return CheckScore(float(passed), passed, f"`{name}` is {_short(outside[0])}" if outside else f"no answer has `{name}`")
 
     return look
@@ -266,8 +268,8 @@ def _difference(expected: Json, actual: Json, *, whole: bool, at: str = "") -> s
         for key, value in expected.items():
             if key not in actual:
                 return f"`{at}{key}` is missing, instead of {_short(value)}"
-            if (found := _difference(value, actual[key], whole=whole, at=f"{at}{key}.")) is not None:
-                return found
+            if (result := _difference(value, actual[key], whole=whole, at=f"{at}{key}.")) is not None:
+                return result
         return None
     if equal(expected, actual):
         return None
@@ -289,7 +291,7 @@ def _float(options: JsonObject, name: str, otherwise: float) -> float:
 
 
 def _is_number(value: Json) -> TypeGuard[int | float]:
-    """Tell whether a value is a number that a float can hold, so that it can be reckoned with."""
+    """Return whether a value is a number that a float can hold, so that it can be reckoned with."""
     return isinstance(value, float) or (isinstance(value, int) and is_amount(abs(value)) and not isinstance(value, bool))
 
 
@@ -306,8 +308,8 @@ def check_of_function(name: str, function: CheckFunction) -> EvalCheck:
     async def look(seen: CheckedRun, _part: Json, _expected: Json) -> CheckScore:
         try:
             with guarded():
-                found = function(_apart(seen))
-                said = await found if isawaitable(found) else found
+                result = function(_apart(seen))
+                said = await result if isawaitable(result) else result
         except Exception as error:  # noqa: BLE001  -- it is anybody's
             return CheckScore(0.0, passed=False, reason=f"the check raised {said_by(getattr(error, 'error', error))}")
         if said is None or isinstance(said, str):
@@ -340,12 +342,12 @@ def checks_of(
 
     A `CompileError` tells all that is wrong with them.  `names` are those in the program: what looks like one is misspelt.
     """
-    found: list[EvalCheck] = []
+    result: list[EvalCheck] = []
     wrong: list[Problem] = []
     for name, said in data.checks.items():
         options: Json = {"check": said} if isinstance(said, str) else said
         try:
-            found.append(_made(name, options, kinds, place))
+            result.append(_made(name, options, kinds, place))
         except ValueError as error:
             wrong.append(InvalidDataSet(at=data.at, what=f"check `{name}`", reason=str(error)))
         except InstrcError as error:
@@ -357,19 +359,19 @@ def checks_of(
         if name not in known:
             reason = f"there is no such check: {did_you_mean(nearest(name, known)) or 'there are ' + ', '.join(known)}"
             wrong.append(InvalidDataSet(at=data.at, what=f"the rate that is demanded of `{name}`", reason=reason))
-    compared = {bare_name(each) for each in names}
-    for at, where in {**{check.at: data.at for check in found}, **expected}.items():
+    compared = {bare_name(item) for item in names}
+    for at, where in {**{check.at: data.at for check in result}, **expected}.items():
         first = at.partition(".")[0]
         if first and bare_name(first) not in compared and (near := nearest(first, sorted(names))):
             reason = f"the program has no such name: {did_you_mean(near)}"
             wrong.append(InvalidDataSet(at=where, what=f"`{at}`, which is expected", reason=reason))
     if wrong:
         raise CompileError(wrong)
-    found += [check_of_function(name, function) for name, function in functions.items()]
-    covered = {check.at for check in found if check.expects}
+    result += [check_of_function(name, function) for name, function in functions.items()]
+    covered = {check.at for check in result if check.expects}
     if "" not in covered:
-        found += [EvalCheck(at or "value", _equal({}, place), at, expects=True) for at in expected if at not in covered]
-    return tuple(found) or (EvalCheck("done", lambda *_: CheckScore(1.0, passed=True)),)
+        result += [EvalCheck(at or "value", _equal({}, place), at, expects=True) for at in expected if at not in covered]
+    return tuple(result) or (EvalCheck("done", lambda *_: CheckScore(1.0, passed=True)),)
 
 
 def _made(name: str, options: Json, kinds: Mapping[str, CheckKind], place: CheckPlace) -> EvalCheck:
@@ -395,9 +397,9 @@ def _made(name: str, options: Json, kinds: Mapping[str, CheckKind], place: Check
 
 def _expected_paths(data: DataSet) -> dict[str, Span | None]:
     """Return the members that cases expect, with the first case of each; `""` for an expected value that is no object."""
-    found: dict[str, Span | None] = {}
+    result: dict[str, Span | None] = {}
     for case in data.cases:
         if case.expects:
             for path in case.expected if isinstance(case.expected, dict) else [""]:
-                found.setdefault(path, case.at)
-    return found
+                result.setdefault(path, case.at)
+    return result

@@ -67,11 +67,11 @@ class VersionComparison(Struct, frozen=True):
     def to_json(self, drop: float | None = None) -> JsonObject:
         """Return the figures as plain JSON."""
         better, worse = self.moved()
-        made: JsonObject = msgspec.to_builtins(
+        result: JsonObject = msgspec.to_builtins(
             {
                 "overall": _figures(self.overall),
-                "checks": [_figures(each) for each in self.checks],
-                "tags": [_figures(each) for each in self.tags],
+                "checks": [_figures(item) for item in self.checks],
+                "tags": [_figures(item) for item in self.tags],
                 "better": better,
                 "worse": worse,
                 "same": self.same,
@@ -79,12 +79,12 @@ class VersionComparison(Struct, frozen=True):
                 "verdict": None if drop is None else self.verdict(drop),
             }
         )
-        return made
+        return result
 
 
 def _figures(each: CheckDifference) -> dict[str, object]:
-    made: dict[str, object] = msgspec.to_builtins(each)
-    return {**made, "difference": each.paired.difference, "shown": each.shown}
+    result: dict[str, object] = msgspec.to_builtins(each)
+    return {**result, "difference": each.paired.difference, "shown": each.shown}
 
 
 def compared(before: EvaluationResult, after: EvaluationResult, *, same: bool = False) -> VersionComparison:
@@ -93,16 +93,16 @@ def compared(before: EvaluationResult, after: EvaluationResult, *, same: bool = 
     Of a check its score counts, of all together whether each has passed.  Figures of tags are for looking, not for deciding.
     """
     names = [name for name in before.checks if name in after.checks]
-    found = {name: _paired(before.scores(name), after.scores(name), before) for name in names}
-    adjusted = holm({name: each.p for name, each in found.items()})
+    result = {name: _paired(before.scores(name), after.scores(name), before) for name in names}
+    adjusted = holm({name: item.p for name, item in result.items()})
     overall = _paired(before.passes(), after.passes(), before)
     tags = {tag: _paired(before.passes(tag=tag), after.passes(tag=tag), before) for tag in before.tags}
     return VersionComparison(
         before,
         after,
         CheckDifference(ALL, overall, overall.p),
-        tuple(CheckDifference(name, each, adjusted[name]) for name, each in found.items()) if len(found) > 1 else (),
-        tuple(CheckDifference(ALL, each, each.p, tag) for tag, each in tags.items() if each.cases > 1),
+        tuple(CheckDifference(name, item, adjusted[name]) for name, item in result.items()) if len(result) > 1 else (),
+        tuple(CheckDifference(ALL, item, item.p, tag) for tag, item in tags.items() if item.cases > 1),
         same,
     )
 
@@ -116,13 +116,13 @@ def _paired(before: dict[str, float], after: dict[str, float], of: EvaluationRes
 def with_preferences(found: VersionComparison, judge: str, scores: Mapping[str, float]) -> VersionComparison:
     """Return a comparison with the cases in which a judge prefers the later version: 1, 0.5 for a tie, or 0."""
     weights = {result.case: result.weight for result in found.before.results}
-    paired = compare([1 - each for each in scores.values()], [*scores.values()], [weights[case] for case in scores])
+    paired = compare([1 - item for item in scores.values()], [*scores.values()], [weights[case] for case in scores])
     return msgspec.structs.replace(found, preferred=CheckDifference(f"preferred by {judge}", paired, paired.p))
 
 
 async def evaluated_versions(versions: Sequence[Version], data: DataSet, options: EvalOptions) -> list[EvaluationResult]:
     """Return the evaluation of each version: at the same time, within one budget, and what asks the very same only once."""
-    firsts = [next(place for place, other in enumerate(versions) if other.is_like(each)) for each in versions]
+    firsts = [next(place for place, other in enumerate(versions) if other.is_like(item)) for item in versions]
     own = sorted(set(firsts))
     together = max(min(len(own), options.concurrency), 1)
     gate = asyncio.Semaphore(together)
@@ -141,7 +141,7 @@ async def evaluated_versions(versions: Sequence[Version], data: DataSet, options
     async with asyncio.TaskGroup() as group:
         tasks = {place: group.create_task(run(versions[place])) for place in own}
     found = [tasks[first].result() for first in firsts]
-    return [msgspec.structs.replace(each, version=version.name) for each, version in zip(found, versions, strict=True)]
+    return [msgspec.structs.replace(item, version=version.name) for item, version in zip(found, versions, strict=True)]
 
 
 def foresight(cases: int, runs: int, drop: float | None = None) -> Iterator[str]:
@@ -193,7 +193,7 @@ def conclusion(found: VersionComparison) -> Iterator[str]:
         )
     if (missing := len(found.before.by_case()) + len(found.after.by_case()) - 2 * paired.cases) > 0:
         yield f"{missing} cases were run with one version only, and are left out."
-    if unanswered := sum(result.unanswered for each in (found.before, found.after) for result in each.results):
+    if unanswered := sum(result.unanswered for item in (found.before, found.after) for result in item.results):
         yield f"The model gave no answer in {unanswered} runs: they count as failed, so the difference may be that of an outage."
 
 
@@ -202,7 +202,7 @@ def _signed(share: float) -> str:
 
 
 def gate_of(found: VersionComparison, drop: float | None) -> Iterator[str]:
-    """Say whether a gate is kept, if there is one."""
+    """Return whether a gate is kept, if there is one."""
     if drop is not None and not found.same:
         said = {
             "worse": f"Gate: failed. The whole interval lies below {-100 * drop:g} %.",
@@ -218,9 +218,9 @@ def comparison_tables(found: VersionComparison) -> Iterator[ReportTable]:
         return
     header = "check", "cases", "before", "after", "difference", "95 % interval", "p", "better", "worse", "shown"
     rows = [found.overall, *found.checks, *([] if found.preferred is None else [found.preferred])]
-    yield ReportTable("Difference", header, [_row(each.name, each) for each in rows])
+    yield ReportTable("Difference", header, [_row(item.name, item) for item in rows])
     if found.tags:
-        yield ReportTable("Tags", ("tag", *header[1:-2]), [_row(each.tag or "", each)[:-2] for each in found.tags])
+        yield ReportTable("Tags", ("tag", *header[1:-2]), [_row(item.tag or "", item)[:-2] for item in found.tags])
     yield ReportTable("Use", ("version", "requests", "tokens in", "tokens out", "seconds a run", "cost"), _used(found))
     better, worse = found.moved()
     for title, cases in (("Got worse", worse), ("Got better", better)):
@@ -237,11 +237,11 @@ def _row(name: str, each: CheckDifference) -> tuple[str, ...]:
 
 def _used(found: VersionComparison) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
-    for each, word in ((found.before, "before"), (found.after, "after")):
-        uses = [use for result in each.results for use in result.steps]
+    for item, word in ((found.before, "before"), (found.after, "after")):
+        uses = [use for result in item.results for use in result.steps]
         tokens = f"{sum(use.input_tokens for use in uses):,}", f"{sum(use.output_tokens for use in uses):,}"
-        seconds = sum(result.seconds for result in each.results) / max(len(each.results), 1)
-        name = f"{word}: {each.version}" if each.version else word
+        seconds = sum(result.seconds for result in item.results) / max(len(item.results), 1)
+        name = f"{word}: {item.version}" if item.version else word
         rows.append((name, str(sum(use.requests for use in uses)), *tokens, f"{seconds:.2f}", money(total_cost(uses))))
     return rows
 
@@ -285,12 +285,12 @@ def ablations(
     names = [f"{number}" for number, _ in enumerate(without)]
     pairs = [_paired(whole.passes(), each.passes(), whole) for _, each in without]
     adjusted = holm({name: each.p for name, each in zip(names, pairs, strict=True)})
-    found = [
+    result = [
         Ablation(part, CheckDifference(part.name, paired, adjusted[name]), _tokens(whole) - _tokens(each))
         for name, (part, each), paired in zip(names, without, pairs, strict=True)
     ]
-    found.sort(key=lambda each: 0.0 if each.difference is None else each.difference.paired.difference)
-    return [*found, *(Ablation(part, None, reason=reason) for part, reason in impossible)]
+    result.sort(key=lambda each: 0.0 if each.difference is None else each.difference.paired.difference)
+    return [*result, *(Ablation(part, None, reason=reason) for part, reason in impossible)]
 
 
 def _tokens(found: EvaluationResult) -> float:
@@ -301,13 +301,13 @@ def ablation_table(found: Sequence[Ablation]) -> ReportTable:
     """Return the table of an ablation."""
     header = "left out or changed", "part", "pass rate without", "difference", "95 % interval", "p", "tokens a run", "verdict"
     rows: list[tuple[str, ...]] = []
-    for each in found:
-        kind = "order reversed" if each.part.kind == "order" else each.part.kind
-        if each.difference is None:
-            rows.append((kind, each.part.name, "–", "–", "–", "–", "–", each.word))
+    for item in found:
+        kind = "order reversed" if item.part.kind == "order" else item.part.kind
+        if item.difference is None:
+            rows.append((kind, item.part.name, "–", "–", "–", "–", "–", item.word))
         else:
-            paired = each.difference.paired
+            paired = item.difference.paired
             low, high = paired.interval
             figures = percent(paired.after), _signed(paired.difference), f"{_signed(low)} to {_signed(high)}"
-            rows.append((kind, each.part.name, *figures, f"{each.difference.p:.3g}", f"{each.tokens:+.0f}", each.word))
+            rows.append((kind, item.part.name, *figures, f"{item.difference.p:.3g}", f"{item.tokens:+.0f}", item.word))
     return ReportTable("Parts", header, rows)

@@ -98,10 +98,10 @@ def _made_by(path: str) -> object:
     """Return what the function `cases` of a file gives."""
     try:
         with guarded():
-            made = runpy.run_path(path).get("cases")
-            if not callable(made):
+            result = runpy.run_path(path).get("cases")
+            if not callable(result):
                 raise TypeError("it has no function `cases`")  # noqa: EM101, TRY003, TRY301  -- told below like the others
-            return json_of([*made()])
+            return json_of([*result()])
     except Exception as error:
         at = Source(path, "").whole()
         raise CompileError([InvalidDataSet(at=at, what="the file", reason=said_by(getattr(error, "error", error)))]) from error
@@ -130,9 +130,9 @@ def data_set_of(given: Given, folder: Path, report: Report) -> DataSet | None:
     at = given.locate(())
     if not cases or len(items) > CASES:
         wrong.append(InvalidDataSet(at=at, what="the file", reason=f"it has {len(items):,} cases, and needs from 1 to {CASES:,}"))
-    made = _set(head, tuple(cases), folder, at, wrong)
+    result = _set(head, tuple(cases), folder, at, wrong)
     report.problems += [*given.problems, *wrong]
-    return None if wrong or any(problem.severity == "error" for problem in given.problems) else made
+    return None if wrong or any(problem.severity == "error" for problem in given.problems) else result
 
 
 def _is_of_set(key: str) -> bool:
@@ -218,7 +218,7 @@ def _set(head: JsonObject, cases: tuple[EvalCase, ...], folder: Path, at: Span |
 
 
 def minimum_of(given: Mapping[str, object]) -> dict[str, float]:
-    """Return the rates that a gate demands; `ValueError` if one is no share."""
+    """Return the rates that a gate demands; raise `ValueError` if one is no share."""
     for name, value in given.items():
         if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 1:
             message = f"of `{name}` is a number from 0 to 1"
@@ -236,11 +236,11 @@ def data_sets_at(path: str, report: Report) -> Iterator[tuple[str, str]]:
         yield _program(Path(path)), path
     elif readable(path, report):
         stem = Path(path).name.partition(".")[0]
-        found = [str(place) for ending in ENDINGS if is_regular(str(place := Path(path).with_name(stem + ending)))]
-        if not found:
+        result = [str(place) for ending in ENDINGS if is_regular(str(place := Path(path).with_name(stem + ending)))]
+        if not result:
             reason = f"there is no `{stem}{ENDINGS[0]}` beside it"
             report.add(InvalidDataSet(at=Source(path, "").whole(), what=f"the data set of `{path}`", reason=reason))
-        yield from ((path, each) for each in found)
+        yield from ((path, item) for item in result)
 
 
 def _program(file: Path) -> str:

@@ -18,7 +18,7 @@ def recorded_cases(found: EvaluationResult, traces: Mapping[str, Sequence[Event]
     `traces` are the events of runs, by their ids.  Runs without a trace or without an answer are left out.
     """
     first = [results[0] for results in found.by_case().values()]
-    parts = [_recorded(each, traces[each.trace]) for each in first if traces.get(each.trace) and not each.unanswered]
+    parts = [_recorded(item, traces[item.trace]) for item in first if traces.get(item.trace) and not item.unanswered]
     return f"# {found.program}: recorded by `instrc eval --record`, with {found.model}\n\n" + "\n".join(parts)
 
 
@@ -57,13 +57,13 @@ def _answers(events: Iterable[Event]) -> JsonObject:
                 values[command] = {"fail": {"message": str(event["error"]), "code": event.get("code")}}
             case _:
                 pass
-    found: JsonObject = {}
+    result: JsonObject = {}
     names = [bare_name(steps[0]) for steps in about.values() if len(steps) == 1]
     for command, value in values.items():
         steps = about.get(command, ())
         once = len(steps) == 1 and names.count(bare_name(steps[0])) == 1
-        found[bare_name(steps[0]) if once else command] = [value] if isinstance(value, list) else value
-    return found
+        result[bare_name(steps[0]) if once else command] = [value] if isinstance(value, list) else value
+    return result
 
 
 def _block(word: str, value: Json) -> str:
@@ -82,7 +82,7 @@ def pydantic_evals(data: DataSet, name: str) -> str:
     cases: list[Json] = []
     for case in data.cases:
         about: JsonObject = {"tags": [*case.tags], "weight": case.weight}
-        made: JsonObject = {"name": case.id, "inputs": case.input, "metadata": about}
-        cases.append({**made, "expected_output": case.expected} if case.expects else made)
-    whole = [each for each in data.checks.values() if mapping(each).get("whole") is True and mapping(each).get("at") == ""]
+        result: JsonObject = {"name": case.id, "inputs": case.input, "metadata": about}
+        cases.append({**result, "expected_output": case.expected} if case.expects else result)
+    whole = [item for item in data.checks.values() if mapping(item).get("whole") is True and mapping(item).get("at") == ""]
     return f"{dumps({'name': name, 'cases': cases, 'evaluators': ['EqualsExpected'] if whole else []})}\n"

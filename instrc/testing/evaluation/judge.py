@@ -64,11 +64,11 @@ def _file_of(options: JsonObject, folder: Path) -> Path:
 
 
 def _word_of(prepared: Prepared) -> str:
-    """Return what the judge says, `pass` or `better`; `ValueError` if it says neither, or no reason before it."""
+    """Return what the judge says, `pass` or `better`; raise `ValueError` if it says neither, or no reason before it."""
     properties = mapping(mapping(prepared.document).get("properties"))
     if prepared.step is None and len(properties) == 1:
         properties = mapping(mapping(next(iter(properties.values()))).get("properties"))
-    word = next((each for each in (PASS, BETTER) if each in properties), None)
+    word = next((item for item in (PASS, BETTER) if item in properties), None)
     if word is None:
         raise ValueError("a judge answers with a reason and then `pass`, true or false, or `better`, `first` or `second`")  # noqa: EM101, TRY003  -- as above
     first, schema = next(iter(properties)), mapping(properties[word])
@@ -79,7 +79,7 @@ def _word_of(prepared: Prepared) -> str:
         raise ValueError("`pass` is true or false: marks of a judge mean little")  # noqa: EM101, TRY003  -- as above
     said = schema.get("enum")
     if word == BETTER and (
-        not isinstance(said, list) or not {"first", "second"} <= {each for each in said if isinstance(each, str)}
+        not isinstance(said, list) or not {"first", "second"} <= {item for item in said if isinstance(item, str)}
     ):
         raise ValueError('`better` is one of "first" and "second", perhaps "tie"')  # noqa: EM101, TRY003  -- as above
     return word
@@ -199,7 +199,7 @@ async def preferences(
             scores.setdefault(old.case, []).append(score)
     agreed, used = await _calibrated(judge, replace(options, repeats=1, checks={}))
     report = JudgeReport(Path(judge).name, judge, used, agreed, used in answered_by)
-    return Preferences({case: fmean(each) for case, each in scores.items()}, said.count(None), report)
+    return Preferences({case: fmean(item) for case, item in scores.items()}, said.count(None), report)
 
 
 async def _calibrated(file: str, options: EvalOptions) -> tuple[Agreement, str]:
@@ -236,14 +236,14 @@ async def calibrations(data: DataSet, options: EvalOptions, model: str) -> list[
     The labels are the data set of the judge itself, `NAME.eval.jsonl` beside it: `input` is what it reads, and `expected` has
     what people say.
     """
-    found = []
+    result = []
     for name, said in data.checks.items():
         if isinstance(said, dict) and said.get("check") == "judge":
             file, words = _file_of(said, data.folder), said.get("model")
             chosen = words if isinstance(words, str) else options.model
             agreed, used = await _calibrated(str(file), replace(options, model=chosen, repeats=1, checks={}))
-            found.append(JudgeReport(name, str(said["judge"]), used or model, agreed, (used or model) == model))
-    return found
+            result.append(JudgeReport(name, str(said["judge"]), used or model, agreed, (used or model) == model))
+    return result
 
 
 async def calibrated_gates(found: EvaluationResult, data: DataSet, options: EvalOptions) -> tuple[list[Gate], list[JudgeReport]]:
@@ -261,11 +261,11 @@ def judges_table(found: Sequence[JudgeReport]) -> ReportTable:
 
     header = "check", "judge", "model", "labels", "agree", "kappa", "95 % interval", "verdict"
     rows = []
-    for each in found:
-        low, high = each.agreed.interval
-        figures = f"{each.agreed.agreed}/{each.agreed.labels}", f"{each.agreed.kappa:.2f}", f"{low:.2f} to {high:.2f}"
-        verdict = "calibrated" if each.counts else "not calibrated"
-        rows.append((each.check, each.judge, each.model, str(each.agreed.labels), *figures, verdict))
+    for item in found:
+        low, high = item.agreed.interval
+        figures = f"{item.agreed.agreed}/{item.agreed.labels}", f"{item.agreed.kappa:.2f}", f"{low:.2f} to {high:.2f}"
+        verdict = "calibrated" if item.counts else "not calibrated"
+        rows.append((item.check, item.judge, item.model, str(item.agreed.labels), *figures, verdict))
     return ReportTable("Judges", header, rows)
 
 

@@ -85,9 +85,9 @@ def page_of(
 
 def _program(versions: Sequence[EvaluationResult], tables: Sequence[ReportTable], traces: Mapping[str, Sequence[Event]]) -> str:
     about = ""
-    for each in versions:
-        about += f"<h2>{_text(heading(each))}</h2>"
-        about += "".join(f'<p class="sub">{_text(said)}</p>' for said in (*remarks(each), totals(each)))
+    for item in versions:
+        about += f"<h2>{_text(heading(item))}</h2>"
+        about += "".join(f'<p class="sub">{_text(said)}</p>' for said in (*remarks(item), totals(item)))
     shown = "".join(_table(table) for table in tables if table.title != WORST_CASES)  # they are among all cases, below
     return f"<section>{about}{shown}{_cases(versions, traces)}</section>"
 
@@ -106,12 +106,12 @@ def _table(table: ReportTable) -> str:
 
 def _cases(versions: Sequence[EvaluationResult], traces: Mapping[str, Sequence[Event]]) -> str:
     """Return the table of all cases; the script of the page sorts and filters it, which also shows whole without scripts."""
-    names = [each.version or each.model for each in versions] if len(versions) > 1 else ["result"]
+    names = [item.version or item.model for item in versions] if len(versions) > 1 else ["result"]
     header = ["case", "tags", "input", "expected"]
     for name in names:
         header += [name, "tokens", "seconds"]
     head = "".join(f'<th scope="col"><button type="button">{_text(name)}</button></th>' for name in header)
-    by_case = [each.by_case() for each in versions]
+    by_case = [item.by_case() for item in versions]
     order = dict.fromkeys(case for results in by_case for case in results)
     rows = "".join(_row(case, [results.get(case, []) for results in by_case], traces) for case in order)
     kinds = {"failed": "only failed", **({"changed": "only changed"} if len(versions) > 1 else {})}

@@ -63,21 +63,21 @@ class Gate(NamedTuple):
 
 def summaries(found: EvaluationResult, tag: str | None = None) -> list[CheckSummary]:
     """Return all checks together, and then each; without cases none."""
-    made = []
+    built = []
     weights = {result.case: result.weight for result in found.results}
     for name in (None, *found.checks):
         passes, scores = found.passes(name, tag), found.scores(name, tag)
         if passes:
-            each = [weights[case] for case in passes]
-            score = sum(weights[case] * score for case, score in scores.items()) / sum(each)
-            made.append(CheckSummary(name or ALL, rate(list(passes.values()), each), score))
-    return made if len(found.checks) > 1 else made[:1] if tag else made
+            item = [weights[case] for case in passes]
+            score = sum(weights[case] * score for case, score in scores.items()) / sum(item)
+            built.append(CheckSummary(name or ALL, rate(list(passes.values()), item), score))
+    return built if len(found.checks) > 1 else built[:1] if tag else built
 
 
 def by_tag(found: EvaluationResult) -> dict[str, CheckSummary]:
     """Return the rate of all checks together for each tag that several cases have."""
-    made = {tag: summaries(found, tag)[0] for tag in found.tags}
-    return {tag: each for tag, each in made.items() if each.passed.cases >= _LEAST_TAG}
+    result = {tag: summaries(found, tag)[0] for tag in found.tags}
+    return {tag: item for tag, item in result.items() if item.passed.cases >= _LEAST_TAG}
 
 
 def steps_of_runs(found: EvaluationResult) -> list[StepSummary]:
@@ -89,16 +89,16 @@ def steps_of_runs(found: EvaluationResult) -> list[StepSummary]:
     return [
         StepSummary(
             step,
-            sum(use.requests for use in each),
-            sum(use.rejected > 0 for use in each),
-            len(each),
-            sum(use.input_tokens for use in each),
-            sum(use.output_tokens for use in each),
-            quantile([use.seconds for use in each], 0.5),
-            quantile([use.seconds for use in each], 0.95),
-            total_cost(each),
+            sum(use.requests for use in item),
+            sum(use.rejected > 0 for use in item),
+            len(item),
+            sum(use.input_tokens for use in item),
+            sum(use.output_tokens for use in item),
+            quantile([use.seconds for use in item], 0.5),
+            quantile([use.seconds for use in item], 0.95),
+            total_cost(item),
         )
-        for step, each in uses.items()
+        for step, item in uses.items()
     ]
 
 
@@ -112,7 +112,7 @@ def worst(found: EvaluationResult, most: int = WORST) -> list[CaseResult]:
     """Return one failed run of each of the worst cases: those that fail most often, then those with the lowest scores."""
     order = found.passes()
     failed = {
-        case: next(each for each in results if not each.passed) for case, results in found.by_case().items() if order[case] < 1
+        case: next(item for item in results if not item.passed) for case, results in found.by_case().items() if order[case] < 1
     }
 
     def badness(result: CaseResult) -> tuple[float, float]:
@@ -123,14 +123,14 @@ def worst(found: EvaluationResult, most: int = WORST) -> list[CaseResult]:
 
 def gates_of(found: EvaluationResult, minimum: Mapping[str, float]) -> list[Gate]:
     """Return whether each demanded rate is kept: its whole interval must lie above it; below it, it is missed."""
-    made = []
-    known = {each.name: each.passed for each in summaries(found)}
+    result = []
+    known = {item.name: item.passed for item in summaries(found)}
     for name, demanded in minimum.items():
-        each = known.get(name)
-        kept = each is not None and each.interval.low >= demanded
-        missed = each is not None and each.interval.high < demanded
-        made.append(Gate(name, demanded, "kept" if kept else "missed" if missed else "too few cases"))
-    return made
+        item = known.get(name)
+        kept = item is not None and item.interval.low >= demanded
+        missed = item is not None and item.interval.high < demanded
+        result.append(Gate(name, demanded, "kept" if kept else "missed" if missed else "too few cases"))
+    return result
 
 
 class ReportTable(NamedTuple):
@@ -157,7 +157,7 @@ def remarks(found: EvaluationResult) -> Iterator[str]:
     if found.stopped is not None:
         yield f"Not all was run, {runs} of {found.cases * found.repeats}: {found.stopped}."
     if found.invented:
-        yield f"Made from schemas, not real: {' and '.join(_INVENTED.get(each, each) for each in found.invented)}."
+        yield f"Made from schemas, not real: {' and '.join(_INVENTED.get(item, item) for item in found.invented)}."
     if unanswered := sum(result.unanswered for result in found.results):
         yield f"The model gave no answer in {unanswered} of {runs} runs: they count as failed."
     if kept := sum(result.kept for result in found.results):
@@ -167,18 +167,18 @@ def remarks(found: EvaluationResult) -> Iterator[str]:
 def tables_of(found: EvaluationResult, gate: Sequence[Gate] = ()) -> Iterator[ReportTable]:
     """Yield the tables of an evaluation."""
     head = "passed", "rate", "95 % interval", "mean score"
-    yield ReportTable("Checks", ("check", *head), [(each.name, *_rated(each)) for each in summaries(found)])
+    yield ReportTable("Checks", ("check", *head), [(item.name, *_rated(item)) for item in summaries(found)])
     if tags := by_tag(found):
-        yield ReportTable("Tags", ("tag", *head), [(tag, *_rated(each)) for tag, each in tags.items()])
+        yield ReportTable("Tags", ("tag", *head), [(tag, *_rated(item)) for tag, item in tags.items()])
     if gate:
         yield ReportTable(
-            "Gate", ("check", "at least", "verdict"), [(each.check, percent(each.demanded), each.verdict) for each in gate]
+            "Gate", ("check", "at least", "verdict"), [(item.check, percent(item.demanded), item.verdict) for item in gate]
         )
     if used := steps_of_runs(found):
         header = "step", "requests", "first answers rejected", "tokens in", "tokens out", "p50", "p95", "cost"
-        yield ReportTable("Steps", header, [_used(each) for each in used])
+        yield ReportTable("Steps", header, [_used(item) for item in used])
     if bad := worst(found):
-        yield ReportTable(WORST_CASES, ("case", "why", "trace"), [(each.case, why(each), each.trace) for each in bad])
+        yield ReportTable(WORST_CASES, ("case", "why", "trace"), [(item.case, why(item), item.trace) for item in bad])
 
 
 def _rated(each: CheckSummary) -> tuple[str, ...]:
@@ -289,19 +289,19 @@ def _testcase(found: EvaluationResult, result: CaseResult) -> str:
 def as_json(found: Iterable[EvaluationResult], gates: Iterable[Sequence[Gate]]) -> JsonObject:
     """Return the evaluations with their figures; `EvaluationResult.from_json` reads each."""
     pairs = zip(found, gates, strict=True)
-    return {"evaluations": [{**each.to_json(), "summary": _summary(each, gate)} for each, gate in pairs]}
+    return {"evaluations": [{**item.to_json(), "summary": _summary(item, gate)} for item, gate in pairs]}
 
 
 def _summary(found: EvaluationResult, gate: Sequence[Gate]) -> Json:
-    made: Json = msgspec.to_builtins(
+    result: Json = msgspec.to_builtins(
         {
             "checks": summaries(found),
             "tags": by_tag(found),
             "steps": steps_of_runs(found),
-            "gate": [each._asdict() for each in gate],
+            "gate": [item._asdict() for item in gate],
         }
     )
-    return made
+    return result
 
 
 TOO_FEW, NOT_RUN = 3, 4
@@ -313,11 +313,11 @@ def exit_code(found: Sequence[EvaluationResult], gate: Sequence[Gate]) -> int:
 
     It is 4 if not all was run, or the gate is not kept and a provider gave no answer to some of it.
     """
-    if any(each.stopped is not None for each in found):
+    if any(item.stopped is not None for item in found):
         return NOT_RUN
-    verdicts = {each.verdict for each in gate}
+    verdicts = {item.verdict for item in gate}
     if verdicts <= {"kept"}:
         return 0
-    if any(result.unanswered for each in found for result in each.results):
+    if any(result.unanswered for item in found for result in item.results):
         return NOT_RUN
     return 1 if "missed" in verdicts else TOO_FEW

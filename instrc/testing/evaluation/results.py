@@ -109,13 +109,13 @@ class CaseResult(Struct, frozen=True, kw_only=True):
         """Return the score of a check, or 1 or 0 for whether all have passed; `None` if the case has no such check."""
         if check is None:
             return float(self.passed)
-        return next((each.score for each in self.checks if each.name == check), None)
+        return next((item.score for item in self.checks if item.name == check), None)
 
     def pass_of(self, check: str | None = None) -> bool | None:
         """Return whether a check, or all, have passed; `None` if the case has no such check."""
         if check is None:
             return self.passed
-        return next((each.passed for each in self.checks if each.name == check), None)
+        return next((item.passed for item in self.checks if item.name == check), None)
 
 
 class EvaluationResult(Struct, frozen=True, kw_only=True):
@@ -149,27 +149,27 @@ class EvaluationResult(Struct, frozen=True, kw_only=True):
 
     def by_case(self, tag: str | None = None) -> dict[str, list[CaseResult]]:
         """Return the results of each case, or of each with a tag, by its id."""
-        found: dict[str, list[CaseResult]] = {}
+        matches: dict[str, list[CaseResult]] = {}
         for result in self.results:
             if tag is None or tag in result.tags:
-                found.setdefault(result.case, []).append(result)
-        return found
+                matches.setdefault(result.case, []).append(result)
+        return matches
 
     def scores(self, check: str | None = None, tag: str | None = None) -> dict[str, float]:
         """Return the score of each case by its id, the mean of its repetitions; without a `check` the share that passed."""
-        found: dict[str, float] = {}
+        matches: dict[str, float] = {}
         for case, results in self.by_case(tag).items():
             if scores := [score for result in results if (score := result.score(check)) is not None]:
-                found[case] = fmean(scores)
-        return found
+                matches[case] = fmean(scores)
+        return matches
 
     def passes(self, check: str | None = None, tag: str | None = None) -> dict[str, float]:
         """Return the share of the repetitions of each case that passed a check, or all of them, by its id."""
-        found: dict[str, float] = {}
+        matches: dict[str, float] = {}
         for case, results in self.by_case(tag).items():
             if passes := [passed for result in results if (passed := result.pass_of(check)) is not None]:
-                found[case] = fmean(passes)
-        return found
+                matches[case] = fmean(passes)
+        return matches
 
     def __repr__(self) -> str:
         """Return the rates, in one line: the whole may have a hundred thousand cases."""
@@ -210,17 +210,17 @@ class EvaluationResult(Struct, frozen=True, kw_only=True):
 
     def to_json(self) -> JsonObject:
         """Return all of it as plain JSON."""
-        made: Json = msgspec.to_builtins(self)
-        return as_object(made)
+        result: Json = msgspec.to_builtins(self)
+        return as_object(result)
 
     @classmethod
     def from_json(cls, value: Json) -> EvaluationResult:
-        """Return the evaluation that `to_json` has written; `ValueError` if it is none."""
-        found = msgspec.convert(value, cls)  # a `msgspec.ValidationError` is a `ValueError`
-        if found.format != RESULT_FORMAT:
-            message = f"its format is {found.format}, and this release reads {RESULT_FORMAT}"
+        """Return the evaluation that `to_json` has written; raise `ValueError` if it is none."""
+        result = msgspec.convert(value, cls)  # a `msgspec.ValidationError` is a `ValueError`
+        if result.format != RESULT_FORMAT:
+            message = f"its format is {result.format}, and this release reads {RESULT_FORMAT}"
             raise ValueError(message)
-        return found
+        return result
 
     def __str__(self) -> str:
         return dumps(self.to_json())

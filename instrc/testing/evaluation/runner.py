@@ -130,11 +130,11 @@ class KeptRuns:
         return self._known.get(key)
 
     def keep(self, key: str, run: RunFacts) -> None:
-        """Write a run down; `SettingsError` if that cannot be done."""
+        """Write a run down; raise `SettingsError` if that cannot be done."""
         self._known[key] = _as_kept(run)
-        made: JsonObject = {"key": key, "run": msgspec.to_builtins(run)}
-        line = dumps(made, indent=False)
-        if self.file is None or dumps(redacted(made), indent=False) != line:
+        result: JsonObject = {"key": key, "run": msgspec.to_builtins(run)}
+        line = dumps(result, indent=False)
+        if self.file is None or dumps(redacted(result), indent=False) != line:
             return
         try:
             with self.file.open("a+b") as file:
@@ -188,7 +188,7 @@ class ProgramRunner:
             file, rehearsal = prepared.settings.file, '`--model sample` (`model="sample"`)'
             named = None if file is None else file.as_posix()
             raise SettingsError([problems.runs.NoModel(step=reach.models[None], settings=named, rehearsal=rehearsal)])
-        self.model = ", ".join(sorted({(words or "own") if each is None else each for each in reach.models}))
+        self.model = ", ".join(sorted({(words or "own") if item is None else item for item in reach.models}))
         self.effects: Effects = self.launcher.effects("eval", None)
         costs = words is not None or chosen is None
         keeps = costs and not re.search(r"(^|,)\s*(sample|scripted|own)\b", self.model)  # others cost nothing to ask again
@@ -201,22 +201,22 @@ class ProgramRunner:
             AnswerCache(self._answers).require()
         self._steps, self._activities = _names_of(self.launcher)
         called = map(self.effects.activities.find, self._activities) if real else ()
-        functions = [*self.effects.checks.values(), *(each.handler for each in called if each is not None)]
+        functions = [*self.effects.checks.values(), *(item.handler for item in called if item is not None)]
         self._code = _code_of(functions, prepared.folder)
 
     def invented(self, cases: Iterable[EvalCase]) -> tuple[str, ...]:
         """Return what is made from schemas: results are, where a case gives none of an activity."""
-        made = not self.real and any(len(self._given(case)) < len(self._activities) for case in cases)
-        results = ("results",) if made else ()
-        return tuple(each for each in self.effects.invented if each != "results") + results
+        result = not self.real and any(len(self._given(case)) < len(self._activities) for case in cases)
+        results = ("results",) if result else ()
+        return tuple(item for item in self.effects.invented if item != "results") + results
 
     def launch_of(self, case: EvalCase, repeat: int) -> Launch:
-        """Return the run of a case; `CompileError` if its input does not fit, or it answers what nobody asks."""
+        """Return the run of a case; raise `CompileError` if its input does not fit, or it answers what nobody asks."""
         wrong: list[Problem] = []
         known = list(dict.fromkeys([*self._steps, *(name for names in self._activities.values() for name in names)]))
         for name in case.answers:
             if bare_name(name) not in map(bare_name, known):
-                hint = did_you_mean(nearest(name, known)) or f"there are {', '.join(f'`{each}`' for each in known) or 'none'}"
+                hint = did_you_mean(nearest(name, known)) or f"there are {', '.join(f'`{item}`' for item in known) or 'none'}"
                 wrong.append(case.refused(f"`{name}` is no activity and no question to a person: {hint}"))
         try:
             launch = self.launcher.launch(case.input)
@@ -248,8 +248,8 @@ class ProgramRunner:
         """Return what a run of a case has brought, perhaps from an earlier evaluation."""
         launch = self.launch_of(case, repeat)
         key = self.key(launch, case, repeat)
-        if not self.options.fresh and (found := self.kept.find(key)) is not None:
-            return found
+        if not self.options.fresh and (result := self.kept.find(key)) is not None:
+            return result
         budget = self.options.budget
         if (spent := budget.spent()) is not None:
             return RunFacts(error=spent, unanswered=True)
@@ -279,19 +279,19 @@ class ProgramRunner:
 
     def _stand_ins(self, case: EvalCase, script: CaseScript) -> Activities:
         """Return activities that give back what a case says."""
-        found = Activities()
+        result = Activities()
         for name in self._given(case):
-            found.add(name, Activity(name, partial(_stand_in, script, name), None, ONCE))
-        return found
+            result.add(name, Activity(name, partial(_stand_in, script, name), None, ONCE))
+        return result
 
     def _given(self, case: EvalCase) -> list[str]:
         """Return the activities whose results a case gives."""
         given = {bare_name(name) for name in case.answers}
-        return [name for name, names in self._activities.items() if given & {bare_name(each) for each in names}]
+        return [name for name, names in self._activities.items() if given & {bare_name(item) for item in names}]
 
 
 def _make(folder: Path) -> None:
-    """Make the folder of an evaluation; `SettingsError` if that cannot be done."""
+    """Make the folder of an evaluation; raise `SettingsError` if that cannot be done."""
     try:
         make_unversioned(folder)
     except OSError as error:
@@ -313,23 +313,23 @@ def _names_of(launcher: Launcher) -> tuple[list[str], dict[str, list[str]]]:
 def _code_of(functions: Iterable[object], folder: Path) -> list[str]:
     """Return digests of the project's modules that functions are from, and of those that these use: new code, new results."""
     left = [str(getattr(function, "__module__", "")) for function in functions]
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     while left:
         module = sys.modules.get(left.pop())
         file = Path(getattr(module, "__file__", None) or "").resolve()
         if (
-            str(file) in found
+            str(file) in result
             or file.suffix != ".py"
             or not file.is_relative_to(folder.resolve())
             or "site-packages" in file.parts
         ):
             continue
         with suppress(OSError):
-            found[str(file)] = sha256(file.read_bytes()).hexdigest()
+            result[str(file)] = sha256(file.read_bytes()).hexdigest()
         members = list(vars(module).values())
         left += [value.__name__ for value in members if ismodule(value)]
         left += [str(value.__module__) for value in members if isfunction(value) or isclass(value)]
-    return sorted(found.values())
+    return sorted(result.values())
 
 
 def _with_own_seed(table: RequestTable, launch: Launch, repeat: int) -> RequestTable:
@@ -379,7 +379,7 @@ def _failed_codes(events: Iterable[Event]) -> set[str]:
 def _uses(events: Iterable[Event], only: str | None) -> tuple[StepUse, ...]:
     """Return what the answers for each step, or for the steps of a chunk, took."""
     names: dict[tuple[str, str], str] = {}
-    found: dict[str, StepUse] = {}
+    result: dict[str, StepUse] = {}
     rejected: set[tuple[str, str]] = set()
     for event in events:
         key = (event["run"], event.get("id", ""))
@@ -387,7 +387,7 @@ def _uses(events: Iterable[Event], only: str | None) -> tuple[StepUse, ...]:
             names[key] = ", ".join(spellings(step)[1] for step in steps_of(event)) or (only or event["chunk"])
         if key not in names:
             continue
-        before = found.setdefault(names[key], StepUse(step=names[key]))
+        before = result.setdefault(names[key], StepUse(step=names[key]))
         if event["event"] in {"answered", "failed"}:
             usage, cost = event.get("usage", {}), event.get("cost")
             before = StepUse(
@@ -402,8 +402,8 @@ def _uses(events: Iterable[Event], only: str | None) -> tuple[StepUse, ...]:
         if event.get("complaints") and "#" not in key[1] and key not in rejected:
             rejected.add(key)
             before = msgspec.structs.replace(before, rejected=before.rejected + 1)
-        found[names[key]] = before
-    return tuple(found.values())
+        result[names[key]] = before
+    return tuple(result.values())
 
 
 def _stand_in(script: CaseScript, name: str, given: Json) -> Json:
@@ -426,7 +426,7 @@ def _stand_in(script: CaseScript, name: str, given: Json) -> Json:
 
 
 async def evaluated(prepared: Prepared, data: DataSet, options: EvalOptions) -> EvaluationResult:
-    """Return what a program brings for every case of a data set; `CompileError` if something of it cannot be used.
+    """Return what a program brings for every case of a data set; raise `CompileError` if something of it cannot be used.
 
     That is found before any model is asked.  A case whose run fails counts as failed in each of its checks.
     """
@@ -439,7 +439,7 @@ async def evaluated(prepared: Prepared, data: DataSet, options: EvalOptions) -> 
         reason = f"{len(data.cases)} cases so often are more than {RUNS:,} runs"
         raise SettingsError([problems.runs.UnusableSetting(what="number of repetitions", word=str(repeats)[:40], reason=reason)])
     pairs = [(case, repeat) for repeat in range(1, repeats + 1) for case in data.cases]
-    found: dict[tuple[str, int], CaseResult] = {}
+    matches: dict[tuple[str, int], CaseResult] = {}
     silent: list[str] = []
     gate = asyncio.Semaphore(options.concurrency)
 
@@ -447,13 +447,13 @@ async def evaluated(prepared: Prepared, data: DataSet, options: EvalOptions) -> 
         async with gate:
             if len(silent) >= SILENCE:
                 return
-            with _span(prepared.name, runner.model, case, repeat) as told:
+            with _span(prepared.name, runner.model, case, repeat) as reported:
                 result = await _checked(case, repeat, await runner.run(case, repeat), checks)
-                told(result)
+                reported(result)
             silent[:] = [*silent, result.error or ""] if result.unanswered else []
             if result.unanswered and options.budget.spent() is not None:
                 return  # it is not run: it may be, with a larger budget
-            found[case.id, repeat] = result
+            matches[case.id, repeat] = result
             if options.progress is not None:
                 options.progress(result)
 
@@ -461,7 +461,7 @@ async def evaluated(prepared: Prepared, data: DataSet, options: EvalOptions) -> 
         for case, repeat in pairs:
             group.create_task(work(case, repeat))
     order = [(case.id, repeat) for case in data.cases for repeat in range(1, repeats + 1)]
-    results = tuple(found[key] for key in order if key in found)
+    results = tuple(matches[key] for key in order if key in matches)
     why = options.budget.spent() or (f"the model gave no answer: {silent[-1]}" if silent else None)
     return EvaluationResult(
         program=prepared.name,

@@ -105,21 +105,21 @@ def rate(scores: Sequence[float], weights: Sequence[float] | None = None, *, lev
     """
     if not scores:
         return Rate(nan, Interval(0.0, 1.0), 0)
-    values, each = np.asarray(scores, float), _weights(scores, weights)
-    mean, size = _mean(values, each), _size(each)
+    values, item = np.asarray(scores, float), _weights(scores, weights)
+    mean, size = _mean(values, item), _size(item)
     if _are_binary(scores):
         z2 = _normal_quantile(level) ** 2
         middle, half = (mean + z2 / (2 * size)) / (1 + z2 / size), sqrt(z2 * mean * (1 - mean) / size + (z2 / (2 * size)) ** 2)
         ends = Interval(middle - half / (1 + z2 / size), middle + half / (1 + z2 / size))
     else:
-        ends = _student(values, each, level)
+        ends = _student(values, item, level)
     return Rate(mean, Interval(max(min(ends.low, mean), 0.0), min(max(ends.high, mean), 1.0)), len(scores))
 
 
 def compare(
     before: Sequence[float], after: Sequence[float], weights: Sequence[float] | None = None, *, level: float = LEVEL
 ) -> PairedDifference:
-    """Return how two versions differ on the same cases, whose scores are in the same order; `ValueError` if they are not as many.
+    """Compare two versions on the same cases, with scores in the same order; raise `ValueError` if their numbers differ.
 
         compare([0, 0, 1, 1], [1, 1, 1, 0]).difference  # 0.25
 
@@ -132,20 +132,20 @@ def compare(
         raise ValueError(message)
     if not before:
         return PairedDifference(0, nan, nan, Interval(-1.0, 1.0), 1.0, 0, 0, "mcnemar")
-    each = _weights(before, weights)
+    item = _weights(before, weights)
     old, new = np.asarray(before, float), np.asarray(after, float)
     gaps = new - old
     better, worse = int((gaps > 0).sum()), int((gaps < 0).sum())
-    binary = _are_binary(before) and _are_binary(after) and float(np.ptp(each)) == 0
+    binary = _are_binary(before) and _are_binary(after) and float(np.ptp(item)) == 0
     if binary:
         ends, p = _tango(better, worse, len(before), level), mid_p(better, worse)
     else:
-        ends, p = _student(gaps, each, level), _sign_flip(gaps * each)
+        ends, p = _student(gaps, item, level), _sign_flip(gaps * item)
     ends = Interval(max(ends.low, -1.0), min(ends.high, 1.0))
     return PairedDifference(
         len(before),
-        _mean(old, each),
-        _mean(new, each),
+        _mean(old, item),
+        _mean(new, item),
         ends,
         p,
         better,
@@ -156,12 +156,12 @@ def compare(
 
 def holm(p: Mapping[str, float]) -> dict[str, float]:
     """Return the `p` of several comparisons by name, made larger so that a false alarm in any of them stays as rare (Holm)."""
-    found: dict[str, float] = {}
+    result: dict[str, float] = {}
     largest = 0.0
     for place, name in enumerate(sorted(p, key=lambda each: p[each])):
         largest = max(largest, min(p[name] * (len(p) - place), 1.0))
-        found[name] = largest
-    return {name: found[name] for name in p}
+        result[name] = largest
+    return {name: result[name] for name in p}
 
 
 def visible(cases: int, disagreement: float, *, level: float = LEVEL, power: float = POWER) -> float | None:
@@ -200,15 +200,15 @@ def false_alarms(cases: int, disagreement: float, drop: float, *, level: float =
     `disagreement` is the share of cases in which they differ.
     """
     z = _normal_quantile(level)
-    found = 0.0
+    result = 0.0
     for size, chance in zip(*_sizes(cases, disagreement), strict=True):
         low, high = -1, int(size) // 2  # the largest number of better cases that is an alarm, by halving
         while low < high:
             middle = (low + high + 1) // 2
             alarm = 2 * middle - size < -drop * cases and _outside(middle, int(size) - middle, cases, -drop, z)
             low, high = (middle, high) if alarm else (low, middle - 1)
-        found += float(chance) * float(stats.binom.cdf(low, size, 0.5))
-    return found
+        result += float(chance) * float(stats.binom.cdf(low, size, 0.5))
+    return result
 
 
 def agreement(judged: Sequence[bool], labelled: Sequence[bool], *, level: float = LEVEL) -> Agreement:
@@ -254,7 +254,7 @@ def _sizes(cases: int, disagreement: float) -> tuple[Counts, Numbers]:
 
 
 def _outside(better: int, worse: int, cases: int, difference: float, z: float) -> bool:
-    """Tell whether a difference does not fit the counts: Tango's score is further away than `z`."""
+    """Return whether a difference does not fit the counts: Tango's score is further away than `z`."""
     linear = (2 * cases - better + worse) * difference - better - worse
     root = sqrt(max(linear**2 + 8 * cases * worse * difference * (1 - difference), 0))
     rate_of_worse = (root - linear) / (4 * cases)  # the most probable one if this is the difference

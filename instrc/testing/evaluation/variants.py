@@ -45,7 +45,7 @@ class Version(NamedTuple):
     """Settings of requests in addition to those of the evaluation."""
 
     def is_like(self, other: Version) -> bool:
-        """Tell whether a model is asked the very same by both."""
+        """Return whether a model is asked the very same by both."""
         return self[2:] == other[2:] and _asked(self.prepared) == _asked(other.prepared)
 
 
@@ -70,8 +70,8 @@ class Changes(NamedTuple):
     def name(self) -> str:
         """What tells the changed version from the other one."""
         settings = [f"{name}={dumps(value, indent=False)}" for name, value in self.settings]
-        made = [*(f"{name}={other}" for name, other in self.vibes), *(f"{name}=off" for name in self.off), self.model, *settings]
-        return ", ".join(each for each in made if each) or "now"
+        parts = [*(f"{name}={other}" for name, other in self.vibes), *(f"{name}=off" for name in self.off), self.model, *settings]
+        return ", ".join(part for part in parts if part) or "now"
 
 
 def versions_of(
@@ -81,17 +81,17 @@ def versions_of(
 
     `CompileError` if a vibe or a mixin that is changed is not used by the program.
     """
-    made = partial(with_vibes, program, export=export, project=project)
+    result = partial(with_vibes, program, export=export, project=project)
     now = prepare(program, export=export, project=project)
     for name, other in changes.vibes:
-        if _asked(made({name: other}, ())) == _asked(now):
+        if _asked(result({name: other}, ())) == _asked(now):
             near = _near(name, program, Instruction, export, project)
             _refuse("vibe", f"{name}={other}", f"nothing in `{program}` is changed by it", near)
     for name in changes.off:
-        if _asked(made({}, (name,))) == _asked(now):
+        if _asked(result({}, (name,))) == _asked(now):
             near = _near(name, program, Application, export, project)
             _refuse("mixin", name, f"nothing in `{program}` is changed without it", near)
-    changed = made(dict(changes.vibes), changes.off) if changes.vibes or changes.off else now
+    changed = result(dict(changes.vibes), changes.off) if changes.vibes or changes.off else now
     after = Version(changes.name, changed, changes.model, dict(changes.settings) or None)
     if changes.against is None:
         return Version("as it is", now), after
@@ -119,7 +119,7 @@ def _composed(program: str, export: str | None, project: Project) -> FlatGraph |
         return graph
 
     chosen = prepare(program, export=export, project=project, change=note).name
-    return next((each for each in seen if each.graph.name == chosen), seen[0] if seen else None)
+    return next((item for item in seen if item.graph.name == chosen), seen[0] if seen else None)
 
 
 def _uses(value: object, kind: type[_T]) -> Iterator[_T]:
@@ -127,8 +127,8 @@ def _uses(value: object, kind: type[_T]) -> Iterator[_T]:
     if isinstance(value, kind):
         yield value
     if isinstance(value, tuple | list):
-        for each in value:
-            yield from _uses(each, kind)
+        for item in value:
+            yield from _uses(item, kind)
     elif isinstance(value, msgspec.Struct) and not isinstance(value, Span | Source):
         for name in value.__struct_fields__:
             yield from _uses(getattr(value, name), kind)
@@ -160,10 +160,10 @@ def _vibe(program: str, name: str, other: str, project: Project) -> Json:
         except ValueError as error:
             _refuse("vibe", other, str(error))
     registry = Workspace(project).registry(program)
-    found = registry.lookup(other) or ((other,) if other.startswith("aug:") else ())
-    if len(found) != 1:
-        many = f"{len(found)} vibes have this name"
-        _refuse("vibe", other, many if found else "no vibe has this name", nearest(other, () if found else registry.names()))
+    result = registry.lookup(other) or ((other,) if other.startswith("aug:") else ())
+    if len(result) != 1:
+        many = f"{len(result)} vibes have this name"
+        _refuse("vibe", other, many if result else "no vibe has this name", nearest(other, () if result else registry.names()))
     replaced = registry.lookup(name)
 
     def in_full(node: Json) -> Json:
@@ -174,7 +174,7 @@ def _vibe(program: str, name: str, other: str, project: Project) -> Json:
         rest = {key: value for key, value in node.items() if key != "$ref"}
         return {**rest, "allOf": [*_list(rest.get("allOf")), registry.load(reference).schema]}
 
-    return map_schemas(registry.load(found[0]).schema, in_full)
+    return map_schemas(registry.load(result[0]).schema, in_full)
 
 
 def _list(value: Json) -> list[Json]:
@@ -209,7 +209,7 @@ def at_revision(program: str, revision: str, *, export: str | None = None, proje
         place = moved(program)
         if not Path(place).is_file():
             _refuse("revision", revision, f"it has no `{Path(program).resolve().relative_to(top).as_posix()}`")
-        folders = (tuple(each for each in map(moved, some) if Path(each).is_dir()) for some in (project.roots, project.shared))
+        folders = (tuple(item for item in map(moved, some) if Path(item).is_dir()) for some in (project.roots, project.shared))
         roots, shared = folders
         before = prepare(place, export=export, project=msgspec.structs.replace(project, roots=roots, shared=shared))
         return replace(before, folder=today.folder, settings=today.settings, sources=today.sources)
@@ -237,8 +237,8 @@ def _files_of(top: Path, commit: str, revision: str) -> Iterator[Path]:
     data = _git(top, revision, "cat-file", "--batch", given=b"".join(name + b"\n" for name, _ in files))
     if len(data) > MOST_BYTES:
         _refuse("revision", revision, f"its programs and vibes have more than {MOST_BYTES // 2**20} MB")
-    with tempfile.TemporaryDirectory(prefix="instrc-") as made:
-        copy = Path(made).resolve()
+    with tempfile.TemporaryDirectory(prefix="instrc-") as result:
+        copy = Path(result).resolve()
         for _, path in files:
             head, _, data = data.partition(b"\n")
             size = int(head.split()[2])
@@ -271,12 +271,12 @@ def parts_of(program: str, *, export: str | None = None, project: Project = DEFA
         _refuse("program", program, "only a program (`.aug`) has parts that can be left out")
     contents = [*(step.content for step in flat.graph.steps.values()), *flat.graph.units]
     mixins = dict.fromkeys(use.mixin.name for use in _uses(contents, Application))
-    found = [Part("mixin", name) for name in mixins]
+    result = [Part("mixin", name) for name in mixins]
     for number, step in flat.graph.steps.items():
         if step.executor == "model":
             name = step.key or snake(step.base_name)
-            found += _parts_below(flat.schemas[number], number, name, ())
-    return found
+            result += _parts_below(flat.schemas[number], number, name, ())
+    return result
 
 
 def _parts_below(schema: Json, step: int, name: str, path: tuple[str, ...]) -> Iterator[Part]:

@@ -89,7 +89,7 @@ def _apply_model_answer(machine: Machine, scope: str, unit: PlanUnit, entry: Ent
 
 def _plan_faults(unit: PlanUnit, answer: Json, *, alone: bool) -> tuple[list[Complaint], set[str]]:
     """Return what is wrong with the plans in an answer, and the places of the tasks that are."""
-    found: list[Complaint] = []
+    result: list[Complaint] = []
     tasks: set[str] = set()
     for step, planned in unit.plans:
         place = planned.place if alone else (step.key, *planned.place)
@@ -97,9 +97,9 @@ def _plan_faults(unit: PlanUnit, answer: Json, *, alone: bool) -> tuple[list[Com
         for name in place:
             part = part.get(name) if isinstance(part, dict) else None
         for problem in check_plan(part, planned.tools)[:20]:
-            found.append({"pointer": pointer(place) + problem.pointer, "message": problem.with_hint})
+            result.append({"pointer": pointer(place) + problem.pointer, "message": problem.with_hint})
             tasks.add(pointer(place) + "/".join(problem.pointer.split("/")[:2]))
-    return found, tasks
+    return result, tasks
 
 
 def _misfits(machine: Machine, scope: str, unit: PlanUnit, value: Json) -> list[Complaint]:
@@ -110,7 +110,7 @@ def _misfits(machine: Machine, scope: str, unit: PlanUnit, value: Json) -> list[
 
 def _elsewhere(tasks: set[str], wrong: list[Complaint]) -> list[Complaint]:
     """Return what a schema says of other places than tasks of which it is said in better words."""
-    return [each for each in wrong if not any(f"{each['pointer']}/".startswith(f"{task}/") for task in tasks)]
+    return [item for item in wrong if not any(f"{item['pointer']}/".startswith(f"{task}/") for task in tasks)]
 
 
 def _again(
@@ -138,7 +138,7 @@ def _again(
 
 
 def _goes_round(unit: PlanUnit, entry: Entry, answer: Json) -> bool:
-    """Tell whether a loop in a chunk asks for another round, and may have it."""
+    """Return whether a loop in a chunk asks for another round, and may have it."""
     for loop in unit.loops:
         part = answer
         for name in loop.place:

@@ -336,7 +336,7 @@ def rescue(machine: Machine, scope: str, unit: PlanUnit, error: Failure) -> bool
 
 
 def can_rescue(machine: Machine, scope: str, unit: PlanUnit) -> bool:
-    """Tell whether a block is a `try` in its first body."""
+    """Return whether a block is a `try` in its first body."""
     noted = machine.branch(scope, unit.context) if isinstance(unit.block, Try) else None
     return noted is not None and noted["branch"] == 0
 

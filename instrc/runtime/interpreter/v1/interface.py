@@ -82,7 +82,7 @@ def faults(plan: PinnedPlan, state: State, command: str, value: Json) -> list[Co
 
 
 def is_fatal(plan: PinnedPlan, state: State, command: str) -> bool:
-    """Tell whether the run would fail if an open command failed; `false` where a `try` or a plan takes it up."""
+    """Return whether the run would fail if an open command failed; `false` where a `try` or a plan takes it up."""
     entry = state["open"].get(command)
     return entry is not None and entry["as"] == "run" and not is_rescued(_machine(plan, state), entry["scope"])
 

@@ -21,15 +21,15 @@ def issue(machine: Machine) -> list[Command]:
     state = machine.state
     while state["ready"]:
         ready, state["ready"] = state["ready"], []
-        for each in ready:
-            scope, number = as_text(each[0]), as_integer(each[1])
+        for item in ready:
+            scope, number = as_text(item[0]), as_integer(item[1])
             if state["outcome"] is not None:
                 break
             if scope not in state["scopes"]:
                 continue  # something beside it has failed
             unit = machine.unit(scope, number)
             try:
-                _begin(machine, scope, unit, delayed=len(each) > 2)
+                _begin(machine, scope, unit, delayed=len(item) > 2)
             except blocks.StoppedError as stopped:
                 stop(machine, stopped.step)
             except FailedError as error:
@@ -103,9 +103,9 @@ def _span(unit: PlanUnit, which: str, choose: _Choose) -> str | None:
 def _error(given: Json, step: Step) -> Failure:
     """Make a failure of what `Fail` reads."""
     candidates = [given, *(given.values() if isinstance(given, dict) else given if isinstance(given, list) else ())]
-    known = next((each for each in candidates if isinstance(each, dict) and isinstance(each.get("message"), str)), None)
+    known = next((item for item in candidates if isinstance(item, dict) and isinstance(item.get("message"), str)), None)
     if known is None:
-        text = next((each for each in candidates if isinstance(each, str)), f"`{step.key}` ends the run")
+        text = next((item for item in candidates if isinstance(item, str)), f"`{step.key}` ends the run")
         known = {"message": text}
     key, code = known.get("step"), known.get("code")
     return {
@@ -127,9 +127,9 @@ def _choices(machine: Machine, scope: str, step: Step, read: Read) -> list[Json]
     given = resolve(machine, scope, read)
     listed = given if isinstance(given, list) else []
     choices: list[Json] = []
-    for each in listed:
-        if isinstance(each, str | int | float) and not isinstance(each, bool) and each not in choices:
-            choices.append(each)
+    for item in listed:
+        if isinstance(item, str | int | float) and not isinstance(item, bool) and item not in choices:
+            choices.append(item)
     if not choices:
         give_up(
             "failed",
@@ -142,7 +142,7 @@ def _choices(machine: Machine, scope: str, step: Step, read: Read) -> list[Json]
 
 def pending(machine: Machine) -> list[Command]:
     """Return the commands that have been issued and not been answered, for an engine that continues a run."""
-    queued = {each for each in machine.state["queue"] if isinstance(each, str)}
+    queued = {item for item in machine.state["queue"] if isinstance(item, str)}
     return [command_of(machine, command) for command in machine.state["open"] if command not in queued]
 
 

@@ -142,7 +142,7 @@ def _complete(machine: Machine, inner: str, parent: str, owner: PlanUnit) -> Non
 
 
 def is_rescued(machine: Machine, scope: str) -> bool:
-    """Tell whether a failure in a body would be taken up by a `try` around it."""
+    """Return whether a failure in a body would be taken up by a `try` around it."""
     while (parent := machine.scope(scope)["parent"]) is not None:
         if blocks.can_rescue(machine, parent, machine.unit(parent, machine.region(scope).owner)):
             return True

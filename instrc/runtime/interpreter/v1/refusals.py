@@ -40,15 +40,15 @@ def _conditions_read(program: RunnablePlan) -> Iterator[tuple[int, str, tuple[st
 
 def decisions_of(program: RunnablePlan, region: PlanRegion, condition: Condition) -> set[tuple[int, str]]:
     """Return the steps, by region and key, whose `decision` a condition reads."""
-    found = bases_of(program, [(region, read, ()) for read, _ in condition.tests])
-    return {(number, key) for number, key, tail in found if not tail or tail[0] == "decision"}
+    result = bases_of(program, [(region, read, ()) for read, _ in condition.tests])
+    return {(number, key) for number, key, tail in result if not tail or tail[0] == "decision"}
 
 
 def bases_of(
     program: RunnablePlan, start: list[tuple[PlanRegion, Read, tuple[str, ...]]]
 ) -> set[tuple[int, str, tuple[str, ...]]]:
     """Return the steps by region, the inputs, and the members of them that paths lead to, through the values of blocks."""
-    found: set[tuple[int, str, tuple[str, ...]]] = set()
+    result: set[tuple[int, str, tuple[str, ...]]] = set()
     seen: set[tuple[int, Read, tuple[str, ...]]] = set()
     waiting = list(start)
     while waiting:
@@ -64,7 +64,7 @@ def bases_of(
             waiting += _values_of_block(program, region, place.name, tail)
             continue
         if place.source == "input":
-            found.add((INPUT, place.name, tail))
+            result.add((INPUT, place.name, tail))
         elif place.source == "context":
             waiting += [
                 (region, Read((Segment(step.key),)), tail[1:])
@@ -75,12 +75,12 @@ def bases_of(
         for index in region.keys.get(place.name, ()) if place.source == "key" else ():
             unit = region.units[index]
             if unit.block is None:
-                found.add((region.index, place.name, tail))
+                result.add((region.index, place.name, tail))
             for number in unit.regions:
                 body = program.regions[number]
                 lists = isinstance(unit.block, Each) or (isinstance(unit.block, Repeat) and unit.block.source is not None)
                 waiting += _values_of_member(body, body.value, () if lists else tail)
-    return found
+    return result
 
 
 def _values_of_block(

@@ -157,8 +157,8 @@ def replace_property(schema: Json, place: tuple[str, ...], change: _Change) -> J
 
 def definitions_of(document: Json) -> dict[str, Json]:
     """Return the definitions of a process."""
-    found = document.get("$defs") if isinstance(document, dict) else None
-    return found if isinstance(found, dict) else {}
+    result = document.get("$defs") if isinstance(document, dict) else None
+    return result if isinstance(result, dict) else {}
 
 
 def with_definitions(schema: Json, definitions: dict[str, Json]) -> Json:

@@ -53,7 +53,7 @@ def number_of_copies(counts: list[int]) -> int:
 
 
 def _is_in_step(counts: list[int]) -> bool:
-    """Tell whether lists are gone through together, as they are equally long; others are combined, each element with each."""
+    """Return whether lists are gone through together, as they are equally long; others are combined, each element with each."""
     return len(set(counts)) == 1
 
 
@@ -181,7 +181,7 @@ _read: deque[_ReadPlan] = deque(maxlen=16)
 
 def _read_plan(unit: PlanUnit, plan: Json) -> _ReadPlan:
     """Return the tasks of a plan; it is read once, though each of its tasks asks for them."""
-    known = next((each for each in tuple(_read) if each.plan is plan and each.unit is unit), None)
+    known = next((item for item in tuple(_read) if item.plan is plan and item.unit is unit), None)
     if known is None:
         tasks = {task.id: task for task in check_tasks(plan, tool_set(unit.steps[0].plan))[0]}
         followers: dict[str, list[PlanTask]] = {id_: [] for id_ in tasks}

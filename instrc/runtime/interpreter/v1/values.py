@@ -132,16 +132,16 @@ def evaluate(machine: Machine, scope: str, value: Value | None, *, shown: bool =
         case Listed(items):
             return [evaluate(machine, scope, item, shown=shown) for item in items]
         case Named(members):
-            made = {}
+            result = {}
             for name, member in members.items():
                 given = evaluate(machine, scope, member, shown=shown)
                 if given is not None or not (isinstance(member, Read) and member.optional):
-                    made[name] = given
-            return made
+                    result[name] = given
+            return result
 
 
 def holds(machine: Machine, scope: str, condition: Condition) -> bool:
-    """Tell whether a condition holds in a scope."""
+    """Return whether a condition holds in a scope."""
     definitions = machine.program.definitions
 
     def one(number: int) -> bool:
@@ -163,14 +163,14 @@ def context_of(machine: Machine, scope: str, unit: PlanUnit, reads: tuple[Read, 
         view = unit.view = tuple(_view(machine, scope, unit, reads))
     else:
         view = unit.view
-    found: dict[str, Json] = {}
+    result: dict[str, Json] = {}
     for place, names in view:
         value = _value_at(machine, scope, place)
         if not names:
-            found.update(value if isinstance(value, dict) else {})
+            result.update(value if isinstance(value, dict) else {})
         else:
-            _set_member(found, names, value)
-    return found
+            _set_member(result, names, value)
+    return result
 
 
 def _view(machine: Machine, scope: str, unit: PlanUnit, reads: tuple[Read, ...]) -> Iterator[ShownPath]:
@@ -185,7 +185,7 @@ def _view(machine: Machine, scope: str, unit: PlanUnit, reads: tuple[Read, ...])
 
 
 def _is_own(machine: Machine, region: PlanRegion, read: Read, unit: PlanUnit) -> bool:
-    """Tell whether a path leads to what a unit gives itself, and to nothing that an earlier one gives."""
+    """Return whether a path leads to what a unit gives itself, and to nothing that an earlier one gives."""
     place = machine.program.locate(region, read)
     if place.levels:
         return False
@@ -198,11 +198,11 @@ def _is_own(machine: Machine, region: PlanRegion, read: Read, unit: PlanUnit) ->
 def _properties(unit: PlanUnit) -> Iterable[str]:
     """Return names that a path in a slot may begin with: those around it."""
     properties = unit.schema.get("properties") if isinstance(unit.schema, dict) else None
-    found: set[str] = set()
+    result: set[str] = set()
     for step in properties.values() if isinstance(properties, dict) else ():
         inside = step.get("properties") if isinstance(step, dict) else None
-        found |= set(inside) if isinstance(inside, dict) else set()
-    return found
+        result |= set(inside) if isinstance(inside, dict) else set()
+    return result
 
 
 def _names_meta(read: Read) -> bool:
@@ -231,7 +231,8 @@ def without_own(machine: Machine, scope: str, unit: PlanUnit, value: Value | Non
             left = tuple(item for item in items if without_own(machine, scope, unit, item) is not None)
             return Listed(left) if len(left) > 1 else left[0] if left else None
         case Named(members):
-            kept = {name: part for name, each in members.items() if (part := without_own(machine, scope, unit, each)) is not None}
+            parts = {name: without_own(machine, scope, unit, member) for name, member in members.items()}
+            kept = {name: part for name, part in parts.items() if part is not None}
             return Named(kept) if kept or not members else None
         case _:
             return value
