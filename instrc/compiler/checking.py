@@ -92,7 +92,7 @@ def _read(path: Path) -> dict[str, FileContent]:
 
 
 def is_unicode(text: str) -> bool:
-    """Tell whether a path is text: the bytes of others cannot be written down."""
+    """Return whether a path is text: the bytes of others cannot be written down."""
     return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 

@@ -113,7 +113,7 @@ def _of_text(source: Source) -> Given:
 
 
 def _holds_objects(source: object) -> bool:
-    """Tell whether a collection is one of objects, not of JSON."""
+    """Return whether a collection is one of objects, not of JSON."""
     items = source.values() if isinstance(source, dict) else source if isinstance(source, Iterable) else ()
     plain = (dict, list, tuple, str, int, float, bool, type(None))
     return any(not isinstance(item, plain) for item in items)

@@ -81,7 +81,7 @@ class InstructionTable:
         self.registry = registry
         self.limit = limit
         self.sentences = sentences
-        """What a model is told in words of ours."""
+        """The sentences that models read."""
         self.report = report
         self.sketch = sketch
         self._instructions: dict[str, Instruction] = {}

@@ -186,12 +186,12 @@ class Fusion(msgspec.Struct, frozen=True, gc=False):
 
 
 def is_lone_instruction(content: object) -> bool:
-    """Tell whether a content is an instruction alone, as most are: nothing fills it, nothing stands around it."""
+    """Return whether a content is an instruction alone, as most are: nothing fills it, nothing stands around it."""
     return type(content) is Fusion and not content.slots and not content.mixins
 
 
 def is_bare_instruction(content: object) -> TypeGuard[Fusion]:
-    """Tell whether a content is an instruction alone without annotations, so that its schema is that of the instruction."""
+    """Return whether a content is an instruction alone without annotations, so that its schema is that of the instruction."""
     return type(content) is Fusion and not (content.slots or content.annotations or content.mixins)
 
 
@@ -871,7 +871,7 @@ class Artefact(Struct, frozen=True, eq=False):
 
     @property
     def purpose(self) -> str | None:
-        """What a model is told that the tool is for: the goal, else what its instruction says, else its title."""
+        """The purpose of the tool for a model: its goal, or its description, or its title."""
         said = self.documents["tool"].get("description") if self.kind == "tool" else None
         if isinstance(said, str) and (self.plan is None or self.plan.flat.graph.goal is None):
             from instrc.tools.tool import Hint  # as above

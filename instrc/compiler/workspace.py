@@ -126,7 +126,7 @@ class Workspace:
                 seen.add(settings.file)
 
                 report.problems.extend(idle_entries(settings, self._project.registry(place)))
-            except (InstrcError, OSError):  # told where the file is checked
+            except (InstrcError, OSError):  # reported where the file is checked
                 continue
 
     def _check(self, path: str, report: Report) -> None:
@@ -241,7 +241,7 @@ def _stem(place: Path | None) -> str:
 def idle_entries(settings: Settings, registry: Registry) -> Iterator[Problem]:
     """Yield the entries of the settings that are for no vibe which the registry sees.
 
-    A check may also be for a key that a program writes by hand, so only a name that is similar to that of a vibe is told there.
+    A check may also be for a key that a program writes by hand, so of checks only names similar to that of a vibe are reported.
     """
     if settings.file is None or not (settings.models or settings.checks):
         return

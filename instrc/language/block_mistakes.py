@@ -206,7 +206,7 @@ def _condition(view: View, head: Head) -> Slip:
 
 
 def _is_joined(view: View) -> bool:
-    """Tell whether the brackets that open here hold an `or`, and an `and` stands before or behind them."""
+    """Return whether the brackets that open here hold an `or`, and an `and` stands before or behind them."""
     level, alternative, joined = 0, False, view.before() == "AND"
     for token in view.tokens[view.place : view.place + HEAD_TOKENS]:
         level += (token.kind in OPENING) - (token.kind in CLOSING)
@@ -431,7 +431,7 @@ def _after_else(view: View) -> Slip:
 
 
 def _ends_line(view: View) -> bool:
-    """Tell whether a `:` stands behind a word of blocks that begins its line or a value, as in `try:`, where no key can stand."""
+    """Return whether a `:` follows a word of blocks that begins its line or a value, as in `try:`, where no key can stand."""
     alone = first_on_line(view.source, view.tokens, view.place - 1) or view.before(2) == "EQUAL"
     return view.token.kind == "COLON" and alone and (not view.open or first_on_line(view.source, view.tokens, view.place + 1))
 

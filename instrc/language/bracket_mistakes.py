@@ -124,7 +124,7 @@ def unclosed(view: View, count: int) -> tuple[Problem, TokenRepair]:
 
 
 def is_closed(view: View, *, stop_at_names: bool) -> bool:
-    """Tell whether all open brackets are closed before the next statement surely begins."""
+    """Return whether all open brackets are closed before the next statement surely begins."""
     level = len(view.open)
     for index in range(view.place, min(len(view.tokens), view.place + BRACKET_DISTANCE - 2)):
         kind = view.tokens[index].kind
@@ -256,7 +256,7 @@ def _comma(view: View, *, after_nothing: bool) -> Slip:
 
 
 def _several_names(view: View) -> bool:
-    """Tell whether names with commas between them stand before an `=`: `p, q = …`, `const p = A, q = …`."""
+    """Return whether names with commas between them stand before an `=`: `p, q = …`, `const p = A, q = …`."""
     if not view.read:
         return False
     names = len(view.read) == 1 or (view.read[0].kind in STATEMENT and view.tokens[view.place + 1].kind == "NAME")

@@ -263,7 +263,7 @@ class Builder(ExpressionBuilder):
         if not re.fullmatch(_BEFORE_STATEMENTS, self.source.text[:start]):
             self.problems.append(MisplacedLanguage(at=at))
         elif re.fullmatch(r"0\d+", self.version.span.text):
-            pass  # that is told of the number itself
+            pass  # reported with the number itself
         elif not isinstance(version, int) or version < 1:
             self.problems.append(MisplacedLanguage(at=at, first=True))
         elif version > LANGUAGE:

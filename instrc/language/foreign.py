@@ -83,7 +83,7 @@ _BEHIND_WORDS = STATEMENT | {"NAME", "STRING", "NUMBER", "OPERATOR", "TRUE", "FA
 
 
 def _begins_part(view: View, place: int) -> bool:
-    """Tell whether a statement of another language begins in a line: behind what opens a body, a call or a value."""
+    """Return whether a statement of another language begins in a line: behind what opens a body, a call or a value."""
     token, following = view.tokens[place], view.tokens[place + 1].kind
     if token.kind != "NAME" or place == 0 or view.tokens[place - 1].kind not in _BEFORE_PARTS:
         return False
@@ -155,7 +155,7 @@ def _loop_around(view: View) -> Token | None:
 
 
 def _is_function(view: View) -> bool:
-    """Tell whether what stands before an arrow is a parameter: the statement behind the arrow reads it."""
+    """Return whether what stands before an arrow is a parameter: the statement behind the arrow reads it."""
     names = set()
     for token in reversed(view.read):
         if token.kind not in {"NAME", "LPAR", "RPAR", "COMMA"}:
@@ -178,7 +178,7 @@ def _separate(view: View) -> TokenRepair:
 
 
 def _is_ternary(view: View) -> bool:
-    """Tell whether a `:` stands outside of brackets on the same line, as in `ok ? A : B`."""
+    """Return whether a `:` stands outside of brackets on the same line, as in `ok ? A : B`."""
     depth = 0
     for at in range(view.place + 1, min(view.place + HEAD_TOKENS, len(view.tokens))):
         token = view.tokens[at]
@@ -240,7 +240,7 @@ def _index_before(view: View) -> Span | None:
 
 
 def is_defined(view: View, name: str) -> bool:
-    """Tell whether a name is that of a value, as far as can be seen before it."""
+    """Return whether a name is that of a value, as far as can be seen before it."""
     if name == "prompt":
         return True
     pairs = zip(view.tokens[: view.place], view.tokens[1 : view.place], strict=False)

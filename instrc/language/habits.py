@@ -62,7 +62,7 @@ _SHORTEST = 4
 
 
 def is_foreign(word: str) -> bool:
-    """Tell whether a word begins a statement elsewhere; those of SQL are often in capital letters."""
+    """Return whether a word begins a statement elsewhere; those of SQL are often in capital letters."""
     return word in FOREIGN or (word.isupper() and word.lower() in FOREIGN)
 
 
@@ -104,7 +104,7 @@ def duration_behind(word: Span) -> str:
 
 
 def without_handlers(found: list[Problem], told: list[Problem]) -> list[Problem]:
-    """Return problems without the `except` and `finally` of a `try:` that is told, whose hint shows the braces of both."""
+    """Return problems without the `except` and `finally` of a `try:` that is reported, whose hint shows the braces of both."""
     if not any(isinstance(problem, problems.blocks.IncompleteBlock) and problem.word == "try" for problem in told):
         return found
     return [
@@ -147,7 +147,7 @@ def prose(source: Source, row: Sequence[surface.Statement], at: int) -> Problem 
 
 
 def share_line(source: Source, one: surface.Statement, other: surface.Statement) -> bool:
-    """Tell whether two statements stand on one line with nothing but spaces between them."""
+    """Return whether two statements stand on one line with nothing but spaces between them."""
     end = one.span.end
     return source.text[end : end + 1] != ";" and not source.text[end : other.span.start].strip(" \t")
 
@@ -245,7 +245,7 @@ def _line_marks(source: Source) -> Problem | None:
 
 
 def is_json(source: Source) -> bool:
-    """Tell whether a source is JSON, which the grammar takes for braces without a step in them."""
+    """Return whether a source is JSON, which the grammar takes for braces without a step in them."""
     if not source.text.lstrip().startswith("{") or not re.match(_JSON, source.text):
         return False
     try:
@@ -490,7 +490,7 @@ def _beside(
 
 
 def _is_no_step(value: surface.Object, word: str) -> bool:
-    """Tell whether braces hold no step, so that they cannot be a statement, or a word of other languages stands before them."""
+    """Return whether braces hold no step, so that they cannot be a statement, or a word of other languages stands before them."""
     foreign = word.casefold() in problems.blocks.INSTEAD
     return foreign or all(field.value is None or isinstance(field.value, surface.Literal) for field in value.fields)
 

@@ -51,7 +51,7 @@ def normal(text: str) -> str:
 
 
 def is_name(text: str) -> bool:
-    """Tell whether a run of characters is a name: a Unicode identifier."""
+    """Return whether a run of characters is a name: a Unicode identifier."""
     return normal(text).isidentifier()
 
 
@@ -110,7 +110,7 @@ def number_value(source: Source, token: Token, problems: list[Problem]) -> int |
 
 
 def is_space_in_number(text: str, end: int, start: int) -> bool:
-    """Tell whether a space is all between a number and its last three digits: `1 000`."""
+    """Return whether a space is all between a number and its last three digits: `1 000`."""
     return start - end == 1 and text[end] not in "\r\n" and re.match(r"\d{3}(?!\w)", text[start : start + 4]) is not None
 
 

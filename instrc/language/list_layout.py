@@ -181,7 +181,7 @@ def bracketed(
 
 
 def _shares_brackets(opening: str, item: Item, behind: tuple[Comment, ...]) -> bool:
-    """Tell whether the brackets of a call break together with those of its only argument: `Draft({` and `})`."""
+    """Return whether the brackets of a call break together with those of its only argument: `Draft({` and `})`."""
     return opening == "(" and item.bracketed and not (item.lead or item.trail or behind)
 
 

@@ -175,7 +175,7 @@ def _without_value(view: View, last: Token) -> Slip:
 
 
 def _after_defining_word(view: View, last: Token) -> Slip:
-    """Tell in `const = A`, `tool;`, `input(x)` whether the word is used as a name or the name is missing."""
+    """Return the slip in `const = A`, `tool;`, `input(x)`: the word is used as a name, or the name is missing."""
     word = view.text(last)
     token = view.token
     used_as_name = token.kind in {"LPAR", "VBAR"} or (token.kind == "EQUAL" and last.kind == "INPUT")
@@ -211,7 +211,7 @@ def _after_defined_name(view: View, last: Token) -> Slip:
 
 
 def _has_parameters(view: View) -> bool:
-    """Tell whether brackets of names follow, and `=` behind them."""
+    """Return whether brackets of names follow, and `=` behind them."""
     end = view.behind_names(1, "COMMA", "COLON")
     return view.ahead(end).kind == "RPAR" and view.ahead(end + 1).kind in {"EQUAL", "COLON", "ARROW"}
 

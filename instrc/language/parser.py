@@ -2,7 +2,7 @@
 
 What is written correctly is recognised in one pass with an explicit stack, so depth costs nothing.
 The automaton does the same wherever equal letters (`instrc.language.lexer`) come in the same state, and most statements are
-written like others: so a `Recipe` says what is to be built of words and of what lies on the stack, without asking the tables.
+written like others: so a `Recipe` keeps what to build from words and from the stack, without another look at the tables.
 At the first mistake this pass gives up, and `instrc.language.recovery` reads the source again, slower,
 naming each mistake and going on behind it.
 """

@@ -78,11 +78,11 @@ class Stack:
         """Whether each of them opens the body of a block."""
 
     def accepts(self, *kinds: str) -> bool:
-        """Tell whether tokens of these kinds can be read next."""
+        """Return whether tokens of these kinds can be read next."""
         return self.automaton.accept(self.states, *kinds)
 
     def finish(self) -> bool:
-        """Tell whether the source may end here, and build what is left of it if so."""
+        """Return whether the source may end here, and build what is left of it if so."""
         if not self.accepts(END):
             return False
         self._reduce(END)
@@ -237,11 +237,11 @@ class Consequences:
         self._unsure = self._unbalanced = False
 
     def is_consequence(self, line: int, since: int) -> bool:
-        """Tell whether a mistake is part of the one before it; `since` tokens have been read between them."""
+        """Return whether a mistake is part of the one before it; `since` tokens have been read between them."""
         return since < (_CLEAR_ON_LINE if line in self._lines else _CLEAR_ON_NEXT_LINE)
 
     def follows(self, problem: Problem) -> bool:
-        """Tell whether a mistake may only follow from one before it in the same statement."""
+        """Return whether a mistake may only follow from one before it in the same statement."""
         return self._unsure and isinstance(problem, _OF_PLACES if self._unbalanced else _OF_PARTS)
 
     def remember(self, problem: Problem, line: int, repaired: Iterable[Token]) -> None:
@@ -253,12 +253,12 @@ class Consequences:
         self._lines.add(line)
 
     def caused(self, problem: Problem) -> bool:
-        """Tell whether keys or data are wrong only because of what was repaired on their line."""
+        """Return whether keys or data are wrong only because of what was repaired on their line."""
         return isinstance(problem, NotPlainData | RepeatedKey) and problem.at is not None and problem.at.line in self._lines
 
 
 def durations_with_words(found: list[Problem]) -> list[Problem]:
-    """Return problems in which a duration behind a word that begins no block, `timeout 5m { … }`, is told with the word."""
+    """Return problems in which a duration behind a word that begins no block, `timeout 5m { … }`, is reported with the word."""
     words = {problem.at.line: problem.at for problem in found if isinstance(problem, BracesAfterName) and problem.at}
 
     def is_told(problem: Problem) -> bool:
@@ -406,7 +406,7 @@ class RecoveringAutomaton:
     # ---- the fast pass
 
     def _hand_over(self, token: Token) -> bool:
-        """Let the fast pass read on from a token that begins a statement; tell whether it has been tried.
+        """Let the fast pass read on from a token that begins a statement; return whether it has been tried.
 
         It is tried once behind each mistake, where nothing that was repaired can reach what follows.
         """
@@ -430,12 +430,12 @@ class RecoveringAutomaton:
         return True
 
     def _begins_line(self, place: int) -> bool:
-        """Tell whether a place is the first of its line, or behind a `;`."""
+        """Return whether a place is the first of its line, or behind a `;`."""
         before = self.source.text[max(0, place - LINE_DISTANCE) : place]
         return before.rstrip(" \t").endswith(("\n", ";"))
 
     def _is_at_margin(self, token: Token) -> bool:
-        """Tell whether a token is where only statements of their own begin."""
+        """Return whether a token is where only statements of their own begin."""
         line = self.source.text[max(0, token.start - LINE_DISTANCE) : token.start + 1].rpartition("\n")[2]
         defines = token.kind in _BEGINNINGS and self._begins_line(token.start) and not line[0].isspace()
         return defines or may_begin_statement(self.source, self.tokens, self.index)
@@ -486,7 +486,7 @@ class RecoveringAutomaton:
         self.last = type(problem)
 
     def _spoilt(self, problem: Problem, token: Token) -> bool:
-        """Tell whether a mistake only follows from one that the scanner has named, at its place or just before the token."""
+        """Return whether a mistake only follows from one that the scanner has named, at its place or just before the token."""
         place = problem.at.start if problem.at else token.start
         last = self.stack.read[-1].end if self.stack.read else 0
         return any(start <= place <= end or (start <= token.start and last <= end) for start, end in self.scanner.spoilt)

@@ -247,7 +247,7 @@ class Scanner:
         return end
 
     def _touches(self, start: int) -> bool:
-        """Tell whether a value ends where another token starts."""
+        """Return whether a value ends where another token starts."""
         return bool(self.tokens) and self.tokens[-1].end == start and self.tokens[-1].kind in _VALUES
 
     def _take(self, kind: str, start: int, end: int, value: str | None = None) -> None:
@@ -317,7 +317,7 @@ class Scanner:
         return end
 
     def _joins_words(self, start: int) -> bool:
-        """Tell whether a character stands in a path, between a value and a name."""
+        """Return whether a character stands in a path, between a value and a name."""
         return self._touches(start) and self.text[start + 1 : start + 2].isidentifier()
 
     def _lookalike(self, sign: StrayCharacter) -> None:
@@ -330,7 +330,7 @@ class Scanner:
             self.problems[-1] = joined
 
     def _is_stray(self, letter: str) -> bool:
-        """Tell whether a character only continues a run of meaningless ones."""
+        """Return whether a character only continues a run of meaningless ones."""
         known = letter.isspace() or letter in QUOTES or letter in LOOKALIKES or (letter.isascii() and letter.isprintable())
         return not known and not letter.isidentifier()
 

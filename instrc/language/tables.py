@@ -101,7 +101,7 @@ class Tables(Struct, frozen=True):
         return kind if is_followed(kind, text, end) else "NAME"
 
     def accept(self, states: list[int], *kinds: str) -> bool:
-        """Tell whether tokens of these kinds can be read next on a stack of states, which stays as it is."""
+        """Return whether tokens of these kinds can be read next on a stack of states, which stays as it is."""
         table = self.states
         height = len(states)  # of the stack; what would lie above is in `above`
         above: list[int] = []
@@ -218,7 +218,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def is_followed(kind: str, text: str, end: int) -> bool:
-    """Tell whether a word that ends somewhere is followed by what makes it one; all but a few always are words."""
+    """Return whether a word that ends somewhere is followed by what makes it one; all but a few always are words."""
     return kind not in FOLLOWED or re.compile(FOLLOWED[kind]).match(text, end) is not None
 
 

@@ -139,14 +139,14 @@ class View(NamedTuple):
 
 
 def is_quoted_name(view: View) -> bool:
-    """Tell whether what has been read ends with a reference or a name in quotes, right before the `(` of a call."""
+    """Return whether what has been read ends with a reference or a name in quotes, right before the `(` of a call."""
     last = view.read[-1] if view.read else view.token
     text = view.text(last)[1:-1]
     return last.kind == "STRING" and last.end == view.token.start and (text.startswith("aug:") or text.isidentifier())
 
 
 def may_begin_statement(source: Source, tokens: list[Token], index: int) -> bool:
-    """Tell whether a token probably begins a statement: a word, a reference or a string at the very beginning of a line."""
+    """Return whether a token probably begins a statement: a word, a reference or a string at the very beginning of a line."""
     token = tokens[index]
     at_margin = source.text[max(0, token.start - 1) : token.start] in {"", "\n", "\r"}
     waiting = index > 0 and tokens[index - 1].kind in {"VBAR", "EQUAL", "COMMA", "COLON", "AT"}
@@ -154,7 +154,7 @@ def may_begin_statement(source: Source, tokens: list[Token], index: int) -> bool
 
 
 def begins_statement(source: Source, tokens: list[Token], index: int) -> bool:
-    """Tell whether a token surely begins a statement: a defining word, or `name =`, first on its line."""
+    """Return whether a token surely begins a statement: a defining word, or `name =`, first on its line."""
     token = tokens[index]
     if token.kind not in STATEMENT | {"NAME"}:
         return False
@@ -168,6 +168,6 @@ def begins_statement(source: Source, tokens: list[Token], index: int) -> bool:
 
 
 def first_on_line(source: Source, tokens: list[Token], index: int) -> bool:
-    """Tell whether a token is the first one on its line."""
+    """Return whether a token is the first one on its line."""
     start = tokens[index - 1].end if index else 0
     return index == 0 or "\n" in source.text[start : tokens[index].start]

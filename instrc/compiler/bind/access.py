@@ -84,7 +84,7 @@ def _is_key(expression: Expression, keys: frozenset[str]) -> bool:
 
 
 def _is_step(written: Object, scope: Scope, keys: frozenset[str]) -> bool:
-    """Tell whether an object under a key is a step as a whole: calls stand in it, and nothing that it only reads."""
+    """Return whether an object under a key is a step as a whole: calls stand in it, and nothing that it only reads."""
     calls = False
     for field in written.fields:
         content = field.value or Name(field.key, field.key_span)

@@ -137,7 +137,7 @@ def _graph_of(export: Export, evaluation: Evaluation, value: BoundValue, names: 
         report.add(problems.names.ReservedName(at=place_of_const(export.expression), word="const"))
         return None
     if not units:
-        if not report.failed:  # what stands alone may be the rest of what is told already
+        if not report.failed:  # what stands alone may be the rest of a mistake that is reported
             report.add(problems.steps.NothingToDo(at=export.expression.span))
         return None
     table = {step.number: step for step in steps.table if step.number not in steps.dissolved}
@@ -258,7 +258,7 @@ def _definitions(word: str, names: ProgramNames) -> Iterator[Span]:
 
 
 def _is_key(at: Span, program: surface.Program) -> bool:
-    """Tell whether a name stands alone in braces, as a key and its value."""
+    """Return whether a name stands alone in braces, as a key and its value."""
     pending: list[surface.Expression] = [each.value for each in program.statements if not isinstance(each, surface.Input)]
     while pending:
         node = pending.pop()

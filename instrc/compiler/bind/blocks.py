@@ -87,7 +87,7 @@ def refuse_hidden(ev: Evaluation, region: ir.Region, names: tuple[str, ...], tes
 
 
 def reads_rounds(ev: Evaluation, body: ir.Region, otherwise: ir.Region | None) -> bool:
-    """Tell whether `previous` or `rounds` is read."""
+    """Return whether `previous` or `rounds` is read."""
     regions = [body] if otherwise is None else [body, otherwise]
     own = {region.number for region in regions}
     reads = (path for region in regions for path in _region_reads(ev, region))
@@ -343,7 +343,7 @@ def _scope(ev: Evaluation, written: Body, context: EvaluationContext, given: dic
 
 
 def _is_work(ev: Evaluation, statement: Binding, scope: Scope) -> bool:
-    """Tell whether a statement carries something out: another name of an instruction or a literal does not."""
+    """Return whether a statement carries something out: another name of an instruction or a literal does not."""
     value: Expression = statement.value
     while isinstance(value, surface.Annotated):
         value = value.value
@@ -387,7 +387,7 @@ def depth_of(value: BoundValue) -> int:
 
 
 def names_const(value: BoundValue) -> bool:
-    """Tell whether an object of values has a member `const`, which is how a process writes constants."""
+    """Return whether an object of values has a member `const`, which is how a process writes constants."""
     waiting = [value]
     while waiting:
         each = waiting.pop()
@@ -555,7 +555,7 @@ def _elements(ev: Evaluation, written: Name | Access | Literal, context: Evaluat
 
 
 def _is_over_limit(ev: Evaluation, source: ir.Path | int, most: int, written: surface.Each | surface.Repeat) -> bool:
-    """Tell whether a number of elements is over the limit; report it."""
+    """Return whether a number of elements is over the limit; report it."""
     if not isinstance(source, int) or source <= most or written.source is None:
         return False
     bound = written.most is not None

@@ -110,7 +110,7 @@ def _report_second(ev: Evaluation, given: _GivenInput, callee: str, inputs: tupl
 
 
 def admits_literal(ev: Evaluation, schema: Json, name: str, literal: Json, at: Span, callee: str) -> bool:
-    """Tell whether the schema of an argument admits a literal; report if not."""
+    """Return whether the schema of an argument admits a literal; report if not."""
     fault = literal_fault(literal, schema)
     if fault is None:
         return True

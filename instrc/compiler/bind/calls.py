@@ -125,7 +125,7 @@ def _in_braces(
 def _braces(
     ev: Evaluation, instruction: ir.Instruction, fields: tuple[Field, ...], given: CallInputs, context: EvaluationContext
 ) -> bool:
-    """Read the fields of braces, and tell whether all of them can be given.
+    """Read the fields of braces, and return whether all of them can be given.
 
     Names of values are read, constants and calls are composed into the slot of their key.
     """
@@ -167,7 +167,7 @@ _OF_FAIL = ("kind", "code", "message")
 
 
 def is_plain(instruction: ir.Instruction) -> bool:
-    """Tell whether a call of an instruction is a step and nothing more."""
+    """Return whether a call of an instruction is a step and nothing more."""
     return ir.instruction_kind(instruction.name) != "mixin" and instruction.name != "StartProcess"
 
 
@@ -216,7 +216,7 @@ def call(
 
 
 def _is_all_given(called: Signature, given: CallInputs, context: EvaluationContext) -> bool:
-    """Tell whether constants fill all inputs of an activity: then it has no place for what is piped, or for `prompt`.
+    """Return whether constants fill all inputs of an activity: then it has no place for what is piped, or for `prompt`.
 
     Its inputs are the properties beside `output`.  What is piped may still fill an optional input that is not named;
     `prompt`, which nobody wrote, does not.
@@ -382,7 +382,7 @@ def mix(
 
 
 def _is_filling(each: Written) -> bool:
-    """Tell whether what is written is what the mixin is put around: it has no label and is no object of slots."""
+    """Return whether what is written is what the mixin is put around: it has no label and is no object of slots."""
     return each.label is None and not isinstance(each.value, Object)
 
 
@@ -430,7 +430,7 @@ def _keep_out(slots: Sequence[ir.Slot], schema: Json, brackets: Brackets) -> Non
 
 
 def _stands_before(name: str, schema: Json) -> bool:
-    """Tell whether a property of a mixin stands before what is put into it."""
+    """Return whether a property of a mixin stands before what is put into it."""
     names = list(property_names(schema, ()))
     return "default" not in names or name not in names or names.index(name) < names.index("default")
 

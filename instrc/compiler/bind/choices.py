@@ -235,7 +235,7 @@ def _named_argument(written: Written) -> Written:
 
 
 def _fit(ev: Evaluation, given: CallInputs, known: JsonObject, callee: str, within: Span) -> bool:
-    """Tell whether the literals that a program gives to a tool are such as it takes; what else it gives is noted for later."""
+    """Return whether the literals that a program gives to a tool are such as it takes; what else it gives is noted for later."""
     fits = True
     for each in given.arguments:
         if each.label is None or each.label not in known:

@@ -79,7 +79,7 @@ def _call(
             if context.exported and not context.own and isinstance(callee, surface.Name) and _holds_contexts(arguments):
                 from instrc.compiler.bind.processes import process  # as above
 
-                return process(ev, Special("Process"), arguments, span, context)  # its name is told already
+                return process(ev, Special("Process"), arguments, span, context)  # its name has been reported
             _report_mistakes_in(ev, arguments, context)
             return None
         case CalledProgram():
@@ -106,7 +106,7 @@ def _call(
 
 
 def _holds_contexts(arguments: tuple[surface.Argument, ...]) -> bool:
-    """Tell whether an argument is a context, as only those of `Process` are."""
+    """Return whether an argument is a context, as only those of `Process` are."""
     for argument in arguments:
         value = argument.value
         while isinstance(value, surface.Annotated):
@@ -211,7 +211,7 @@ def evaluate_pipe(ev: Evaluation, pipe: surface.Pipe, context: EvaluationContext
 
 
 def _is_stage(ev: Evaluation, stage: surface.Expression, context: EvaluationContext) -> bool:
-    """Tell whether an expression can take what is piped into it; a name of a value cannot."""
+    """Return whether an expression can take what is piped into it; a name of a value cannot."""
     while isinstance(stage, surface.Annotated):
         stage = stage.value
     if isinstance(stage, surface.Array) and any(

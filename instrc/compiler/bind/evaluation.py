@@ -216,7 +216,7 @@ class Evaluation:
         return value
 
     def is_carried(self, scope: Scope, name: str) -> bool:
-        """Tell whether the evaluation of a local name of a scope has begun."""
+        """Return whether the evaluation of a local name of a scope has begun."""
         return (scope.number, name) in self._names
 
     def reads_pipe(self, context: EvaluationContext) -> None:

@@ -48,7 +48,7 @@ class CallInputs(msgspec.Struct, gc=False):
     """Names of arguments that have not been looked at for one that is given twice, and what is given under them."""
 
     def add(self, label: str | None, value: BoundValue) -> bool:
-        """Take a value as an argument, and tell whether it can be one; an object stands for its members under their names."""
+        """Take a value as an argument, and return whether it can be one; an object stands for its members under their names."""
         match value:
             case StepResult():
                 self._take(label, value.path)
@@ -109,7 +109,7 @@ def _behind(items: Sequence[V], item: V) -> Sequence[V]:
 
 
 def take_label(ev: Evaluation, given: CallInputs, label: str, span: Span) -> bool:
-    """Note the name of an argument, and tell whether it may be one; a name given twice, or `const`, is reported."""
+    """Note the name of an argument, and return whether it may be one; a name given twice, or `const`, is reported."""
     if label == "const":
         ev.report.add(problems.names.ReservedName(at=span, word=label))
         return False
@@ -158,7 +158,7 @@ def check_slots(ev: Evaluation, holder: Instruction, schema: Json, slots: Sequen
 
 
 def is_data(expression: Expression) -> bool:
-    """Tell whether an expression is a literal, an array, or an object of nothing else."""
+    """Return whether an expression is a literal, an array, or an object of nothing else."""
     waiting: list[Expression | None] = [expression]
     while waiting:
         each = waiting.pop()

@@ -130,13 +130,13 @@ def _keys(values: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def is_second_word(name: Name, vibes: Iterable[str]) -> bool:
-    """Tell whether a name and the word before it are together the name of a vibe: the word before it is told."""
+    """Return whether a name and the word before it are together the name of a vibe; the word before it is reported."""
     found = _BEFORE.search(name.span.source.text, max(0, name.span.start - _LOOKED_BACK), name.span.start)
     return found is not None and any(comparison_key(found[1] + name.text) == comparison_key(vibe) for vibe in vibes)
 
 
 def misspelt_value(name: Name, scope: Scope) -> bool:
-    """Tell whether a bare name is probably a slip for a local name or an input, not an instruction still to be written."""
+    """Return whether a bare name is probably a slip for a local name or an input, not an instruction still to be written."""
     text = name.span.source.text
     called = text[name.span.end : name.span.end + 100].lstrip()[:1] == "("
     if called or not name.text[:1].islower() or not scope.program.offers.may_compare(scope.count()):
@@ -193,7 +193,7 @@ def undefined_meaning(ev: Evaluation, name: Name, scope: Scope) -> InputName | C
 
 
 def knows(name: str, scope: Scope) -> bool:
-    """Tell whether a name stands for something outside of braces."""
+    """Return whether a name stands for something outside of braces."""
     instructions = scope.program.instructions
     known = is_defined(name, scope) or name in RESERVED or bool(instructions.named(name))
     return known or bool(instructions.programs_named(name))
@@ -293,7 +293,7 @@ def alias(ev: Evaluation, expression: Expression, scope: Scope) -> Called | None
 
 
 def names_a_value(ev: Evaluation, expression: Expression, context: EvaluationContext) -> bool:
-    """Tell whether an expression in braces is the bare name of a value that exists already."""
+    """Return whether an expression in braces is the bare name of a value that exists already."""
     if isinstance(expression, Access):
         return True
     if not isinstance(expression, Name):
@@ -305,7 +305,7 @@ def names_a_value(ev: Evaluation, expression: Expression, context: EvaluationCon
 
 
 def reads_and_calls(ev: Evaluation, expression: Expression, context: EvaluationContext) -> tuple[bool, bool]:
-    """Tell whether an object in braces reads values, and whether it calls or sets something as well."""
+    """Return whether an object in braces reads values, and whether it calls or sets something as well."""
     reads = calls = False
     waiting: list[Expression] = [expression]
     while waiting:
@@ -320,7 +320,7 @@ def reads_and_calls(ev: Evaluation, expression: Expression, context: EvaluationC
 
 
 def is_plan_or_one_of(ev: Evaluation, expression: Expression, context: EvaluationContext) -> bool:
-    """Tell whether an expression in braces is `Plan(…)` or `OneOf(…)`."""
+    """Return whether an expression in braces is `Plan(…)` or `OneOf(…)`."""
     while isinstance(expression, Annotated):
         expression = expression.value
     return isinstance(expression, Call) and isinstance(expression.callee, Name) and _is_word(ev, expression.callee, context)

@@ -62,7 +62,7 @@ def _fields(expression: surface.Expression) -> list[surface.Field]:
 
 
 def _is_known(ev: Evaluation, value: surface.Expression, known: set[str], context: EvaluationContext) -> bool:
-    """Tell whether a value is only the name of something that is there already, or braces around such names or nothing."""
+    """Return whether a value is only the name of something that is there already, or braces around such names or nothing."""
     waiting = [value]
     while waiting:
         each = waiting.pop()
@@ -249,7 +249,7 @@ def _unknown(ev: Evaluation, written: Written, keys: BraceNames, scope: Scope) -
 
 
 def _awaits(ev: Evaluation, written: Written, chunk: Context, keys: BraceNames, scope: Scope) -> bool:
-    """Tell whether a context of the server names calls only whose `output` it is to give: `Server_Context({ found })`."""
+    """Return whether a context of the server names calls only whose `output` it is to give: `Server_Context({ found })`."""
     expression, _ = _open_up(ev, written.value, scope)
     if chunk.executor != "server" or not isinstance(expression, surface.Call):
         return False

@@ -51,7 +51,7 @@ class BodyNames(msgspec.Struct):
         return found[-1] if found else ""
 
     def is_in_vain(self, at: Span) -> bool:
-        """Tell whether a place lies in the `else` of a `repeat`."""
+        """Return whether a place lies in the `else` of a `repeat`."""
         return any(word == "repeat" and _holds(other, at) for word, _, other in self.others)
 
     def defined(self, name: str) -> Span | None:
@@ -272,7 +272,7 @@ class Scope(msgspec.Struct, frozen=True, eq=False):
         return tuple(dict.fromkeys(name for scope in self.outwards() for name in scope.given if self.value(name) is not None))
 
     def is_input(self, name: str) -> bool:
-        """Tell whether a name stands for an input."""
+        """Return whether a name stands for an input."""
         return name in self.inputs and self.value(name) is None
 
 
@@ -336,7 +336,7 @@ class Ends:
         return expression, scope
 
     def is_alias(self, found: LocalName) -> bool:
-        """Tell whether a local name is another name of an instruction, without looking that up."""
+        """Return whether a local name is another name of an instruction, without looking that up."""
         value = found.binding.value
         if isinstance(value, surface.Call) or not isinstance(value, surface.Name | surface.Uri):
             return False
@@ -345,7 +345,7 @@ class Ends:
 
 
 def is_defined(name: str, scope: Scope) -> bool:
-    """Tell whether a name is defined, whatever it stands for."""
+    """Return whether a name is defined, whatever it stands for."""
     return name in scope.inputs or scope.value(name) is not None or scope.find(name) is not None
 
 
@@ -443,7 +443,7 @@ def define(program: Parsed, report: Report, instructions: InstructionTable, call
 
 
 def _hides_instruction(statement: surface.Binding | surface.Input, instructions: InstructionTable) -> bool:
-    """Tell whether a value is called as instructions are, and has the name of one; an alias and a tool may have it.
+    """Return whether a value is called as instructions are, and has the name of one; an alias and a tool may have it.
 
     Where it is also called like an instruction, that is the mistake.
     """

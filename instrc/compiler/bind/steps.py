@@ -408,7 +408,7 @@ class Steps:
         return None
 
     def _alike(self, known: ir.Step, step: ir.Step) -> bool:
-        """Tell whether two steps of one identity read the very same; mixins may have made the first one read more."""
+        """Return whether two steps of one identity read the very same; mixins may have made the first one read more."""
         if step.executor == "block":  # what it reads may be a step of a block around it that the other has in itself
             return self.places.names(known) == self.places.names(step)
         return known.arguments == step.arguments and known.reads[: len(step.reads)] == step.reads
@@ -423,7 +423,7 @@ class Steps:
         return best
 
     def _sees(self, region: int, step: ir.Step) -> bool:
-        """Tell whether everything that a step reads is there in a region."""
+        """Return whether everything that a step reads is there in a region."""
         return all(self.regions.around(self.regions.home_of(path), region) for path in (*step.reads, *step.needs))
 
     def among(self, region: int) -> list[int]:
@@ -450,7 +450,7 @@ class Steps:
             self.dissolved.update(self.regions.steps[region])
 
     def is_dropped(self, path: ir.Path) -> bool:
-        """Tell whether a path leads to a step or a name of a block that has been forgotten."""
+        """Return whether a path leads to a step or a name of a block that has been forgotten."""
         origin = path.origin
         return origin.block in self.dropped if isinstance(origin, ir.Local) else origin in self.dissolved
 
@@ -619,7 +619,7 @@ class Regions:
         return PROGRAM if isinstance(origin, str) else origin.block
 
     def around(self, outer: int, inner: int) -> bool:
-        """Tell whether a region lies around another."""
+        """Return whether a region lies around another."""
         while inner > outer:
             inner = self.outer[inner]
         return inner == outer

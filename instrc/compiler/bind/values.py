@@ -154,7 +154,7 @@ class Brackets(msgspec.Struct):
         self.barriers.update(path.origin for path in paths if isinstance(path.origin, int))
 
     def hand_to(self, outer: Brackets) -> None:
-        """Tell the brackets around these what was found in them."""
+        """Pass the steps of these brackets on to the brackets around them."""
         outer.written |= self.written
         outer.mentioned |= self.mentioned
         outer.barriers |= self.barriers

@@ -108,10 +108,10 @@ def _known(path: ir.Path, outcomes: Outcomes) -> Json | None:
 
 
 def _contradict(whole: Json, tests: list[ir.Test]) -> bool:
-    """Tell whether no value of a schema satisfies all of some tests, although each may hold alone."""
+    """Return whether no value of a schema satisfies all of some tests, although each may hold alone."""
     each = [whole, *(test.schema for test in tests)]
     if any(disjoint(whole, test.schema) for test in tests):
-        return False  # that is told of the test itself
+        return False  # reported with the test itself
     values = _listed(whole)
     return _excludes_all(each) if values is None else not any(_holds(value, tests) for value in values)
 
@@ -132,7 +132,7 @@ def _listed(schema: Json) -> list[Json] | None:
 
 
 def _excludes_all(schemas: list[Json]) -> bool:
-    """Tell whether no value satisfies all of some schemas, as far as numbers go."""
+    """Return whether no value satisfies all of some schemas, as far as numbers go."""
     if not isinstance(schemas[0], dict) or not own_kinds(schemas[0]) <= {"integer", "number"}:
         return any(disjoint(one, other) for one, other in combinations(schemas, 2))
     try:
@@ -152,7 +152,7 @@ def _around(tests: list[ir.Test]) -> Span:
 
 
 def _is_all_there_is(whole: Json, cases: list[list[ir.Test]]) -> bool:
-    """Tell whether each value of a schema satisfies one of some cases, although none of them holds for all."""
+    """Return whether each value of a schema satisfies one of some cases, although none of them holds for all."""
     if any(test.compared for case in cases for test in case):
         return False
     values = _listed(whole)
@@ -183,7 +183,7 @@ def _negation(schema: Json) -> Json:
 
 
 def _covers(earlier: ir.Test, case: list[ir.Test]) -> bool:
-    """Tell whether a test holds wherever all tests of a case do."""
+    """Return whether a test holds wherever all tests of a case do."""
     return any(test.path == earlier.path and not test.compared and implies(test.schema, earlier.schema) for test in case)
 
 

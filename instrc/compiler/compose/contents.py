@@ -38,7 +38,7 @@ OBJECT_SCHEMAS: Final = 1_000
 
 
 def admits_objects(schema: Json) -> bool:
-    """Tell whether some object may satisfy a flat schema, as far as `type`, `const` and `enum` say."""
+    """Return whether some object may satisfy a flat schema, as far as `type`, `const` and `enum` say."""
     definitions = schema.get("$defs", {}) if isinstance(schema, dict) else {}
     waiting: list[Json] = [schema]  # each must admit objects
     seen: set[int] = set()
@@ -64,7 +64,7 @@ def admits_objects(schema: Json) -> bool:
 
 
 def _says_object(schema: Json) -> bool:
-    """Tell whether a schema by itself lets objects pass."""
+    """Return whether a schema by itself lets objects pass."""
     return "object" in own_kinds(schema) if isinstance(schema, dict) else schema is not False
 
 
@@ -203,7 +203,7 @@ def newly_impossible(before: Json, schema: Json, added: Json, place: Span, *, fa
     """Yield the parts of a flat schema that nothing satisfies since something was added, which is written at a place.
 
     That is `fatal` wherever it is, or where nothing satisfies the whole.
-    What was impossible before, or is so by what is added alone and may be left out, is told where it is written.
+    What was impossible before, or is so by what is added alone and may be left out, is reported where it is written.
     """
     if schema is False and before is not False:
         yield _nothing_left(before, added, place)
@@ -233,7 +233,7 @@ def _nothing_left(before: Json, added: Json, place: Span) -> Problem:
 
 
 def _is_needed(schema: Json, path: Location) -> bool:
-    """Tell whether a part of a schema stands where every object has a value: each property on the way is required."""
+    """Return whether a part of a schema stands where every object has a value: each property on the way is required."""
     names = iter(path)
     for word in names:
         if word == "properties" and isinstance(schema, dict):
@@ -342,7 +342,7 @@ def missing_in_context(context: Context, schema: Json) -> Iterator[MissingFromPr
 def similar_properties(schema: Json, annotation: Json, at: Span) -> Iterator[Problem]:
     """Yield the new properties of an annotation at a place that are called like one of a schema, but for case, `_` and `-`.
 
-    A name that begins with `_` has a meaning of its own, so one wrong letter in such a name is told as well.
+    A name that begins with `_` has a meaning of its own, so one wrong letter in such a name is reported as well.
     """
     if not isinstance(schema, dict) or not isinstance(annotation, dict):
         return
@@ -411,7 +411,7 @@ class ContentSchema:
                 return {}  # a block is no content of a step
 
     def lacks(self, content: Fusion, schema: Json) -> bool:
-        """Report what is required in the program itself and described nowhere; tell whether there is any."""
+        """Report what is required in the program itself and described nowhere; return whether there is any."""
         if content.instruction.uri is not None and not content.annotations and not content.mixins:
             return False
         lacking = list(missing_names(content, (schema, *(self.instructions.schema(each.mixin) for each in content.mixins))))
@@ -420,7 +420,7 @@ class ContentSchema:
         return bool(lacking)
 
     def demand_possible(self, schema: Json, span: Span, instruction: Instruction) -> None:
-        """Report an instruction that nothing satisfies, unless it is told already what leaves nothing."""
+        """Report an instruction that nothing satisfies, unless an error has been reported already."""
         registry, uri = self.instructions.registry_of(instruction), instruction.uri
         if not self.report.failed:
             self.report.problems.extend(impossible(schema, span, lambda place: registry.locate(uri, place) if uri else None))

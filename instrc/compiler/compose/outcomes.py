@@ -132,11 +132,11 @@ class Outcomes:
         return found
 
     def _is_answer(self, path: ir.Path, name: str) -> bool:
-        """Tell whether a member is the `output` of a step: the server gives it, whatever the schema requires of arguments."""
+        """Return whether a member is the `output` of a step: the server gives it, whatever the schema requires of arguments."""
         return name == "output" and isinstance(path.origin, int) and self.graph.steps[path.origin].output
 
     def _may_be_no_round(self, path: ir.Path, place: int, schema: Json) -> bool:
-        """Tell whether a round at some place of a path may not be there: `previous` of the first one, and what gives that."""
+        """Return whether a round at some place of a path may not be there: `previous` of the first one, and what gives that."""
         first = isinstance(path.origin, ir.Local) and path.origin.kind == "previous" and place == 0
         return first or satisfies(None, schema) is not False
 
@@ -148,7 +148,7 @@ class Outcomes:
         return {each.name: each.value for each in self._rounds[origin.block].first or ()}
 
     def may_be_null(self, path: ir.Path, there: Collection[ir.Path] = ()) -> bool:
-        """Tell whether a path may lead to `null`, or nowhere, as far as the schemas say so in words; as `find` else."""
+        """Return whether a path may lead to `null`, or nowhere, as far as the schemas say so in words; as `find` else."""
         found = self.find(path, there)
         schema = found.schema
         return schema is not None and (found.optional or (schema not in (True, ANYTHING) and satisfies(None, schema) is True))
@@ -182,7 +182,7 @@ class Outcomes:
                 )
 
     def fails(self, region: ir.Region) -> bool:
-        """Tell whether a body ends in a step that never gives anything."""
+        """Return whether a body ends in a step that never gives anything."""
         path = region.value
         return isinstance(path, ir.Path) and isinstance(path.origin, int) and self.graph.steps[path.origin].fail
 

@@ -93,7 +93,7 @@ def _hides(graph: ir.Graph, left: Shown, reading: ir.Reading | None, rest: tuple
 
 
 def _is_handed(reading: ir.Reading | None, rest: tuple[str, ...], body: set[int | str | ir.Local]) -> bool:
-    """Tell whether a member of a name is, or lies in, what a step or a block of a body passes on: no thoughts and no metrics."""
+    """Return whether a member of a name is, or lies in, what a step or block of a body passes on without thoughts and metrics."""
     while isinstance(reading, ir.ObjectReading) and rest:
         reading, rest = dict(reading.members).get(rest[0]), rest[1:]
     if reading is None:
@@ -399,7 +399,7 @@ def _check_list(schema: Json | None, span: Span, report: Report) -> None:
 
 
 def _leads_somewhere(step: ir.Step, outcomes: Outcomes) -> bool:
-    """Tell whether all that a step reads is there; what is not is reported by itself."""
+    """Return whether all that a step reads is there; what is not is reported by itself."""
     return all(outcomes.find(path).schema is not None for path in step.reads)
 
 

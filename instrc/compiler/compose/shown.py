@@ -20,7 +20,7 @@ class Shown(Struct, frozen=True):
     """What is shown of the value of a body, by the number of the region, where that is less."""
 
     def holds(self, graph: ir.Graph, number: int, way: tuple[str, ...]) -> bool:
-        """Tell whether a round shows a member of what a step gives, at the end of a way."""
+        """Return whether a round shows a member of what a step gives, at the end of a way."""
         if number in self.hidden:
             return False
         regions = ir.regions_of(graph.steps[number].content)
@@ -29,7 +29,7 @@ class Shown(Struct, frozen=True):
 
 
 def _has(reading: ir.Reading, way: tuple[str, ...]) -> bool:
-    """Tell whether a value has a member, as far as it is written as an object."""
+    """Return whether a value has a member, as far as it is written as an object."""
     while isinstance(reading, ir.ObjectReading) and way:
         members = dict(reading.members)
         if way[0] not in members:
@@ -92,7 +92,7 @@ class _Body:
                 self._leave_out((number, False), circular, hidden, values, 0)
 
     def _leads_back(self, name: str, number: int, reached: Mapping[int, _Reached]) -> bool:
-        """Tell whether what a name had in another round is made of what a block gives."""
+        """Return whether what a name had in another round is made of what a block gives."""
         waiting = list(self._blocks.get(name, ()))
         seen: set[int] = set()
         while waiting:
@@ -132,7 +132,7 @@ class _Body:
         return ir.ObjectReading(tuple((name, left) for name, left in members if left is not None))
 
     def _is_out(self, way: _Way, circular: frozenset[str], level: int) -> bool:
-        """Tell whether nothing of a value is shown."""
+        """Return whether nothing of a value is shown."""
         reading, _, held = way
         if level > _LEVELS:
             return False

@@ -18,7 +18,7 @@ FOLLOWED_PATHS: Final = 60
 
 
 def only_decides(schema: Json | None) -> bool:
-    """Tell whether an answer is a decision and at most a remark, so that it does not hold what was shown."""
+    """Return whether an answer is a decision and at most a remark, so that it does not hold what was shown."""
     properties = schema.get("properties") if isinstance(schema, dict) else None
     if not isinstance(properties, dict) or not properties:
         return False
@@ -37,7 +37,7 @@ def _types(schema: dict[str, Json]) -> list[str]:
 
 
 def is_decision(schema: Json | None, name: str) -> bool:
-    """Tell whether a property of an answer is a decision."""
+    """Return whether a property of an answer is a decision."""
     properties = schema.get("properties") if isinstance(schema, dict) else None
     found = properties.get(name) if isinstance(properties, dict) else None
     return isinstance(found, dict) and _decides(found)
@@ -107,7 +107,7 @@ def _in_blocks(graph: ir.Graph) -> set[int]:
 
 
 def _only_answers(graph: ir.Graph, step: ir.Step) -> bool:
-    """Tell whether a step, or all that is in a block, is only written by the model: without readers it is for nothing."""
+    """Return whether a step, or all that is in a block, is only written by the model: without readers it is for nothing."""
     waiting = [step]
     while waiting:
         each = waiting.pop()
@@ -303,7 +303,7 @@ class _DecisionSearch:
         return found
 
     def _explained(self, found: Origins, made_from: set[int | str | ir.Local]) -> bool:
-        """Tell whether an activity is given something that was shown, other than what the result was made from."""
+        """Return whether an activity is given something that was shown, other than what the result was made from."""
         for path in (*found.paths, *found.elements):
             origin = path.origin
             if isinstance(origin, int) and self.steps[origin].fail:
@@ -322,7 +322,7 @@ class _DecisionSearch:
             region = self.sources.regions.get(block.number)
 
     def _is_another_way(self, result: ir.Step, person: int) -> bool:
-        """Tell whether a result decides that a person is asked, or is made where that one is not."""
+        """Return whether a result decides that a person is asked, or is made where that one is not."""
         asked = {block.number: (block, region) for block, region in self._whens(self.steps[person])}
         tests = [test for block, _ in asked.values() for test in ir.tests_of(block.content)]
         if any(path.origin == result.number for test in tests for path in self.sources.find(test.path).paths):

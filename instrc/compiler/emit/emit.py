@@ -249,7 +249,7 @@ def process_document(plan: ir.Plan, schemas: StepSchemas, title: str | None) -> 
 
 
 def _has_members(value: ir.Reading) -> bool:
-    """Tell whether a value is, or holds, a member of what a step gives; every other value is the last key of the record."""
+    """Return whether a value is, or holds, a member of what a step gives; every other value is the last key of the record."""
     match value:
         case ir.Path(tail=tail):
             return bool(tail)

@@ -26,6 +26,7 @@ class Paths:
         self.quoted: bool = graph.has_flow
         """Whether a name that is no identifier is written as a JSON string, as in all programs with paths or blocks."""
         self._inputs = {name: place for place, name in enumerate(graph.inputs)}
+        self._texts: dict[tuple[ir.Path, int | None], str] = {}
         self._rounds: dict[int, ir.Repeat] = {
             step.content.body.number: step.content for step in graph.blocks() if type(step.content) is ir.Repeat
         }
@@ -48,7 +49,7 @@ class Paths:
         return non_null_paths(self.plan.flat.graph)
 
     def may_be_null(self, path: ir.Path, step: int) -> bool:
-        """Tell whether a path may lead to `null`, or nowhere, where a step reads it, as far as the schemas say so in words."""
+        """Return whether a path may lead to `null`, or nowhere, where a step reads it, as far as the schemas say so in words."""
         if self._outcomes is None:
             return False
         sure = self._non_null.get(step, ())
@@ -62,7 +63,10 @@ class Paths:
 
     def text(self, path: ir.Path, item: int | None = None) -> str:
         """Return a path as it is written."""
-        return self._read(self.segments(path, item)).text
+        text = self._texts.get((path, item))
+        if text is None:
+            text = self._texts[path, item] = self._read(self.segments(path, item)).text
+        return text
 
     def _read(self, names: tuple[str, ...]) -> Read:
         if self.quoted or all(map(is_plain, names)):

@@ -130,6 +130,7 @@ class StepSchemas:
         self.hints: Hints = Hints(plan, part, sentences, self.paths, self.items)
         self.engines: EngineWriter = EngineWriter(self.graph, self.paths)
         self._inner = frozenset(number for inner in self.graph.inner.values() for number in inner)
+        self._forms: dict[ir.Instruction, Form] = {}
         self._made: dict[tuple[int, int | None], Json] = {}
         """Steps that lie in slots, by number and item."""
 
@@ -264,6 +265,15 @@ class StepSchemas:
         return context(self.graph, chunk, self.container(chunk.units, chunk.answers, items), self.place(chunk.units))
 
     def _form(self, step: ir.Step, item: int | None) -> Form:
+        """Return the schema of a step without what it reads; steps of one instruction alone share it."""
+        instruction = step.content.instruction if ir.is_bare_instruction(step.content) else None
+        if instruction is None or instruction.uri is None or step.number in self.plan.flat.referring:
+            return self._new_form(step, item)
+        if instruction not in self._forms:
+            self._forms[instruction] = self._new_form(step, item)
+        return self._forms[instruction]
+
+    def _new_form(self, step: ir.Step, item: int | None) -> Form:
         schema = self._as_written(step, item)
         hinted = step.executor == "model" and isinstance(
             step.content, ir.Fusion
@@ -392,7 +402,7 @@ def beside_property(schema: Json, names: tuple[str, ...], said: EngineProperties
 
 
 def has_output(schema: Json) -> bool:
-    """Tell whether a step gives something back under `output`."""
+    """Return whether a step gives something back under `output`."""
     return _property(schema, "output") is not None
 
 
@@ -508,7 +518,7 @@ class Hints:
         return ir.hint_of(self._around_paths, told)[0]
 
     def _is_absent(self, path: ir.Path, item: int | None) -> bool:
-        """Tell whether a path leads to what the result drops, or to what somebody else gives to the flat form."""
+        """Return whether a path leads to what the result drops, or to what somebody else gives to the flat form."""
         if self.part == "result":
             return any(map(is_meta, self.paths.segments(path, item)))
         step = self.graph.steps.get(path.origin) if isinstance(path.origin, int) else None

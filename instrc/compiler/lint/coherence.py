@@ -80,7 +80,7 @@ def _references(vibe: Vibe, registry: Registry, library: SchemaStore, scope: Dyn
 
 
 def _is_there(uri: str, registry: Registry) -> bool:
-    """Tell whether a reference leads to a vibe: only where it does not, its place has to be known."""
+    """Return whether a reference leads to a vibe: only where it does not, its place has to be known."""
     try:
         registry.load(uri)
     except CompileError:
@@ -113,7 +113,7 @@ def _paths(vibe: Vibe, scope: DynamicScope, shapes: Shapes) -> Iterator[Problem]
         return
     try:
         process = Process.find(vibe.schema)
-    except CompileError:  # why it cannot be read is told by `process_form`
+    except CompileError:  # `process_form` reports why it cannot be read
         process = None
         if not all(_OF_STEPS.match(name) for name in as_object(as_object(vibe.schema)["properties"])):
             return

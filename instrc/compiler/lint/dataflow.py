@@ -122,7 +122,7 @@ class Dataflow:
         return PathFault(read, "dangling", step, (usable or close)[:3], None)
 
     def _resolve(self, words: list[str], holder: PropertyPath) -> tuple[bool, PropertyPath]:
-        """Tell whether a path leads to something earlier, and if not, what later thing it leads to."""
+        """Return whether a path leads to something earlier, and if not, what later thing it leads to."""
         if _PROMPT.fullmatch(words[0]) or words[0] in self.inputs:
             return True, ()
         later: PropertyPath = ()
@@ -158,7 +158,7 @@ class Dataflow:
         return keys, rest
 
     def _may_hold(self, shape: Shape) -> bool:
-        """Tell whether a shape may have parts that are not written as properties."""
+        """Return whether a shape may have parts that are not written as properties."""
         if not shape.complete or shape.is_open():
             return True
         schemas = [node for node, _ in shape.objects()]
@@ -209,7 +209,7 @@ class Dataflow:
 
 
 def _is_input(fault: PathFault, paths: list[tuple[Location, str]]) -> bool:
-    """Tell whether a path that leads nowhere must be an input of the program that a process was compiled from.
+    """Return whether a path that leads nowhere must be an input of the program that a process was compiled from.
 
     The compiler lists an input among the `references` of a step and says in its `arguments` what it fills.
     """

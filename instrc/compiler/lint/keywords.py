@@ -140,7 +140,7 @@ def idle_keywords(nodes: Sequence[ReadNode], span_of: SpanOf, allowed: frozenset
 
 
 def _applies(word: str, kinds: frozenset[str]) -> bool:
-    """Tell at once that a word needs no other word and looks at values of some kinds, as most do."""
+    """Return whether a keyword needs no other keyword and applies to some kinds of values, as most do."""
     return word in _KINDS and word not in _NEEDS and not kinds.isdisjoint(_KINDS[word])
 
 
@@ -203,7 +203,7 @@ def _types(kinds: frozenset[str]) -> tuple[str, ...]:
 
 
 def _asks_what_was_evaluated(nodes: Sequence[ReadNode]) -> bool:
-    """Tell whether some schema asks what others have evaluated: an `if` that is alone answers that."""
+    """Return whether some schema asks what others have evaluated: an `if` that is alone answers that."""
     return any(not _UNEVALUATED.isdisjoint(node.schema) for node in nodes)
 
 
@@ -243,7 +243,7 @@ def _of_today(schema: Json, nodes: Sequence[ReadNode]) -> tuple[Json, list[tuple
 
 
 def _is_told(node: ReadNode) -> bool:
-    """Tell whether another problem says that a schema leaves nothing."""
+    """Return whether another problem says that a schema leaves nothing."""
     schema = node.schema
     if any(empty_ranges(schema)):
         return True
@@ -357,7 +357,7 @@ def _judged(schema: Json, doubtful: list[tuple[Location, Json]], span_of: SpanOf
 
     try:
         today = upgrade(schema, nullable=True)
-    except CompileError:  # the dialect is not known, or a reference leads nowhere: that is told by others
+    except CompileError:  # the dialect is not known, or a reference leads nowhere: others report that
         return
     validator = PartValidator(today)
     for path, value in doubtful:

@@ -1,4 +1,4 @@
-"""Tell why a vibe that is to be a process cannot be read as one, or not what stands in it for the engine, and show the place."""
+"""Report where a vibe that describes a process, or its keywords for the engine, cannot be read."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def reading_problems(vibe: Vibe, registry: Registry) -> tuple[Problem, ...]:
 
     try:
         flat = flatten(vibe.schema, registry.documents, base=vibe.uri, nullable=True, report=Report(), locate=registry.locate)
-    except CompileError:  # what it refers to is told by itself
+    except CompileError:  # the target of the reference is reported by itself
         return ()
     found = _refusals(flat)
     return tuple(replace(each, at=vibe.span(_written(vibe.schema, each.pointer))) for each in (found and refused) or found)
@@ -108,7 +108,7 @@ def _in_plan(vibe: Vibe, path: Location, plan: Json) -> Iterator[Problem]:
 
 
 def _in_condition(vibe: Vibe, path: Location, condition: Json) -> Iterator[Problem]:
-    """Yield what is wrong with the schemas of a condition; its form is told by who reads the process."""
+    """Yield what is wrong with the schemas of a condition; its form is reported where the process is read."""
     listed = condition.get("anyOf") if isinstance(condition, dict) else None
     tests = [((*path, "anyOf", number), test) for number, test in enumerate(listing(listed))] or [(path, condition)]
     for way, test in tests:

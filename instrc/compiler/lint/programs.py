@@ -121,7 +121,7 @@ def slips(program: surface.Program) -> Iterator[Problem]:
 
 
 def _may_be_similar(labels: set[str]) -> bool:
-    """Tell whether two of many words may differ by one letter."""
+    """Return whether two of many words may differ by one letter."""
     seen: set[str] = set()
     for label in labels:
         shorter = _shortened(label)
@@ -175,7 +175,7 @@ def _indented(program: surface.Program, written: list[object]) -> Iterator[Probl
 
 
 def _could_be_stage(value: object) -> bool:
-    """Tell whether an expression is an instruction that is given no value of its own."""
+    """Return whether an expression is an instruction that is given no value of its own."""
     if isinstance(value, surface.Pipe):
         return _could_be_stage(value.stages[0])
     if isinstance(value, surface.Annotated):
@@ -188,7 +188,7 @@ def _could_be_stage(value: object) -> bool:
 
 
 def _is_deeper(before: Span, after: Span) -> bool:
-    """Tell whether a statement begins a line that is indented more than the line of the statement before, which has no `;`."""
+    """Return whether a statement begins a line that is indented more than the line of the statement before, which has no `;`."""
     text = before.source.text
     first, second = _margin(text, before.start), _margin(text, after.start)
     if first is None or second is None or not (len(second) > len(first) and second.startswith(first)):
@@ -267,7 +267,7 @@ def _similar_in(callee: str, uses: list[dict[str, Span]]) -> Iterator[Problem]:
 
 
 def _is_slip(label: str, other: str) -> bool:
-    """Tell whether a label is another one with one letter wrong; numbers and plurals are other names."""
+    """Return whether a label is another one with one letter wrong; numbers and plurals are other names."""
     if min(len(label), len(other)) < _SHORTEST or not is_a_slip_of(label, other):
         return False
     numbers = re.sub(r"\d", "", label) == re.sub(r"\d", "", other)
@@ -275,7 +275,7 @@ def _is_slip(label: str, other: str) -> bool:
 
 
 def _bare_fails(written: list[object]) -> Iterator[Problem]:
-    """Yield each `Fail` that is given nothing, neither a reason nor a value; of an argument it is told that it is no value."""
+    """Yield each `Fail` that is given nothing, neither a reason nor a value; one that is an argument is reported as no value."""
     from instrc.problems.habits import BareFail  # only where there is one
 
     piped = {id(_plain(stage)) for node in written if isinstance(node, surface.Pipe) for stage in node.stages[1:]}

@@ -50,7 +50,7 @@ class Shape:
                 yield node, scope
 
     def is_open(self) -> bool:
-        """Tell whether further properties are invited in so many words."""
+        """Return whether further properties are invited in so many words."""
         keywords = ("additionalProperties", "unevaluatedProperties")
         return any(node.get(keyword, False) is not False for node, _ in self.objects() for keyword in keywords)
 
@@ -85,7 +85,7 @@ class Shapes:
         return Shape(tuple(found.values()), complete=complete)
 
     def describe(self, shape: Shape, name: str) -> bool:
-        """Tell whether some pattern of a shape speaks about a property name, or may: so many of them were asked already."""
+        """Return whether some pattern of a shape speaks about a property name, or may: so many of them were asked already."""
         for node, _ in shape.objects():
             patterns = node.get("patternProperties")
             if patterns.__class__ is dict:
@@ -155,7 +155,7 @@ class OwnSchemas:
         return self._paths.get(id(node))
 
     def have(self, parts: Iterable[ScopedSchema]) -> bool:
-        """Tell whether one of several schemas is of this document."""
+        """Return whether one of several schemas is of this document."""
         return any(id(part.node) in self._paths for part in parts)
 
 
@@ -307,7 +307,7 @@ def hidden_properties(schema: Json, scope: DynamicScope, shapes: Shapes) -> Iter
 
 
 def _sees(closer: Json, name: str) -> bool:
-    """Tell whether a closed schema describes a name itself, or may, by a pattern."""
+    """Return whether a closed schema describes a name itself, or may, by a pattern."""
     view = as_object(closer)
     return name in mapping(view.get("properties")) or any(
         may_match(each, name) for each in mapping(view.get("patternProperties"))

@@ -31,7 +31,7 @@ def review(
     """Report what is wrong with a vibe: its form, schema, references, names, paths and solution.
 
     `allowed` are keywords and formats that the project has for itself; with `templates` other code fills in the texts.
-    Without `suspicions` the keywords are left aside that are only suspicious: all that is told of them are warnings.
+    Without `suspicions`, keywords that are only suspicious are skipped: they cause warnings alone.
     """
     report.problems.extend(_name(vibe))
     if other := foreign(vibe.document, vibe.source.name):
@@ -92,7 +92,7 @@ def _is_paths(value: Json) -> bool:
 
 
 def _is_arguments(value: Json) -> bool:
-    """Tell whether a value is a path, a constant, or a list or an object of these; a path may be optional."""
+    """Return whether a value is a path, a constant, or a list or an object of these; a path may be optional."""
     if value.__class__ is dict and not value.keys() & {"const", "path"}:
         return all(map(_is_argument, value.values()))
     return all(map(_is_argument, value)) if value.__class__ is list else _is_argument(value)
@@ -106,7 +106,7 @@ _ENGINE = {
 
 
 def _is_argument(value: Json) -> bool:
-    """Tell whether a value is one path or one constant."""
+    """Return whether a value is one path or one constant."""
     return is_value(value) and (value.__class__ is str or (value.__class__ is dict and bool(value.keys() & {"const", "path"})))
 
 
@@ -155,14 +155,14 @@ _LINKS = frozenset({"$ref", "$dynamicRef", "$recursiveRef", "allOf", "references
 
 
 def _stands_alone(node: dict[str, Json]) -> bool:
-    """Tell whether a schema of today refers to nothing, describes all that it requires, and closes nothing away."""
+    """Return whether a schema of today refers to nothing, describes all that it requires, and closes nothing away."""
     if node.get("additionalProperties") is False and not _BRANCHES.isdisjoint(node):
         return False
     return _LINKS.isdisjoint(node) and _describes_all(node) and str(node.get("$schema", LATEST_DRAFT)).rstrip("#") == LATEST_DRAFT
 
 
 def _describes_all(node: dict[str, Json]) -> bool:
-    """Tell whether a schema describes by itself all that it requires, as most do."""
+    """Return whether a schema describes by itself all that it requires, as most do."""
     required, properties = listing(node.get("required")), node.get("properties")
     return not required or (isinstance(properties, dict) and all(name in properties for name in required))
 

@@ -384,7 +384,7 @@ def topological_order(needs: list[list[int]]) -> list[int] | None:
 
 
 def may_cut_wrongly(flat: ir.FlatGraph) -> bool:
-    """Tell whether partitioning a graph, or emitting it, can report a problem: a mere check skips both otherwise.
+    """Return whether partitioning a graph, or emitting it, can report a problem: a mere check skips both otherwise.
 
     It can if mixins contain steps, if the program is divided by hand, or if an export without blocks (which may become a tool)
     has deadlines or gives members.
