@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
+from sources import FILES, ROOT, facts
 
-ROOT = Path(__file__).parent.parent
 ROOMS = [
     "version",
     "text",
@@ -32,7 +33,6 @@ ROOMS = [
     "__main__",
 ]
 """A room imports only rooms before it."""
-FILES = sorted((ROOT / "instrc").rglob("*.py"))
 
 
 def room(module: str) -> str:
@@ -40,26 +40,22 @@ def room(module: str) -> str:
     return module.split(".")[1] if "." in module else "__init__"
 
 
+@cache
 def imports(file: Path) -> set[str]:
     """Return the modules of the package that a file names: in an import anywhere in it, or in a string for `import_module`."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{file}: imports are absolute"
-            from_top = node.module == "instrc"
-            names |= {f"instrc.{alias.name}" for alias in node.names} if from_top else {node.module or ""}
-            names |= {f"{node.module}.{alias.name}" for alias in node.names if _is_file(f"{node.module}.{alias.name}")}
-    lazy = any(isinstance(node, ast.Name) and node.id == "import_module" for node in ast.walk(tree))
-    names |= {
-        module
-        for node in (ast.walk(tree) if lazy else ())
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-        if re.fullmatch(r"instrc(\.\w+)+(:\w+)?", node.value) and _is_module(module := node.value.partition(":")[0])
-    }
+    names = {alias.name for node in facts(file).imports for alias in node.names}
+    for node in facts(file).imports_from:
+        assert node.level == 0, f"{file}: imports are absolute"
+        from_top = node.module == "instrc"
+        names |= {f"instrc.{alias.name}" for alias in node.names} if from_top else {node.module or ""}
+        names |= {f"{node.module}.{alias.name}" for alias in node.names if _is_file(f"{node.module}.{alias.name}")}
+    if "import_module" in facts(file).names:
+        named = (text.partition(":")[0] for text in facts(file).strings if re.fullmatch(r"instrc(\.\w+)+(:\w+)?", text))
+        names |= {module for module in named if _is_module(module)}
     return {name for name in names if name.partition(".")[0] == "instrc"}
 
 
+@cache
 def _is_file(module: str) -> bool:
     return (ROOT / f"{module.replace('.', '/')}.py").exists()
 
@@ -129,8 +125,8 @@ def test_shared_limits_are_those_that_several_modules_read_each_with_a_word_on_i
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
     ]
     assert [name for name, index in named if not isinstance([*body, None][index + 1], ast.Expr)] == []
-    texts = {file: file.read_text(encoding="utf-8") for file in FILES}
-    readers = {name: [file for file, text in texts.items() if re.search(rf"\b{name}\b", text)] for name, _ in named}
+    words = {file: set(re.findall(r"\w+", facts(file).text)) for file in FILES}
+    readers = {name: [file for file, used in words.items() if name in used] for name, _ in named}
     assert [name for name, files in readers.items() if len(files) < 3 and not all("text" in file.parts for file in files)] == []
 
 
@@ -150,9 +146,8 @@ def test_a_class_has_its_name_alone() -> None:
     """
     places: dict[str, list[Path]] = {}
     for file in FILES:
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ClassDef):
-                places.setdefault(node.name, []).append(file)
+        for name in facts(file).classes:
+            places.setdefault(name, []).append(file)
     forms = {
         ROOT / "instrc" / name for name in ("language/surface.py", "compiler/ir.py", "process/flow.py", "process/picture.py")
     }
@@ -168,24 +163,19 @@ def _names_between_rooms() -> set[tuple[str, str]]:
     found = set()
     for file in FILES:
         here = room("instrc." + ".".join(file.relative_to(ROOT / "instrc").with_suffix("").parts))
-        tree = ast.parse(file.read_text(encoding="utf-8"))
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom) and node.module and room(node.module) != here:
+        for node in facts(file).imports_from:
+            if node.module and room(node.module) != here:
                 found |= {(node.module, alias.name) for alias in node.names}
                 for alias in node.names:
                     inside = f"{node.module}.{alias.name}"
                     if room(inside) != here and _is_file(inside):
-                        found |= {(inside, name) for name in _used_of(alias.asname or alias.name, tree)}
+                        found |= {(inside, name) for name in _used_of(alias.asname or alias.name, file)}
     return found
 
 
-def _used_of(module: str, tree: ast.AST) -> set[str]:
+def _used_of(module: str, file: Path) -> set[str]:
     """Return the members of an imported module that a file uses."""
-    return {
-        node.attr
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == module
-    }
+    return {member for name, member in facts(file).members if name == module}
 
 
 def inner_imports() -> list[tuple[str, int, str, str]]:
@@ -195,15 +185,14 @@ def inner_imports() -> list[tuple[str, int, str, str]]:
     """
     between, found = _names_between_rooms(), []
     for file in sorted(set((ROOT / "tests").rglob("*.py")) - set((ROOT / "tests").rglob("node_modules/**/*.py"))):
-        text = file.read_text(encoding="utf-8")
-        tree, lines = ast.parse(text), text.splitlines()
-        for node in ast.walk(tree):
-            if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("instrc."):
+        lines = facts(file).text.splitlines()
+        for node in facts(file).imports_from:
+            if not (node.module or "").startswith("instrc."):
                 continue
             module = str(node.module)
             for alias in node.names:
                 inside = f"{module}.{alias.name}"
-                wanted = {(inside, name) for name in _used_of(alias.asname or alias.name, tree)} if _is_module(inside) else set()
+                wanted = {(inside, name) for name in _used_of(alias.asname or alias.name, file)} if _is_module(inside) else set()
                 if (wanted or {(module, alias.name)}) <= between:
                     continue
                 if not any(re.search(r"  # (?!noqa|type:)", lines[line - 1]) for line in (node.lineno, alias.lineno)):

@@ -122,6 +122,7 @@ def _brought_by(requirements: list[str]) -> set[str]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("extra", LOADED_BY)
 def test_an_extra_brings_all_that_its_modules_load(extra: str) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

@@ -8,11 +8,9 @@ import subprocess
 import sys
 import tokenize
 from io import StringIO
-from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).parent.parent
+from sources import FILES, ROOT, facts
 
 
 @pytest.mark.parametrize("command", [["ruff", "check", "-q"], ["ruff", "format", "--check"], ["mypy"]], ids=" ".join)
@@ -25,16 +23,10 @@ LONGEST_FUNCTION = 60
 """Lines; what is longer hides its idea."""
 LONGEST_FILE = 600
 """Lines with code, without imports and docstrings; what is longer has two ideas."""
-FILES = sorted((ROOT / "instrc").rglob("*.py"))
 
 
 def test_no_function_is_long() -> None:
-    functions = [
-        (node.end_lineno - node.lineno + 1, f"{file.relative_to(ROOT)} {node.name}")
-        for file in FILES
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno is not None
-    ]
+    functions = [(lines, f"{file.relative_to(ROOT)} {name}") for file in FILES for lines, name in facts(file).functions]
     assert [each for each in functions if each[0] > LONGEST_FUNCTION] == []
 
 
@@ -55,7 +47,9 @@ def _code_lines(text: str) -> int:
 
 
 def test_no_file_is_long() -> None:
-    lengths = [(_code_lines(file.read_text(encoding="utf-8")), str(file.relative_to(ROOT))) for file in FILES]
+    texts = {file: facts(file).text for file in FILES}
+    long = {file: text for file, text in texts.items() if text.count("\n") > LONGEST_FILE}  # only these can have so many of code
+    lengths = [(_code_lines(text), str(file.relative_to(ROOT))) for file, text in long.items()]
     assert [each for each in lengths if each[0] > LONGEST_FILE] == []
 
 
@@ -63,7 +57,7 @@ def test_each_check_that_is_switched_off_says_why() -> None:
     silent = [
         f"{file.relative_to(ROOT)}:{number}"
         for file in FILES
-        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1)
+        for number, line in enumerate(facts(file).text.splitlines(), 1)
         for found in re.finditer(r"# (?:noqa: [A-Z]+\d+(?:, [A-Z]+\d+)*|type: ignore\[[\w, -]+\])(?P<reason>\s.*|$)", line)
         if not re.match(r"\s+(?:--|#)\s*\S", found["reason"])
     ]
@@ -73,11 +67,11 @@ def test_each_check_that_is_switched_off_says_why() -> None:
 def test_any_is_said_only_with_its_reason() -> None:
     """A value whose type can be said has it; where it is somebody else's, the line says in a comment why it has none."""
     without_reason = [
-        f"{file.relative_to(ROOT)}:{node.lineno}"
+        f"{file.relative_to(ROOT)}:{line}"
         for file in FILES
-        for lines in [file.read_text(encoding="utf-8").splitlines()]
-        for node in ast.walk(ast.parse("\n".join(lines)))
-        if isinstance(node, ast.Name) and node.id == "Any" and "  # " not in lines[node.lineno - 1]
+        for lines in [facts(file).text.splitlines()]
+        for line in facts(file).any_lines
+        if "  # " not in lines[line - 1]
     ]
     assert without_reason == []
 

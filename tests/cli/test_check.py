@@ -109,6 +109,7 @@ BAD = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", BAD)
 @pytest.mark.parametrize("command", ["check", "compile"])
 def test_bad_input_is_a_problem_and_no_crash(instrc: Instrc, folder: Path, name: str, command: str) -> None:
