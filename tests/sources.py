@@ -45,7 +45,7 @@ def facts(file: Path) -> Facts:
                 known.functions.append(((node.end_lineno or node.lineno) - node.lineno + 1, node.name))
             case ast.Name(id=name):
                 known.names.add(name)
-                known.any_lines += [node.lineno] * (name == "Any")
+                known.any_lines.extend([node.lineno] if name == "Any" else [])
             case ast.Constant(value=str(text)):
                 known.strings.add(text)
             case ast.Attribute(value=ast.Name(id=name), attr=member):

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from every_case import every_case
 
 import instrc
 
@@ -32,7 +33,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "hello.aug"
 
 
-@pytest.mark.parametrize("name", instrc.__all__)
+@every_case("name", instrc.__all__)
 def test_every_public_name_is_there_and_has_a_page(name: str) -> None:
     value = getattr(instrc, name)
     assert name in dir(instrc)
@@ -196,7 +197,7 @@ def test_a_text_is_not_taken_for_true(program: Path, call: Callable[[], object])
         call()
 
 
-@pytest.mark.parametrize("call", [lambda: instrc.lower({}, unroll=-1), lambda: instrc.flatten({}, distribute=-1)])
+@every_case("call", [lambda: instrc.lower({}, unroll=-1), lambda: instrc.flatten({}, distribute=-1)])
 def test_a_number_below_zero_is_not_taken_for_zero(call: Callable[[], object]) -> None:
     with pytest.raises(TypeError, match="takes a whole number from 0, not -1"):
         call()

@@ -7,7 +7,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-import pytest
+from every_case import every_case
 from sources import FILES, ROOT, facts
 
 ROOMS = [
@@ -60,7 +60,7 @@ def _is_file(module: str) -> bool:
     return (ROOT / f"{module.replace('.', '/')}.py").exists()
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(ROOT).as_posix())
+@every_case("file", FILES, ids=lambda file: file.relative_to(ROOT).as_posix())
 def test_a_room_imports_only_rooms_before_it(file: Path) -> None:
     here = room("instrc." + ".".join(file.relative_to(ROOT / "instrc").with_suffix("").parts))
     assert here in ROOMS, f"{here} is no room"

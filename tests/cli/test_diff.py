@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from command_lines import Instrc
+from every_case import every_case
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,7 +23,7 @@ def obj(required: list[str], **properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": required}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("old", "new", "changes", "writers", "readers"),
     [
         (obj(["a"], a=TEXT), obj(["a"], a=TEXT), [], "yes", "yes"),
@@ -96,7 +97,7 @@ def tree(name: str, **properties: Any) -> dict[str, Any]:
     return {**obj([], u=node), "$defs": {name: obj([], kids={"type": "array", "items": node}, **properties)}}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("old", "new", "changes", "writers", "readers"),
     [
         (
@@ -173,7 +174,7 @@ def test_changes_are_told_in_the_words_of_a_caller(old: Any, new: Any, changes: 
 CLOSED: Any = {**obj(["a"], a=TEXT), "additionalProperties": False}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("old", "new", "named"),
     [
         (obj(["a"], a=TEXT), obj(["a"], a=TEXT, b=TEXT), False),

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from every_case import every_case
 
 from instrc.cli.output import write_files  # a disk and a terminal are played here
 
@@ -92,9 +93,9 @@ def test_a_device_is_written_to_and_not_replaced() -> None:
     assert not Path(os.devnull).is_file()
 
 
-@pytest.mark.parametrize("broken", ["open", "replace"])
-@pytest.mark.parametrize("at", [1, 2, 3])
-@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()], ids=["full", "stopped"])
+@every_case("broken", ["open", "replace"])
+@every_case("at", [1, 2, 3])
+@every_case("error", [OSError(28, "No space left on device"), KeyboardInterrupt()], ids=["full", "stopped"])
 def test_whatever_breaks_nothing_has_happened(
     broken: str, at: int, error: BaseException, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -160,7 +161,7 @@ def test_an_interruption_waits_until_all_is_written(tmp_path: Path, monkeypatch:
     assert tree(tmp_path) == {"a.json": "1", "b.json": "2"}
 
 
-@pytest.mark.parametrize("kind", ["link", "pipe"])
+@every_case("kind", ["link", "pipe"])
 def test_the_result_of_a_run_replaces_regular_files_only(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from instrc.cli import main
 
@@ -176,7 +177,7 @@ def test_the_result_of_a_run_replaces_regular_files_only(kind: str, tmp_path: Pa
     assert (tmp_path / "out").is_symlink() or (tmp_path / "out").is_fifo()
 
 
-@pytest.mark.parametrize("source", ["t.aug", "schemas/draft.vibe.json", "items.jsonl", "prompt.json"])
+@every_case("source", ["t.aug", "schemas/draft.vibe.json", "items.jsonl", "prompt.json"])
 def test_the_result_of_a_run_replaces_no_source_of_it(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from instrc.cli import main
 

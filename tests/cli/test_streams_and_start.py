@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from command_lines import Instrc
+from every_case import every_case
 
 from instrc.version import __version__
 
@@ -67,7 +68,7 @@ def test_compile_in_python_loads_no_room_that_the_command_does_not_need(folder: 
     assert sorted({*SLOW, "instrc.compiler.resolve"} & set(loaded)) == []
 
 
-@pytest.mark.parametrize("module", ["instrc.schema.formats", "instrc.text.durations"])
+@every_case("module", ["instrc.schema.formats", "instrc.text.durations"])
 def test_patterns_are_read_when_they_are_needed(module: str) -> None:
     script = (
         "import re, ipaddress, datetime; made = []; plain = re.compile; "

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from command_lines import Instrc
+from every_case import every_case
 
 from instrc import CompileError
 from instrc.cli.app import COMMANDS  # the list of all commands
@@ -75,7 +76,7 @@ def test_a_run_refuses_options_that_would_have_no_effect(instrc: Instrc, folder:
     assert told in " ".join(done.err.split())
 
 
-@pytest.mark.parametrize("word", ["0", "no", "false", "off", ""])
+@every_case("word", ["0", "no", "false", "off", ""])
 def test_a_variable_that_says_no_turns_nothing_on(monkeypatch: pytest.MonkeyPatch, word: str) -> None:
     monkeypatch.setenv("INSTRC_DEBUG", word)
     assert not is_on("INSTRC_DEBUG")

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from every_case import every_case
 from jsonschema import Draft202012Validator
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
@@ -116,7 +117,7 @@ def _follow(commands: list[str], place: Path, capsys: pytest.CaptureFixture[str]
 ARTEFACTS = sorted(path for path in ROOT.glob("*/expected/**/*.json") if not path.name.endswith(".call.json"))
 
 
-@pytest.mark.parametrize("path", ARTEFACTS, ids=lambda path: str(path.relative_to(ROOT)))
+@every_case("path", ARTEFACTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_artefact_is_a_valid_schema_in_canonical_json(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     schema = jsontext.loads(text)
@@ -124,7 +125,7 @@ def test_every_artefact_is_a_valid_schema_in_canonical_json(path: Path) -> None:
     assert jsontext.dumps(schema) + "\n" == text
 
 
-@pytest.mark.parametrize("other", ["nested", "steps"])
+@every_case("other", ["nested", "steps"])
 def test_three_spellings_of_the_meeting_are_one_artefact(other: str) -> None:
     first = ROOT / "schedule-meeting" / "expected"
     files = [path for path in first.iterdir() if path.is_file()]

@@ -9,7 +9,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pytest
+from every_case import every_case
 from jsonschema import Draft202012Validator
 from judges import written_out
 
@@ -152,8 +152,8 @@ def test_there_are_examples() -> None:
     assert len(TOOLS) > 15
 
 
-@pytest.mark.parametrize("target", instrc.targets())
-@pytest.mark.parametrize("place", TOOLS)
+@every_case("target", instrc.targets())
+@every_case("place", TOOLS)
 def test_an_example_on_a_target_keeps_every_law(place: str, target: str) -> None:
     before = deepcopy(TOOLS[place])
     tool = trip(TOOLS[place], target, Path(place).name.split(".")[0])
@@ -161,7 +161,7 @@ def test_an_example_on_a_target_keeps_every_law(place: str, target: str) -> None
     assert before == TOOLS[place], "the schema is not changed in place"
 
 
-@pytest.mark.parametrize("law", PLANTED, ids=lambda law: law.__name__)
+@every_case("law", PLANTED, ids=lambda law: law.__name__)
 def test_a_law_finds_a_planted_fault(law: Callable[[Trip], list[Any]]) -> None:
     tool = trip(TOOLS["schedule-meeting/schedule_a_meeting.tool.json"], "openai", "schedule_a_meeting")
     assert law(tool) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
+from every_case import every_case
 from jsonschema import Draft202012Validator
 
 import instrc
@@ -51,8 +51,8 @@ def _is_plan(schema: Any) -> bool:
     return "tool" in str(schema.get("items", {}))
 
 
-@pytest.mark.parametrize("choice", [0, 1])
-@pytest.mark.parametrize("path", PROCESSES, ids=named)
+@every_case("choice", [0, 1])
+@every_case("path", PROCESSES, ids=named)
 def test_the_process_of_an_example_runs_and_its_record_validates(path: Path, choice: int) -> None:
     document = loads(path.read_text(encoding="utf-8"))
     plan = plan_of(document)
@@ -77,12 +77,12 @@ def test_the_process_of_an_example_runs_and_its_record_validates(path: Path, cho
         assert outcome["error"]["code"] == "not-approved", outcome
 
 
-@pytest.mark.parametrize("path", PROGRAMS, ids=named)
+@every_case("path", PROGRAMS, ids=named)
 def test_no_example_has_a_step_that_reaches_nobody(path: Path) -> None:
     assert [str(problem) for problem in instrc.check(path) if problem.name in {"unread-result", "missing-separator"}] == []
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("example", "shown", "instead"),
     [
         ("meeting-with-approval/meeting.aug", "Approve_User({ draft, people })", "Approve_User({ people })"),

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from every_case import every_case
 from pages import agrees, copied, follow
 
 ROOT = Path(__file__).parents[2] / "examples"
@@ -32,13 +33,13 @@ def test_a_page_prints_what_it_shows(page: Path, tmp_path: Path, request: pytest
     assert page.read_text(encoding="utf-8") == now
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+@every_case("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_a_page_is_short(page: Path) -> None:
     words = len(page.read_text(encoding="utf-8").split())
     assert words <= 1500, "a page is read in five minutes"
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("shown", "printed", "true"),
     [
         ("a\nb", "a\nb\n", True),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any, NamedTuple
 
-import pytest
+from every_case import every_case
 from objects import an_object
 
 import instrc
@@ -639,7 +639,7 @@ PORTS = {
 }
 
 
-@pytest.mark.parametrize("name", PORTS)
+@every_case("name", PORTS)
 def test_it_compiles_without_a_warning_and_every_branch_is_rehearsed(name: str) -> None:
     port = PORTS[name]
     assert instrc.check(f"{port.program}\n", vibes=port.vibes) == ()
@@ -647,7 +647,7 @@ def test_it_compiles_without_a_warning_and_every_branch_is_rehearsed(name: str) 
     assert (rehearsal.missed, rehearsal.sound) == ((), True)
 
 
-@pytest.mark.parametrize("name", PORTS)
+@every_case("name", PORTS)
 def test_it_runs(name: str) -> None:
     port = PORTS[name]
     answers = instrc.Scripted(port.answers)

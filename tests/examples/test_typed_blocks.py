@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from every_case import every_case
 
 from instrc.cli import main
 from instrc.text.jsontext import loads
@@ -72,7 +73,7 @@ OTHERS = {"node_modules", "tutorial", "guides", "problems", "tests"}
 """Folders whose pages `test_pages.py` or `tests/problems` runs, and those of the tests themselves."""
 
 
-@pytest.mark.parametrize(
+@every_case(
     "page",
     [page for page in PAGES if OTHERS.isdisjoint(page.relative_to(ROOT).parts)],
     ids=lambda page: page.relative_to(ROOT).as_posix(),
@@ -103,7 +104,7 @@ def test_every_line_of_a_console_is_a_command() -> None:
     assert programs == {"instrc", "python", "pip", "temporal", "head", "curl"}
 
 
-@pytest.mark.parametrize("line", AGENTS, ids=lambda line: f"{line.page.parent.name}: {line.command}")
+@every_case("line", AGENTS, ids=lambda line: f"{line.page.parent.name}: {line.command}")
 def test_an_agent_without_a_key_does_what_its_page_says(line: Line, tmp_path: Path) -> None:
     if "extra `smolagents`" in line.text:
         pytest.importorskip("smolagents")
@@ -146,7 +147,7 @@ def test_a_worker_in_one_terminal_carries_what_another_answers(tmp_path: Path) -
     assert loads(done.stdout)["status"] == "done"
 
 
-@pytest.mark.parametrize(
+@every_case(
     "line",
     [line for line in LINES if line.command.startswith("instrc ")],
     ids=lambda line: f"{line.page.parent.name}: {line.command}",

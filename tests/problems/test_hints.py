@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from every_case import every_case
 
 import instrc
 from instrc import Report
@@ -20,7 +21,7 @@ def hints(program: str) -> list[str | None]:
     return [problem.hint for problem in caught.value.problems]
 
 
-@pytest.mark.parametrize("program", ["forEach(A, one => B(one))", "A | map({ one => B(one) })", "forEach(A, B)"])
+@every_case("program", ["forEach(A, one => B(one))", "A | map({ one => B(one) })", "forEach(A, B)"])
 def test_a_loop_of_another_language_is_answered_with_each(program: str) -> None:
     assert hints(program) == ["write `each NAME in PATH { … }`"]
 
@@ -29,12 +30,12 @@ def test_the_backslash_of_a_function_without_a_name_is_answered() -> None:
     assert hints("\\x -> A x") == ["a line break needs no sign, and there are no functions without a name: write the call itself"]
 
 
-@pytest.mark.parametrize(("letter", "latin"), [("\u0410", "A"), ("\u0412", "B"), ("\u0391", "A")])
+@every_case(("letter", "latin"), [("\u0410", "A"), ("\u0412", "B"), ("\u0391", "A")])
 def test_a_name_whose_letters_all_look_latin_finds_its_twin(letter: str, latin: str) -> None:
     assert hints(letter) == [f"all its letters only look like Latin letters; did you mean `{latin}`?"]
 
 
-@pytest.mark.parametrize("word", ["timeout", "deadline", "timeLimit"])
+@every_case("word", ["timeout", "deadline", "timeLimit"])
 def test_a_deadline_by_another_name_is_told_of_within(word: str, tmp_path: Path) -> None:
     program = tmp_path / "letter.aug"
     program.write_text(f'@{{ type: "object" }} @ {{ {word}: "P2D" }}')
@@ -44,12 +45,12 @@ def test_a_deadline_by_another_name_is_told_of_within(word: str, tmp_path: Path)
     assert '`@ { within: "P2D" }`' in problem.hint
 
 
-@pytest.mark.parametrize("name", ["Составить_User", "найти_slot", "Составить_Activity", "draft_2"])
+@every_case("name", ["Составить_User", "найти_slot", "Составить_Activity", "draft_2"])
 def test_a_name_of_words_from_two_scripts_is_not_taken_for_a_slip(name: str) -> None:
     assert strange_letter(name) is None
 
 
-@pytest.mark.parametrize(("name", "letter"), [("Drаft_User", "а"), ("Cоставить_User", "C"), ("draft_а", "а")])
+@every_case(("name", "letter"), [("Drаft_User", "а"), ("Cоставить_User", "C"), ("draft_а", "а")])
 def test_a_letter_of_another_script_inside_a_word_is_named(name: str, letter: str) -> None:
     assert (strange_letter(name) or "").startswith(f"`{letter}` in it is")
 
@@ -69,7 +70,7 @@ def only_hint(program: str) -> str:
     return problem.hint or ""
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("program", "part"),
     [
         ("Draft prompt", "`Draft(prompt)`"),
@@ -146,7 +147,7 @@ def test_an_address_in_the_place_of_a_file_is_told_to_be_saved() -> None:
 BRACES = "what is to run stands in braces, without a colon or a word before them: `try { … } else { … }`"
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("program", "name", "shown", "hint"),
     [
         ("let mut x = A; B(x)", "foreign-statement", "mut", "remove it: a name has one value, which each block inside sees"),

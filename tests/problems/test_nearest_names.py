@@ -5,6 +5,7 @@ from __future__ import annotations
 from time import process_time
 
 import pytest
+from every_case import every_case
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +16,7 @@ from instrc.problems.suggest import comparison_key, nearest, surely  # words and
 NAMES = ("FindSlot", "fetch_availability", "identify-participants", "Draft", "Confirm_User", "найти_слот")
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("word", "expected"),
     [
         ("FindSlto", "FindSlot"),
@@ -32,7 +33,7 @@ def test_a_misspelt_name_finds_the_one_that_was_meant(word: str, expected: str) 
     assert nearest(word, NAMES)[0] == expected
 
 
-@pytest.mark.parametrize("word", ["", "zzz", "Weather", "ы"])
+@every_case("word", ["", "zzz", "Weather", "ы"])
 def test_a_word_that_resembles_nothing_gets_no_suggestion(word: str) -> None:
     assert nearest(word, NAMES) == ()
 
@@ -85,7 +86,7 @@ def test_a_thousand_unknown_names_are_looked_up_in_a_moment() -> None:
     assert process_time() - start < 3  # 0.4; an index of all names made anew for each took 10
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("word", "name", "sure"),
     [
         ("Darft", "Draft", True),

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import orjson
 import pytest
+from every_case import every_case
 
 from instrc import Problem
 from instrc.cli import main
@@ -78,13 +79,13 @@ def test_no_two_classes_share_a_name() -> None:
     assert sorted(names) == list(ALL)
 
 
-@pytest.mark.parametrize("name", ALL)
+@every_case("name", ALL)
 def test_names_are_kebab_case_and_belong_to_one_class(name: str) -> None:
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name)
     assert ALL[name].name == name
 
 
-@pytest.mark.parametrize("name", ALL)
+@every_case("name", ALL)
 def test_a_page_begins_with_one_sentence_and_goes_on(name: str) -> None:
     first, blank, rest = page(ALL[name]).partition("\n\n")
     assert first.endswith("."), first
@@ -93,7 +94,7 @@ def test_a_page_begins_with_one_sentence_and_goes_on(name: str) -> None:
     assert rest
 
 
-@pytest.mark.parametrize("name", ALL)
+@every_case("name", ALL)
 def test_the_example_raises_exactly_this_problem(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from every_case import every_case
 from objects import an_object as chunk
 
 from instrc import CompileError
@@ -21,7 +22,7 @@ def body(**contexts: Any) -> Any:
     return chunk(**contexts)
 
 
-@pytest.mark.parametrize("path", PROCESSES, ids=lambda path: path.parent.parent.name + "/" + path.name)
+@every_case("path", PROCESSES, ids=lambda path: path.parent.parent.name + "/" + path.name)
 def test_every_process_of_the_examples_is_read_and_written_without_a_loss(path: Path) -> None:
     document = loads(path.read_bytes())
     process = Process.from_json(document)
@@ -35,7 +36,7 @@ def test_every_process_of_the_examples_is_read_and_written_without_a_loss(path: 
     assert all(chunk.steps for chunk in chunks)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("text", "names"),
     [
         ("prompt", ["prompt"]),
@@ -139,7 +140,7 @@ def test_blocks_may_be_nested_deeper_than_the_stack_of_python() -> None:
     assert len(list(Process.from_json(inner).contexts())) == 901
 
 
-@pytest.mark.parametrize(
+@every_case(
     "document",
     [
         None,
@@ -170,7 +171,7 @@ def test_what_is_no_process_is_one_clear_problem(document: Any) -> None:
     assert problem.name == "unreadable-process"
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("word", "value", "sound"),
     [
         ("within", "P2D", True),
@@ -199,7 +200,7 @@ def test_deadlines_and_delays_are_those_that_a_program_may_write(word: str, valu
         assert len(raised.value.problems) == 1
 
 
-@pytest.mark.parametrize("properties", [None, 5, "x", [], False])
+@every_case("properties", [None, 5, "x", [], False])
 def test_a_chunk_whose_steps_are_no_object_is_told_with_its_place(properties: Any) -> None:
     document = body(llmContext1={"type": "object", "properties": properties}, serverContext1=chunk(a={"activity": "A_Activity"}))
     with pytest.raises(CompileError) as raised:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jsonschema_rs
-import pytest
+from every_case import every_case
 from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
@@ -83,12 +83,12 @@ UNCERTAIN: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("value", "schema", "answer"), CERTAIN)
+@every_case(("value", "schema", "answer"), CERTAIN)
 def test_what_is_certain(value: Any, schema: Any, answer: bool) -> None:  # noqa: FBT001
     assert satisfies(value, schema) is answer
 
 
-@pytest.mark.parametrize(("value", "schema"), UNCERTAIN)
+@every_case(("value", "schema"), UNCERTAIN)
 def test_what_validators_may_see_in_another_way(value: Any, schema: Any) -> None:
     assert satisfies(value, schema) is None
 
@@ -125,7 +125,7 @@ STEPS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 }
 
 
-@pytest.mark.parametrize("word", STEPS)
+@every_case("word", STEPS)
 def test_each_step_into_a_schema_is_one_of_those_that_are_gone(word: str) -> None:
     outside, around = STEPS[word]
     value: Any = 5
@@ -153,7 +153,7 @@ def test_a_certain_answer_is_that_of_a_validator(seed: int) -> None:
             assert satisfies(value, schema) in {None, judge.is_valid(value)}, (schema, value)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("value", "schema"),
     [
         ([1], {"items": [{"type": "integer"}]}),

@@ -6,6 +6,7 @@ import re
 import time
 
 import pytest
+from every_case import every_case
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,7 +22,7 @@ from instrc.schema.patterns import (  # one expression without a schema
 SPACES = "\t\n\v\f\r \xa0\u1680\u2000\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("pattern", "found", "missed"),
     [
         ("b", ["abc", "b"], ["", "a"]),
@@ -91,7 +92,7 @@ def test_a_pattern_is_found_as_ecma_262_says(pattern: str, found: list[str], mis
     assert [text for text in missed if search(pattern, text) is not False] == []
 
 
-@pytest.mark.parametrize(
+@every_case(
     "pattern",
     [
         "(",
@@ -134,12 +135,12 @@ def test_only_what_needs_it_backtracks() -> None:
     assert search(r"a{0,1001}", long) is None
 
 
-@pytest.mark.parametrize("pattern", ["(?=a)", "(?<!a)b", "(?>a)", "a++", r"(a)\1", r"(?<n>a)\k<n>", r"\p{scx=Greek}"])
+@every_case("pattern", ["(?=a)", "(?<!a)b", "(?>a)", "a++", r"(a)\1", r"(?<n>a)\k<n>", r"\p{scx=Greek}"])
 def test_a_translation_says_that_the_linear_engine_has_no_words_for_it(pattern: str) -> None:
     assert translate(pattern).backtracks
 
 
-@pytest.mark.parametrize("pattern", ["^(a+)+$", "(a*)*b", "^(a|aa)+$", "(.*)*x{30}", "^(([a-z])+.)+[A-Z]([a-z])+$"])
+@every_case("pattern", ["^(a+)+$", "(a*)*b", "^(a|aa)+$", "(.*)*x{30}", "^(([a-z])+.)+[A-Z]([a-z])+$"])
 def test_time_grows_with_the_text_only(pattern: str) -> None:
     start = time.process_time()
     assert search(pattern, "a" * 100_000 + "!") is False
@@ -192,7 +193,7 @@ def test_no_pattern_raises(pattern: str, text: str) -> None:
     assert (why_unreadable(pattern) is None) or search(pattern, text) is None
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("pattern", "text"),
     [
         ("^[а-я]+$", "где"),

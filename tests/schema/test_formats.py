@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
+from every_case import every_case
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -131,7 +132,7 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@every_case("name", CASES)
 def test_a_format_is_its_grammar(name: str) -> None:
     right, wrong = CASES[name]
     assert [text for text in right if not has_format(name, text)] == []
@@ -154,7 +155,7 @@ def test_no_text_raises(name: str, text: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("unit", ["a", "a.", "1", "a@", "%", "{a.", "a:", '"\\a', "/~0", "xn--a."])
+@every_case("unit", ["a", "a.", "1", "a@", "%", "{a.", "a:", '"\\a', "/~0", "xn--a."])
 def test_a_long_text_costs_what_it_is_long(unit: str) -> None:
     start = time.process_time()
     for name in CHECKS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import jsonschema_rs
-import pytest
+from every_case import every_case
 from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,7 +32,7 @@ def parts_of(schema: Any, *told: tuple[str, ...]) -> list[Impossible]:
     return list(impossible_parts(schema, list(walk(schema)), frozenset(told)))
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("schemas", "may"),
     [
         ([{"type": "string"}, True, {"minLength": 1}], False),
@@ -45,7 +45,7 @@ def test_a_closer_look_is_worth_it_where_schemas_say_enough(schemas: list[Any], 
     assert may_hold_impossible(schemas) is may
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("schema", "found"),
     [
         (NEVER, Impossible((), NEVER_WORDS, ())),
@@ -77,7 +77,7 @@ def test_the_innermost_schema_is_found_with_what_leaves_nothing(schema: Any, fou
     assert (one.path, set(one.words), one.names, one.endless) == (found.path, set(found.words), found.names, found.endless)
 
 
-@pytest.mark.parametrize(
+@every_case(
     "schema",
     [
         True,
@@ -117,7 +117,7 @@ def nested(**keywords: Any) -> dict[str, Any]:
     return {"type": "object", "properties": {"next": keywords}, "required": ["next"]}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("schema", "words", "names"),
     [
         (nested(**{"$ref": "#"}), ("required",), ("next",)),
@@ -132,7 +132,7 @@ def test_a_value_that_holds_another_on_every_level_has_no_end(
     assert parts_of(schema) == [Impossible((), words, names, endless=True)]
 
 
-@pytest.mark.parametrize(
+@every_case(
     "schema",
     [
         {"type": "array", "items": {"$ref": "#"}},

@@ -7,7 +7,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-import pytest
+from every_case import every_case
 
 from instrc.schema.flattening.flatten import flatten
 from instrc.schema.kinds import Equality, EqualityKeys, has_type, is_number, types_of, unique  # the equality that laws share
@@ -125,7 +125,7 @@ def intersect_all(keyword: str, values: list[Any]) -> Any:
     return law(values)
 
 
-@pytest.mark.parametrize("row", KEYWORDS.values(), ids=lambda row: row.name)
+@every_case("row", KEYWORDS.values(), ids=lambda row: row.name)
 def test_the_file_that_the_vocabulary_names_has_the_laws_of_a_keyword(row: Keyword) -> None:
     """Only references that depend on the way, what is unevaluated and what 2020-12 has no more have none."""
     if row.laws is None:
@@ -141,7 +141,7 @@ def test_an_unknown_word_has_no_laws() -> None:
     assert "x-order" not in LAWS
 
 
-@pytest.mark.parametrize(("keyword", "left", "right", "both"), ROWS)
+@every_case(("keyword", "left", "right", "both"), ROWS)
 def test_two_occurrences_say_together(keyword: str, left: Any, right: Any, both: Any) -> None:
     said = intersect(keyword, left, right)
     if both is UNSATISFIABLE or both is NO_LAW:
@@ -150,7 +150,7 @@ def test_two_occurrences_say_together(keyword: str, left: Any, right: Any, both:
         assert repr(said) == repr(both)
 
 
-@pytest.mark.parametrize(("keyword", "left", "right", "both"), ROWS)
+@every_case(("keyword", "left", "right", "both"), ROWS)
 def test_the_other_order_says_the_same(keyword: str, left: Any, right: Any, both: Any) -> None:
     said = intersect(keyword, right, left)
     if both is UNSATISFIABLE or both is NO_LAW:
@@ -195,7 +195,7 @@ def test_many_lists_of_names_are_united_at_once() -> None:
     assert intersect_all("required", [["a"], "b"]) is NO_LAW
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("value", "names"),
     [
         (None, {"null"}),
@@ -230,7 +230,7 @@ def test_booleans_are_no_numbers() -> None:
     assert not is_number("0")
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("inclusive", "exclusive", "upper", "redundant"),
     [
         (5, 5, False, "inclusive"),
@@ -247,7 +247,7 @@ def test_of_two_bounds_the_stricter_stays(inclusive: Any, exclusive: Any, upper:
     assert redundant_bound(inclusive, exclusive, upper=upper) == redundant
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("schema", "bounds"),
     [
         ({"type": "string", "minLength": 2, "maxLength": 1}, ("minLength", "maxLength")),
@@ -285,9 +285,7 @@ def test_empty_ranges_come_in_one_order_however_they_are_written() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("texts", "joined"), [(["a", "b", "a", ""], "a\nb"), (["a", 3], 3), (["a", 3, "b"], "b"), (["a\nb", "b"], "a\nb\nb")]
-)
+@every_case(("texts", "joined"), [(["a", "b", "a", ""], "a\nb"), (["a", 3], 3), (["a", 3, "b"], "b"), (["a\nb", "b"], "a\nb\nb")])
 def test_descriptions_are_joined_equal_ones_once_and_empty_ones_not_at_all(texts: list[Any], joined: Any) -> None:
     assert flatten({"allOf": [{"description": text} for text in texts]}) == {"description": joined}
 

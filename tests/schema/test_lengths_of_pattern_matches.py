@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pytest
+from every_case import every_case
 from hypothesis import given
 from hypothesis import strategies as st
 
 from instrc.schema.laws.strings import extent, without_texts  # the laws of one keyword by themselves
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("keywords", "words"),
     [
         ({"pattern": "/^a"}, ("pattern",)),  # nothing stands before the beginning of a text
@@ -31,7 +31,7 @@ def test_a_pattern_that_leaves_no_text_is_found_with_its_opponent(keywords: dict
     assert without_texts({"type": ["string", "null"], **keywords}) is None  # null satisfies it
 
 
-@pytest.mark.parametrize(
+@every_case(
     "keywords",
     [
         {},
@@ -49,7 +49,7 @@ def test_keywords_that_leave_texts_are_not_found(keywords: dict[str, Any]) -> No
     assert without_texts({"type": "string", **keywords}) is None
 
 
-@pytest.mark.parametrize("pattern", ["(", "[a", "a{2", "^a$b", "(?i)a", "*", "[a[b]", "\\1", "(" * 100, "a" * 2_000])
+@every_case("pattern", ["(", "[a", "a{2", "^a$b", "(?i)a", "*", "[a[b]", "\\1", "(" * 100, "a" * 2_000])
 def test_the_extent_of_what_is_hard_to_read_is_not_known(pattern: str) -> None:
     assert extent(pattern) is None or pattern == "a{2"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
+from every_case import every_case
 from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
@@ -163,7 +163,7 @@ READ: list[tuple[Json, Json, list[tuple[str, NoteKind]]]] = [
 ]
 
 
-@pytest.mark.parametrize(("written", "schema", "notes"), READ)
+@every_case(("written", "schema", "notes"), READ)
 def test_what_is_read_otherwise_is_noted(written: Json, schema: Json, notes: list[tuple[str, NoteKind]]) -> None:
     found = normalize(written)
     assert found.schema == schema
@@ -229,7 +229,7 @@ def test_what_is_normalised_stays_as_it_is(schema: Any) -> None:
 A_TEXT: Json = {"type": "string"}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("written", "schema"),
     [
         (

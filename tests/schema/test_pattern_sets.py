@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from every_case import every_case
 
 from instrc.schema.patterns import PATTERNS_AT_ONCE, candidates, search, with_candidates  # one expression without a schema
 
@@ -25,8 +25,8 @@ ODD = [
 MANY = [*ODD, *(f"^p{number}$" for number in range(3 * PATTERNS_AT_ONCE))]
 
 
-@pytest.mark.parametrize("patterns", [ODD, MANY], ids=["few", "many"])
-@pytest.mark.parametrize("text", TEXTS, ids=repr)
+@every_case("patterns", [ODD, MANY], ids=["few", "many"])
+@every_case("text", TEXTS, ids=repr)
 def test_a_pattern_that_is_no_candidate_is_not_found(patterns: list[str], text: str) -> None:
     likely = list(candidates(patterns, text))
     assert likely == [pattern for pattern in patterns if pattern in set(likely)]

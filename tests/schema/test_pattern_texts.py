@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from itertools import islice
 
-import pytest
+from every_case import every_case
 
 from instrc.schema.patterns import matching_texts, search, time_limit  # one expression without a schema
 
@@ -35,7 +35,7 @@ WRITTEN = [
 ]
 
 
-@pytest.mark.parametrize("pattern", WRITTEN)
+@every_case("pattern", WRITTEN)
 def test_a_pattern_that_people_write_is_found_in_what_is_made_for_it(pattern: str) -> None:
     found = list(islice(matching_texts(pattern), 3))
     assert found
@@ -43,16 +43,14 @@ def test_a_pattern_that_people_write_is_found_in_what_is_made_for_it(pattern: st
     assert len(set(found)) == len(found)
 
 
-@pytest.mark.parametrize(
-    ("pattern", "least", "most"), [(r"^\d+$", 12, None), ("^x-", 5, 5), (r"^[a-z]+$", 0, 1), (r"^.*$", 300, 300)]
-)
+@every_case(("pattern", "least", "most"), [(r"^\d+$", 12, None), ("^x-", 5, 5), (r"^[a-z]+$", 0, 1), (r"^.*$", 300, 300)])
 def test_it_is_as_long_as_it_may_be(pattern: str, least: int, most: int | None) -> None:
     text = next(matching_texts(pattern, least, most))
     assert search(pattern, text)
     assert least <= len(text) <= (most or len(text))
 
 
-@pytest.mark.parametrize("pattern", ["^(a+)+$x", "^(a|aa)+$b", "(", "[z-a]", "^(?:a{1000}){1000}$", "(" * 3000, r"a^", r"$b"])
+@every_case("pattern", ["^(a+)+$x", "^(a|aa)+$b", "(", "[z-a]", "^(?:a{1000}){1000}$", "(" * 3000, r"a^", r"$b"])
 def test_what_has_no_text_or_hides_it_too_well_gives_none(pattern: str) -> None:
     start = time.process_time()
     with time_limit():

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jsonschema_rs
-import pytest
+from every_case import every_case
 from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
@@ -149,17 +149,17 @@ NOT_IMPLIED: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("left", "right"), IMPLIED)
+@every_case(("left", "right"), IMPLIED)
 def test_what_is_said_too(left: Any, right: Any) -> None:
     assert implies(left, right)
 
 
-@pytest.mark.parametrize(("left", "right"), NOT_IMPLIED)
+@every_case(("left", "right"), NOT_IMPLIED)
 def test_what_is_not_seen_to_be_said(left: Any, right: Any) -> None:
     assert not implies(left, right)
 
 
-@pytest.mark.parametrize("step", [True, "1", None, []])
+@every_case("step", [True, "1", None, []])
 def test_a_step_that_is_no_number_is_never_implied(step: Any) -> None:
     assert not implies({"type": "integer"}, {"multipleOf": step})
 
@@ -260,13 +260,13 @@ NOT_EXCLUDED: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("left", "right"), EXCLUDED)
+@every_case(("left", "right"), EXCLUDED)
 def test_what_cannot_be_together(left: Any, right: Any) -> None:
     assert disjoint(left, right)
     assert disjoint(right, left)
 
 
-@pytest.mark.parametrize(("left", "right"), NOT_EXCLUDED)
+@every_case(("left", "right"), NOT_EXCLUDED)
 def test_what_is_not_seen_to_be_impossible(left: Any, right: Any) -> None:
     assert not disjoint(left, right)
     assert not disjoint(right, left)
@@ -299,14 +299,14 @@ def test_depth_and_shared_parts_end_the_search_without_an_answer() -> None:
     assert not disjoint(twice(40, "integer"), twice(40, "string"))
 
 
-@pytest.mark.parametrize("word", ["properties", "patternProperties", "dependentSchemas"])
+@every_case("word", ["properties", "patternProperties", "dependentSchemas"])
 def test_each_step_into_an_object_is_one_of_those_that_are_gone(word: str) -> None:
     lower, higher = (nested(lambda schema: {word: {"a": schema}}, DEPTH, {"minimum": least}) for least in (2, 3))
     assert implies(higher, lower)
     assert not implies({word: {"a": higher}}, {word: {"a": lower}})
 
 
-@pytest.mark.parametrize("word", ["items", "contains", "additionalProperties", "propertyNames"])
+@every_case("word", ["items", "contains", "additionalProperties", "propertyNames"])
 def test_each_step_into_what_an_array_or_object_holds_is_one_of_those_that_are_gone(word: str) -> None:
     lower, higher = (nested(lambda schema: {word: schema}, DEPTH, {"minimum": least}) for least in (2, 3))
     assert implies(higher, lower)
@@ -333,7 +333,7 @@ KNOWN: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("left", "right", "said", "apart"),
     [
         ({"$ref": "#/$defs/text"}, {"type": "string", "minLength": 2}, True, False),

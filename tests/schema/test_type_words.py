@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from every_case import every_case
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -52,12 +52,12 @@ WORDS: dict[str, Json] = {
 }
 
 
-@pytest.mark.parametrize("word", WORDS)
+@every_case("word", WORDS)
 def test_a_word_means_a_schema(word: str) -> None:
     assert schema_of(word) == WORDS[word]
 
 
-@pytest.mark.parametrize(
+@every_case(
     "text",
     ["", "foo", "the name of a city", "Callable[[int], str]", "List[", "a: b", "[" * 900, "list[" * 300, "x" * 5000, "(int"],
 )

@@ -9,6 +9,7 @@ import time
 from typing import Any
 
 import pytest
+from every_case import every_case
 
 from instrc.schema.validation import Violation, is_valid, validate
 from instrc.text.jsonvalue import Json
@@ -32,7 +33,7 @@ def test_no_more_violations_are_told_than_asked_for() -> None:
     assert len(validate(["x"] * 100, schema, most=3)) == 3
 
 
-@pytest.mark.parametrize("schema", [True, {}])
+@every_case("schema", [True, {}])
 def test_a_schema_that_asks_for_nothing_takes_all_json(schema: Any) -> None:
     assert validate({"a": [None, 1.5, "x"]}, schema) == ()
 
@@ -96,7 +97,7 @@ def test_the_schema_of_schemas_is_known_without_fetching(watched: list[Any]) -> 
 # Regular expressions
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("schema", "value"),
     [
         ({"pattern": "^(a+)+$"}, "a" * 5000 + "!"),
@@ -136,7 +137,7 @@ def test_names_that_patterns_take_are_not_additional_and_not_unevaluated() -> No
     assert keywords({"x-a": "b", "d": 1}, {**patterns, "unevaluatedProperties": {"type": "string"}}) == ["type"]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("schema", "left"),
     [
         ({"$ref": "#/$defs/a", "$defs": {"a": {"properties": {"a": {}}}}}, ["b", "c"]),
@@ -178,7 +179,7 @@ def test_a_format_of_a_definition_is_asserted_too() -> None:
 # Values and schemas that are none
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("value", "place"),
     [
         (float("inf"), ""),
@@ -211,7 +212,7 @@ def test_a_deep_value_and_a_deep_schema_end_in_a_verdict() -> None:
     assert keywords(value, schema) in ([], ["schema"])
 
 
-@pytest.mark.parametrize(
+@every_case(
     "schema",
     [
         {"$ref": "#"},
@@ -233,13 +234,13 @@ def test_a_deep_value_and_a_deep_schema_end_in_a_verdict() -> None:
         [],
     ],
 )
-@pytest.mark.parametrize("value", [{"a": 1}, ["a"], 5, "a"])
+@every_case("value", [{"a": 1}, ["a"], 5, "a"])
 def test_a_schema_that_is_none_never_raises(schema: Any, value: Any) -> None:
     assert all(isinstance(violation, Violation) for violation in validate(value, schema))
     assert isinstance(is_valid(value, schema), bool)
 
 
-@pytest.mark.parametrize("value", ["\ud800", ["a", "\udfff"], {"\ud800": 1}])
+@every_case("value", ["\ud800", ["a", "\udfff"], {"\ud800": 1}])
 def test_half_of_a_surrogate_pair_is_no_json(value: Any) -> None:
     assert keywords(value, {}) == ["json"]
 
@@ -294,7 +295,7 @@ def test_values_stand_in_words_as_json(schema: Json, value: Json, said: str) -> 
     assert [each.message for each in validate(value, schema)] == [said]
 
 
-@pytest.mark.parametrize("union", ["anyOf", "oneOf"])
+@every_case("union", ["anyOf", "oneOf"])
 def test_of_alternatives_the_one_that_was_meant_is_told(union: str) -> None:
     def task(tool: str, **arguments: Json) -> Json:
         return {"type": "object", "properties": {"tool": {"const": tool}, **arguments}, "required": ["tool", *arguments]}

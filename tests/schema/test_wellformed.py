@@ -6,6 +6,7 @@ import copy
 from typing import Any
 
 import pytest
+from every_case import every_case
 from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
@@ -85,7 +86,7 @@ def agrees(schema: Any) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("keyword", KEYWORDS)
+@every_case("keyword", KEYWORDS)
 def test_the_gate_is_never_kinder_than_the_meta_schema(keyword: str) -> None:
     for value in VALUES:
         for schema in ({keyword: value}, {"properties": {"x": {keyword: value}}}, {"allOf": [{keyword: value}, {"title": "t"}]}):
@@ -123,7 +124,7 @@ def test_an_ordinary_schema_needs_no_judge(monkeypatch: pytest.MonkeyPatch) -> N
     assert problems_of({"type": "string", "pattern": "^a", "nullable": True, "example": 1, "references": 3}) == ()
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("schema", "pointer", "reason"),
     [
         ({"type": "text"}, "/type", '"text" is not a type'),
@@ -152,7 +153,7 @@ def test_what_is_wrong_is_said_with_its_place(schema: Any, pointer: str, reason:
     assert (problem.pointer, problem.reason) == (pointer, reason)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("schema", "sound"),
     [
         ({"title": "t", "minLength": 3, "type": "string"}, True),
@@ -176,13 +177,13 @@ def test_several_mistakes_come_in_the_order_in_which_they_are_written() -> None:
     assert found[1].nearest[0] == "string"
 
 
-@pytest.mark.parametrize(("wrong", "meant"), [("itn", "integer"), ("int", "integer"), ("intt", "integer"), ("boool", "boolean")])
+@every_case(("wrong", "meant"), [("itn", "integer"), ("int", "integer"), ("intt", "integer"), ("boool", "boolean")])
 def test_a_short_name_of_a_type_may_be_misspelt_as_well(wrong: str, meant: str) -> None:
     (problem,) = problems_of({"type": wrong})
     assert problem.nearest[0] == meant
 
 
-@pytest.mark.parametrize(
+@every_case(
     "schema",
     [
         {"$schema": "http://json-schema.org/draft-04/schema#", "minimum": 1, "exclusiveMinimum": True, "id": "x"},
@@ -203,7 +204,7 @@ def test_other_dialects_are_understood(schema: Any) -> None:
     assert problems_of(schema) == ()
 
 
-@pytest.mark.parametrize(
+@every_case(
     "schema",
     [
         {"$schema": "http://json-schema.org/draft-04/schema#", "exclusiveMinimum": 1, "minimum": 0},
@@ -247,7 +248,7 @@ def test_a_part_that_names_its_own_draft_is_judged_by_that_draft() -> None:
     ]
 
 
-@pytest.mark.parametrize("keyword", ["items", "additionalItems", "properties", "anyOf", "dependencies", "then"])
+@every_case("keyword", ["items", "additionalItems", "properties", "anyOf", "dependencies", "then"])
 def test_a_mistake_below_any_keyword_that_holds_schemas_is_seen_at_once(keyword: str) -> None:
     def holding(schema: Any) -> Any:
         return {"properties": {"a": schema}, "dependencies": {"a": schema}, "anyOf": [schema]}.get(keyword, schema)

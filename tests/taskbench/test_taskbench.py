@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from every_case import every_case
 from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
@@ -87,7 +88,7 @@ def sound(record: Any) -> bool:
     return {(link["source"], link["target"]) for link in links} == said
 
 
-@pytest.mark.parametrize("repair", [False, True])
+@every_case("repair", [False, True])
 def test_every_plan_of_a_model_is_sound_or_has_problems(*, repair: bool) -> None:
     for record in PLANS:
         found = instrc.import_plan(record, HUGGING, repair=repair)
@@ -193,7 +194,7 @@ RESOURCE: dict[str, tuple[Any, str, bool]] = {
 }
 
 
-@pytest.mark.parametrize(("nodes", "name", "repaired"), RESOURCE.values(), ids=RESOURCE)
+@every_case(("nodes", "name", "repaired"), RESOURCE.values(), ids=RESOURCE)
 def test_each_oddity_has_a_name_or_a_listed_repair(nodes: Any, name: str, *, repaired: bool) -> None:
     found = instrc.import_plan({"task_nodes": nodes}, SMALL)
     assert name in {problem.name for problem in found.problems if problem.severity == "error"}
@@ -246,7 +247,7 @@ def named(**arguments: Any) -> list[dict[str, Any]]:
     return [{"name": name.strip("_"), "value": value} for name, value in arguments.items()]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("last", "problem"),
     [({"name": "to", "value": 7}, "wrong-argument"), ({"name": "into", "value": "Rome"}, "unknown-argument")],
 )
@@ -276,7 +277,7 @@ def test_links_order_what_arguments_do_not() -> None:
     assert instrc.export_plan(waits.plan, DAILY)["task_links"] == [link]
 
 
-@pytest.mark.parametrize("links", [{"source": "a", "target": "b"}, "a → b", 7])
+@every_case("links", [{"source": "a", "target": "b"}, "a → b", 7])
 def test_links_that_are_no_list_are_told(links: Any) -> None:
     read = instrc.import_plan({"task_nodes": [{"task": "get_news", "arguments": []}], "task_links": links}, DAILY)
     [problem] = [each for each in read.problems if each.name == "invalid-plan"]
@@ -325,7 +326,7 @@ TEMPORAL: dict[str, tuple[Any, Any, str, bool]] = {
 }
 
 
-@pytest.mark.parametrize(("nodes", "links", "name", "repaired"), TEMPORAL.values(), ids=TEMPORAL)
+@every_case(("nodes", "links", "name", "repaired"), TEMPORAL.values(), ids=TEMPORAL)
 def test_each_oddity_by_name_has_a_name_or_a_listed_repair(nodes: Any, links: Any, name: str, *, repaired: bool) -> None:
     record = {"task_nodes": nodes, "task_links": links}
     assert name in {problem.name for problem in instrc.import_plan(record, DAILY).problems}
@@ -357,7 +358,7 @@ def _hangs_together(tasks: set[str], links: set[tuple[str, str]]) -> bool:
     return met == tasks
 
 
-@pytest.mark.parametrize("name", FILES)
+@every_case("name", FILES)
 def test_sampled_plans_are_sound(name: str) -> None:
     plans = instrc.sample_plans(tools(name), 300, seed=7)
     assert plans == instrc.sample_plans(tools(name), 300, seed=7) != instrc.sample_plans(tools(name), 300, seed=8)
@@ -376,12 +377,12 @@ def test_sampled_plans_are_sound(name: str) -> None:
     assert shapes == {"single", "chain", "dag"}
 
 
-@pytest.mark.parametrize(("name", "edges"), [("taskbench-huggingface", 225), ("taskbench-multimedia", 449)])
+@every_case(("name", "edges"), [("taskbench-huggingface", 225), ("taskbench-multimedia", 449)])
 def test_an_edge_leads_where_an_output_is_an_input(name: str, edges: int) -> None:
     assert len(_bench(tools(name)).edges()) == edges
 
 
-@pytest.mark.parametrize("name", FILES)
+@every_case("name", FILES)
 def test_tools_become_activities(name: str, tmp_path: Path) -> None:
     imported = instrc.import_tools("taskbench", DATA / f"{name}.tools.json")
     assert [problem for problem in imported.problems if problem.severity == "error"] == []
@@ -397,7 +398,7 @@ def task(tool: str, name: str, after: tuple[str, ...] = (), **arguments: Any) ->
     return {"tool": tool, "id": name, "arguments": given, **({"after": list(after)} if after else {})}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("plan", "bench"),
     [
         ([task("SayIt", "a", text="hello"), task("SayIt", "b", text="<node-0>")], SMALL),
@@ -429,7 +430,7 @@ def test_a_task_that_waits_for_what_it_reads_is_exported_once() -> None:
     assert instrc.import_plan(record, DAILY).plan == [task("GetNews", "n0"), task("BookFlight", "n1", to={"from": "n0"})]
 
 
-@pytest.mark.parametrize("links", [[{}], [7], [{"source": 1, "target": []}], {}, "x", None, [{"source": "Say It"}]])
+@every_case("links", [[{}], [7], [{"source": 1, "target": []}], {}, "x", None, [{"source": "Say It"}]])
 def test_a_plan_is_exported_into_a_record_whose_links_are_none(links: Any) -> None:
     plan = [task("SayIt", "a", text="hello")]
     made = instrc.export_plan(plan, SMALL, {"id": 1, "task_nodes": [], "task_links": links})
@@ -437,7 +438,7 @@ def test_a_plan_is_exported_into_a_record_whose_links_are_none(links: Any) -> No
     assert made["task_nodes"] == [SAID]
 
 
-@pytest.mark.parametrize(
+@every_case(
     "around",
     ["```json\n{}\n```", "Here it is:\n{}", "{} I hope this helps.", "# RESULT #: {}", json.dumps],
     ids=["fenced", "words before", "words after", "its mark", "twice"],
@@ -456,7 +457,7 @@ def test_a_plan_inside_a_text_has_a_name_and_is_read_if_wished(around: Any) -> N
         assert scores.overall.unreadable == scores.overall.requests == (1 if isinstance(record, dict) else 0)
 
 
-@pytest.mark.parametrize("value", [10**5000, [[10**5000]], json.loads("[" * 500 + "]" * 500)], ids=["long", "in lists", "deep"])
+@every_case("value", [10**5000, [[10**5000]], json.loads("[" * 500 + "]" * 500)], ids=["long", "in lists", "deep"])
 def test_values_that_python_will_not_write_are_taken(value: Any) -> None:
     copied = node("Say It", "<task_nodes[0].arguments[0]>")
     for record in (
@@ -529,7 +530,7 @@ def test_a_thousand_plans_are_planned_checked_and_scored_in_a_second(count: int)
     assert len(read) == scores.overall.requests == count
 
 
-@pytest.mark.parametrize(
+@every_case(
     "text",
     [f"<node{' ' * 50_000}", f"<generated>{' ' * 50_000}", f"<node-0{'.a' * 50_000}", "<output_of_" * 5_000, "< " * 50_000],
     ids=lambda text: text[:12],
@@ -540,7 +541,7 @@ def test_hostile_texts_take_no_time(text: str) -> None:
     assert time.process_time() - start < 2
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("outputs", "schema"),
     [
         ((), {"type": "null"}),

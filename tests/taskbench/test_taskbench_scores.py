@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
-import pytest
+from every_case import every_case
 
 import instrc
 from instrc.taskbench.score import svg, table
@@ -109,7 +109,7 @@ def close(found: dict[str, float], right: dict[str, float]) -> bool:
     return found.keys() == right.keys() and all(abs(found[name] - right[name]) <= 1e-9 for name in right)
 
 
-@pytest.mark.parametrize("seed", range(300))
+@every_case("seed", range(300))
 def test_scores_equal_the_definitions(seed: int) -> None:
     draw = random.Random(seed)  # noqa: S311  -- no secrets here
     tools = TOOLS[draw.choice(list(TOOLS))]

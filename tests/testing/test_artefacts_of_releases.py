@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
+from every_case import every_case
 
 import instrc
 
@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parents[1] / "data" / "releases"
 KEPT = sorted(FOLDER.glob("*/*.json"))
 
 
-@pytest.mark.parametrize("file", KEPT, ids=lambda file: f"{file.parent.name}/{file.name}")
+@every_case("file", KEPT, ids=lambda file: f"{file.parent.name}/{file.name}")
 def test_an_artefact_of_a_release_runs_through_all_its_branches(file: Path) -> None:
     rehearsal = instrc.rehearse(file)
     ends = {None if run.outcome is None else run.outcome["status"] for run in rehearsal.runs}

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from every_case import every_case
 from hunting import examples
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
@@ -28,7 +29,7 @@ def _nested(first: str, second: str, kind: int) -> str:
     return f"repeat {{ const e = d | {STEP}; {first} }} until e.go max 3"
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("program", "branches", "ends"),
     [
         ("support-triage/triage.aug", 8, {"done", "failed"}),
@@ -57,7 +58,7 @@ def branches(program: str, given: object = None) -> tuple[set[str], dict[str, st
     return {branch for run in found.runs for branch in run.branches}, {each.branch: each.reason for each in found.missed}
 
 
-@pytest.mark.parametrize(
+@every_case(
     "member",
     [
         '{ type: "string", pattern: "^[A-Z]{2}-[0-9]{4}$" }',
@@ -79,7 +80,7 @@ def test_each_branch_of_a_when_and_none_of_them() -> None:
     assert missed == {}
 
 
-@pytest.mark.parametrize("document", [{}, {"type": "object"}, {"properties": {}}])
+@every_case("document", [{}, {"type": "object"}, {"properties": {}}])
 def test_a_tool_without_steps_has_no_choice(document: dict[str, object]) -> None:
     [run] = instrc.rehearse(document, "a letter").runs
     assert run.outcome["status"] == "done"
@@ -154,7 +155,7 @@ def test_the_command_prints_a_line_for_each_run(monkeypatch: pytest.MonkeyPatch,
     assert runs[1]["choices"] == ['step3_approve.decision = "Reject"']
 
 
-@pytest.mark.parametrize(("option", "value"), [("--id", "x"), ("--model", "sample"), ("--requests", "0"), ("--batch", "2")])
+@every_case(("option", "value"), [("--id", "x"), ("--model", "sample"), ("--requests", "0"), ("--batch", "2")])
 def test_options_that_say_nothing_here_are_refused(
     option: str, value: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -204,7 +205,7 @@ def test_a_search_that_is_cut_short_says_so_and_on_what_the_branch_depends(monke
     assert missed == {"whenContext1 branch 1": reason}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("body", "expected"),
     [
         (
@@ -218,7 +219,7 @@ def test_a_search_that_is_cut_short_says_so_and_on_what_the_branch_depends(monke
         ("try { Fail(d) } else { null }", {"tryContext1.tryContext2.step2_fail fails, which tryContext1.tryContext2 catches"}),
     ],
 )
-@pytest.mark.parametrize("otherwise", ["null", "d", '"lost"'])
+@every_case("otherwise", ["null", "d", '"lost"'])
 def test_a_failure_that_is_caught_by_a_body_without_steps_is_seen(body: str, expected: set[str], otherwise: str) -> None:
     program = f"const d = prompt | {STEP};\nconst s = try {{ {body} }} else {{ {otherwise} }};\ns | {STEP}\n"
     taken, missed = branches(program)
@@ -252,7 +253,7 @@ SEEN = "const act = Act(prompt, { plan: Plan(Search_Activity, Book_Activity) });
 OK = '{ properties: { ok: { const: true } }, required: ["ok"] }'
 
 
-@pytest.mark.parametrize(
+@every_case(
     "program",
     [
         DRAFTS + f"when all @ {{ contains: {OK} }} {{ Write(all) }} else {{ Draft(all) }}",

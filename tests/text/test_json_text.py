@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from every_case import every_case
 from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,7 +50,7 @@ def test_both_readers_find_the_same_mistakes(text: str, data: st.DataObject) -> 
     assert exact is None or equal(failure(loads, broken), exact)
 
 
-@pytest.mark.parametrize(
+@every_case(
     "text", ["NaN", "[Infinity]", "[1e999]", '"\\ud800"', "[01]", "[1.]", "[+1]", "['a']", "[1,]", '{"a":1,}', "\ufeff1", ""]
 )
 def test_what_only_resembles_json_is_refused_however_long_the_text(text: str) -> None:
@@ -86,7 +87,7 @@ def test_repeated_keys_are_noticed_with_their_places() -> None:
     assert found.value == {"a": 4, "b": {"a": 3}}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("text", "twice"),
     [
         ('{"a": 1, "b": "\\"", "c": {"a": ""}}', ()),
@@ -101,7 +102,7 @@ def test_a_key_is_written_twice_whatever_stands_beside_it(text: str, twice: tupl
     assert repeated_keys(text, loads(text)) == twice
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("pointer", "shown"),
     [
         ("", "whole"),
@@ -147,7 +148,7 @@ def test_places_that_are_looked_up_are_those_of_the_exact_reader(value: Any, ind
         assert places.place(pointer) == exact.place(pointer)
 
 
-@pytest.mark.parametrize(
+@every_case(
     "text", [' {"a" : 1, "b":[ ] ,"a": [2]} ', "[" * 3000 + "]" * 3000, '{"a":' * 700 + "1" + "}" * 700, f"[{'1' * 5000}, 7]"]
 )
 def test_places_are_those_of_the_exact_reader_in_odd_texts(text: str) -> None:
@@ -156,7 +157,7 @@ def test_places_are_those_of_the_exact_reader_in_odd_texts(text: str) -> None:
         assert places.place(pointer) == exact.place(pointer)
 
 
-@pytest.mark.parametrize("text", ["", "[1", '{"a" 1}', "[1]]", "{1: 2}", '["a', "[1,]"])
+@every_case("text", ["", "[1", '{"a" 1}', "[1]]", "{1: 2}", '["a', "[1,]"])
 def test_places_in_what_is_no_json_are_refused(text: str) -> None:
     with pytest.raises(JsonSyntaxError):
         JsonPlaces(text).place("/0")

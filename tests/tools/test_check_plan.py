@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 import pytest
+from every_case import every_case
 from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
@@ -82,7 +83,7 @@ SOUND: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("plan", SOUND.values(), ids=SOUND)
+@every_case("plan", SOUND.values(), ids=SOUND)
 def test_sound_plans_have_no_problems(plan: Any) -> None:
     assert names(plan) == []
 
@@ -166,12 +167,12 @@ FAULTY: dict[str, tuple[Any, list[tuple[str, str]]]] = {
 }
 
 
-@pytest.mark.parametrize(("plan", "expected"), FAULTY.values(), ids=FAULTY)
+@every_case(("plan", "expected"), FAULTY.values(), ids=FAULTY)
 def test_mistakes_are_named_with_their_place(plan: Any, expected: list[tuple[str, str]]) -> None:
     assert names(plan) == expected
 
 
-@pytest.mark.parametrize(("plan", "expected"), FAULTY.values(), ids=FAULTY)
+@every_case(("plan", "expected"), FAULTY.values(), ids=FAULTY)
 def test_problems_speak(plan: Any, expected: list[tuple[str, str]]) -> None:
     assert expected
     for problem in instrc.check_plan(plan, TOOLS):
@@ -242,7 +243,7 @@ def test_an_argument_has_the_schemas_of_the_patterns_that_its_name_matches() -> 
     assert names([task("a", "Find", most=2)], tools) == [("unknown-argument", "/0/arguments/most")]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("entries", "place"),
     [
         (uniform(("query", "value", "x"), ("query", "value", "y")), "/0/arguments/1"),
@@ -306,7 +307,7 @@ def test_nothing_is_raised_whatever_is_given(plan: Any, tools: Any) -> None:
         assert problem.message
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("tools", "wrong"),
     [
         (5, True),
@@ -352,7 +353,7 @@ def test_a_tool_whose_schemas_are_none_takes_what_it_is_given() -> None:
     assert names([task("a", "A", x="1", y={"from": "b.z"}), task("b", "B", q=1)], tools) == []
 
 
-@pytest.mark.parametrize("closed", [False, True], ids=["a chain", "a ring"])
+@every_case("closed", [False, True], ids=["a chain", "a ring"])
 def test_long_plans_take_time_that_grows_with_their_length(*, closed: bool) -> None:
     def seconds(length: int) -> float:
         last = 0 if closed else length
@@ -381,7 +382,7 @@ def test_tools_are_not_alike_because_they_are_activities() -> None:
 _QUERY = {"type": "object", "properties": {"query": TEXT}, "required": ["query"], "additionalProperties": False}
 
 
-@pytest.mark.parametrize(
+@every_case(
     "tool",
     [
         instrc.Tool("Find", _QUERY, "Find a thing."),
@@ -392,7 +393,7 @@ _QUERY = {"type": "object", "properties": {"query": TEXT}, "required": ["query"]
         {"type": "function", "function": {"name": "Find", "parameters": _QUERY}},
     ],
 )
-@pytest.mark.parametrize(
+@every_case(
     "among",
     [
         lambda tool: [tool, None, "x", {"name": 3}, {"function": {}}],

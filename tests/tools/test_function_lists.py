@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from every_case import every_case
 
 from instrc import Problem, Source, import_tools
 from instrc.text.jsonvalue import Json
@@ -60,13 +61,13 @@ WRAPPINGS: dict[str, tuple[str, Json]] = {
 }
 
 
-@pytest.mark.parametrize("name", WRAPPINGS)
+@every_case("name", WRAPPINGS)
 def test_a_tool_is_found_in_its_wrapping(name: str) -> None:
     kind, source = WRAPPINGS[name]
     assert only(kind, source) == VIBE
 
 
-@pytest.mark.parametrize("name", WRAPPINGS)
+@every_case("name", WRAPPINGS)
 def test_the_text_of_it_gives_the_same(name: str) -> None:
     kind, source = WRAPPINGS[name]
     assert only(kind, json.dumps(source)) == VIBE
@@ -103,7 +104,7 @@ def test_a_broken_line_is_an_error_with_its_place() -> None:
     assert (problem.name, problem.severity, problem.at.line) == ("invalid-json", "error", 2)
 
 
-@pytest.mark.parametrize("parameters", [None, {}, [], ""])
+@every_case("parameters", [None, {}, [], ""])
 def test_no_parameters_are_an_object_without_properties(parameters: Json) -> None:
     assert only("openai", [{**SAID, "parameters": parameters}]) == {
         "title": "get.weather",
@@ -113,9 +114,7 @@ def test_no_parameters_are_an_object_without_properties(parameters: Json) -> Non
     }
 
 
-@pytest.mark.parametrize(
-    "rest", [{}, {"strict": True}, {"description": "d"}, {"outputSchema": {"type": "object"}}, {"type": "function"}]
-)
+@every_case("rest", [{}, {"strict": True}, {"description": "d"}, {"outputSchema": {"type": "object"}}, {"type": "function"}])
 def test_a_name_is_enough_for_a_tool(rest: Json) -> None:
     (vibe,) = import_tools("mcp", [{"name": "ping", **rest}]).vibes
     assert vibe.document["properties"] == {}
@@ -382,9 +381,7 @@ def test_what_is_required_in_a_branch_and_nowhere_described_is_described_as_anyt
     assert imported.vibes[0].document["anyOf"][1] == {"required": ["b"], "properties": {"b": {}}}
 
 
-@pytest.mark.parametrize(
-    "schema", [{"type": "array"}, {"enum": [1]}, {"type": "object", "oneOf": [False]}, {"type": ["string", "null"]}]
-)
+@every_case("schema", [{"type": "array"}, {"enum": [1]}, {"type": "object", "oneOf": [False]}, {"type": ["string", "null"]}])
 def test_arguments_that_are_no_object_become_a_property_of_one(schema: Json) -> None:
     imported = import_tools("openai", [{"name": "f", "parameters": schema}])
     assert [problem.name for problem in imported.problems] == ["read-otherwise"]
@@ -397,17 +394,17 @@ def test_arguments_that_are_no_object_become_a_property_of_one(schema: Json) -> 
     }
 
 
-@pytest.mark.parametrize(
+@every_case(
     "key", ["name", "type", "description", "title", "parameters", "inputSchema", "required", "function", "tools", "_meta"]
 )
-@pytest.mark.parametrize("junk", [[], {}, [[]], [{}], "x", 3, None, True])
+@every_case("junk", [[], {}, [[]], [{}], "x", 3, None, True])
 def test_no_member_of_a_tool_can_break_the_reading(key: str, junk: Json) -> None:
     for kind in ("openai", "mcp", "bfcl", "anthropic"):
         import_tools(kind, [{"name": "f", key: junk}, {"parameters": {}, key: junk}, {"description": "d", key: junk}])
         import_tools(kind, {key: junk})
 
 
-@pytest.mark.parametrize("kind", ["openai", "anthropic", "mcp"])
+@every_case("kind", ["openai", "anthropic", "mcp"])
 def test_tools_of_bedrock_are_read(kind: str) -> None:
     schema = {"type": "object", "properties": {"sign": {"type": "string"}}, "required": ["sign"]}
     spec = {"name": "top_song", "description": "Get the song.", "inputSchema": {"json": schema}}
@@ -424,7 +421,7 @@ def test_no_vibe_has_a_name_that_windows_keeps_for_a_device() -> None:
     assert [vibe.name for vibe in import_tools("anthropic", tools).vibes] == ["con-tool", "nul-tool", "con-tool-2"]
 
 
-@pytest.mark.parametrize("schema", [{}, {"inputSchema": None}, {"inputSchema": []}])
+@every_case("schema", [{}, {"inputSchema": None}, {"inputSchema": []}])
 def test_a_tool_of_mcp_without_a_schema_is_told(schema: Json) -> None:
     imported = import_tools("mcp", [{"name": "now", "description": "The time.", **schema}])
     assert imported.vibes[0].document == {
@@ -439,7 +436,7 @@ def test_a_tool_of_mcp_without_a_schema_is_told(schema: Json) -> None:
     assert import_tools("openai", [{"name": "now", "description": "The time."}]).problems == ()  # there it may be left out
 
 
-@pytest.mark.parametrize(
+@every_case(
     "text",
     [
         '[{"name": "a", "inputSchema": {}, "inputSchema": {"type": "object"}}]',

@@ -10,6 +10,7 @@ from typing import Annotated, Any, get_args
 
 import pydantic
 import pytest
+from every_case import every_case
 from hypothesis import given
 from hypothesis import strategies as st
 from judges import breaches
@@ -123,7 +124,7 @@ SOURCES: dict[str, tuple[Any, str, str | None]] = {
 }
 
 
-@pytest.mark.parametrize("source", SOURCES)
+@every_case("source", SOURCES)
 def test_a_tool_is_read_from_whatever_says_what_it_is(source: str) -> None:
     value, name, description = SOURCES[source]
     tool = tool_of(value)
@@ -134,7 +135,7 @@ def test_a_tool_is_read_from_whatever_says_what_it_is(source: str) -> None:
     assert lower(value, "openai", "other").payload["function"]["name"] == "other"
 
 
-@pytest.mark.parametrize("source", [key for key, (value, *_) in SOURCES.items() if isinstance(value, dict) and value != CITY])
+@every_case("source", [key for key, (value, *_) in SOURCES.items() if isinstance(value, dict) and value != CITY])
 def test_an_import_and_a_plan_read_the_same_of_it(source: str) -> None:
     value, name, description = SOURCES[source]
     read = tool_of(value).schema
@@ -156,9 +157,7 @@ def test_a_type_inside_a_typed_dict_is_read() -> None:
     assert inner["anyOf"][0]["items"] == {"$ref": "#/$defs/Inner"}
 
 
-@pytest.mark.parametrize(
-    "value", [None, "{}", b"{}", 5, 1.5, [], [CITY], (CITY,), {1}, object(), {"a": {1}}, {1: 2}, {"a": float("nan")}]
-)
+@every_case("value", [None, "{}", b"{}", 5, 1.5, [], [CITY], (CITY,), {1}, object(), {"a": {1}}, {1: 2}, {"a": float("nan")}])
 def test_what_is_no_schema_is_a_type_error(value: Any) -> None:
     with pytest.raises(TypeError):
         lower(value)
@@ -188,7 +187,7 @@ MISTAKES: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.parametrize("mistake", MISTAKES)
+@every_case("mistake", MISTAKES)
 def test_a_tool_that_would_lose_its_schema_is_a_type_error(mistake: str) -> None:
     value, words = MISTAKES[mistake]
     for function in (lower, lambda value: lower_all([value])):
@@ -196,7 +195,7 @@ def test_a_tool_that_would_lose_its_schema_is_a_type_error(mistake: str) -> None
             function(value)
 
 
-@pytest.mark.parametrize("tool", [{"name": "w"}, {"name": "w", "parameters": None}, {"name": "w", "annotations": {"title": "W"}}])
+@every_case("tool", [{"name": "w"}, {"name": "w", "parameters": None}, {"name": "w", "annotations": {"title": "W"}}])
 def test_a_tool_may_have_no_parameters(tool: Any) -> None:
     assert lower(tool, "anthropic").payload["input_schema"]["properties"] == {}
 
@@ -229,7 +228,7 @@ INVALID = [
 ]
 
 
-@pytest.mark.parametrize("schema", INVALID, ids=str)
+@every_case("schema", INVALID, ids=str)
 def test_a_schema_that_is_none_is_told_and_not_sent(schema: Any) -> None:
     with pytest.raises(CompileError) as caught:
         lower(schema)
@@ -349,8 +348,8 @@ def test_the_literal_of_the_names_lists_all_targets() -> None:
     assert get_args(TargetName) == tuple(instrc.targets())
 
 
-@pytest.mark.parametrize("target", sorted(targets()))
-@pytest.mark.parametrize("envelope", ["openai", "bedrock", "anthropic", "gemini"])
+@every_case("target", sorted(targets()))
+@every_case("envelope", ["openai", "bedrock", "anthropic", "gemini"])
 def test_every_rule_fits_into_every_envelope(target: Any, envelope: Any) -> None:
     if target == "smolagents":
         return  # its rules are those of its own objects
@@ -447,7 +446,7 @@ def test_what_is_given_by_its_place_only_is_refused_with_its_name() -> None:
     assert keys_of(lambda city: city)[2] == ["city"]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("wrong", "told"),
     [
         ({"strict": "no"}, '`Tool.strict` takes `True` or `False`, not "no"'),
@@ -463,7 +462,7 @@ def test_a_member_of_a_tool_of_another_type_is_told(wrong: Any, told: str) -> No
         lower_all([Tool(**{"name": "find", "schema": CITY, **wrong})], "openai")
 
 
-@pytest.mark.parametrize("more", [{"error": {"code": -32601, "message": "no such method"}}, {"method": "tools/list"}])
+@every_case("more", [{"error": {"code": -32601, "message": "no such method"}}, {"method": "tools/list"}])
 def test_a_message_of_json_rpc_without_a_result_is_refused(more: dict[str, Any]) -> None:
     for lowering in (lower, lower_all):
         with pytest.raises(TypeError, match="without a `result` has no tools"):
@@ -479,7 +478,7 @@ def test_the_form_that_a_server_of_mcp_asks_for_is_a_tool_with_its_message() -> 
         assert [violation.instance for violation in found.invalid] == ["/city"]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("value", "told"),
     [
         ({"mode": "url", "url": "https://a.example", "message": "Pay.", "elicitationId": "1"}, "asks for no value"),

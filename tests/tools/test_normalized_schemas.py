@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
+from every_case import every_case
 from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
@@ -95,7 +95,7 @@ SLIPS: dict[str, tuple[Json, Json]] = {
 }
 
 
-@pytest.mark.parametrize("name", SLIPS)
+@every_case("name", SLIPS)
 def test_a_slip_is_read_as_it_was_meant(name: str) -> None:
     written, expected = SLIPS[name]
     made = normalized(written, (), of_value(None), Rules())
@@ -103,7 +103,7 @@ def test_a_slip_is_read_as_it_was_meant(name: str) -> None:
     assert list(made) == list(expected)
 
 
-@pytest.mark.parametrize("name", SLIPS)
+@every_case("name", SLIPS)
 def test_what_is_mended_needs_no_mending(name: str) -> None:
     _, expected = SLIPS[name]
     found = of_value(None)
@@ -274,7 +274,7 @@ def test_depth_and_size_have_bounds() -> None:
     ]
 
 
-@pytest.mark.parametrize("depth", [5_000, 90_000])
+@every_case("depth", [5_000, 90_000])
 def test_a_file_without_end_is_told(depth: int) -> None:
     text = '[{"name": "f", "parameters": {"type": "object", "default": ' + "[" * depth + "]" * depth + "}}]"
     (problem,) = import_tools("openai", text).problems

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from every_case import every_case
 
 from instrc import Source, import_tools
 from instrc.text.jsonvalue import Json
@@ -52,9 +53,7 @@ PARAMETERS = [
 ]
 
 
-@pytest.mark.parametrize(
-    "source", [document({"parameters": {"name": "petId"}}), document({}, parameters="none")], ids=["operation", "path"]
-)
+@every_case("source", [document({"parameters": {"name": "petId"}}), document({}, parameters="none")], ids=["operation", "path"])
 def test_parameters_that_are_no_list_are_left_out_and_told(source: Json) -> None:
     imported = import_tools("openapi", source)
     assert [problem.message for problem in imported.problems] == ["`parameters` is left out: it is not a list"]
@@ -106,7 +105,7 @@ def test_one_name_in_two_places_is_two_properties() -> None:
     assert made["properties"]["petId_query"] == {"type": "boolean", "x-in": "query", "x-name": "petId"}
 
 
-@pytest.mark.parametrize(
+@every_case(
     "schema",
     [
         {"type": "array", "items": {"type": "string"}},
@@ -242,9 +241,7 @@ paths:
     assert (problem.name, problem.at.line, problem.at.text) == ("left-out", 7, '"(("')
 
 
-@pytest.mark.parametrize(
-    "text", ["a: [", "a: &x [*x]\n", "\t", "a: !!python/object:os.system {}", "- &a [x,x]\n- &b [*a,*a]\n- [*b,*b]"]
-)
+@every_case("text", ["a: [", "a: &x [*x]\n", "\t", "a: !!python/object:os.system {}", "- &a [x,x]\n- &b [*a,*a]\n- [*b,*b]"])
 def test_yaml_that_is_none_of_ours_is_told(text: str) -> None:
     pytest.importorskip("yaml")
     imported = import_tools("openapi", Source("api.yaml", text))
@@ -255,7 +252,7 @@ def test_yaml_that_is_none_of_ours_is_told(text: str) -> None:
 BOMB = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 30))
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("text", "reason"),
     [
         ("", "it holds nothing"),
@@ -303,7 +300,7 @@ def test_hostile_yaml_is_one_problem(text: str, reason: str, tmp_path: Path) -> 
     assert imported.problems[0].at is not None
 
 
-@pytest.mark.parametrize("number", [".nan", "-.INF", "+.inf", "1.0e+999"])
+@every_case("number", [".nan", "-.INF", "+.inf", "1.0e+999"])
 def test_the_place_of_a_number_that_json_lacks_is_shown(number: str) -> None:
     (problem,) = import_tools("openapi", Source("api.yaml", f"a: 1\nb: [2, {number}]\n")).problems
     assert problem.at is not None
@@ -379,9 +376,7 @@ def test_the_mapping_of_a_discriminator_says_the_values() -> None:
     assert problems == []
 
 
-@pytest.mark.parametrize(
-    "discriminator", [{"propertyName": "kind", "mapping": {"hound": "Dog"}}, {}, "kind", {"propertyName": 1}]
-)
+@every_case("discriminator", [{"propertyName": "kind", "mapping": {"hound": "Dog"}}, {}, "kind", {"propertyName": 1}])
 def test_a_discriminator_that_no_keyword_can_say_is_told(discriminator: Json) -> None:
     branches, problems = told_apart(discriminator)
     assert branches == [{"$ref": "#/$defs/Cat"}, {"$ref": "#/$defs/Dog"}]
@@ -419,7 +414,7 @@ def alternatives(schema: Json) -> dict[str, Json]:
     }
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("said", "wanted"),
     [
         ({"propertyName": "kind", "mapping": {"cat": "#/components/schemas/Cat", "dog": "Dog"}}, {"Cat": "cat", "Dog": "dog"}),

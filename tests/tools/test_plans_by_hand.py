@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
+from every_case import every_case
 
 import instrc
 
@@ -97,17 +97,17 @@ FAULTY: dict[str, tuple[Any, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("plan", SOUND.values(), ids=SOUND)
+@every_case("plan", SOUND.values(), ids=SOUND)
 def test_a_sound_plan_is_accepted(plan: Any) -> None:
     assert instrc.check_plan(plan, TOOLS) == ()
 
 
-@pytest.mark.parametrize(("plan", "names"), FAULTY.values(), ids=FAULTY)
+@every_case(("plan", "names"), FAULTY.values(), ids=FAULTY)
 def test_each_fault_of_a_plan_is_told_and_no_other(plan: Any, names: list[str]) -> None:
     assert sorted(problem.name for problem in instrc.check_plan(plan, TOOLS)) == names
 
 
-@pytest.mark.parametrize(
+@every_case(
     "argument",
     [
         {"name": "query", "is": "valu", "text": "x"},

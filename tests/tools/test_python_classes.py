@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from every_case import every_case
 from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
@@ -65,7 +66,7 @@ def test_a_tool_its_steps_and_its_result_have_classes(tmp_path: Path, capsys: py
     assert list(found["WriteReplyResult"].model_fields) == ["text"]
 
 
-@pytest.mark.parametrize("said", ["[tool.ruff]\nline-length = 20\n", "[tool.black", "\ufeff[tool.black]\n"])
+@every_case("said", ["[tool.ruff]\nline-length = 20\n", "[tool.black", "\ufeff[tool.black]\n"])
 def test_settings_of_other_tools_change_nothing(said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     vibe = {"type": "object", "properties": {"text": {"type": "string", "description": "a text that is " + "long " * 9}}}
     before = instrc.types("Draft", vibes={"Draft": vibe})
@@ -190,7 +191,7 @@ def test_any_schema_gives_a_module_that_imports(properties: dict[str, Any]) -> N
     assert names == list(properties)
 
 
-@pytest.mark.parametrize(
+@every_case(
     "said",
     [
         {"type": "array", "minItems": 1e300},
@@ -208,7 +209,7 @@ def test_numbers_that_the_libraries_cannot_read_are_left_to_the_schema(said: Any
     assert list(found["It"].model_fields) == ["a"]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("name", "written"),
     [
         ("find_slot", "FindSlot"),
@@ -239,7 +240,7 @@ def test_a_missing_generator_is_told_with_its_extra(monkeypatch: pytest.MonkeyPa
     assert "instrc[types]" in (caught.value.problems[0].hint or "")
 
 
-@pytest.mark.parametrize("name", ["models.txt", "models.json", "models.ts"])
+@every_case("name", ["models.txt", "models.json", "models.ts"])
 def test_a_module_is_not_written_under_another_ending(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "letter.aug").write_text('@{ title: "Letter", type: "object", properties: { a: { type: "string" } } }')
     assert main(["types", str(tmp_path / "letter.aug"), "-o", str(tmp_path / name)]) == 2

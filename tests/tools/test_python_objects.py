@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any, Union
 
 import pytest
+from every_case import every_case
 
 from instrc import import_tools, lower
 
@@ -203,7 +204,7 @@ def test_other_kinds_run_nothing(folder: Path) -> None:
     assert not (folder / "touched").exists()
 
 
-@pytest.mark.parametrize(
+@every_case(
     "text",
     [
         "raise BaseException('stop')",

@@ -11,6 +11,7 @@ from contextlib import nullcontext
 from typing import Annotated, Any, Generic, Literal, NamedTuple, Optional, TypeVar, Union
 
 import pytest
+from every_case import every_case
 from pydantic import BaseModel, ConfigDict, Field, Json, NaiveDatetime, RootModel, computed_field
 from typing_extensions import NotRequired, TypedDict  # noqa: UP035  -- pydantic reads those of `typing` from Python 3.12 on only
 
@@ -176,7 +177,7 @@ INSTANCES: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("target", instrc.targets())
+@every_case("target", instrc.targets())
 def test_an_instance_is_written_for_a_provider_and_read_again(target: Any) -> None:
     for described, instance in INSTANCES:
         lowered = instrc.lower(described, target, name="it")
@@ -204,7 +205,7 @@ def test_null_that_is_no_default_stays() -> None:
     assert "left" not in instrc.encode(Node(value=1), instrc.lower(Node, "jsonschema", name="it"))
 
 
-@pytest.mark.parametrize("odd", [object(), Person, {"a": {1, 2}.__iter__()}, [[object()]], lambda: None])
+@every_case("odd", [object(), Person, {"a": {1, 2}.__iter__()}, [[object()]], lambda: None])
 def test_what_is_no_value_is_one_problem(odd: Any) -> None:
     lowered = instrc.lower(Person, "openai", name="it")
     with pytest.raises((instrc.AnswerError, Inexpressible)):
@@ -228,7 +229,7 @@ class Sound(BaseModel):
     made: Annotated[Purr | Bark, Field(discriminator="kind")]
 
 
-@pytest.mark.parametrize("target", ["openai", "gemini", "anthropic-strict"])
+@every_case("target", ["openai", "gemini", "anthropic-strict"])
 def test_a_discriminator_is_said_by_the_alternatives_and_not_lost(target: str) -> None:
     (compiled,) = instrc.compile("Sound(prompt)", vibes={"Sound": Sound})
     for given in (Sound, compiled):
@@ -250,7 +251,7 @@ class Guest(BaseModel):
     nick: str | None = "none"
 
 
-@pytest.mark.parametrize("target", instrc.targets())
+@every_case("target", instrc.targets())
 def test_what_a_model_dumps_is_expressed_where_null_is_the_default(target: str) -> None:
     lowered = instrc.lower(Guest, target, examples=[Guest(name="Ann").model_dump(), {"name": "Bob", "nick": None}])
     guest = Guest(name="Bob", host=Guest(name="Ann", age=3))

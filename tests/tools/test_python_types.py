@@ -11,6 +11,7 @@ from typing import Any, NewType, Required, TypedDict, TypeVar, cast
 import attrs
 import msgspec
 import pytest
+from every_case import every_case
 from pydantic import AliasChoices, AliasPath, BaseModel, ConfigDict, Field, TypeAdapter
 from typing_extensions import TypeAliasType
 
@@ -109,7 +110,7 @@ SPANS = [
 ]
 
 
-@pytest.mark.parametrize("target", instrc.targets())
+@every_case("target", instrc.targets())
 def test_spans_and_times_of_day_are_what_their_classes_write_and_read(target: Any) -> None:
     lowered = instrc.lower(Times, target)
     for span in SPANS:
@@ -118,9 +119,7 @@ def test_spans_and_times_of_day_are_what_their_classes_write_and_read(target: An
             assert instrc.lift(instrc.encode(given, lowered), lowered).as_model(Times) == given
 
 
-@pytest.mark.parametrize(
-    "span", ["P1W", "P1Y2M3DT4H5M6.5S", "PT1.5H", "-PT1M", "P", "PT", "P1DT", "PT1H2M3.5S4H", "p1d", "PT.5S"]
-)
+@every_case("span", ["P1W", "P1Y2M3DT4H5M6.5S", "PT1.5H", "-PT1M", "P", "PT", "P1DT", "PT1H2M3.5S4H", "p1d", "PT.5S"])
 def test_a_span_is_taken_where_pydantic_takes_it(span: str) -> None:
     try:
         wanted = TypeAdapter(dt.timedelta).validate_json(f'"{span}"')
@@ -245,7 +244,7 @@ def test_the_schema_of_a_tool_may_be_a_type_or_a_function() -> None:
     assert list(compiled["properties"]) == ["text"]
 
 
-@pytest.mark.parametrize("schema", [None, "x", 3, [Letter], object(), Letter(text="a")])
+@every_case("schema", [None, "x", 3, [Letter], object(), Letter(text="a")])
 def test_the_schema_of_a_tool_is_nothing_else(schema: Any) -> None:
     with pytest.raises(TypeError, match=r"`Tool\.schema` takes a JSON Schema, a type or a function, not "):
         instrc.lower(instrc.Tool("send", schema))

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any, get_args
 
-import pytest
 import referencing
+from every_case import every_case
 from jsonschema import Draft202012Validator
 
 import instrc
@@ -41,13 +41,13 @@ def test_the_meta_schema_is_a_schema() -> None:
     Draft202012Validator.check_schema(META)
 
 
-@pytest.mark.parametrize("path", BUILT_IN, ids=lambda path: path.name)
+@every_case("path", BUILT_IN, ids=lambda path: path.name)
 def test_every_built_in_vibe_is_without_fault(path: Path) -> None:
     assert Draft202012Validator(META).is_valid(json.loads(path.read_text(encoding="utf-8")))
     assert complaints(path) == set()
 
 
-@pytest.mark.parametrize(
+@every_case(
     "document",
     [
         *([], "x", 1, True, None, {}, {"schema": {}}, {"schema": 1}, {"schema": True}, {"schema": None}),
@@ -74,7 +74,7 @@ def test_both_agree_on_the_form_of_a_vibe(document: Any, tmp_path: Path) -> None
     assert Draft202012Validator(META).is_valid(document) == (not complaints(tmp_path / "it.vibe.json") & FORM)
 
 
-@pytest.mark.parametrize("path", PROCESSES, ids=lambda path: path.name)
+@every_case("path", PROCESSES, ids=lambda path: path.name)
 def test_every_process_of_the_examples_follows_the_schema_of_processes(path: Path) -> None:
     process = json.loads(path.read_text(encoding="utf-8"))
     assert [error.message for error in PROCESS.iter_errors(process)] == []

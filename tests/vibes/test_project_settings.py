@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from every_case import every_case
 
 from instrc import CompileError
 from instrc.engines import hosts  # its engines are those of the settings
@@ -326,7 +327,7 @@ def test_all_that_is_said_to_a_model_has_a_language_and_can_be_replaced(files: F
     assert read_settings(files("q", {"pyproject.toml": '[tool.instrc]\nprompts = "ru"'})).sentences == SENTENCES["ru"]
 
 
-@pytest.mark.parametrize("language", SENTENCES)
+@every_case("language", SENTENCES)
 def test_each_language_says_every_sentence_with_its_places(language: str) -> None:
     for name in NAMES:
         assert EN.fault_of(name, getattr(SENTENCES[language], name)) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from every_case import every_case
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,7 +11,7 @@ from instrc import CompileError
 from instrc.vibes.uri import AugUri, parse, version_of  # a reference without a registry
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("text", "expected"),
     [
         ("aug:find", AugUri(("find",))),
@@ -29,7 +30,7 @@ def test_a_reference_is_taken_apart(text: str, expected: AugUri) -> None:
     assert parse(text) == expected
 
 
-@pytest.mark.parametrize(
+@every_case(
     "text",
     [
         *("aug:..", "aug:../a", "aug:a/../../b", "aug:%2e%2e/a", "aug:a/%2E%2e", "aug:.%2e/a"),
@@ -53,7 +54,7 @@ def test_a_reference_that_could_lead_elsewhere_is_forbidden(text: str) -> None:
     assert _name(text) == "forbidden-reference"
 
 
-@pytest.mark.parametrize(
+@every_case(
     "text",
     [
         *("aug:", "aug:/", "aug://host/a", "aug:a//b", "aug:a/", "aug:a/.", "aug:./a", "aug:#x", "aug:a:", "aug::1", "aug:?1"),

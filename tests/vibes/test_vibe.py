@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from every_case import every_case
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -60,7 +61,7 @@ def test_every_part_has_its_place() -> None:
     assert vibe.place("/solution/q").text == "7"
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("data", "reason", "place"),
     [
         ("", "empty", (1, 1)),
@@ -97,7 +98,7 @@ def test_what_is_no_vibe_is_said_once_with_its_place(data: str | bytes, reason: 
     assert (problem.at.line, problem.at.column) == place
 
 
-@pytest.mark.parametrize(("data", "shown"), [('{"a": NaN}', "N"), ('{"a": 1}\n{"b": 2}', "{"), ("", "")])
+@every_case(("data", "shown"), [('{"a": NaN}', "N"), ('{"a": 1}\n{"b": 2}', "{"), ("", "")])
 def test_the_character_that_cannot_stand_there_is_shown(data: str, shown: str) -> None:
     with pytest.raises(CompileError) as caught:
         parse(data)
@@ -173,7 +174,7 @@ def test_any_bytes_are_a_vibe_or_a_problem(data: bytes) -> None:
     assert all(problem.message and problem.at for problem in problems)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("data", "name"),
     [
         ('{"instrc": 1, "schema": {}}', None),

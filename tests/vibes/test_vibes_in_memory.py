@@ -9,6 +9,7 @@ from typing import Any, TypedDict
 
 import jsonschema
 import pytest
+from every_case import every_case
 
 import instrc
 from instrc.vibes.roots import MemoryRoot
@@ -106,7 +107,7 @@ def test_a_mistake_in_memory_has_its_place() -> None:
     assert problem.at.text == '"objekt"'
 
 
-@pytest.mark.parametrize("value", [None, 5, "text", [], object()])
+@every_case("value", [None, 5, "text", [], object()])
 def test_what_has_no_schema_is_told_by_its_name(value: Any) -> None:
     with pytest.raises(instrc.CompileError) as caught:
         instrc.compile("Draft", vibes={"Draft": value})
@@ -114,7 +115,7 @@ def test_what_has_no_schema_is_told_by_its_name(value: Any) -> None:
     assert 'vibes["Draft"]' in caught.value.problems[0].message
 
 
-@pytest.mark.parametrize("name", ["", "../x", "a//b", ".x", "/a"])
+@every_case("name", ["", "../x", "a//b", ".x", "/a"])
 def test_a_name_that_no_vibe_can_have_is_told(name: str) -> None:
     with pytest.raises(instrc.CompileError) as caught:
         instrc.compile("Draft", vibes={name: SCHEMA})
@@ -147,7 +148,7 @@ TOOLS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("kind", TOOLS)
+@every_case("kind", TOOLS)
 def test_tools_of_providers_are_instructions(kind: str) -> None:
     [tool] = instrc.compile("Draft", vibes={"Draft": TOOLS[kind]})
     assert tool["type"] == "object"
@@ -209,7 +210,7 @@ def test_of_a_function_that_is_called_parameters_are_given_and_output_is_what_it
     assert step["arguments"] == {"who": "step1_ask.who"}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("tool", "output"),
     [
         ({"name": "find", "inputSchema": ASK, "outputSchema": SCHEMA}, SCHEMA),
@@ -312,7 +313,7 @@ def test_classes_and_functions_in_a_list_go_by_their_names() -> None:
     assert list(tool["properties"]) == ["text"]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("vibes", "says"),
     [
         ([Reply, Reply], r"`vibes\[1\]` must be .*, not a second `Reply`"),
@@ -327,7 +328,7 @@ def test_what_has_no_name_of_its_own_is_given_by_name(vibes: Any, says: str) -> 
         instrc.compile("Reply", vibes=vibes)
 
 
-@pytest.mark.parametrize("name", ["", " ", 5, None])
+@every_case("name", ["", " ", 5, None])
 def test_an_instruction_has_a_name(name: Any) -> None:
     with pytest.raises(TypeError, match="name"):
         instrc.instruction(name=name)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
+from every_case import every_case
 
 from instrc import Source, Span
 from instrc.compiler.lint.keywords import TOLD_OF_A_KIND, suspicious_words  # one finding without those of the others
@@ -14,12 +14,12 @@ def names(**keywords: Any) -> list[str]:
     return [problem.name for problem in suspicious_words(keywords, lambda *_, **__: ANYWHERE)]
 
 
-@pytest.mark.parametrize("listed", [["a", "b", "a"], [1, 1.0], [{"a": 1}, {"a": 1}], [None, None]])
+@every_case("listed", [["a", "b", "a"], [1, 1.0], [{"a": 1}, {"a": 1}], [None, None]])
 def test_a_value_that_an_enum_has_twice_is_told(listed: list[Any]) -> None:
     assert names(enum=listed) == ["repeated-value"]
 
 
-@pytest.mark.parametrize("listed", [["a", "b"], [1, True, "1"], [0, False, None, ""], [{"a": 1}, {"a": 2}]])
+@every_case("listed", [["a", "b"], [1, True, "1"], [0, False, None, ""], [{"a": 1}, {"a": 2}]])
 def test_different_values_are_not_told(listed: list[Any]) -> None:
     assert names(enum=listed) == []
 
@@ -31,7 +31,7 @@ def test_a_constant_without_its_format_is_told() -> None:
     assert names(format="date", const=5) == ["idle-keyword"]
 
 
-@pytest.mark.parametrize(
+@every_case(
     "keywords",
     [
         {"pattern": r"^\d{5}$", "maxLength": 4},
@@ -47,7 +47,7 @@ def test_a_pattern_that_leaves_no_text_is_told(keywords: dict[str, Any]) -> None
     assert names(type="string", **keywords) == ["impossible-schema"]
 
 
-@pytest.mark.parametrize(
+@every_case(
     "keywords",
     [
         {"pattern": r"^\d{5}$", "maxLength": 5},

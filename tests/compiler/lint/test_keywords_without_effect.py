@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from every_case import every_case
 
 from instrc import (
     CompileWarning,
@@ -32,7 +33,7 @@ def facts(schema: Any) -> list[tuple[str, str]]:
     return [(each.word, each.cause) for each in found(schema) if isinstance(each, IdleKeyword)]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("schema", "word", "cause"),
     [
         ({"type": "string", "maxItems": 3}, "maxItems", "type"),
@@ -62,7 +63,7 @@ def test_a_keyword_that_does_nothing_is_told(schema: Any, word: str, cause: str)
     assert facts({"properties": {"p": TEXT, **({} if "$schema" in schema else {"q": schema})}} | schema)[-1:] == [(word, cause)]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("schema", "dialect"),
     [
         ({"$schema": DRAFT_7, "prefixItems": [TEXT]}, "JSON Schema draft-07"),
@@ -80,7 +81,7 @@ def test_values_that_are_told_take_one_line_and_thirty_characters() -> None:
     assert problem.values == (f'"{"x" * 28}"', f'"{"x" * 28}…', '{"a":[1]}')
 
 
-@pytest.mark.parametrize(
+@every_case(
     "schema",
     [
         {"maxItems": 3},
@@ -115,7 +116,7 @@ def test_a_word_listed_in_the_settings_is_not_told() -> None:
     assert found({"type": "string", "maxItems": 3}, "maxItems") == []
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("schema", "word"),
     [
         ({"type": "integer", "default": "one"}, "default"),
@@ -132,7 +133,7 @@ def test_a_default_and_an_example_that_the_schema_refuses_are_told(schema: Any, 
     assert [each.word for each in found(schema) if isinstance(each, RefusedDefault)] == [word]
 
 
-@pytest.mark.parametrize(
+@every_case(
     "schema",
     [
         {"type": "integer", "default": 1},
@@ -191,7 +192,7 @@ def test_settings_for_vibes_that_do_not_exist_are_told(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("text", "told"),
     [
         ("Say hello to {{name}}.", ["{{name}}"]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
+from every_case import every_case
 from objects import an_object as chunk
 
 from instrc import Problem, Report
@@ -26,7 +26,7 @@ def check(document: Any, folder: Path) -> list[Problem]:
     return list(report.ordered())
 
 
-@pytest.mark.parametrize("path", PROCESSES, ids=lambda path: path.parent.parent.name + "/" + path.name)
+@every_case("path", PROCESSES, ids=lambda path: path.parent.parent.name + "/" + path.name)
 def test_what_the_compiler_writes_is_sound_as_a_vibe(path: Path, tmp_path: Path) -> None:
     assert check(loads(path.read_bytes()), tmp_path) == []
 
@@ -78,7 +78,7 @@ def test_names_of_blocks_and_keys_in_them_are_known_inside(tmp_path: Path) -> No
     assert check(process(), tmp_path) == []
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("what", "path", "problem", "hint"),
     [
         ("list", "step1_find.lists", "dangling-reference", "did you mean `step1_find.list`?"),
@@ -113,12 +113,12 @@ PICK = {"type": "object", "properties": {"id": {"type": "string", "among": "find
 CHAIN = {**chunk(llmContext1=chunk(find=ITEM), llmContext2=chunk(pick=PICK)), "inputs": {"language": {}}}
 
 
-@pytest.mark.parametrize("value", ["pick.id", {"all": ["llmContext1.find", {"const": 1}], "of": "prompt"}, ["language"]])
+@every_case("value", ["pick.id", {"all": ["llmContext1.find", {"const": 1}], "of": "prompt"}, ["language"]])
 def test_a_list_to_choose_from_and_a_value_of_a_process_without_blocks_are_followed(value: Any, tmp_path: Path) -> None:
     assert check({**CHAIN, "value": value}, tmp_path) == []
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("among", "value", "path", "problem", "hint"),
     [
         ("find.lst", "pick", "find.lst", "dangling-reference", "did you mean `find.list`?"),

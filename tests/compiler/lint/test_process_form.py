@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from every_case import every_case
 from jsonschema import Draft202012Validator
 from objects import an_object as chunk
 
@@ -136,7 +137,7 @@ def test_a_process_in_good_form_is_sound(tmp_path: Path) -> None:
     assert check(sound(), tmp_path) == []
 
 
-@pytest.mark.parametrize(("place", "value", "shown"), WRONG, ids=lambda each: "absent" if each is ... else None)
+@every_case(("place", "value", "shown"), WRONG, ids=lambda each: "absent" if each is ... else None)
 def test_a_slip_in_the_form_is_one_problem_at_its_place(place: str, value: Any, shown: str, tmp_path: Path) -> None:
     document = changed(place, value)
     [found] = check(document, tmp_path)
@@ -234,7 +235,7 @@ def test_the_meta_schema_takes_a_process_in_good_form(tmp_path: Path) -> None:
         assert META.is_valid(document), place
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("place", "value", "shown"),
     [
         (f"{WHEN}/anyOf/0/when/schema", {"type": "strng"}, '"strng"'),
@@ -260,7 +261,7 @@ def test_a_context_of_an_unknown_kind_is_told_only_beside_one_that_is_known(tmp_
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("place", "value", "shown"), WRONG, ids=lambda each: "absent" if each is ... else None)
+@every_case(("place", "value", "shown"), WRONG, ids=lambda each: "absent" if each is ... else None)
 def test_the_meta_schema_refuses_what_is_refused(place: str, value: Any, shown: str) -> None:
     document = changed(place, value)
     for written in (document, {"schema": document}):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from every_case import every_case
 
 from instrc import CompileError, Problem, Report
 from instrc.compiler.lint.programs import used_vibes  # counts its calls alone, or one finding without the others
@@ -669,7 +670,7 @@ def test_a_numbered_version_beside_a_file_without_one_is_told(check: Check) -> N
     assert check(PARAMETERS, {"other@1": PARAMETERS}, name="other@2") == []
 
 
-@pytest.mark.parametrize(
+@every_case(
     "schema",
     [
         {"type": "object", "properties": {"a": {"type": "integer", "minimum": 5, "maximum": 1}}, "required": ["a"]},

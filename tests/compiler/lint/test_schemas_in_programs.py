@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from every_case import every_case
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -208,7 +209,7 @@ def test_a_misspelt_local_name_stays_a_slip_in_a_sketch(project: Any) -> None:
     assert instrc.compile("const people = Identify(prompt); People(people)", sketch=True)
 
 
-@pytest.mark.parametrize("options", [{"batch": 0}, {"batch": -1}, {"batch": True}, {"batch": "2"}, {"naming": "snake"}])
+@every_case("options", [{"batch": 0}, {"batch": -1}, {"batch": True}, {"batch": "2"}, {"naming": "snake"}])
 def test_an_option_that_means_nothing_is_told(options: dict[str, Any]) -> None:
     with pytest.raises(instrc.SettingsError) as caught:
         instrc.compile('@{ type: "object" }', **options)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from every_case import every_case
 
 import instrc
 from instrc import Report
@@ -20,7 +20,7 @@ def warnings(text: str) -> list[tuple[str, str]]:
     return [(problem.name, problem.at.text) for problem in report.ordered() if problem.at and problem.name != "unread-result"]
 
 
-@pytest.mark.parametrize(
+@every_case(
     "text",
     [
         '"A letter" | Draft\n  «Review»',
@@ -36,7 +36,7 @@ def test_an_instruction_indented_below_a_statement_lacks_its_bar(text: str) -> N
     assert warnings(text.replace("«", "").replace("»", "")) == [("indented-statement", shown)]
 
 
-@pytest.mark.parametrize(
+@every_case(
     "text",
     [
         "Draft;\n  Review",
@@ -53,13 +53,13 @@ def test_other_lines_are_statements_as_they_stand(text: str) -> None:
     assert "indented-statement" not in dict(warnings(text))
 
 
-@pytest.mark.parametrize("text", ["Draft(«{}»)", "Draft | «{ }»", "Draft «@ {}»", 'Draft «@ ""»', "Draft(prompt, «{}»)"])
+@every_case("text", ["Draft(«{}»)", "Draft | «{ }»", "Draft «@ {}»", 'Draft «@ ""»', "Draft(prompt, «{}»)"])
 def test_empty_braces_are_told(text: str) -> None:
     shown = text.partition("«")[2].partition("»")[0]
     assert warnings(text.replace("«", "").replace("»", "")) == [("empty-braces", shown)]
 
 
-@pytest.mark.parametrize(
+@every_case(
     "text",
     ["Send_Activity(options: {})", "Draft()", "Draft | @{}"],
 )
@@ -74,7 +74,7 @@ def test_labels_of_two_calls_that_differ_by_a_letter_are_told_where_the_rarer_on
     assert warnings(text.replace("«", "").replace("»", "")) == [("similar-label", "peple")]
 
 
-@pytest.mark.parametrize(
+@every_case(
     "labels",
     [("people", "places"), ("guest", "guests"), ("item1", "item2"), ("from", "form")],
     ids=["other words", "a plural", "numbers", "short words"],
@@ -89,7 +89,7 @@ def test_labels_of_one_call_and_of_other_instructions_may_be_alike() -> None:
     assert warnings("const r = Review(prompt); Draft(people: r, peoplx: prompt)") == []
 
 
-@pytest.mark.parametrize(
+@every_case(
     "text",
     [
         'const d = Draft(prompt); when d.text is "" { Fail(d) } else { d }',
@@ -104,12 +104,12 @@ def test_a_fail_that_is_given_something_is_not_bare(text: str) -> None:
     assert warnings(text) == []
 
 
-@pytest.mark.parametrize("text", ['"A prompt" | Draft', '"Prompt" | Draft', '"Draft" | Draft', '"city" | Draft'])
+@every_case("text", ['"A prompt" | Draft', '"Prompt" | Draft', '"Draft" | Draft', '"city" | Draft'])
 def test_a_goal_that_is_no_name_of_a_value_is_a_goal(text: str) -> None:
     assert warnings(text) == []
 
 
-@pytest.mark.parametrize(("closed", "name"), [(True, "unknown-argument"), (False, "similar-label")])
+@every_case(("closed", "name"), [(True, "unknown-argument"), (False, "similar-label")])
 def test_a_label_that_is_no_input_is_told_once(closed: bool, name: str) -> None:  # noqa: FBT001  -- a parameter
     inputs = {"reply": {"type": "string"}, "urgent": {"type": "boolean"}, "output": {}}
     schema = {"type": "object", "properties": inputs, "additionalProperties": not closed}

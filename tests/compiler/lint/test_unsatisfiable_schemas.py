@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 import pytest
+from every_case import every_case
 
 from instrc import (
     CompileError,
@@ -24,7 +25,7 @@ def told(schema: Any) -> list[str]:
     return [problem.name for problem in suspicious_words(schema, lambda _pointer, **_: None)]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("schema", "words"),
     [
         (TWO | {"maxProperties": 1}, {"required", "maxProperties"}),
@@ -66,7 +67,7 @@ def test_what_leaves_nothing_is_told_with_its_words(schema: Any, words: set[str]
         assert words is None or set(problem.words) == words
 
 
-@pytest.mark.parametrize(
+@every_case(
     "schema",
     [
         {"properties": {"a": False}},
@@ -89,7 +90,7 @@ def test_what_leaves_something_or_is_written_so_is_not(schema: Any) -> None:
     assert told(schema) == []
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("schema", "names"),
     [
         ({"type": "integer", "minimum": 5, "maximum": 1}, ["empty-range"]),
@@ -102,7 +103,7 @@ def test_one_cause_is_told_once(schema: Any, names: list[str]) -> None:
     assert told({"type": "object", "properties": {"p": schema}, "required": ["p"]}) == names
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("schema", "names"),
     [
         ({"type": "object", "properties": {"next": {"$ref": "#"}}, "required": ["next"]}, ("next",)),
@@ -130,7 +131,7 @@ DRAFT = TWO | {"properties": {"a": TEXT, "b": {"type": "integer", "multipleOf": 
 OUTER = {"type": "object", "properties": {"body": {"type": "object", "maxProperties": 1}}}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("source", "place", "inside"),
     [
         ("prompt | Draft @ { maxProperties: 1 }", "maxProperties", ""),

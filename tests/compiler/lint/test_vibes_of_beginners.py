@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from every_case import every_case
 
 import instrc
 from instrc.cli import main
@@ -20,7 +21,7 @@ def only_problem(folder: Path, text: str) -> tuple[str, str]:
     return problem.name, problem.hint or ""
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("word", "expected"), [("solutoin", "`solution`"), ("inputs", "`input`"), ("answers", "begin your own part with `x-`")]
 )
 def test_a_part_of_a_record_that_nothing_reads_is_told(tmp_path: Path, word: str, expected: str) -> None:
@@ -50,14 +51,14 @@ NEARLY_JSON = [
 ]
 
 
-@pytest.mark.parametrize(("text", "way_out"), NEARLY_JSON)
+@every_case(("text", "way_out"), NEARLY_JSON)
 def test_what_is_nearly_json_is_told_how_it_becomes_json(tmp_path: Path, text: str, way_out: str) -> None:
     name, hint = only_problem(tmp_path, text)
     assert name == "invalid-vibe"
     assert way_out in hint
 
 
-@pytest.mark.parametrize(("text", "way_out"), NEARLY_JSON)
+@every_case(("text", "way_out"), NEARLY_JSON)
 def test_a_file_of_json_that_is_no_vibe_is_told_the_same(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, way_out: str
 ) -> None:
@@ -69,7 +70,7 @@ def test_a_file_of_json_that_is_no_vibe_is_told_the_same(
     assert way_out in said.partition("hint: ")[2]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("schema", "way_out"),
     [
         ('{"type": "dict"}', "`object`"),

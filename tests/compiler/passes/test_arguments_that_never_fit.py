@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from every_case import every_case
 from objects import an_object
 
 import instrc
@@ -35,7 +36,7 @@ def problems(text: str, *roots: Path) -> list[Any]:
     return report.problems
 
 
-@pytest.mark.parametrize(
+@every_case(
     "call",
     [
         "Book_Activity(seats: found.text)",
@@ -52,7 +53,7 @@ def test_a_path_to_another_kind_is_one_problem_at_its_place(call: str) -> None:
     assert "it is given what is of the type" in problem.message
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("call", "reason"),
     [
         ('Book_Activity(seats: "x")', '"x" is not of type "integer"'),
@@ -87,7 +88,7 @@ def test_a_name_of_what_is_of_another_kind_is_one_problem(before: str, given: st
     assert problem.at.text in {"seats", "names"}
 
 
-@pytest.mark.parametrize(
+@every_case(
     "program",
     [
         "each i in 3 { Book_Activity(seats: 1, name: i) }",
@@ -150,7 +151,7 @@ def test_what_may_be_null_is_left_to_the_rules_of_that() -> None:
     assert "wrong-argument" not in {each.name for each in problems("const f = Find(prompt); Book_Activity(seats: f.maybe)")}
 
 
-@pytest.mark.parametrize(
+@every_case(
     "program",
     [
         'Draft(Fail(code: "x"))',
@@ -168,7 +169,7 @@ def test_what_reads_a_fail_never_runs(program: str) -> None:
     assert "gives no value" in problem.message
 
 
-@pytest.mark.parametrize(
+@every_case(
     "program",
     [
         '{ a: Fail(code: "x"), b: Draft }',
@@ -180,8 +181,8 @@ def test_a_block_may_end_in_a_fail(program: str) -> None:
     assert problems(program) == []
 
 
-@pytest.mark.parametrize("wrong", ["Nope", "aug:nope", "round"])
-@pytest.mark.parametrize("reader", ["each e in v { Draft(e) }", "each e in v.tags { Draft(e) }", "when v.ok { Draft }"])
+@every_case("wrong", ["Nope", "aug:nope", "round"])
+@every_case("reader", ["each e in v { Draft(e) }", "each e in v.tags { Draft(e) }", "when v.ok { Draft }"])
 def test_a_name_of_what_is_not_there_is_reported_once(wrong: str, reader: str) -> None:
     [problem] = problems(f"const v = {wrong}; {reader}")
     assert problem.name in {"unknown-name", "unresolved-reference"}
@@ -192,7 +193,7 @@ def test_a_condition_on_a_member_that_is_not_there_is_that_mistake_alone() -> No
     assert problem.name == "unknown-member"
 
 
-@pytest.mark.parametrize("exported", ["input a; { x: a }", "(when prompt { Draft })"])
+@every_case("exported", ["input a; { x: a }", "(when prompt { Draft })"])
 def test_an_annotation_on_a_program_that_exports_no_step_is_shown_where_it_is_written(exported: str, tmp_path: Any) -> None:
     (tmp_path / "inner.aug").write_text(exported, encoding="utf-8")
     call = "Inner(a: Draft)" if "input" in exported else "Inner"
@@ -221,8 +222,8 @@ OF_DATES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("value", ['"tomorrow"', '"2026-02-30"'])
-@pytest.mark.parametrize(
+@every_case("value", ['"tomorrow"', '"2026-02-30"'])
+@every_case(
     "call",
     [
         "Note(«due»: {})",
@@ -249,7 +250,7 @@ def test_a_text_without_the_format_of_its_argument_is_one_problem_as_no_run_take
     assert instrc.artefacts(dated, vibes=OF_DATES, roots=[tmp_path])
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("call", "advice"),
     [
         ('Book_Activity(seats: "3")', "write `3`"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import pytest
 from documents import Block, Case, cases_of, outline
+from every_case import every_case
 
 from instrc import Artefact, CompileError, Problem, Report, Source
 from instrc.compiler.driver import check_source, compile_source, compile_vibe  # one program with its own registry and options
@@ -79,7 +79,7 @@ def _bytes(artefacts: tuple[Artefact, ...]) -> list[tuple[str, str | None, str]]
     return [(each.name, each.title, dumps(each.documents)) for each in artefacts]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.path.stem}: {case.title}")
+@every_case("case", CASES, ids=lambda case: f"{case.path.stem}: {case.title}")
 def test_a_case_comes_out_as_written(case: Case, tmp_path: Path) -> None:
     for name, text in case.vibes().items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
+from every_case import every_case
 from marked_mistakes import assert_one_problem
 from objects import an_object
 
@@ -48,7 +48,7 @@ OK = {"path": "step1_check.ok", "schema": {"const": True}}
 LOW = {"path": "step1_check.level", "schema": {"const": "low"}}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("written", "made"),
     [
         ("c.score >= 8", score(minimum=8)),
@@ -78,7 +78,7 @@ def test_a_name_of_a_literal_is_that_literal() -> None:
     assert process["$defs"]["WHEN_1"]["anyOf"][0]["when"]["schema"] == {"const": "low"}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("written", "least", "most"),
     [
         ("repeat i in 4 { Draft(i, previous) }", 4, 4),
@@ -121,7 +121,7 @@ def test_a_run_starts_with_the_first_values() -> None:
     assert done.value["who"] == "end"
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("condition", "check", "draft", "holds"),
     [
         ("c.score >= 8", {"score": 8}, {}, True),
@@ -210,18 +210,18 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("marked", "name", "advice"), MISTAKES)
+@every_case(("marked", "name", "advice"), MISTAKES)
 def test_each_mistake_is_one_problem_at_its_place(marked: str, name: str, advice: str) -> None:
     assert_one_problem(marked, name, advice, VIBES)
 
 
-@pytest.mark.parametrize("head", ["language 1;", "language 1", "// a note\nlanguage 1\n", "/* a */ language 1; /* b */"])
+@every_case("head", ["language 1;", "language 1", "// a note\nlanguage 1\n", "/* a */ language 1; /* b */"])
 def test_the_version_of_the_language_changes_no_byte(head: str) -> None:
     text = "const d = Draft(prompt); Send_Activity(d)"
     assert instrc.compile(f"{head} {text}", vibes=VIBES) == instrc.compile(text, vibes=VIBES)
 
 
-@pytest.mark.parametrize("text", ["language = Draft(prompt); Send_Activity(language)", "input language; Draft(language)"])
+@every_case("text", ["language = Draft(prompt); Send_Activity(language)", "input language; Draft(language)"])
 def test_words_stay_names(text: str) -> None:
     assert instrc.compile(text, vibes=VIBES)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
+from every_case import every_case
 from objects import an_object
 
 import instrc
@@ -132,7 +132,7 @@ def alarms(text: str, **options: Any) -> list[Any]:
     return [problem for problem in report.ordered() if problem.name == "unread-result" and problem.carried is not None]
 
 
-@pytest.mark.parametrize("marked", UNSHOWN.values(), ids=UNSHOWN)
+@every_case("marked", UNSHOWN.values(), ids=UNSHOWN)
 def test_a_person_who_decides_on_what_they_are_not_shown_is_reported_once_at_their_step(marked: str) -> None:
     text = marked.replace("«", "").replace("»", "")
     [only] = alarms(text)
@@ -150,7 +150,7 @@ def test_a_second_person_who_decides_on_a_second_activity_is_reported_too() -> N
     assert [each.at and each.at.text for each in told] == ["Approve_User(prompt)", "Sign_User(prompt)"]
 
 
-@pytest.mark.parametrize("text", [*SHOWN.values(), *NO_DECISION.values()], ids=[*SHOWN, *NO_DECISION])
+@every_case("text", [*SHOWN.values(), *NO_DECISION.values()], ids=[*SHOWN, *NO_DECISION])
 def test_nobody_is_blamed_who_is_shown_it_or_does_not_decide_on_it(text: str) -> None:
     assert [str(problem) for problem in alarms(text)] == []
 
@@ -201,7 +201,7 @@ def test_a_hundred_people_are_a_hundred_problems_in_order() -> None:
 CHECKED = "const c = Check_Activity(prompt); "
 
 
-@pytest.mark.parametrize(
+@every_case(
     "marked",
     [
         PEOPLE + "do { const m = «each n in p.names { Draft(n) }»; Queue_Activity(p) }",
@@ -214,7 +214,7 @@ def test_a_block_that_only_a_model_writes_and_nobody_reads_is_told(marked: str) 
     assert (name, place) == ("unread-result", marked.partition("«")[2].partition("»")[0])
 
 
-@pytest.mark.parametrize(
+@every_case(
     "text",
     [
         CHECKED + "do { when c.fine { Send_Activity(c) } else { Polish(c) }; Queue_Activity(c) }",

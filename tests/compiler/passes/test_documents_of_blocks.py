@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
+from every_case import every_case
 from jsonschema import Draft202012Validator
 
 import instrc
@@ -38,7 +39,7 @@ def test_a_step_does_not_repeat_the_dialect_of_its_vibe() -> None:
     assert made.documents["tool"]["properties"] == {"step1_a": A, "step2_b": B}
 
 
-@pytest.mark.parametrize("hints", [False, True])
+@every_case("hints", [False, True])
 def test_a_step_of_a_process_can_be_changed_without_others_of_its_instruction(*, hints: bool) -> None:
     text = "const a = A(prompt); const b = A(a); const s = Get_Activity(b); const t = Get_Activity(s); A(t)"
     first, second = (instrc.artefacts(text, vibes=VIBES, hints=hints, report=Report())[0].documents["process"] for _ in range(2))
@@ -76,7 +77,7 @@ def test_a_process_says_what_it_gives_where_that_is_a_member(given: str, value: 
 JUDGED = "const j = Judge(prompt); "
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("block", "value"),
     [
         (JUDGED + "when j.good { A(prompt) }", {"anyOf": [A, {"type": "null"}]}),
@@ -100,7 +101,7 @@ def test_the_result_of_a_process_kept_as_a_vibe_says_what_its_blocks_give(block:
     assert list(kept.documents["result"]["properties"].values())[-1] == value
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("tool", "bound"),
     [
         ("Search_Activity", None),
@@ -117,7 +118,7 @@ def test_what_a_program_gives_to_a_tool_of_a_plan_is_bound_by_name_else_by_numbe
     assert step["plan"]["tools"]["Search_Activity"].get("bound") == bound
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("block", "around"),
     [
         ("do { Tree(prompt) }", lambda tree: tree),
@@ -146,7 +147,7 @@ def test_steps_are_put_into_a_property_that_refers_to_itself() -> None:
     assert not any(whole.is_valid({"top": top}) for top in ({}, {"a": {}}, {"a": {"x": 1}, "child": {"child": 1}}))
 
 
-@pytest.mark.parametrize("name", ["LLM_1", "LLM_1_item1", "LLM_1_item2", "EACH_1_item2"])
+@every_case("name", ["LLM_1", "LLM_1_item1", "LLM_1_item2", "EACH_1_item2"])
 def test_a_definition_of_a_vibe_is_not_called_like_a_context_of_any_item(name: str) -> None:
     node = {"type": "object", "properties": {"next": {"$ref": f"#/$defs/{name}"}}}
     vibe = {"type": "object", "properties": {"first": {"$ref": f"#/$defs/{name}"}}, "$defs": {name: node}}
@@ -158,7 +159,7 @@ def test_a_definition_of_a_vibe_is_not_called_like_a_context_of_any_item(name: s
     assert node not in definitions.values()
 
 
-@pytest.mark.parametrize(("room", "problems"), [(0, ["unknown-member"]), (-1, [])])
+@every_case(("room", "problems"), [(0, ["unknown-member"]), (-1, [])])
 def test_the_value_of_a_block_is_looked_into_up_to_a_limit(
     room: int, problems: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from every_case import every_case
 from objects import an_object
 
 import instrc
@@ -44,14 +45,14 @@ CALLS = [
 ]
 
 
-@pytest.mark.parametrize("call", CALLS)
+@every_case("call", CALLS)
 def test_the_text_is_one_problem_where_it_is_written(call: str) -> None:
     [problem] = problems(call.replace("«D»", '"2026-13-01"'))
     assert (problem.name, problem.at.text) == ("wrong-argument", '"2026-13-01"')
     assert problem.message.endswith('does not fit: "2026-13-01" is not a "date"')
 
 
-@pytest.mark.parametrize("call", CALLS)
+@every_case("call", CALLS)
 def test_a_text_with_the_format_is_none(call: str) -> None:
     assert problems(call.replace("«D»", '"2026-12-01"')) == []
 
@@ -67,19 +68,17 @@ def test_a_literal_that_has_a_name_is_told_where_it_is_given() -> None:
     assert (problem.name, problem.at.text) == ("wrong-argument", "days")
 
 
-@pytest.mark.parametrize(
+@every_case(
     "condition",
     ['f.day is "soon"', 'f.perhaps is "soon"', 'f.day @ { const: "soon" }', 'f.day @ { enum: ["soon", "never"] }'],
 )
-@pytest.mark.parametrize("block", ["when {} {{ Draft(f) }}", "repeat {{ const f = Find(prompt); f }} until {}"])
+@every_case("block", ["when {} {{ Draft(f) }}", "repeat {{ const f = Find(prompt); f }} until {}"])
 def test_a_condition_on_a_text_that_the_format_excludes_never_holds(condition: str, block: str) -> None:
     [problem] = problems(("const f = Find(prompt); " if "when" in block else "") + block.format(condition))
     assert (problem.name, problem.at.text) == ("never-true", condition)
     assert problem.hint == '"soon" is not a "date"; write a value that is one'
 
 
-@pytest.mark.parametrize(
-    "condition", ['f.day is "2026-12-01"', 'f.day @ { enum: ["soon", "2026-12-01"] }', "f.days @ { contains: {} }"]
-)
+@every_case("condition", ['f.day is "2026-12-01"', 'f.day @ { enum: ["soon", "2026-12-01"] }', "f.days @ { contains: {} }"])
 def test_a_condition_that_the_format_admits_may_hold(condition: str) -> None:
     assert problems(f"const f = Find(prompt); when {condition} {{ Draft(f) }}") == []

@@ -6,6 +6,7 @@ The marks are around the place that is shown. What is told behind it is a part o
 from __future__ import annotations
 
 import pytest
+from every_case import every_case
 from marked_mistakes import CHECK, LETTER_VIBES, PEOPLE, TEXT, assert_one_problem, found
 from objects import an_object
 
@@ -129,12 +130,12 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("marked", "name", "advice"), MISTAKES, ids=[text for text, _, _ in MISTAKES])
+@every_case(("marked", "name", "advice"), MISTAKES, ids=[text for text, _, _ in MISTAKES])
 def test_each_is_one_problem_with_a_way_out(marked: str, name: str, advice: str) -> None:
     assert_one_problem(marked, name, advice, VIBES)
 
 
-@pytest.mark.parametrize(
+@every_case(
     "text",
     [
         "Draft;\nWrite",
@@ -175,9 +176,7 @@ Write(p, )).name
     ]
 
 
-@pytest.mark.parametrize(
-    "text", ["Broken(prompt)", "LaunchProcess(Broken)", "do { Broken }", "const b = Broken(prompt); Broken(b.text)"]
-)
+@every_case("text", ["Broken(prompt)", "LaunchProcess(Broken)", "do { Broken }", "const b = Broken(prompt); Broken(b.text)"])
 def test_a_vibe_that_refers_to_nothing_is_one_problem(text: str) -> None:
     with pytest.raises(instrc.CompileError) as caught:
         instrc.artefacts(text, vibes={"Broken": {"type": "object", "properties": {"text": {"$ref": "aug:nowhere"}}}})

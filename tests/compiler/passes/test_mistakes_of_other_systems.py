@@ -5,7 +5,7 @@ Each is tried as a statement, in the braces of a block, and as an argument; the 
 
 from __future__ import annotations
 
-import pytest
+from every_case import every_case
 from marked_mistakes import CHECK, LETTER_VIBES, PEOPLE, assert_one_problem, found
 
 PLACES = {"statement": "{}", "block": "do {{ {} }}", "argument": "Write({})"}
@@ -193,15 +193,15 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
-@pytest.mark.parametrize(("mistake", "name", "advice"), MISTAKES, ids=[text for text, _, _ in MISTAKES])
+@every_case("place", PLACES.values(), ids=PLACES)
+@every_case(("mistake", "name", "advice"), MISTAKES, ids=[text for text, _, _ in MISTAKES])
 def test_each_is_one_problem_wherever_it_is_made(mistake: str, name: str, advice: str, place: str) -> None:
     plain = mistake.replace("«", "").replace("»", "")
     read = (CHECK if "c." in plain else "") + (PEOPLE if "p." in plain or "(p" in plain else "")
     assert_one_problem(read + place.format(mistake), name, advice, LETTER_VIBES)
 
 
-@pytest.mark.parametrize(
+@every_case(
     "text",
     [
         'Draft({ tone: "a", text: "b" })',
@@ -223,9 +223,7 @@ def test_a_block_that_ends_with_a_name_that_is_a_word_shows_both_mistakes() -> N
     assert "write `each` before the `}`" in missing.hint
 
 
-@pytest.mark.parametrize(
-    "text", ["const f = Fail; Draft(f)", "do { const f = Fail; Draft(f) }", "Write(do { const f = Fail; Draft(f) })"]
-)
+@every_case("text", ["const f = Fail; Draft(f)", "do { const f = Fail; Draft(f) }", "Write(do { const f = Fail; Draft(f) })"])
 def test_an_alias_of_fail_that_is_read_is_one_problem(text: str) -> None:
     assert [problem.name for problem in found(text, LETTER_VIBES)] == ["not-a-value"]
 
@@ -239,14 +237,12 @@ def test_a_name_that_is_only_another_name_of_an_instruction_is_one_problem_howev
     assert [label.span.text for label in problem.labels] == ["Draft"]
 
 
-@pytest.mark.parametrize("place", ["{}", "Write({})"])
+@every_case("place", ["{}", "Write({})"])
 def test_a_text_with_a_placeholder_that_cannot_stand_there_is_one_problem(place: str) -> None:
     assert_one_problem(PEOPLE + place.replace("{}", '«"Hello {{ p.organizer }}"»'), "misplaced-data", "", LETTER_VIBES)
 
 
-@pytest.mark.parametrize(
-    "text", [CHECK + "when c.level is", CHECK + "when c.level is // low\n", "repeat { Draft } until round is"]
-)
+@every_case("text", [CHECK + "when c.level is", CHECK + "when c.level is // low\n", "repeat { Draft } until round is"])
 def test_a_condition_that_ends_with_the_file_says_what_is_is_followed_by(text: str) -> None:
     [problem] = found(text, LETTER_VIBES)
     assert problem.name == "bad-condition"
@@ -262,7 +258,7 @@ def test_an_equal_call_in_a_second_mixin_says_that_it_is_one_step() -> None:
     )
 
 
-@pytest.mark.parametrize("place", ["{}", "do {{ {} }}"])
+@every_case("place", ["{}", "do {{ {} }}"])
 def test_a_member_of_an_element_is_one_problem_at_the_brackets(place: str) -> None:
     assert_one_problem(PEOPLE + place.format("p.guests«[0]».name"), "indexed-value", "each NAME in PATH", LETTER_VIBES)
 

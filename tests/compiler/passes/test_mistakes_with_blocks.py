@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
+from every_case import every_case
 from marked_mistakes import CHECK, PEOPLE, TEXT, assert_one_problem, found, problems_of
 from objects import an_object
 
@@ -367,7 +367,7 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("marked", "name", "advice"), MISTAKES, ids=[text for text, _, _ in MISTAKES])
+@every_case(("marked", "name", "advice"), MISTAKES, ids=[text for text, _, _ in MISTAKES])
 def test_each_mistake_is_one_problem_at_its_place(marked: str, name: str, advice: str) -> None:
     assert_one_problem(marked, name, advice, VIBES)
 
@@ -376,7 +376,7 @@ def test_there_are_enough() -> None:
     assert len(MISTAKES) >= 60
 
 
-@pytest.mark.parametrize(
+@every_case(
     "text",
     [
         "repeat { const earlier = do { rounds }; repeat { Draft(earlier, rounds) } until round is 2 } until round is 2",
@@ -395,7 +395,7 @@ def test_what_is_right_is_not_blamed(text: str) -> None:
     assert found(text, VIBES) == []
 
 
-@pytest.mark.parametrize("line", ["return Draft(c)", "async Draft(c)", "throw Fail(c)", "do { Draft(c) } while c.ok"])
+@every_case("line", ["return Draft(c)", "async Draft(c)", "throw Fail(c)", "do { Draft(c) } while c.ok"])
 def test_a_called_program_shows_the_words_of_other_languages_in_it(line: str, tmp_path: Path) -> None:
     (tmp_path / "inner.aug").write_text(CHECK + line, encoding="utf-8")
     [problem] = problems_of("Inner", vibes=VIBES, roots=[tmp_path])
@@ -417,8 +417,8 @@ def test_another_name_of_an_instruction_that_nothing_uses_leaves_nothing_out() -
     assert problem.message == "`send` is not used"
 
 
-@pytest.mark.parametrize("place", ["{}", "do {{ {} }}", "when prompt is 1 {{ {} }}", "Write(do {{ {} }})"])
-@pytest.mark.parametrize(
+@every_case("place", ["{}", "do {{ {} }}", "when prompt is 1 {{ {} }}", "Write(do {{ {} }})"])
+@every_case(
     ("mistake", "name", "advice"),
     [
         ("«const» { tone } = Draft(prompt); Write(tone)", "missing-name", "name the whole value"),
@@ -434,14 +434,14 @@ def test_a_wrong_definition_is_the_same_mistake_in_a_block(mistake: str, name: s
     assert_one_problem(place.format(mistake), name, advice, VIBES)
 
 
-@pytest.mark.parametrize("text", ["Write(«const» d = Draft(prompt))", "Write(prompt, «let» d = Draft(prompt); d)"])
+@every_case("text", ["Write(«const» d = Draft(prompt))", "Write(prompt, «let» d = Draft(prompt); d)"])
 def test_a_definition_in_brackets_says_where_it_may_stand(text: str) -> None:
     [problem] = found(text.replace("«", "").replace("»", ""), VIBES)
     assert (problem.name, problem.at.text) == ("unexpected-text", text.partition("«")[2].partition("»")[0])
     assert "`do { const a = A(b); a }`" in problem.hint
 
 
-@pytest.mark.parametrize(
+@every_case(
     "call",
     [
         'Confirm_User(prompt, «within»: "P2D")',
@@ -454,7 +454,7 @@ def test_a_deadline_that_a_person_is_given_as_an_argument_is_told(call: str) -> 
     assert_one_problem(f"do {{ {call} }}", "deadline-as-argument", f"Confirm_User(draft) @ {{ {word}:", VIBES)
 
 
-@pytest.mark.parametrize(
+@every_case(
     "call",
     [
         'Send_Activity(prompt, within: "P2D")',
@@ -466,7 +466,7 @@ def test_a_time_that_may_be_meant_is_let_through(call: str) -> None:
     assert found(f"do {{ {call} }}", VIBES) == []
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("marked", "reason"),
     [
         ('Fail(«code»: 404, message: "none")', "404 is not of type"),
@@ -482,7 +482,7 @@ def test_what_a_fail_cannot_pass_on_is_told(marked: str, reason: str) -> None:
     assert reason in problem.message
 
 
-@pytest.mark.parametrize(
+@every_case(
     "text",
     [
         'Fail(message: null, code: "x")',

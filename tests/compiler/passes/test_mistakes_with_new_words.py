@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
+from every_case import every_case
 
 import instrc
 
@@ -156,13 +156,13 @@ SOUND = [
 ]
 
 
-@pytest.mark.parametrize(("program", "name", "hint"), MISTAKES)
+@every_case(("program", "name", "hint"), MISTAKES)
 def test_a_mistake_with_a_new_word_is_one_problem_with_its_way_out(program: str, name: str, hint: str) -> None:
     found = instrc.check(f"{program}\n", vibes=VIBES)
     assert [each.name for each in found] == [name], found
     assert hint in (found[0].hint or ""), found[0].hint
 
 
-@pytest.mark.parametrize("program", SOUND)
+@every_case("program", SOUND)
 def test_what_only_looks_like_one_is_none(program: str) -> None:
     assert not instrc.check(f"{program}\n", vibes=VIBES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from every_case import every_case
 
 import instrc
 from instrc import Report
@@ -32,7 +33,7 @@ def arguments(text: str, step: str) -> Any:
     )
 
 
-@pytest.mark.parametrize(
+@every_case(
     "body",
     [
         "each r in rounds { Mb(r.c.a) };",
@@ -61,7 +62,7 @@ def test_names_are_kept_in_the_else() -> None:
     assert arguments(text, "mb") == "r.step1_ma.a"
 
 
-@pytest.mark.parametrize("source", ["rounds", "l"])
+@every_case("source", ["rounds", "l"])
 def test_a_name_that_no_round_has_is_a_problem(source: str) -> None:
     body = f"const c = Ma(prompt); const l = do {{ rounds }}; {{ c, told: each r in {source} {{ Mb(r.d) }} }}"
     text = f'repeat {{ {body} }} until c.a is "x"'
@@ -108,7 +109,7 @@ SUMMARY = {
 }
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("marked", "way_out"),
     [
         ('repeat { const s = Sum(prompt, previous.s.«_why»); s } until s.text is "x"', "const why = do { step._why }"),
@@ -125,7 +126,7 @@ def test_a_thought_that_no_block_hands_on_is_a_problem(marked: str, way_out: str
     assert way_out in (problem.hint or "")
 
 
-@pytest.mark.parametrize(
+@every_case(
     "text",
     [
         'repeat { const s = Sum(prompt, previous.why); const why = do { s._why }; s } until s.text is "x"',

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from every_case import every_case
 from objects import an_object
 
 import instrc
@@ -21,7 +22,7 @@ VIBES = {
 ACT = "const act = Act(prompt, { plan: Plan(Search_Activity) }); "
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("marked", "name"),
     [
         ("const «Plan» = Draft; Plan", "reserved-name"),
@@ -57,19 +58,19 @@ def test_one_slip_is_one_problem(marked: str, name: str) -> None:
     assert problem.at.text == marked.partition("«")[2].partition("»")[0]
 
 
-@pytest.mark.parametrize("text", ["{ enum: [] }", '{ type: "string", pattern: "^a$", minLength: 3 }'])
+@every_case("text", ["{ enum: [] }", '{ type: "string", pattern: "^a$", minLength: 3 }'])
 def test_what_may_be_left_out_may_be_impossible_with_a_warning(text: str) -> None:
     report = Report()
     instrc.artefacts(f"Draft @ {{ properties: {{ tone: {text} }} }}", vibes=VIBES, report=report)
     assert [problem.severity for problem in report.ordered()] == ["warning"]
 
 
-@pytest.mark.parametrize("annotation", ['required: ["step1_draft"]', 'properties: { b: {} }, required: ["b"]'])
+@every_case("annotation", ['required: ["step1_draft"]', 'properties: { b: {} }, required: ["b"]'])
 def test_a_context_may_require_what_is_described(annotation: str) -> None:
     instrc.artefacts(f"Process(LLM_Context(Draft) @ {{ {annotation} }})", vibes=VIBES)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("key", "names"),
     [
         ("iteration", ["similar-property"]),
@@ -90,7 +91,7 @@ def test_a_new_property_beside_one_of_nearly_its_name_is_told(key: str, names: l
 CHECK = "const c = Check(prompt); "
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("text", "hint"),
     [
         ("Called(prompt)", "write it in the brackets of the call: `who: …`"),

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from every_case import every_case
 from marked_mistakes import problems_of
 from objects import an_object
 
@@ -123,12 +124,12 @@ def compiled(text: str) -> tuple[Any, list[str]]:
     return made, [f"{problem.name}: {problem.message}" for problem in report.problems]
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@every_case("name", PROGRAMS)
 def test_each_program_compiles_as_written(name: str) -> None:
     assert compiled(PROGRAMS[name])[1] == []
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@every_case("name", PROGRAMS)
 def test_each_program_runs_on_every_branch_that_it_can_take(name: str) -> None:
     rehearsal = instrc.rehearse(PROGRAMS[name], "Ann and Ben, on Friday", vibes=VIBES)
     assert rehearsal.sound

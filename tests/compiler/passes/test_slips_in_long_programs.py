@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from every_case import every_case
 from objects import an_object
 
 import instrc
@@ -57,7 +58,7 @@ def test_the_program_is_right() -> None:
     assert told(PROGRAM) == []
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("right", "slip", "name", "at"),
     [
         # in a block, the statement is given up, not what is around it

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from every_case import every_case
 from marked_mistakes import problems_of
 from objects import an_object
 
@@ -26,7 +26,7 @@ def names(text: str) -> list[str]:
     return [problem.name for problem in problems_of(found + text, vibes=VIBES)]
 
 
-@pytest.mark.parametrize(
+@every_case(
     "text",
     [
         f'when f.mail @ {{ type: "string" }} {{ {SEND} }}',
@@ -42,7 +42,7 @@ def test_what_a_condition_has_asked_for_is_there(text: str) -> None:
     assert names(text) == []
 
 
-@pytest.mark.parametrize(
+@every_case(
     "text",
     [
         SEND,
@@ -71,7 +71,7 @@ ALL = "const all = each i in 3 { when f.sure { Draft(i) } }; "
 TO = "Send_Activity(to: w.text)"
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("text", "told"),
     [
         (MAYBE + TO, True),

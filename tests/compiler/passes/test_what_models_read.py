@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
+from every_case import every_case
 from objects import an_object
 
 import instrc
@@ -31,7 +31,7 @@ def hints(document: Any) -> list[str]:
     return own + [hint for value in document.values() for hint in hints(value)]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("program", "described", "root"),
     [
         ("Draft", None, "Use prompt."),
@@ -44,7 +44,7 @@ def hints(document: Any) -> list[str]:
         ("Describe(Draft)", None, None),
     ],
 )
-@pytest.mark.parametrize("target", ["openai", "anthropic", "mcp"])
+@every_case("target", ["openai", "anthropic", "mcp"])
 def test_a_tool_is_described_by_its_goal_or_its_instruction_and_never_by_a_hint(
     program: str, described: str | None, root: str | None, target: str
 ) -> None:
@@ -55,7 +55,7 @@ def test_a_tool_is_described_by_its_goal_or_its_instruction_and_never_by_a_hint(
     assert (tool.get("description") or None, schema.get("description")) == (described, root)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("program", "told"),
     [
         (CHECK + "const w = when c.ok { Draft }; Describe(w)", "Use step3_when_draft (may be null)."),
@@ -78,7 +78,7 @@ def test_a_hint_says_what_may_be_null(program: str, told: str) -> None:
     assert told in hints(made.documents["process"])
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("program", "tool", "result"),
     [
         ("{ _plan: Draft, check: Check(_plan, prompt) }", "Use prompt, _plan.", "Use prompt."),
@@ -95,7 +95,7 @@ def test_a_hint_of_a_result_names_no_thought(program: str, tool: str, result: st
     assert result is None or found[-1] == result
 
 
-@pytest.mark.parametrize("hint", ["Use {paths}.", "Смотри {paths}, и снова {paths}"])
+@every_case("hint", ["Use {paths}.", "Смотри {paths}, и снова {paths}"])
 def test_paths_of_a_hint_are_renamed_and_what_is_said_of_them_is_not(hint: str, tmp_path: Any, monkeypatch: Any) -> None:
     (tmp_path / "pyproject.toml").write_text(f'[tool.instrc]\nhint = "{hint}"\n', encoding="utf-8")
     (tmp_path / "p.aug").write_text(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import unicodedata
 
-import pytest
+from every_case import every_case
 from programs import bare
 
 from instrc import Report, Source
@@ -23,12 +23,12 @@ def only(text: str) -> object:
     return statement.value
 
 
-@pytest.mark.parametrize("text", ["", " \n\t", "// nothing", "/* nothing */", "\u00a0\u2003"])
+@every_case("text", ["", " \n\t", "// nothing", "/* nothing */", "\u00a0\u2003"])
 def test_an_empty_source_is_an_empty_program(text: str) -> None:
     assert parsed(text).statements == ()
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("one", "other"),
     [
         ("A; B; C", "A B C"),
@@ -57,7 +57,7 @@ def test_two_ways_to_write_one_program(one: str, other: str) -> None:
     assert bare(parsed(one).statements) == bare(parsed(other).statements)
 
 
-@pytest.mark.parametrize("word", ["const", "let", "tool", "input", "true", "false", "null", "when", "each"])
+@every_case("word", ["const", "let", "tool", "input", "true", "false", "null", "when", "each"])
 def test_words_of_the_language_are_free_as_keys_and_labels(word: str) -> None:
     call = only(f"f({word}: 1, {{ {word}: 2 }})")
     assert isinstance(call, Call)
@@ -84,16 +84,14 @@ def test_names_are_normalised_and_their_places_are_not_shifted() -> None:
     assert binding.name.span.text == anonymous.value.callee.span.text == name
 
 
-@pytest.mark.parametrize("name", ["Найти_слот", "नमस्ते", "名前", "ñ", "ª", "x·y", "Ⅷ", "𝒳", "_", "a1"])
+@every_case("name", ["Найти_слот", "नमस्ते", "名前", "ñ", "ª", "x·y", "Ⅷ", "𝒳", "_", "a1"])
 def test_names_are_identifiers_of_any_script(name: str) -> None:
     value = only(name)
     assert isinstance(value, Name)
     assert value.text == unicodedata.normalize("NFC", name)
 
 
-@pytest.mark.parametrize(
-    "uri", ["aug:/a/b:1#frag", "aug:~branch/x", "aug:a?1", "aug:a/b@2".replace("@", "-"), "aug:a//b", "aug:найти"]
-)
+@every_case("uri", ["aug:/a/b:1#frag", "aug:~branch/x", "aug:a?1", "aug:a/b@2".replace("@", "-"), "aug:a//b", "aug:найти"])
 def test_a_reference_is_one_word(uri: str) -> None:
     call = only(f"{uri}(x)")
     assert isinstance(call, Call)
@@ -101,7 +99,7 @@ def test_a_reference_is_one_word(uri: str) -> None:
     assert call.callee.text == uri
 
 
-@pytest.mark.parametrize("end", [" ", ")", "]", "}", ",", ";", "|B", '@"x"', "(y)", "\n"])
+@every_case("end", [" ", ")", "]", "}", ",", ";", "|B", '@"x"', "(y)", "\n"])
 def test_a_reference_ends_at_white_space_or_a_sign(end: str) -> None:
     before = {")": "(", "]": "[", "}": "{ a: ", ",": "["}.get(end, "")
     after = "]" if end == "," else ""
@@ -129,7 +127,7 @@ def test_statements_alike_stay_apart_in_every_place() -> None:
     assert spans == [(f"{name}{i}", i * len(text) // 3 + at) for i in range(3) for name, at in (("a", 0), ("b", 17))]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("text", "value"),
     [
         ("0", 0),

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from every_case import every_case
 from hypothesis import given
 from hypothesis import strategies as st
 from printing import print_program
@@ -37,12 +38,12 @@ def test_there_are_cases() -> None:
     assert len(CASES) > 140
 
 
-@pytest.mark.parametrize(("text", "expected"), CASES)
+@every_case(("text", "expected"), CASES)
 def test_each_mistake_is_named_once_at_its_place(text: str, expected: list[str]) -> None:
     assert mistakes(text) == expected
 
 
-@pytest.mark.parametrize(("text", "expected"), CASES)
+@every_case(("text", "expected"), CASES)
 def test_a_mistake_does_not_spoil_its_neighbours(text: str, expected: list[str]) -> None:
     """What stands before and behind in statements of their own is read, and has no mistakes."""
     report = Report()
@@ -54,7 +55,7 @@ def test_a_mistake_does_not_spoil_its_neighbours(text: str, expected: list[str])
     assert getattr(program.statements[0], "name").text == "before"  # noqa: B009  -- an expression has none
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("text", "words"),
     [
         ("when a.b => 5 { A }", "write `>=`"),
@@ -88,7 +89,7 @@ def test_the_words_of_a_mistake_are_about_what_was_written(text: str, words: str
 SIGNS = 'const a = A({ b: B }, c) | D @ { title: "x", type: ["string"] }; a'
 
 
-@pytest.mark.parametrize(("letter", "sign"), [*zip("（）［］｛｝，；：｜＝＠│、", "()[]{},;:|=@|,", strict=True)])
+@every_case(("letter", "sign"), [*zip("（）［］｛｝，；：｜＝＠│、", "()[]{},;:|=@|,", strict=True)])
 def test_a_character_that_looks_like_a_sign_is_read_as_that(letter: str, sign: str) -> None:
     report = Report()
     program = parse(Source("wide.aug", SIGNS.replace(sign, letter, 1)), report)
@@ -126,7 +127,7 @@ def test_no_text_breaks_the_parser(text: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
+@every_case(
     ("text", "name"),
     [
         ("(" * 100_000, "too-deep"),
@@ -170,7 +171,7 @@ def test_statements_without_mistakes_are_read_around_one_with() -> None:
     assert [getattr(statement, "name").text for statement in program.statements] == ["a", "c"]  # noqa: B009  -- as above
 
 
-@pytest.mark.parametrize(
+@every_case(
     "text",
     [
         "---\nname: letter\n",

@@ -10,6 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from drawn_processes import blocks, hostile, straight
+from every_case import every_case
 
 import instrc
 from instrc import CompileError
@@ -45,7 +46,7 @@ def placed(boxes: tuple[Any, ...]) -> list[PlacedBox | PlacedNode]:
 DOCUMENTS = [*(straight(size) for size in SIZES), blocks()]
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=[*map(str, SIZES), "blocks"])
+@every_case("document", DOCUMENTS, ids=[*map(str, SIZES), "blocks"])
 def test_texts_never_lie_on_each_other(document: Any) -> None:
     texts: list[tuple[float, float, float, float]] = []
     for element in ET.fromstring(svg(picture(document))).iter("{http://www.w3.org/2000/svg}text"):  # noqa: S314  -- our own
@@ -61,7 +62,7 @@ def test_texts_never_lie_on_each_other(document: Any) -> None:
             assert right <= other_left or other_right <= left
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=[*map(str, SIZES), "blocks"])
+@every_case("document", DOCUMENTS, ids=[*map(str, SIZES), "blocks"])
 def test_lines_go_around_steps(document: Any) -> None:
     drawn = layout(picture(document))
     steps = sorted((item for item in placed(drawn.boxes) if isinstance(item, PlacedNode)), key=lambda item: item.area.y)
@@ -76,7 +77,7 @@ def test_lines_go_around_steps(document: Any) -> None:
         assert first.area.y + first.area.height <= second.area.y
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=[*map(str, SIZES), "blocks"])
+@every_case("document", DOCUMENTS, ids=[*map(str, SIZES), "blocks"])
 def test_arrows_end_at_the_edge_that_they_come_from(document: Any) -> None:
     drawn = layout(picture(document))
     areas = {item.node.id if isinstance(item, PlacedNode) else item.box.id: item.area for item in placed(drawn.boxes)}
@@ -86,7 +87,7 @@ def test_arrows_end_at_the_edge_that_they_come_from(document: Any) -> None:
         assert end == (area.x if x < area.x else area.x + area.width)
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=[*map(str, SIZES), "blocks"])
+@every_case("document", DOCUMENTS, ids=[*map(str, SIZES), "blocks"])
 def test_arrows_begin_at_the_edge_of_a_step_on_whose_side_they_go(document: Any) -> None:
     drawn = layout(picture(document))
     areas = {item.node.id: item.area for item in placed(drawn.boxes) if isinstance(item, PlacedNode)}
@@ -97,7 +98,7 @@ def test_arrows_begin_at_the_edge_of_a_step_on_whose_side_they_go(document: Any)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("document", DOCUMENTS, ids=[*map(str, SIZES), "blocks"])
+@every_case("document", DOCUMENTS, ids=[*map(str, SIZES), "blocks"])
 def test_every_step_is_in_every_format(document: Any) -> None:
     drawn = picture(document)
     keys = {node.key for node in drawn.nodes()}
@@ -106,7 +107,7 @@ def test_every_step_is_in_every_format(document: Any) -> None:
         assert all(key in text for key in keys)
 
 
-@pytest.mark.parametrize("document", [straight(20), straight(60), blocks()], ids=["20", "60", "blocks"])
+@every_case("document", [straight(20), straight(60), blocks()], ids=["20", "60", "blocks"])
 def test_lines_of_two_sources_never_lie_on_each_other(document: Any) -> None:
     drawn = layout(picture(document))
     upright = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, get_args
 
 import pytest
+from every_case import every_case
 
 from instrc.providers.codec import (  # the closed union, each case by itself
     Alternative,
@@ -66,7 +67,7 @@ def test_there_is_an_example_of_each() -> None:
     assert {type(codec) for codec in EACH} == set(get_args(SomeCodec))
 
 
-@pytest.mark.parametrize("codec", EACH, ids=named)
+@every_case("codec", EACH, ids=named)
 def test_a_codec_is_the_same_when_it_is_read_again(codec: SomeCodec) -> None:
     written = loads(dumps(to_json(codec)))
     again = codecs_of({"codec": written, "codecs": {"part": None}})
@@ -74,7 +75,7 @@ def test_a_codec_is_the_same_when_it_is_read_again(codec: SomeCodec) -> None:
     assert dumps(to_json(again.codec)) == dumps(written)
 
 
-@pytest.mark.parametrize("codec", EACH, ids=named)
+@every_case("codec", EACH, ids=named)
 def test_the_parts_of_a_codec_are_those_that_can_be_replaced(codec: SomeCodec) -> None:
     assert with_codecs(codec, lambda part: part) == codec
     assert not [*parts(with_codecs(codec, lambda _: None))]
@@ -87,7 +88,7 @@ def test_what_leads_to_codecs_that_change_nothing_is_dropped() -> None:
     assert prune(RefCodec("same"), {"same": something}) == (RefCodec("same"), {"same": something})
 
 
-@pytest.mark.parametrize(
+@every_case(
     "damaged",
     [
         {"as": "strange"},

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from every_case import every_case
 from objects import closed
 
 from instrc import CompileError, Inexpressible, encode, lift, lower, lower_all, targets
@@ -15,7 +16,7 @@ from instrc.schema.validation import DefinitionsValidator
 from instrc.text.jsontext import dumps, loads
 
 
-@pytest.mark.parametrize("target", ["mistral", "vllm", "smolagents", "openai", "gemini", "gigachat"])
+@every_case("target", ["mistral", "vllm", "smolagents", "openai", "gemini", "gigachat"])
 def test_values_are_read_by_the_pattern_that_their_keys_match(target: str) -> None:
     strange: Any = {"type": "object", "properties": {'quo"te': {"enum": [[1], {"a": 1}]}}, "required": ['quo"te']}
     schema = {
@@ -55,13 +56,13 @@ NESTED: Any = {
 """Unions in unions, and maps whose entries are of two kinds, both without end."""
 
 
-@pytest.mark.parametrize("target", targets())
+@every_case("target", targets())
 def test_a_map_of_unions_in_unions_is_at_most_twice_as_large_as_payload_and_schema(target: str) -> None:
     result = lower(NESTED, target)
     assert len(dumps(result.map)) <= 2 * (len(dumps(result.payload)) + len(dumps(NESTED)))
 
 
-@pytest.mark.parametrize("target", targets())
+@every_case("target", targets())
 def test_parts_that_a_map_says_once_are_read_wherever_they_stand(target: str) -> None:
     result = lower(NESTED, target)
     left: Any = {"left": [{"xa": "leaf", "b": [1]}, {"left": 1, "right": ["leaf", {"left": "leaf", "$size": 2}]}]}
@@ -135,7 +136,7 @@ def test_what_has_no_words_deep_inside_unions_is_tried_once_at_each_level(asked:
     assert 0 < questions(8) <= 5 * questions(4)
 
 
-@pytest.mark.parametrize("target", ["gemini", "anthropic-strict"])
+@every_case("target", ["gemini", "anthropic-strict"])
 def test_a_value_that_no_alternative_takes_is_read_by_the_first_of_its_type(target: str) -> None:
     days = closed(**{"day of week": {"type": "integer"}, "days": {"type": "integer"}})
     result = lower(closed(when={"anyOf": [{"type": "string"}, days]}), target)
@@ -159,7 +160,7 @@ def test_definitions_that_are_too_many_to_be_kept_are_written_as_text() -> None:
     assert all(isinstance(schema, dict) for schema in definitions.values())
 
 
-@pytest.mark.parametrize("target", ["anthropic", "gemini", "bedrock"])
+@every_case("target", ["anthropic", "gemini", "bedrock"])
 def test_a_key_that_is_what_another_is_sent_as_is_told_from_it(target: str) -> None:
     result = lower({"type": "object", "properties": {"$a b": {"type": "integer"}}, "required": ["$a b"]}, target)
     sent: Any = next(iter(result.schema["properties"]))
@@ -170,7 +171,7 @@ def test_a_key_that_is_what_another_is_sent_as_is_told_from_it(target: str) -> N
     assert lift(answer, result.map).value == value
 
 
-@pytest.mark.parametrize("value", [None, {"k": "a"}, [1], ["x"], [], 5])
+@every_case("value", [None, {"k": "a"}, [1], ["x"], [], 5])
 def test_null_among_objects_and_lists_is_a_choice_like_the_others(value: Any) -> None:
     texts, numbers = ({"type": "array", "items": {"type": kind}} for kind in ("string", "integer"))
     item = {"anyOf": [{"type": "null"}, {"type": "object", "properties": {"k": {"const": "a"}}}, numbers, texts, {"const": 5}]}
@@ -179,7 +180,7 @@ def test_null_among_objects_and_lists_is_a_choice_like_the_others(value: Any) ->
     assert lift(answer, result.map).value == {"all": [value]}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("value", "sent"),
     [
         (None, {"choice": "null"}),
@@ -221,13 +222,13 @@ def test_a_map_of_several_tools_is_asked_for_one_by_a_name_that_it_has() -> None
     assert "`three`" in raised.value.problems[0].message
 
 
-@pytest.mark.parametrize("record", [{}, {"a": 1}])
+@every_case("record", [{}, {"a": 1}])
 def test_what_is_no_map_at_all_is_refused(record: Any) -> None:
     with pytest.raises(CompileError, match="this is not a reverse map: the member `instrc` is missing"):
         lift("{}", record)
 
 
-@pytest.mark.parametrize("version", [0, 2, "1", True, None])
+@every_case("version", [0, 2, "1", True, None])
 def test_a_map_of_another_version_is_refused(version: Any) -> None:
     record = lower({"type": "object"}, "openai").map | {"instrc": version}
     with pytest.raises(CompileError, match=f"it is of version `{version}`, and this program reads 1"):
@@ -246,7 +247,7 @@ def test_a_map_whose_message_is_no_message_is_refused() -> None:
             lift("{}", {"instrc": 1, "schema": {"type": "object"}, "codec": None, "result": result})
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("changed", "reason"),
     [
         ({"codec": ...}, "Object missing required field `codec`"),
@@ -271,7 +272,7 @@ def test_a_target_of_ones_own_may_have_any_name() -> None:
     assert lift({"a": None}, lowered.map).output == {}
 
 
-@pytest.mark.parametrize(
+@every_case(
     "codec",
     [
         {"as": "pairs", "by": [{"codec": None}]},
@@ -289,16 +290,14 @@ def test_a_map_in_which_a_codec_is_damaged_is_refused(codec: Any) -> None:
     assert [problem.name for problem in caught.value.problems] == ["unreadable-map"]
 
 
-@pytest.mark.parametrize(
-    ("sent", "meant"), [("<null>", None), ("<<null>>", "<null>"), ("<<<null>>>", "<<null>>"), ("null", "null")]
-)
+@every_case(("sent", "meant"), [("<null>", None), ("<<null>>", "<null>"), ("<<<null>>>", "<<null>>"), ("null", "null")])
 def test_a_text_that_is_spelled_like_the_word_for_null_has_one_pair_of_brackets_more(sent: str, meant: str | None) -> None:
     lowered = lower({"type": "object", "properties": {"a": {"type": ["string", "null"]}}}, "gemini", name="note")
     assert lift({"a": sent}, lowered.map).value == {"a": meant}
     assert lift({"a": None}, lowered.map).value == {}
 
 
-@pytest.mark.parametrize(("key", "schema"), [("a", "own"), ("x-a", "pattern"), ("other", "rest")])
+@every_case(("key", "schema"), [("a", "own"), ("x-a", "pattern"), ("other", "rest")])
 def test_a_key_is_read_by_the_schemas_that_speak_of_it(key: str, schema: str) -> None:
     node: Any = {
         "properties": {"a": {"title": "own"}},

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
+from every_case import every_case
 from objects import closed
 
 from instrc import CompileError, encode, lift, lower, lower_all, targets
@@ -33,14 +34,14 @@ LOOKALIKES = [
 ]
 
 
-@pytest.mark.parametrize(("schema", "value"), LOOKALIKES)
+@every_case(("schema", "value"), LOOKALIKES)
 def test_arguments_that_look_like_an_envelope_are_arguments(schema: Any, value: Any) -> None:
     for target in ("openai", "mcp", "ollama"):
         lifted = lift(value, lower(schema, target).map)
         assert (lifted.status, lifted.value if lifted.calls else None) == ("ok", value)
 
 
-@pytest.mark.parametrize(("schema", "value"), LOOKALIKES)
+@every_case(("schema", "value"), LOOKALIKES)
 def test_the_same_arguments_in_an_envelope_are_found_there(schema: Any, value: Any) -> None:
     call = {"type": "tool_use", "id": "c", "name": "tool", "input": value}
     lifted = lift({"role": "assistant", "content": [call], "stop_reason": "tool_use"}, lower(schema, "anthropic").map)
@@ -77,7 +78,7 @@ def test_an_error_of_the_provider_is_no_value_of_an_open_tool() -> None:
 # Repairs
 
 
-@pytest.mark.parametrize("target", targets())
+@every_case("target", targets())
 def test_a_listed_word_in_another_case_is_repaired_on_every_target_with_its_place(target: str) -> None:
     schema = closed(mode={"enum": ["Fast", "Slow"]}, rows={"type": "array", "items": {"type": "string", "enum": ["A/b", "C"]}})
     record = lower(schema, target).map
@@ -132,7 +133,7 @@ for _ in range(80):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
+@every_case(
     "answer",
     [
         Nothing(),
@@ -228,7 +229,7 @@ def test_what_is_easily_taken_for_a_map_is_refused_with_what_to_give(given: Any,
 GOOD_MAP = lower(closed(a={"enum": ["x"]}, b={"type": "object"}), "openai").map
 
 
-@pytest.mark.parametrize(
+@every_case(
     "damaged",
     [None, 5, "x", [], {}, object(), {"tools": []}, {"instrc": 1}, {"instrc": True, "schema": {}}, {"instrc": 2, "schema": {}}]
     + [{"instrc": 1, "tools": 5}, {"instrc": 1, "tools": {1: {"schema": {}}}}, {"_meta": {"dev.instrc/map": 5}}, Liar()]
@@ -257,8 +258,8 @@ def test_a_pattern_in_a_map_cannot_make_an_answer_take_long() -> None:
     assert lift({"a": "a" * 60 + "!"}, record).status == "invalid"
 
 
-@pytest.mark.parametrize("carried", [False, True], ids=["a map", "a map in _meta"])
-@pytest.mark.parametrize(
+@every_case("carried", [False, True], ids=["a map", "a map in _meta"])
+@every_case(
     "schema",
     [
         {"$ref": "file:///etc/passwd"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
+from every_case import every_case
 from weather import AI, CALL, OSLO, TEXT, WEATHER
 
 from instrc import lift, lower, lower_all
@@ -288,21 +288,21 @@ def events(pieces: list[Any], before: str = "") -> str:
     return before + "".join(f"data: {json.dumps(piece)}\n\n" for piece in pieces)
 
 
-@pytest.mark.parametrize("name", CALLS)
+@every_case("name", CALLS)
 def test_a_call_of_a_server_is_read(name: str) -> None:
     for answer in (CALLS[name], json.dumps(CALLS[name])):
         lifted = lift(answer, TOOLS)
         assert (lifted.status, lifted.call.name, lifted.value) == ("ok", "tool", OSLO), lifted
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@every_case("name", TEXTS)
 def test_a_text_of_a_server_is_read(name: str) -> None:
     for answer in (TEXTS[name], json.dumps(TEXTS[name])):
         lifted = lift(answer, ONE)
         assert (lifted.status, lifted.value) == ("ok", OSLO), lifted
 
 
-@pytest.mark.parametrize("name", STREAMS)
+@every_case("name", STREAMS)
 def test_the_pieces_of_a_server_are_put_together(name: str) -> None:
     pieces = STREAMS[name]
     waiting = ": OPENROUTER PROCESSING\n\n" * 5
@@ -311,7 +311,7 @@ def test_the_pieces_of_a_server_are_put_together(name: str) -> None:
         assert (lifted.status, lifted.value) == ("ok", OSLO), lifted
 
 
-@pytest.mark.parametrize("name", STREAMS)
+@every_case("name", STREAMS)
 def test_pieces_without_the_last_are_an_answer_that_was_cut_off(name: str) -> None:
     for record in (ONE, TOOLS):
         assert lift(STREAMS[name][:-1], record).status == "cut"
@@ -357,7 +357,7 @@ OTHERS: dict[str, list[Any]] = {
 }
 
 
-@pytest.mark.parametrize(("status", "answer"), [(status, answer) for status, answers in OTHERS.items() for answer in answers])
+@every_case(("status", "answer"), [(status, answer) for status, answers in OTHERS.items() for answer in answers])
 def test_the_end_of_a_server_is_told_in_its_word(status: str, answer: Any) -> None:
     anything = lower({"type": "object"}, "vllm", "anything").map  # takes every envelope for a value
     for record in (ONE, anything):

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from every_case import every_case
 
 from instrc import lift, lower, targets
 
@@ -21,8 +22,8 @@ CALLS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("target", targets())
-@pytest.mark.parametrize("written", CUSTOM)
+@every_case("target", targets())
+@every_case("written", CUSTOM)
 def test_a_custom_tool_is_one_text_with_its_grammar_in_words(written: str, target: str) -> None:
     lowered = lower(CUSTOM[written], target)
     assert "start: /[a-z]+ = [0-9]+/" in json.dumps(lowered.payload)
@@ -58,7 +59,7 @@ IN_TEXT = (
 )
 
 
-@pytest.mark.parametrize("text", IN_TEXT)
+@every_case("text", IN_TEXT)
 def test_marks_around_calls_are_no_words(text: str) -> None:
     found = lift({"role": "assistant", "content": f"Hi. {text}"}, ONE)
     assert (found.status, found.values, found.text) == ("ok", [{"n": 1}], "Hi.")
@@ -79,7 +80,7 @@ def test_a_paused_turn_goes_on() -> None:
     assert "the turn goes on" in str(found.problems[0])
 
 
-@pytest.mark.parametrize("target", ["openai", "anthropic-strict", "gemini", "vllm", "mcp"])
+@every_case("target", ["openai", "anthropic-strict", "gemini", "vllm", "mcp"])
 def test_a_key_that_is_written_twice_is_told_in_pairs_and_in_text(target: str) -> None:
     lowered = lower(
         {"type": "object", "properties": {"m": {"type": "object", "additionalProperties": {"type": "integer"}}}}, target

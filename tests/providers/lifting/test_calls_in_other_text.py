@@ -6,7 +6,7 @@ import json
 from time import process_time
 from typing import Any
 
-import pytest
+from every_case import every_case
 from weather import WEATHER
 
 from instrc import lift, lower, lower_all
@@ -61,7 +61,7 @@ def chat(text: str) -> Any:
     return {"choices": [{"message": {"role": "assistant", "content": text, "tool_calls": []}, "finish_reason": "stop"}]}
 
 
-@pytest.mark.parametrize("form", TEXTS)
+@every_case("form", TEXTS)
 def test_a_call_is_found_however_a_model_writes_it(form: str) -> None:
     for tools in (lower_all([("weather", WEATHER), ("time", TIME)], "vllm").map, lower(WEATHER, "vllm", "weather").map):
         for answer in (TEXTS[form], chat(TEXTS[form])):
@@ -69,7 +69,7 @@ def test_a_call_is_found_however_a_model_writes_it(form: str) -> None:
             assert (lifted.status, lifted.call.name, lifted.value) == ("ok", "weather", {"city": "Oslo", "days": 2}), lifted
 
 
-@pytest.mark.parametrize(
+@every_case(
     "text",
     [
         f"other{HERE}",
@@ -93,23 +93,19 @@ def test_what_only_resembles_such_a_call_is_none(text: str) -> None:
     assert lifted.status == "empty", lifted
 
 
-@pytest.mark.parametrize(
-    "text", ["{“city”: “the “old” Oslo”, “days”: 2}", "{‘city’: ‘Ann’s’, ‘days’: 2}", "{“city”: “Oslo”, “days”: 2"]
-)
+@every_case("text", ["{“city”: “the “old” Oslo”, “days”: 2}", "{‘city’: ‘Ann’s’, ‘days’: 2}", "{“city”: “Oslo”, “days”: 2"])
 def test_quotes_of_print_that_may_be_read_in_two_ways_are_not_read(text: str) -> None:
     assert not lift(text, lower(WEATHER, "vllm", "weather").map).ok
 
 
-@pytest.mark.parametrize(
-    "text", [PRINTED, f"```json\n{PRINTED}\n```", f"So:\n```\n{PRINTED}\n```\nDone.", "weather({city: “Oslo”, days: 2})"]
-)
+@every_case("text", [PRINTED, f"```json\n{PRINTED}\n```", f"So:\n```\n{PRINTED}\n```\nDone.", "weather({city: “Oslo”, days: 2})"])
 def test_text_that_is_no_json_is_told(text: str) -> None:
     lifted = lift(chat(text), lower(WEATHER, "vllm", "weather").map)
     assert lifted.ok
     assert "loose-json" in {repair.what for repair in lifted.call.repairs}
 
 
-@pytest.mark.parametrize(
+@every_case(
     "text", ["So:\n```json\n{'city': 'Oslo', 'days': 2}\n```", 'So:\n```json\n{"city": "Rome", "city": "Oslo", "days": 2}\n```']
 )
 def test_slips_of_a_value_in_a_fence_are_told(text: str) -> None:
@@ -118,7 +114,7 @@ def test_slips_of_a_value_in_a_fence_are_told(text: str) -> None:
     assert lifted.call.repairs
 
 
-@pytest.mark.parametrize(
+@every_case(
     "text",
     [
         "<weather><city>Rome</city><city>Oslo</city><days>2</days></weather>",
@@ -133,8 +129,8 @@ def test_an_argument_that_is_given_twice_is_told(text: str) -> None:
     assert ("repeated-key", "city") in {(repair.what, repair.key) for repair in lifted.call.repairs}
 
 
-@pytest.mark.parametrize("target", ["openai", "openai-responses", "vllm"])
-@pytest.mark.parametrize("name", ["multi_tool_use.parallel", "functions.multi_tool_use.parallel", "multi_tool_use_parallel"])
+@every_case("target", ["openai", "openai-responses", "vllm"])
+@every_case("name", ["multi_tool_use.parallel", "functions.multi_tool_use.parallel", "multi_tool_use_parallel"])
 def test_several_calls_below_one_are_several_calls(target: str, name: str) -> None:
     uses = {"tool_uses": [*USES["tool_uses"], {"recipient_name": "functions.time", "parameters": {"zone": "CET"}}]}
     call = {"type": "function", "id": "c", "function": {"name": name, "arguments": json.dumps(uses)}}
@@ -170,7 +166,7 @@ def test_the_only_object_of_a_text_is_the_value_of_the_only_tool() -> None:
         assert (lifted.value, lifted.text) == ({"city": "Oslo", "days": 2}, "Sure! Here it is:\n\n\n\nAnything else?")
 
 
-@pytest.mark.parametrize(
+@every_case(
     "text",
     [
         f"First:\n{HERE}\nor rather:\n{HERE}",

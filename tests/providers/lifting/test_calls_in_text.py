@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import process_time
 from typing import Any
 
-import pytest
+from every_case import every_case
 
 from instrc import encode, lift, lower, lower_all, targets
 from instrc.text.jsontext import dumps
@@ -132,8 +132,8 @@ def chat(text: str, **more: Any) -> Any:
     return {"choices": [{"message": {"role": "assistant", "content": text, "tool_calls": []}, "finish_reason": "stop"} | more]}
 
 
-@pytest.mark.parametrize("form", TEXTS)
-@pytest.mark.parametrize("target", WRITING)
+@every_case("form", TEXTS)
+@every_case("target", WRITING)
 def test_calls_in_a_text_are_calls(target: str, form: str) -> None:
     tools = lower_all([("weather", WEATHER), ("time", TIME)], target)
     for answer in (TEXTS[form], chat(TEXTS[form]), {"message": {"role": "assistant", "content": TEXTS[form]}, "done": True}):
@@ -143,7 +143,7 @@ def test_calls_in_a_text_are_calls(target: str, form: str) -> None:
         assert [call.name for call in lifted.calls] == ["weather", "time"]
 
 
-@pytest.mark.parametrize(("more", "calls"), [(0, 1), (1, 0)])
+@every_case(("more", "calls"), [(0, 1), (1, 0)])
 def test_calls_without_marks_are_searched_for_in_a_text_of_up_to_100_000_letters(more: int, calls: int) -> None:
     text = f"{'x' * (99_999 - len(ONE) + more)}\n{ONE}"
     assert len(lift({"role": "assistant", "content": text}, lower(WEATHER, "vllm", "weather").map).calls) == calls
@@ -155,7 +155,7 @@ def test_what_stands_around_the_calls_is_text() -> None:
     assert lift(chat(TEXTS["hermes behind thoughts"]), lower(WEATHER, "vllm", "weather").map).text is None
 
 
-@pytest.mark.parametrize("target", sorted(set(targets()) - set(WRITING)))
+@every_case("target", sorted(set(targets()) - set(WRITING)))
 def test_a_provider_that_takes_calls_out_itself_is_not_read_twice(target: str) -> None:
     tools = lower_all([("weather", WEATHER), ("time", TIME)], target)
     answer = chat(f"Such a call looks like this: <tool_call>{ONE}</tool_call>")
@@ -169,7 +169,7 @@ def test_calls_of_the_envelope_leave_the_text_alone() -> None:
     assert lift(answer, record).values == [{"city": "Rome", "days": 1}]
 
 
-@pytest.mark.parametrize(
+@every_case(
     "text",
     [
         "Write <tool_call> to call a tool, and </tool_call> at the end.",
@@ -200,7 +200,7 @@ def test_what_only_resembles_a_call_is_none(text: str) -> None:
     assert not lifted.ok
 
 
-@pytest.mark.parametrize(
+@every_case(
     "text",
     [
         '<tool_call>\n{"name": "weather", "arguments": {"city": "Os',
@@ -221,7 +221,7 @@ def test_a_bare_text_that_ends_inside_of_its_second_call_is_cut_off() -> None:
     assert (lifted.status, [call.name for call in lifted.calls]) == ("cut", ["weather"])
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("text", "said"),
     [
         ("<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>It rains.<|return|>", "It rains."),
@@ -241,7 +241,7 @@ def test_thoughts_are_no_part_of_the_text(text: str, said: str) -> None:
     assert lifted.status == "empty"
 
 
-@pytest.mark.parametrize(
+@every_case(
     "hostile",
     [
         "<|channel|>" + "a" * 200_000,
@@ -268,7 +268,7 @@ def test_a_tool_that_nobody_offered_is_told() -> None:
     assert lifted.invalid[0].keyword == "name"
 
 
-@pytest.mark.parametrize("target", WRITING)
+@every_case("target", WRITING)
 def test_the_value_of_a_single_tool_may_stand_in_a_fence(target: str) -> None:
     record = lower(WEATHER, target, "weather").map
     value = {"city": "Осло", "days": 3}
@@ -280,7 +280,7 @@ def test_the_value_of_a_single_tool_may_stand_in_a_fence(target: str) -> None:
         assert lifted.text == "Here you are:\n\n\n\nAnything else?"
 
 
-@pytest.mark.parametrize("target", [name for name, each in targets().items() if not each.tool])
+@every_case("target", [name for name, each in targets().items() if not each.tool])
 def test_a_structured_output_may_stand_in_a_fence_among_words(target: str) -> None:
     record = lower(WEATHER, target, "weather").map
     value = {"city": "Oslo", "days": 3}
@@ -345,7 +345,7 @@ SLIPS: dict[str, str] = {
 }
 
 
-@pytest.mark.parametrize("said", SLIPS)
+@every_case("said", SLIPS)
 def test_a_call_with_a_slip_is_found_in_a_text(said: str) -> None:
     for text in (SLIPS[said], f"{SLIPS[said]}\n"):
         lifted = lift(chat(text), lower_all([("weather", WEATHER), ("time", TIME)], "vllm").map)
@@ -388,13 +388,13 @@ CUT_OFF = [
 ]
 
 
-@pytest.mark.parametrize("text", WITHOUT_ARGUMENTS)
+@every_case("text", WITHOUT_ARGUMENTS)
 def test_a_call_without_arguments_is_whole_if_it_ends(text: str) -> None:
     lifted = lift(chat(text), lower_all([("weather", WEATHER), ("now", NOW)], "vllm").map)
     assert (lifted.status, lifted.call.name, lifted.value) == ("ok", "now", {})
 
 
-@pytest.mark.parametrize("text", CUT_OFF)
+@every_case("text", CUT_OFF)
 def test_a_call_that_does_not_end_is_cut_off(text: str) -> None:
     lifted = lift(chat(text), lower_all([("weather", WEATHER), ("now", NOW)], "vllm").map)
     assert lifted.status == "cut", lifted

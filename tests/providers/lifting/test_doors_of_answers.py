@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import pytest
+from every_case import every_case
 
 from instrc import lift, lower
 
@@ -66,8 +66,8 @@ DOORS: dict[str, Callable[..., Any]] = {
 }
 
 
-@pytest.mark.parametrize("door", DOORS)
-@pytest.mark.parametrize("target", LOWERED)
+@every_case("door", DOORS)
+@every_case("target", LOWERED)
 def test_an_error_is_told_in_its_words_first_alone_and_behind_others(door: str, target: str) -> None:
     for provider, error in ERRORS:
         for pieces in ([error], [BEGUN[provider], error]):
@@ -75,7 +75,7 @@ def test_an_error_is_told_in_its_words_first_alone_and_behind_others(door: str, 
             assert (found.status, found.failure) == ("failed", "Oops"), (provider, error, len(pieces))
 
 
-@pytest.mark.parametrize("target", LOWERED)
+@every_case("target", LOWERED)
 def test_an_error_as_a_whole_answer_is_told_in_its_words(target: str) -> None:
     for _, error in ERRORS:
         for answer in (error, json.dumps(error), json.dumps(error).encode()):
@@ -141,13 +141,13 @@ def _told(answer: Any, target: str) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize("door", REPEATED)
-@pytest.mark.parametrize("target", LOWERED)
+@every_case("door", REPEATED)
+@every_case("target", LOWERED)
 def test_a_key_that_stands_twice_is_told(door: str, target: str) -> None:
     assert _told(REPEATED[door], target) == [({"a": "y"}, [("repeated-key", "a")])]
 
 
-@pytest.mark.parametrize("text", IN_TEXT)
+@every_case("text", IN_TEXT)
 def test_a_key_that_stands_twice_in_a_call_in_a_text_is_told_of_that_call(text: str) -> None:
     answer = {"choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]}
     first, *others = _told(answer, "vllm")

@@ -8,6 +8,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+from every_case import every_case
 
 from instrc import lift, lower, lower_all
 from tests.providers.lifting.parted import ENVELOPES, Texts
@@ -42,18 +43,18 @@ def _lost(envelope: str, cases: Iterable[str]) -> list[str]:
     return [f"{case}: {each.to_json()}" for case, each in found.items() if (each.status, each.values) != ("ok", [VALUE])]
 
 
-@pytest.mark.parametrize("envelope", ENVELOPES)
+@every_case("envelope", ENVELOPES)
 def test_an_answer_survives_empty_parts(envelope: str) -> None:
     assert not _lost(envelope, SAMPLE)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("envelope", ENVELOPES)
+@every_case("envelope", ENVELOPES)
 def test_an_answer_survives_all_empty_parts(envelope: str) -> None:
     assert not _lost(envelope, CASES)
 
 
-@pytest.mark.parametrize("texts", [[TEXT, "I hope this helps."], ["Here it is:", TEXT], ["So:", TEXT, "Done.", ""], [TEXT, TEXT]])
+@every_case("texts", [[TEXT, "I hope this helps."], ["Here it is:", TEXT], ["So:", TEXT, "Done.", ""], [TEXT, TEXT]])
 def test_a_value_among_words(texts: Texts) -> None:
     found = lift(ENVELOPES["object: anthropic"](texts), OUTPUT)
     assert (found.status, found.values) == ("ok", [VALUE])
@@ -126,10 +127,10 @@ OWNED: list[tuple[str, Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("target", ["ollama", "vllm", "mistral", "openai-output", "anthropic"])
-@pytest.mark.parametrize(("name", "properties", "value"), OWNED)
-@pytest.mark.parametrize("envelope", ["object: chat", "object: anthropic", "stream: ollama", "stream: chat"])
-@pytest.mark.parametrize("words", ["", "<think>hm</think>\n"])
+@every_case("target", ["ollama", "vllm", "mistral", "openai-output", "anthropic"])
+@every_case(("name", "properties", "value"), OWNED)
+@every_case("envelope", ["object: chat", "object: anthropic", "stream: ollama", "stream: chat"])
+@every_case("words", ["", "<think>hm</think>\n"])
 def test_a_key_of_the_schema_is_no_call(target: str, name: str, properties: Any, value: Any, envelope: str, words: str) -> None:
     lowered = lower({"type": "object", "properties": properties, "required": [*value]}, target, name)
     found = lift(ENVELOPES[envelope]([words + json.dumps(value)]), lowered)

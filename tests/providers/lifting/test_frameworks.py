@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
+from every_case import every_case
 
 from instrc import lift, lower
 
@@ -121,7 +121,7 @@ FORMS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
+@every_case("form", FORMS)
 def test_a_call_is_found_once_with_its_id(form: str) -> None:
     for answer in (FORMS[form], FORMS[form] if isinstance(FORMS[form], str) else json.dumps(FORMS[form])):
         lifted = lift(answer, lower(SCHEMA, "openai").map)
@@ -152,6 +152,6 @@ OTHERS: list[tuple[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("status", "answer"), OTHERS)
+@every_case(("status", "answer"), OTHERS)
 def test_what_else_came_of_it_is_told(status: str, answer: Any) -> None:
     assert lift(answer, lower(SCHEMA, "openai").map).status in {status, "cut" if status == "invalid" else status}

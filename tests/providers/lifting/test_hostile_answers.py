@@ -6,6 +6,7 @@ import copy
 from typing import Any, get_args
 
 import pytest
+from every_case import every_case
 from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
@@ -206,7 +207,7 @@ PLACES = [
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("place", PLACES)
+@every_case("place", PLACES)
 def test_what_is_deep_or_holds_itself_is_no_traceback_wherever_it_stands(place: str) -> None:
     for deep in ("[" * 5000 + "]" * 5000, '{"a":' * 5000 + "1" + "}" * 5000):
         assert lift(place.replace("*", deep), MAPS[1]).problems
@@ -224,7 +225,7 @@ def _with_circles(value: Any, circle: Any) -> Any:
     return circle if value == "*" else value
 
 
-@pytest.mark.parametrize(
+@every_case(
     "answer",
     [{"a": "\ud800"}, {"a": "x", "\udc00": 1}, {"a": ["\ud800"]}, '{"a": "\\ud800"}', {1: 2}, {"a": {None: 1}}, {"a": b"x"}],
 )

@@ -8,6 +8,7 @@ from itertools import repeat
 from typing import Any
 
 import pytest
+from every_case import every_case
 
 from instrc import CompileError, lift, lower, lower_all
 
@@ -105,7 +106,7 @@ STREAMS: dict[str, list[dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("name", STREAMS)
+@every_case("name", STREAMS)
 def test_a_stream_of_a_library_is_the_answer_it_makes(name: str) -> None:
     for answer in (STREAMS[name], iter(STREAMS[name])):
         lifted = lift(answer, MAP)
@@ -159,7 +160,7 @@ def test_what_langchain_gives_in_parts_is_text_but_for_what_the_model_thinks() -
     assert (said.status, said.text) == ("empty", "Which day?")
 
 
-@pytest.mark.parametrize(("told", "shown"), [({"message": "Slow down."}, "Slow down."), ({}, "error")])
+@every_case(("told", "shown"), [({"message": "Slow down."}, "Slow down."), ({}, "error")])
 def test_a_conversation_of_mistral_fails_for_the_reason_that_it_tells(told: dict[str, str], shown: str) -> None:
     lifted = lift([{"type": "conversation.response.started"}, {"type": "conversation.response.error", "code": 429, **told}], MAP)
     assert (lifted.status, lifted.failure) == ("failed", shown)
@@ -179,7 +180,7 @@ def test_a_text_that_mistral_streams_in_parts_behind_its_thinking_is_whole() -> 
     assert lift(pieces, lower(SCHEMA, "mistral-output").map).value == {"a": "x"}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("status", "about"),
     [
         ("refused", {"status": "incomplete", "incomplete_details": {"reason": "content_filter"}}),
@@ -290,7 +291,7 @@ def test_a_stream_without_end_is_refused_and_not_cut_in_silence(monkeypatch: pyt
         lift(repeat(piece), MAP)
 
 
-@pytest.mark.parametrize("beside", [{}, {"event": "message"}, {"event": "message", "id": None, "retry": None}])
+@every_case("beside", [{}, {"event": "message"}, {"event": "message", "id": None, "retry": None}])
 def test_events_whose_data_is_still_a_text_are_the_answer_they_make(beside: dict[str, Any]) -> None:
     call = {"index": 0, "id": "c", "function": {"name": "one", "arguments": HALVES[0]}}
     pieces: list[Any] = [

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from every_case import every_case
 
 from instrc import CompileError, encode, lift, lower, lower_all, targets
 
@@ -119,7 +120,7 @@ def envelopes(name: str, arguments: Any) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("target", targets())
+@every_case("target", targets())
 def test_every_envelope_is_opened(target: str) -> None:
     result = lower(SCHEMA, target, "draft.letter")
     arguments = encode(VALUE, result.map)
@@ -170,7 +171,7 @@ def test_case_is_mended_where_it_is_unmistakable() -> None:
         assert lift({"mode": "REJECT"}, result.map).value == {"mode": "REJECT"}
 
 
-@pytest.mark.parametrize(
+@every_case(
     "answer",
     [
         {"choices": [{"message": {"role": "assistant", "refusal": "I will not."}, "finish_reason": "stop"}]},
@@ -190,7 +191,7 @@ def test_a_refusal_is_a_refusal(answer: Any) -> None:
     assert not lifted.truncated
 
 
-@pytest.mark.parametrize(
+@every_case(
     "answer",
     [
         '{"_thought": "hm", "те',
@@ -290,11 +291,11 @@ COUNT: Any = {"type": "object", "properties": {"n": {"type": "integer"}}, "requi
 COUNTER = {"name": "count", "inputSchema": {"type": "object", "properties": {"q": {"type": "string"}}}, "outputSchema": COUNT}
 
 
-@pytest.mark.parametrize("tool", [COUNTER, {**lower(COUNTER, "mcp").payload, "outputSchema": COUNT}, {"tools": [COUNTER]}])
-@pytest.mark.parametrize(
+@every_case("tool", [COUNTER, {**lower(COUNTER, "mcp").payload, "outputSchema": COUNT}, {"tools": [COUNTER]}])
+@every_case(
     "said", [lambda n: {"structuredContent": n, "content": []}, lambda n: {"content": [{"type": "text", "text": json.dumps(n)}]}]
 )
-@pytest.mark.parametrize("sent", [lambda result: result, lambda result: {"jsonrpc": "2.0", "id": 1, "result": result}])
+@every_case("sent", [lambda result: result, lambda result: {"jsonrpc": "2.0", "id": 1, "result": result}])
 def test_what_a_tool_of_an_mcp_server_gives_is_held_against_its_output_schema(tool: Any, said: Any, sent: Any) -> None:
     found = lift(sent(said({"n": 1})), tool)
     assert (found.status, found.call.name, found.value) == ("ok", "count", {"n": 1})
@@ -312,13 +313,13 @@ def test_a_result_without_a_value_and_a_damaged_output_schema_are_told() -> None
         lift({"structuredContent": {}}, {**COUNTER, "outputSchema": {"type": "strin"}})
 
 
-@pytest.mark.parametrize("wrong", [{"name": "add"}, {"name": 3, "inputSchema": {}}, {"name": "add", "inputSchema": {"type": 3}}])
+@every_case("wrong", [{"name": "add"}, {"name": 3, "inputSchema": {}}, {"name": "add", "inputSchema": {"type": 3}}])
 def test_a_tool_without_a_schema_is_no_map(wrong: Any) -> None:
     with pytest.raises(CompileError, match="unreadable-map"):
         lift({}, wrong)
 
 
-@pytest.mark.parametrize("wrong", [{}, [], None, {"instrc": 99}, {"instrc": 1}, {"instrc": 1, "tools": []}])
+@every_case("wrong", [{}, [], None, {"instrc": 99}, {"instrc": 1}, {"instrc": 1, "tools": []}])
 def test_what_is_no_map_is_a_problem(wrong: Any) -> None:
     with pytest.raises(CompileError) as caught:
         lift({}, wrong)
@@ -331,7 +332,7 @@ def test_a_model_that_knows_our_name_for_a_key_is_understood() -> None:
     assert lift({**sent, "тема": "отпуск"}, result.map).value == VALUE
 
 
-@pytest.mark.parametrize("target", targets())
+@every_case("target", targets())
 def test_a_key_that_is_sent_under_another_name_wins_over_ours_for_it(target: str) -> None:
     schema = {"type": "object", "properties": {"$n": {"type": "integer"}}, "required": ["$n"]}
     result = lower(schema, target)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import process_time
 from typing import Any
 
-import pytest
+from every_case import every_case
 from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
@@ -92,8 +92,8 @@ LOOSE: dict[str, tuple[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("target", KEPT)
-@pytest.mark.parametrize("case", LOOSE)
+@every_case("target", KEPT)
+@every_case("case", LOOSE)
 def test_text_that_is_nearly_json_is_read_in_a_call_and_alone_and_told(case: str, target: str) -> None:
     text, value = LOOSE[case]
     record = lower(TRIP, target).map
@@ -123,7 +123,7 @@ DOUBTFUL: dict[str, tuple[str, str]] = {
 }
 
 
-@pytest.mark.parametrize("case", DOUBTFUL)
+@every_case("case", DOUBTFUL)
 def test_text_that_leaves_a_doubt_is_not_read(case: str) -> None:
     text, status = DOUBTFUL[case]
     record = lower(TRIP, "anthropic").map
@@ -168,7 +168,7 @@ def test_any_text_is_json_or_nothing(text: str) -> None:
     assert found is None or isinstance(loads(found), dict)
 
 
-@pytest.mark.parametrize(
+@every_case(
     "text",
     [
         *("{" * 300_000, '{"a":"' + '\\"' * 300_000, "{" + "/*" * 300_000, '{"a":1}' + " }" * 300_000 + "x", "{" + "#" * 600_000),
@@ -209,8 +209,8 @@ SLIPS: dict[str, tuple[Any, Any, list[tuple[str, ...]]]] = {
 }
 
 
-@pytest.mark.parametrize("target", KEPT)
-@pytest.mark.parametrize("case", SLIPS)
+@every_case("target", KEPT)
+@every_case("case", SLIPS)
 def test_a_known_slip_is_repaired_and_told_with_its_place(case: str, target: str) -> None:
     wrong, right, repairs = SLIPS[case]
     lifted = lift(called({**OSLO, **wrong}), lower(TRIP, target).map)
@@ -239,7 +239,7 @@ LEFT: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("case", LEFT)
+@every_case("case", LEFT)
 def test_what_leaves_a_doubt_stays_as_it_was_written_and_is_told(case: str) -> None:
     lifted = lift(called({**OSLO, **LEFT[case]}), lower(TRIP, "anthropic").map)
     assert lifted.status == "invalid"
@@ -259,7 +259,7 @@ def test_other_keys_of_an_open_object_are_kept() -> None:
     assert (lifted.value, lifted.call.repairs) == ({"max_items": 1}, ())
 
 
-@pytest.mark.parametrize("entry", [{"name": "a", "value": "b"}, {}])
+@every_case("entry", [{"name": "a", "value": "b"}, {}])
 def test_an_entry_of_an_open_object_is_not_the_object(entry: Any) -> None:
     schema = {"type": "object", "properties": {"labels": {"type": "object"}}}
     lifted = lift(called({"labels": [entry]}), lower(schema, "anthropic").map)
@@ -287,8 +287,8 @@ DEEPER: list[tuple[Any, tuple[str, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize("target", ["openai", "anthropic", "gemini", "mistral", "ollama", "gigachat"])
-@pytest.mark.parametrize(("arguments", "repair"), DEEPER, ids=lambda case: dumps(case, indent=False)[:40])
+@every_case("target", ["openai", "anthropic", "gemini", "mistral", "ollama", "gigachat"])
+@every_case(("arguments", "repair"), DEEPER, ids=lambda case: dumps(case, indent=False)[:40])
 def test_arguments_one_level_too_deep_are_found(arguments: Any, repair: tuple[str, ...], target: str) -> None:
     schema = {**TRIP, "properties": {key: TRIP["properties"][key] for key in ("city", "days")}}
     lifted = lift(called(dumps(arguments)), lower(schema, target, "tool").map)
@@ -322,8 +322,8 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize("target", ["openai", "anthropic", "gemini", "mcp", "vllm"])
-@pytest.mark.parametrize("name", NAMES)
+@every_case("target", ["openai", "anthropic", "gemini", "mcp", "vllm"])
+@every_case("name", NAMES)
 def test_a_tool_is_found_by_another_spelling_of_its_name_and_told(name: str, target: str) -> None:
     record = lower_all([("get_weather", WEATHER), ("now", {"type": "object"})], target).map
     lifted = lift(called('{"city": "Oslo"}', name), record)
@@ -331,7 +331,7 @@ def test_a_tool_is_found_by_another_spelling_of_its_name_and_told(name: str, tar
     assert ("", "tool-name", name) in told(lifted)
 
 
-@pytest.mark.parametrize("name", ["weather", "get_weatherr", "", "__", "get_weather.x", "multi_tool_use.parallel", "get" * 400])
+@every_case("name", ["weather", "get_weatherr", "", "__", "get_weather.x", "multi_tool_use.parallel", "get" * 400])
 def test_a_name_of_no_tool_is_invalid_and_the_tools_are_named(name: str) -> None:
     lifted = lift(
         called('{"city": "Oslo"}', name), lower_all([("get_weather", WEATHER), ("now", {"type": "object"})], "openai").map
@@ -358,7 +358,7 @@ def test_a_call_without_arguments_may_say_so_in_any_way() -> None:
         assert lift(called(nothing), record).value == {}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("schema", "text", "value"),
     [
         ({"type": "null"}, "null", None),

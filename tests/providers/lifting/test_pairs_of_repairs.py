@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import Any, TypeAlias
 
 import pytest
+from every_case import every_case
 
 from instrc import Lifted, encode, lift, lower, targets
 from instrc.text.jsontext import dumps, loads
@@ -178,13 +179,13 @@ def _wrong(schema: str, target: str, pairs: list[str]) -> dict[str, Any]:
     return wrong
 
 
-@pytest.mark.parametrize("target", ["anthropic", "openai", "vllm", "gemini-schema"])
-@pytest.mark.parametrize("schema", ["renamed", "union"])
+@every_case("target", ["anthropic", "openai", "vllm", "gemini-schema"])
+@every_case("schema", ["renamed", "union"])
 def test_a_pair_of_slips_is_repaired(schema: str, target: str) -> None:
     assert not _wrong(schema, target, list(PAIRS)[::13])
 
 
-@pytest.mark.parametrize("target", targets())
+@every_case("target", targets())
 def test_a_fault_inside_of_a_text_is_named(target: str) -> None:
     for around in AROUND.values():
         lowered = _lowered("renamed", target)
@@ -195,7 +196,7 @@ def test_a_fault_inside_of_a_text_is_named(target: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("target", targets())
-@pytest.mark.parametrize("schema", SCHEMAS)
+@every_case("target", targets())
+@every_case("schema", SCHEMAS)
 def test_every_pair_of_slips_is_repaired(schema: str, target: str) -> None:
     assert not _wrong(schema, target, list(PAIRS))

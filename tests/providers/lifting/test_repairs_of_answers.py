@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
+from every_case import every_case
 
 from instrc import encode, lift, lower, targets
 from instrc.providers.lifting.repair import listed_word  # the list of repairs, or one of them
@@ -27,7 +27,7 @@ KEPT = ["jsonschema", "anthropic", "mcp"]
 LEFT_OUT = ["jsonschema", "anthropic", "mcp", "mistral", "vllm", "gigachat", "smolagents"]
 
 
-@pytest.mark.parametrize("target", targets())
+@every_case("target", targets())
 def test_null_for_what_may_be_left_out_and_may_not_be_null_is_left_out(target: str) -> None:
     record = lower(LETTER, target).map
     sent = {**encode({"to": "a"}, record), **dict.fromkeys(record["keys"], None)}
@@ -41,7 +41,7 @@ def test_null_for_what_may_be_left_out_and_may_not_be_null_is_left_out(target: s
         assert lifted.value["nothing"] is None, "null may stand here"
 
 
-@pytest.mark.parametrize("target", KEPT)
+@every_case("target", KEPT)
 def test_null_is_left_out_at_every_depth_and_inside_of_unions(target: str) -> None:
     record = lower(LETTER, target).map
     sent = encode({"to": "a", "options": {"копия": True, "limit": 1}, "by": {"mail": "x"}}, record)
@@ -53,7 +53,7 @@ def test_null_is_left_out_at_every_depth_and_inside_of_unions(target: str) -> No
     assert len(lifted.call.repairs) == 3
 
 
-@pytest.mark.parametrize("target", LEFT_OUT)
+@every_case("target", LEFT_OUT)
 def test_null_for_what_is_required_stays_and_is_told(target: str) -> None:
     record = lower({"type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"]}, target).map
     lifted = lift({"to": None}, record)
@@ -95,7 +95,7 @@ def test_the_alternative_with_the_fewest_slips_is_meant() -> None:
     assert lift({"kind": "a", "x": None}, record).status == "invalid"
 
 
-@pytest.mark.parametrize("target", targets())
+@every_case("target", targets())
 def test_a_value_that_was_written_as_json_twice_is_read(target: str) -> None:
     schema = {
         "type": "object",
@@ -122,7 +122,7 @@ def test_a_value_that_was_written_as_json_twice_is_read(target: str) -> None:
     assert whole.value == value
 
 
-@pytest.mark.parametrize("target", targets())
+@every_case("target", targets())
 def test_names_inside_of_what_was_written_twice_are_ours_again(target: str) -> None:
     schema = {
         "type": "object",
@@ -156,7 +156,7 @@ def test_numbers_and_booleans_in_texts_are_read_where_no_text_may_stand() -> Non
     assert lift({"n": "5.5"}, record).value == {"n": "5.5"}
 
 
-@pytest.mark.parametrize("target", ["anthropic", "openai", "ollama-output"])
+@every_case("target", ["anthropic", "openai", "ollama-output"])
 def test_null_in_a_text_of_a_wrong_format_is_read_and_told(target: str) -> None:
     record = lower({"anyOf": [{"type": "null"}, {"type": "string", "format": "uri"}]}, target).map
     lifted = lift(encode("null", record, check=False), record)
@@ -183,7 +183,7 @@ def test_a_hostile_answer_is_mended_in_bounds() -> None:
     assert not lift({"to": deep}, lower(LETTER, "jsonschema").map).ok
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("word", "listed", "other"),
     [("HIGH", ("low", "high"), "high"), ("high", ("low", "high"), None), ("high", ("High", "HIGH"), None), (1, ("1",), None)],
     ids=["another case", "listed itself", "two that differ in case", "no text"],

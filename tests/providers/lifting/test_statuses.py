@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-import pytest
+from every_case import every_case
 
 from instrc import lift, lower
 
@@ -183,7 +183,7 @@ PROBLEMS = {
 """What the compiler says of each."""
 
 
-@pytest.mark.parametrize(("status", "answer"), [(status, answer) for status, answers in CASES.items() for answer in answers])
+@every_case(("status", "answer"), [(status, answer) for status, answers in CASES.items() for answer in answers])
 def test_each_outcome_has_its_word(status: str, answer: Any) -> None:
     lifted = lift(answer, lower(SCHEMA, "openai").map)
     assert lifted.status == status, lifted
@@ -238,7 +238,7 @@ class Model:
         return self.members
 
 
-@pytest.mark.parametrize(
+@every_case(
     "answer",
     [
         Model(**chat("tool_calls", content=None, tool_calls=called())),

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import pytest
+from every_case import every_case
 
 from instrc import lift, lower, lower_all
 
@@ -89,15 +89,15 @@ def written(pieces: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("provider", STREAMS)
-@pytest.mark.parametrize("form", ["list", "text of a list", "events", "lines"])
+@every_case("provider", STREAMS)
+@every_case("form", ["list", "text of a list", "events", "lines"])
 def test_a_stream_is_the_answer_it_makes(provider: str, form: str) -> None:
     lifted = lift(written(STREAMS[provider])[form], lower(SCHEMA, "openai", "weather").map)
     assert lifted.ok, lifted
     assert lifted.value == VALUE
 
 
-@pytest.mark.parametrize("provider", STREAMS)
+@every_case("provider", STREAMS)
 def test_a_stream_that_ends_too_early_is_cut_off(provider: str) -> None:
     pieces = STREAMS[provider]
     shorter = (
@@ -149,15 +149,13 @@ def test_a_refusal_in_a_stream_is_one() -> None:
     assert lift([{"promptFeedback": {"blockReason": "SAFETY"}}], lower(SCHEMA, "gemini").map).status == "refused"
 
 
-@pytest.mark.parametrize(
-    "text", ["data: {", "data: 3\n\n", "{}\n{}", '{"a": 1}\n{"b', "data:", "\n\n", '{"choices": 3}\n{"choices": 4}']
-)
+@every_case("text", ["data: {", "data: 3\n\n", "{}\n{}", '{"a": 1}\n{"b', "data:", "\n\n", '{"choices": 3}\n{"choices": 4}'])
 def test_what_is_no_stream_is_no_traceback(text: str) -> None:
     assert not lift(text, lower_all([("a", SCHEMA), ("b", SCHEMA)]).map).ok
 
 
-@pytest.mark.parametrize("odd", [[], ["a"], {"a": 1}, None, 1.5, True])
-@pytest.mark.parametrize(
+@every_case("odd", [[], ["a"], {"a": 1}, None, 1.5, True])
+@every_case(
     "pieces",
     [
         lambda odd: [{"choices": [{"index": odd, "delta": {"tool_calls": [{"index": odd, "function": {"arguments": "{}"}}]}}]}],

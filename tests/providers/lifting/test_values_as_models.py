@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from every_case import every_case
 from pydantic import BaseModel, ConfigDict
 from typing_extensions import TypedDict
 
@@ -54,7 +55,7 @@ def test_the_value_is_an_instance_of_a_model() -> None:
     assert lifted.as_model(SlotDict)["day"] == "2026-02-28"
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("answer", "names"),
     [
         ({"_why": None, "rooms": None}, {"invalid-answer"}),
@@ -69,7 +70,7 @@ def test_what_is_no_instance_is_a_problem(answer: Any, names: set[str]) -> None:
     assert {problem.name for problem in caught.value.problems} == names
 
 
-@pytest.mark.parametrize("model", [5, "Slot", "slot", {"type": "object"}, {"type": "int"}])
+@every_case("model", [5, "Slot", "slot", {"type": "object"}, {"type": "int"}])
 def test_what_is_no_class_of_data_is_a_type_error(model: Any) -> None:
     with pytest.raises(TypeError, match="not a pydantic model"):
         lift(NULL, RECORD).as_model(model)
@@ -119,7 +120,7 @@ class Wishes(BaseModel):
     quiet: bool = False
 
 
-@pytest.mark.parametrize("model", [Slot, Wishes, SlotDict])
+@every_case("model", [Slot, Wishes, SlotDict])
 def test_a_model_of_a_step_asks_for_the_step(model: Any) -> None:
     """A model that has a default for each property takes any object, and would be an instance of nothing that was said."""
     lifted = lift(BOTH, STEPS)
@@ -151,7 +152,7 @@ RESULTS = {
 }
 
 
-@pytest.mark.parametrize("target", RESULTS)
+@every_case("target", RESULTS)
 def test_a_call_is_answered_in_the_words_of_its_provider(target: str) -> None:
     assert lift(ANSWER, lower(F, target, "f").map).call.result({"ok": True}) == RESULTS[target]
 

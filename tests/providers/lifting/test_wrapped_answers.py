@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from every_case import every_case
 from weather import AI, CALL, OSLO, TEXT, WEATHER
 
 from instrc import lift, lower, lower_all
@@ -220,8 +221,8 @@ FORMS = {
 TARGETS = ["openai", "anthropic", "vllm"]
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("name", OK)
+@every_case("form", FORMS)
+@every_case("name", OK)
 def test_an_answer_is_found_in_what_lies_around_it(name: str, form: str) -> None:
     if form != "as it is" and name == "pieces of invoke_model":
         return  # bytes are no JSON
@@ -230,7 +231,7 @@ def test_an_answer_is_found_in_what_lies_around_it(name: str, form: str) -> None
         assert (lifted.status, [call.value for call in lifted.calls]) == ("ok", [OSLO]), lifted
 
 
-@pytest.mark.parametrize("name", OK)
+@every_case("name", OK)
 def test_of_several_tools_the_called_one_is_found(name: str) -> None:
     record = lower_all([("other", {"type": "object", "properties": {}}), ("tool", WEATHER)], "openai").map
     lifted = lift(OK[name], record)
@@ -304,7 +305,7 @@ OTHERS: dict[str, list[Any]] = {
 }
 
 
-@pytest.mark.parametrize(("status", "answer"), [(status, answer) for status, answers in OTHERS.items() for answer in answers])
+@every_case(("status", "answer"), [(status, answer) for status, answers in OTHERS.items() for answer in answers])
 def test_the_outcome_is_told_in_its_word(status: str, answer: Any) -> None:
     for form in (answer, json.dumps(answer)):
         lifted = lift(form, lower(WEATHER, "openai").map)
@@ -336,7 +337,7 @@ LOOKALIKES: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("value", LOOKALIKES, ids=json.dumps)
+@every_case("value", LOOKALIKES, ids=json.dumps)
 def test_arguments_that_look_like_it_are_arguments(value: Any) -> None:
     schema: Any = {
         "type": "object",

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from every_case import every_case
 from generate import schema_of
 from judges import breaches
 from objects import closed
@@ -221,7 +222,7 @@ def test_what_is_put_into_words_for_its_size_is_told_with_the_count_and_the_limi
     assert "10" in reasons(deep)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@every_case("seed", range(40))
 def test_a_schema_whose_text_is_too_short_to_exceed_a_budget_exceeds_none(seed: int) -> None:
     """The text is looked at first, because that is quick; to count says the same."""
     schema = schema_of(seed)
@@ -254,7 +255,7 @@ MANY_OPTIONAL = {
 }
 
 
-@pytest.mark.parametrize("schema", MANY_OPTIONAL.values(), ids=MANY_OPTIONAL.keys())
+@every_case("schema", MANY_OPTIONAL.values(), ids=MANY_OPTIONAL.keys())
 def test_what_cannot_keep_its_order_is_built_once(schema: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     built: list[LoweringOptions] = []
 
@@ -274,7 +275,7 @@ def test_nothing_is_said_of_order_where_no_value_satisfies_the_schema() -> None:
     assert not [loss for loss in lower(schema, "bedrock-strict", "none").losses if loss.kind == "order"]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("schema", "target", "told", "way"),
     [
         (

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from every_case import every_case
 from journeys import ENDINGS, tools, tried
 
 from instrc import encode, import_tools, lift, lower, targets
@@ -31,13 +32,13 @@ def test_each_file_is_read_by_its_own_importer() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", TOOLS)
+@every_case("name", TOOLS)
 def test_a_tool_goes_to_every_target_and_back(name: str) -> None:
     finds = [find for target in targets() for find in tried(name, TOOLS[name], target)]
     assert not finds
 
 
-@pytest.mark.parametrize("target", ["mistral", "vllm"])
+@every_case("target", ["mistral", "vllm"])
 def test_the_engines_of_a_target_take_all_of_them(target: str) -> None:
     finds = [find for name, schema in TOOLS.items() for find in tried(name, schema, target, engines=True)]
     assert [find for find in finds if "keeps no order" not in find.kind] == []
@@ -77,8 +78,8 @@ FILLED: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("target", targets())
-@pytest.mark.parametrize("name", FILLED)
+@every_case("target", targets())
+@every_case("name", FILLED)
 def test_a_filled_in_tool_comes_back_key_for_key(name: str, target: str) -> None:
     record = lower(TOOLS[name], target, name).map
     lifted = lift(encode(FILLED[name], record), record)

@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from itertools import chain
 from typing import Any
 
-import pytest
+from every_case import every_case
 
 from instrc import Dialect, encode, lift, lower, targets
 from instrc.providers.dialect import NameRule  # a dialect is made here
@@ -108,7 +108,7 @@ def unsourced(dialect: Dialect) -> set[str]:
     return said - TOLD_BY_ITSELF - {name for fact in dialect.facts for name in fact.fields}
 
 
-@pytest.mark.parametrize("target", targets())
+@every_case("target", targets())
 def test_each_field_of_a_target_has_a_fact_with_source_and_date(target: str) -> None:
     assert unsourced(targets()[target]) == set()
 
@@ -119,13 +119,13 @@ def test_a_field_without_a_fact_would_be_found() -> None:
     assert unsourced(replace(known, facts=known.facts[1:])) == {"envelope", "plain", "where", "tool_name"}
 
 
-@pytest.mark.parametrize("target", targets())
+@every_case("target", targets())
 def test_facts_name_fields_that_there_are(target: str) -> None:
     there = {field.name for field in fields(Dialect)}
     assert {name for fact in targets()[target].facts for name in fact.fields} <= there
 
 
-@pytest.mark.parametrize("target", targets())
+@every_case("target", targets())
 def test_each_limit_of_a_target_is_a_number_that_one_of_its_facts_tells(target: str) -> None:
     dialect = targets()[target]
     told = " ".join(fact.what for fact in dialect.facts)
@@ -135,7 +135,7 @@ def test_each_limit_of_a_target_is_a_number_that_one_of_its_facts_tells(target: 
     assert [number for number in numbers if number is not None and not re.search(rf"(?<![\d,]){number:,}(?!,?\d)", told)] == []
 
 
-@pytest.mark.parametrize("target", ["openai", "openai-responses", "openai-output"])
+@every_case("target", ["openai", "openai-responses", "openai-output"])
 def test_openai_strict(target: str) -> None:
     for node in said(target):
         assert not node.keys() & {
@@ -181,7 +181,7 @@ def test_anthropic_keeps_everything_but_the_keys() -> None:
     assert plain["required"][:2] == ["_thought", "metric"]
 
 
-@pytest.mark.parametrize("target", ["gemini", "gemini-schema"])
+@every_case("target", ["gemini", "gemini-schema"])
 def test_gemini_orders_every_level(target: str) -> None:
     for node in said(target):
         if isinstance(node.get("type"), str) and node["type"].lower() == "object":
@@ -238,7 +238,7 @@ def test_local_engines_keep_recursion_under_ascii_names() -> None:
         assert not any(node.keys() & {"uniqueItems", "oneOf", "allOf"} for node in said(target))
 
 
-@pytest.mark.parametrize("target", targets())
+@every_case("target", targets())
 def test_a_full_answer_comes_back_as_it_was_meant(target: str) -> None:
     result = lower(RICH, target)
     value = {key: item for key, item in VALUE.items() if not (key == "note" and target.startswith("gigachat"))}
@@ -255,7 +255,7 @@ def test_null_and_left_out_are_kept_apart() -> None:
             assert lift(encode(value, record), record).value == value, (target, value)
 
 
-@pytest.mark.parametrize("text", ["<null>", "<<null>>"])
+@every_case("text", ["<null>", "<<null>>"])
 def test_the_word_for_null_is_none_of_the_texts_that_a_recursive_definition_lists(text: str) -> None:
     again = {"type": "object", "properties": {"next": {"$ref": "#/$defs/d"}}}
     definitions = {"d": {"anyOf": [{"$ref": "#/$defs/e"}, {"type": "null"}, again]}, "e": {"enum": [text, "other"]}}
@@ -273,7 +273,7 @@ def test_null_beside_a_default_of_null_is_left_out() -> None:
     assert ("convention", "default") in {(loss.kind, loss.keyword) for loss in result.losses}
 
 
-@pytest.mark.parametrize(
+@every_case(
     "root",
     [
         {"type": "string"},

@@ -8,6 +8,7 @@ from typing import Any
 
 import llguidance
 import pytest
+from every_case import every_case
 from generate import schema_of
 from test_facts_of_targets import RICH
 
@@ -22,7 +23,7 @@ _FOUND = sorted(path for kind in ("tool", "flat") for path in ROOT.glob(f"exampl
 EXAMPLES = list({path.read_bytes(): path for path in _FOUND}.values())
 
 
-@pytest.mark.parametrize("target", ["mistral", "vllm"])
+@every_case("target", ["mistral", "vllm"])
 def test_the_engines_of_a_target_take_its_payload_and_keep_its_order(target: str) -> None:
     verdict = verify(lower(RICH, target).payload, target)
     assert verdict.accepted, verdict
@@ -36,7 +37,7 @@ def orderable(schema: Any) -> bool:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+@every_case("example", EXAMPLES, ids=lambda path: path.name)
 def test_the_tools_of_the_examples_are_taken_and_their_order_is_kept(example: Path) -> None:
     schema = loads(example.read_text(encoding="utf-8"))
     for target, dialect in targets().items():
@@ -65,7 +66,7 @@ def test_declared_keys_that_come_late_are_told(monkeypatch: pytest.MonkeyPatch) 
     assert (opinion.ordered, opinion.loose) == (False, '"b" before "a" at /')
 
 
-@pytest.mark.parametrize("first", ["a", "тема"])
+@every_case("first", ["a", "тема"])
 def test_open_objects_are_where_xgrammar_forgets_keys_that_are_not_ascii(first: str) -> None:
     pytest.importorskip("xgrammar")
     schema = {"type": "object", "properties": {first: {"type": "string"}, "b": {"type": "string"}}, "required": ["b"]}
@@ -93,9 +94,7 @@ def test_an_engine_that_would_not_come_back_is_not_asked() -> None:
     assert verdict.accepted
 
 
-@pytest.mark.parametrize(
-    "schema", [True, {}, {"type": "object"}, {"$ref": "#"}, {"anyOf": []}, {"enum": ["a"]}, {"type": ["null"]}]
-)
+@every_case("schema", [True, {}, {"type": "object"}, {"$ref": "#"}, {"anyOf": []}, {"enum": ["a"]}, {"type": ["null"]}])
 def test_every_schema_can_be_measured(schema: Any) -> None:
     assert 0 <= expanded_size(schema) <= ENDLESS
 
@@ -124,12 +123,12 @@ WRITTEN: list[tuple[Any, int]] = [
 """Schemas, and the characters of the expressions that outlines-core 0.2.14 makes of them."""
 
 
-@pytest.mark.parametrize(("schema", "characters"), WRITTEN, ids=str)
+@every_case(("schema", "characters"), WRITTEN, ids=str)
 def test_what_is_measured_is_no_less_than_is_written_and_not_far_more(schema: Any, characters: int) -> None:
     assert characters <= expanded_size(schema) <= 5 * characters
 
 
-@pytest.mark.parametrize("target", targets())
+@every_case("target", targets())
 def test_rules_judge_where_there_is_no_engine(target: str) -> None:
     verdict = verify(lower(RICH, target).payload, target)
     assert not verdict.breaches
@@ -143,7 +142,7 @@ def test_a_payload_that_breaks_a_rule_is_not_accepted() -> None:
     assert not verify({"type": "object", "properties": {"$a": {"type": "string"}}}, "anthropic-strict").accepted
 
 
-@pytest.mark.parametrize("target", ["mistral", "vllm"])
+@every_case("target", ["mistral", "vllm"])
 def test_llguidance_compiles_whatever_is_generated(target: str) -> None:
     for seed in range(60):
         try:
@@ -165,7 +164,7 @@ def test_a_sample_satisfies_its_schema_and_each_declared_pair_can_be_swapped() -
         assert dumps(swap.value) != dumps(value)
 
 
-@pytest.mark.parametrize(
+@every_case(
     "around",
     [
         lambda inner: {"type": "object", "properties": {"k0": inner}, "required": ["k0"]},
@@ -192,7 +191,7 @@ def test_a_payload_that_nobody_could_try_is_not_called_accepted(monkeypatch: pyt
     assert verify(lower({"type": "object"}, "openai").payload, "openai").accepted is True
 
 
-@pytest.mark.parametrize("pattern", ["a^b", "^a$b", "^a^$", "[^]", "[]", "x[^]*", "(?:a)^"])
+@every_case("pattern", ["a^b", "^a$b", "^a^$", "[^]", "[]", "x[^]*", "(?:a)^"])
 def test_a_pattern_that_no_engine_compiles_is_told_in_words(pattern: str) -> None:
     """An anchor inside, and the classes `[]` and `[^]` that only ECMA 262 has."""
     for target in ("mistral", "vllm", "openai"):
@@ -201,7 +200,7 @@ def test_a_pattern_that_no_engine_compiles_is_told_in_words(pattern: str) -> Non
         assert '"pattern"' not in dumps(lowered.payload)
 
 
-@pytest.mark.parametrize("pattern", ["^$", "^a$|^b$", "(^a|b$)", "(?:^a)b", "[\\^$]a", "a\\^b", "a\\[]"])
+@every_case("pattern", ["^$", "^a$|^b$", "(^a|b$)", "(?:^a)b", "[\\^$]a", "a\\^b", "a\\[]"])
 def test_anchors_around_alternatives_and_signs_that_are_escaped_are_sent(pattern: str) -> None:
     lowered = lower({"type": "object", "properties": {"a": {"type": "string", "pattern": pattern}}, "required": ["a"]}, "mistral")
     assert at(lowered.schema, "/properties/a/pattern") == pattern

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
+from every_case import every_case
 from objects import closed
 
 from instrc import lift, lower, lower_all
@@ -18,13 +18,13 @@ def lost(schema: Any, target: str) -> set[tuple[str, str]]:
     return {(loss.pointer, loss.keyword) for loss in lower(schema, target).losses if loss.kind in {"unenforced", "part"}}
 
 
-@pytest.mark.parametrize("target", OPEN)
+@every_case("target", OPEN)
 def test_an_object_that_cannot_be_closed_loses_that_and_no_more(target: str) -> None:
     schema = closed(name={"type": "string"}, inner=closed(kind={"type": "boolean"}))
     assert lost(schema, target) == {("", "additionalProperties"), ("/properties/inner", "additionalProperties")}
 
 
-@pytest.mark.parametrize("target", OPEN)
+@every_case("target", OPEN)
 def test_where_an_object_is_closed_by_a_contradiction_its_parts_are_lost(target: str) -> None:
     schema = {**closed(name={"type": "string"}), "additionalProperties": {"allOf": [{"type": "integer"}, {"type": "object"}]}}
     assert lost(schema, target) == {
@@ -60,14 +60,14 @@ def test_a_forbidden_property_beside_alternatives_is_told_where_it_is_forbidden(
     }
 
 
-@pytest.mark.parametrize("target", OPEN)
+@every_case("target", OPEN)
 def test_unevaluated_keywords_are_lost_under_their_own_names(target: str) -> None:
     schema = {**closed(name={"type": "string"}), "unevaluatedProperties": False}
     del schema["additionalProperties"]
     assert lost(schema, target) == {("", "unevaluatedProperties")}
 
 
-@pytest.mark.parametrize("target", OPEN)
+@every_case("target", OPEN)
 def test_what_is_said_of_keys_that_cannot_be_is_lost_where_they_may_come(target: str) -> None:
     nothing = {"type": "object", "additionalProperties": False, "propertyNames": {"pattern": "^a"}}
     assert {("/properties/v", word) for word in ("additionalProperties", "propertyNames")} <= lost(closed(v=nothing), target)
@@ -111,8 +111,8 @@ def test_a_pattern_of_keys_is_lost_under_the_name_it_has() -> None:
     assert {keyword for _, keyword in found} <= {"patternProperties", "additionalProperties", "type"}
 
 
-@pytest.mark.parametrize("target", ["mistral", "mistral-output"])
-@pytest.mark.parametrize(
+@every_case("target", ["mistral", "mistral-output"])
+@every_case(
     ("kind", "step", "taken"),
     [
         *[("number", step, True) for step in (2, 12, 0.5, 2.5, 12.5, 0.01, 0.05, 0.005, 1e-9)],
@@ -142,12 +142,12 @@ ORDINARY = closed(
 )
 
 
-@pytest.mark.parametrize("target", ["jsonschema", "mcp", "anthropic", "mistral", "vllm", "smolagents", "openai"])
+@every_case("target", ["jsonschema", "mcp", "anthropic", "mistral", "vllm", "smolagents", "openai"])
 def test_an_ordinary_tool_loses_nothing(target: str) -> None:
     assert lower(ORDINARY, target).losses == ()
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("target", "expected"),
     [
         ("anthropic-strict", {("limit", "minimum"), ("limit", "maximum"), ("tags", "maxItems")}),
@@ -249,7 +249,7 @@ def test_texts_of_exactly_so_many_letters_and_empty_ones_are_asked_for_and_no_le
     assert sent["properties"] == {"a": {**text, "minLength": 3, "maxLength": 3}, "b": {**text, "maxLength": 0}}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("counts", "sent", "told"),
     [
         ({"minProperties": 1}, {"minItems": 1}, set()),
@@ -264,7 +264,7 @@ def test_of_a_map_that_is_sent_as_a_list_a_least_number_is_exact_up_to_one(count
     assert {loss.keyword for loss in lowered.losses} == told
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("following", "places"),
     [
         ({"items": {"type": "boolean"}}, ["item_1", "item_2", "more"]),
@@ -283,7 +283,7 @@ def test_what_follows_the_places_of_a_list_is_asked_for_where_it_is_described_or
     assert {loss.keyword for loss in lowered.losses} == (set() if following else {"items"})
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("bounds", "empty"),
     [
         ({"minimum": 0, "exclusiveMaximum": 1}, False),
@@ -301,7 +301,7 @@ def test_bounds_that_leave_no_integer_are_told_and_those_that_leave_one_are_sent
     assert ("anyOf" in lowered.schema["properties"]["a"]) == (not empty)
 
 
-@pytest.mark.parametrize("keyword", ["minProperties", "maxProperties"])
+@every_case("keyword", ["minProperties", "maxProperties"])
 def test_how_many_of_the_optional_properties_come_is_lost_where_all_are_asked_for(keyword: str) -> None:
     pair = closed(a={"type": "string"}, b={"type": "string"}) | {"required": [], keyword: 1}
     lowered = lower(pair, "openai")
@@ -312,7 +312,7 @@ def test_how_many_of_the_optional_properties_come_is_lost_where_all_are_asked_fo
     )
 
 
-@pytest.mark.parametrize("schema", [True, {}, {"description": "Anything."}])
+@every_case("schema", [True, {}, {"description": "Anything."}])
 def test_that_arguments_are_an_object_is_told_where_nothing_is_said_of_them(schema: Any) -> None:
     [loss] = lower(schema, "anthropic").losses
     assert (loss.keyword, loss.reason) == ("type", "is not given: a tool's arguments are an object")

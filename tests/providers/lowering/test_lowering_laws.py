@@ -8,6 +8,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from every_case import every_case
 from generate import KEYS, Instances, schemas
 from hunting import examples
 from hypothesis import HealthCheck, given, settings
@@ -143,7 +144,7 @@ def shuffled(value: Any, random: Random) -> Any:
     return {key: shuffled(value[key], random) for key in random.sample([*value], len(value))}
 
 
-@pytest.mark.parametrize("target", targets())
+@every_case("target", targets())
 def test_a_text_of_a_wrong_format_is_no_valid_value(target: str) -> None:
     schema = {
         "anyOf": [

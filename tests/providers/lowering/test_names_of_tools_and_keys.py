@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from every_case import every_case
 from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,7 +22,7 @@ ANTHROPIC = targets()["anthropic"].key
 GEMINI = targets()["gemini"].key
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("name", "sent"),
     [
         ("_thought", "_thought"),
@@ -74,7 +75,7 @@ def test_keys_are_legal_and_unique_and_come_back(target: str, names: list[str]) 
     assert lift(encode(value, result.map), result.map).value == value
 
 
-@pytest.mark.parametrize("target", targets())
+@every_case("target", targets())
 def test_properties_named_like_keywords_are_properties(target: str) -> None:
     names = [
         "$ref",
@@ -104,7 +105,7 @@ def test_properties_named_like_keywords_are_properties(target: str) -> None:
     assert not lifted.invalid
 
 
-@pytest.mark.parametrize("target", targets())
+@every_case("target", targets())
 def test_keys_inside_of_undeclared_properties_come_back_too(target: str) -> None:
     inner = {"type": "object", "properties": {'q"': {"type": "integer"}}, "required": ['q"']}
     schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"], "additionalProperties": inner}
@@ -129,15 +130,13 @@ def test_a_key_of_a_map_is_data_and_not_a_name() -> None:
         assert lift(encode(value, result.map), result.map).value == value
 
 
-@pytest.mark.parametrize(
-    ("target", "sent"), [("openai", "get_weather_v2"), ("mcp", "get.weather-v2"), ("smolagents", "get_weather_v2")]
-)
+@every_case(("target", "sent"), [("openai", "get_weather_v2"), ("mcp", "get.weather-v2"), ("smolagents", "get_weather_v2")])
 def test_tool_names_become_legal(target: str, sent: str) -> None:
     result = lower({"type": "object"}, target, "get.weather-v2" if target != "openai" else "get weather/v2")
     assert result.map["tool"]["sent"] == sent
 
 
-@pytest.mark.parametrize("target", ["openai", "anthropic", "gemini"])
+@every_case("target", ["openai", "anthropic", "gemini"])
 def test_a_tool_name_has_at_most_64_letters(target: str) -> None:
     assert lower({"type": "object"}, target, "a" * 64).map["tool"]["sent"] == "a" * 64
     assert len(lower({"type": "object"}, target, "a" * 65).map["tool"]["sent"]) <= 64
@@ -160,7 +159,7 @@ def test_keys_stay_the_same_under_combinators() -> None:
     assert inner["anyOf"][0] == {"required": ["a"]}
 
 
-@pytest.mark.parametrize("target", ["anthropic", "anthropic-strict", "gemini", "gemini-schema", "gigachat", "ollama"])
+@every_case("target", ["anthropic", "anthropic-strict", "gemini", "gemini-schema", "gigachat", "ollama"])
 def test_a_key_that_ends_like_an_escape_is_itself(target: str) -> None:
     schema: Any = {"type": "object", "properties": {"$metric": {}, "metric_": {}}, "required": ["$metric", "metric_"]}
     value = {"$metric": 1, "metric_": 2}
@@ -177,7 +176,7 @@ def test_several_names_are_allowed_if_each_is(names: list[str]) -> None:
             assert rule.allows_all(names) == all(map(rule.allows, names))
 
 
-@pytest.mark.parametrize("text", ["Use {}.", "Read {} first.", "Read `{}` and write it."])
+@every_case("text", ["Use {}.", "Read {} first.", "Read `{}` and write it."])
 def test_of_two_names_that_begin_alike_a_text_means_the_longer_one(text: str) -> None:
     assert Mentions({"a.b": "a_b", "a.b.c": "a_b_c"}).in_text(text.format("a.b.c")) == text.format("a_b_c")
 
@@ -185,8 +184,8 @@ def test_of_two_names_that_begin_alike_a_text_means_the_longer_one(text: str) ->
 HINTS = ["See {paths}.", "Use {paths}.", "Тема: {paths}; имя: {paths}"]
 
 
-@pytest.mark.parametrize("hint", HINTS)
-@pytest.mark.parametrize("naming", ["step", "camel"])
+@every_case("hint", HINTS)
+@every_case("naming", ["step", "camel"])
 def test_hints_of_a_program_name_keys_as_they_are_sent(tmp_path: Path, hint: str, naming: str) -> None:
     (tmp_path / "pyproject.toml").write_text(f'[tool.instrc]\nhint = "{hint}"\nnaming = "{naming}"\n')
     (tmp_path / "p.aug").write_text("const found = Найти(); Писать(found)")

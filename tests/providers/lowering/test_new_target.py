@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-import pytest
+from every_case import every_case
 from judges import breaches
 
 from instrc import Dialect, encode, lift, lower, lower_all, targets, verify
@@ -149,7 +149,7 @@ def test_a_set_of_tools_keeps_its_budgets() -> None:
     assert len({payload["spec"]["id"] for payload in tools.payload}) == 3
 
 
-@pytest.mark.parametrize("dialect", targets().values(), ids=list(targets()))
+@every_case("dialect", targets().values(), ids=list(targets()))
 def test_each_fact_has_a_source_and_a_date(dialect: Dialect) -> None:
     assert dialect.facts
     for fact in dialect.facts:
@@ -164,7 +164,7 @@ WALKERS = [
 ]
 
 
-@pytest.mark.parametrize("file", WALKERS, ids=lambda file: file.relative_to(PACKAGE).as_posix())
+@every_case("file", WALKERS, ids=lambda file: file.relative_to(PACKAGE).as_posix())
 def test_nothing_is_decided_by_the_name_of_a_target(file: Path) -> None:
     tree = ast.parse(file.read_text(encoding="utf-8"))
     asked = [node for node in ast.walk(tree) if isinstance(node, ast.Compare | ast.match_case)]
@@ -172,7 +172,7 @@ def test_nothing_is_decided_by_the_name_of_a_target(file: Path) -> None:
     assert [each.value for each in constants if isinstance(each, ast.Constant) and each.value in targets()] == []
 
 
-@pytest.mark.parametrize("file", WALKERS, ids=lambda file: file.relative_to(PACKAGE).as_posix())
+@every_case("file", WALKERS, ids=lambda file: file.relative_to(PACKAGE).as_posix())
 def test_only_one_file_decides_by_how_a_target_spells_schemas(file: Path) -> None:
     """The rules hold the types of inputs against those that the target lists, which decides nothing."""
     names = {field.name for field in fields(Spelling)} - ({"inputs"} if file.name == "rules.py" else set())

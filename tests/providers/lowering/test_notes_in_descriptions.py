@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pytest
+from every_case import every_case
 
 from instrc import Tool, lower, targets
 from instrc.providers.lowering.context import DESCRIBED_VALUE, join_notes, note  # one step of a lowering
@@ -13,7 +13,7 @@ from instrc.schema.walk import map_schemas, walk
 from instrc.text.sentences import SENTENCES
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("keyword", "value", "sentence"),
     [
         ("uniqueItems", True, "No two items are equal."),
@@ -33,7 +33,7 @@ def test_a_keyword_is_said_in_a_sentence(keyword: str, value: Any, sentence: str
     assert note(keyword, value) == sentence
 
 
-@pytest.mark.parametrize(("length", "cut"), [(DESCRIBED_VALUE, False), (DESCRIBED_VALUE + 1, True)])
+@every_case(("length", "cut"), [(DESCRIBED_VALUE, False), (DESCRIBED_VALUE + 1, True)])
 def test_a_long_value_is_cut_where_it_becomes_too_long(length: int, cut: bool) -> None:  # noqa: FBT001  # a parameter of a test
     said = note("format", "x" * length)
     assert said == f"Format: {'x' * DESCRIBED_VALUE}{'…' if cut else ''}."
@@ -70,7 +70,7 @@ HARD = {
 }
 
 
-@pytest.mark.parametrize("target", targets())
+@every_case("target", targets())
 def test_no_word_of_ours_is_english_where_a_project_speaks_russian(target: str) -> None:
     sent = lower(Tool("t", HARD, sentences=SENTENCES["ru"]), target)
     texts = [node["description"] for _, node in walk(sent.schema) if isinstance(node, dict) and "description" in node]

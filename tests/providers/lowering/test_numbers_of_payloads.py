@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
+from every_case import every_case
 
 from instrc import lift, lower
 from instrc.schema.relations import satisfies
@@ -12,7 +12,7 @@ from instrc.schema.samples import sample
 from instrc.text.jsonvalue import at
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("bounds", "sent"),
     [
         ({"exclusiveMaximum": 5}, {"maximum": 4}),
@@ -30,7 +30,7 @@ def test_an_exclusive_bound_of_an_integer_is_the_next_inclusive_one_where_only_t
     assert made.payload["parametersJsonSchema"]["properties"]["n"] == {"type": "integer", **sent}  # type: ignore[index,call-overload]
 
 
-@pytest.mark.parametrize(
+@every_case(
     "schema",
     [
         {"type": "integer", "exclusiveMinimum": 3, "maximum": 4},
@@ -45,7 +45,7 @@ def test_a_sampled_number_lies_within_its_bounds(schema: Any) -> None:
     assert satisfies(sample(schema), schema) is True
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("said", "sent"),
     [
         ({"minimum": 99}, {"minimum": 99}),
@@ -80,7 +80,7 @@ def test_a_listed_number_that_llama_cpp_would_change_is_sent_as_text() -> None:
     assert at(lower(small, "llamacpp").schema, "/properties/n") == {"type": "integer", "enum": [2**63 - 1, 1]}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("target", "schema", "keyword"),
     [
         ("llamacpp", {"type": "array", "items": {"type": "string"}, "maxItems": 1998}, "maxItems"),

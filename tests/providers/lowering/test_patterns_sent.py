@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import pytest
+from every_case import every_case
 
 from instrc import lift, lower
 from instrc.providers.lowering.target_patterns import pattern_for  # one pattern without a schema around it
 from instrc.providers.targets import dialect
 
 
-@pytest.mark.parametrize(
-    "pattern", [r"\\b", r"\*+", r"^a\}+$", r"[+*]+", r"[{}]", "[,9}]", "^(a|b)$", "^a|b$", "(^a|b)c", "a|(^b)"]
-)
+@every_case("pattern", [r"\\b", r"\*+", r"^a\}+$", r"[+*]+", r"[{}]", "[,9}]", "^(a|b)$", "^a|b$", "(^a|b)c", "a|(^b)"])
 def test_what_every_engine_reads_is_sent(pattern: str) -> None:
     assert pattern_for(pattern, dialect("mistral")) == pattern
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("pattern", "sent"),
     [
         (r"^\x41\u0042+$", "^AB+$"),
@@ -29,7 +27,7 @@ def test_letters_by_number_are_sent_as_letters(pattern: str, sent: str) -> None:
     assert pattern_for(pattern, dialect("mistral")) == sent
 
 
-@pytest.mark.parametrize("pattern", [r"\x2e", r"a{\x31}", r"\1\x31", r"\c\x41", r"\ud83d", r"\x4", r"(?\x50<n>a)"])
+@every_case("pattern", [r"\x2e", r"a{\x31}", r"\1\x31", r"\c\x41", r"\ud83d", r"\x4", r"(?\x50<n>a)"])
 def test_other_characters_by_number_are_not_sent(pattern: str) -> None:
     assert pattern_for(pattern, dialect("mistral")) is None
 
@@ -38,7 +36,7 @@ def test_a_target_that_takes_all_patterns_gets_numbers_as_they_are() -> None:
     assert pattern_for(r"^\x41$", dialect("mistral"), "any") == r"^\x41$"
 
 
-@pytest.mark.parametrize(
+@every_case(
     "pattern",
     [
         r"^\a$",
@@ -67,7 +65,7 @@ def test_what_some_engine_reads_otherwise_is_not_sent(pattern: str) -> None:
     assert pattern_for(pattern, dialect("mistral")) is None
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("pattern", "sent"),
     [
         (r"^\d+\.[a-z]+$", r"^[0-9]+[\x2e][a-z]+$"),
@@ -83,7 +81,7 @@ def test_an_engine_that_reads_the_text_of_json_gets_each_character_by_name(patte
     assert pattern_for(sent, dialect("llamacpp")) == sent
 
 
-@pytest.mark.parametrize(
+@every_case(
     "pattern",
     [
         *("a", "^a|b$", "^.$", "^[^a]$", "^[^]$", "^[]a]$", r"^\s$", r"^\\$", '^"$', "^[ -~]$", "^[A-z]$", r"^[\t]$", "^[+--]$"),

@@ -7,6 +7,7 @@ from typing import Any
 
 import llguidance
 import pytest
+from every_case import every_case
 from hunting import examples
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
@@ -119,7 +120,7 @@ def test_the_uniform_spelling_is_that_of_the_library(tools: list[Any]) -> None:
     ]
 
 
-@pytest.mark.parametrize("target", BUDGETED)
+@every_case("target", BUDGETED)
 def test_a_plan_that_the_budget_takes_is_sent_in_its_typed_spelling(target: str) -> None:
     few = [[("query", {"type": "string"}, "boats", True)], [("city", {"type": "string"}, "Bonn", True)]]
     lowering = lower(compiled(few)[0], target, "act")
@@ -127,7 +128,7 @@ def test_a_plan_that_the_budget_takes_is_sent_in_its_typed_spelling(target: str)
     assert lowering.problems == ()
 
 
-@pytest.mark.parametrize("target", BUDGETED)
+@every_case("target", BUDGETED)
 def test_the_uniform_spelling_tells_the_model_what_each_tool_takes_and_the_author_what_is_lost(target: str) -> None:
     tools = [[(f"arg{n}", *VALUES[n], n < 3) for n in range(5)] for _ in range(10)]
     lowering = lower(compiled(tools)[0], target, "act")
@@ -154,7 +155,7 @@ def test_the_budget_of_a_whole_request_asks_for_the_uniform_spelling_as_well() -
         assert lift(encode(answer, each.map), each.map).value == answer
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("arguments", "status"),
     [
         ([{"name": "arg0", "is": "value", "text": "x"}], "ok"),
@@ -187,7 +188,7 @@ KEPT = {
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("target", KEPT)
+@every_case("target", KEPT)
 def test_what_an_engine_writes_is_a_plan_but_for_what_is_told_as_lost(target: str) -> None:
     random = Random(10)  # noqa: S311  -- reproducible, not secret
     tool, known = compiled([[(f"arg{n}", *random.choice(VALUES), n < 3) for n in range(5)] for _ in range(10)])
@@ -206,8 +207,8 @@ def test_what_an_engine_writes_is_a_plan_but_for_what_is_told_as_lost(target: st
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("target", ["openai", "anthropic-strict", "gemini", "mistral", "vllm"])
-@pytest.mark.parametrize("size", [2, 10])
+@every_case("target", ["openai", "anthropic-strict", "gemini", "mistral", "vllm"])
+@every_case("size", [2, 10])
 def test_an_engine_takes_every_sound_plan_and_what_it_writes_is_lifted_and_checked(target: str, size: int) -> None:
     random = Random(size)  # noqa: S311  -- reproducible, not secret
     tools = [[(f"arg{n}", *random.choice(VALUES), n < 3) for n in range(5)] for _ in range(size)]
@@ -260,7 +261,7 @@ def _refers(value: Any, schema: Any) -> bool:
     return not schema or not Draft202012Validator(schema).is_valid(value)
 
 
-@pytest.mark.parametrize("target", [*BUDGETED, "bedrock-output"])
+@every_case("target", [*BUDGETED, "bedrock-output"])
 def test_a_plan_that_is_not_sent_in_full_says_which_budget_it_exceeds_and_what_to_leave_out(target: str) -> None:
     tools = [[(f"arg{n}", {"type": "string"}, "x", True) for n in range(5)] for _ in range(10)]
     [said] = [loss.reason for loss in lower(compiled(tools)[0], target, "act").losses if "names and texts" in loss.reason]
@@ -277,7 +278,7 @@ def test_a_plan_of_too_many_properties_says_so() -> None:
     assert "properties, and `openai` takes at most 5000" in said
 
 
-@pytest.mark.parametrize("target", [*BUDGETED, "bedrock-output"])
+@every_case("target", [*BUDGETED, "bedrock-output"])
 def test_what_stands_beside_a_plan_and_is_too_large_in_both_spellings_says_which_budget_and_what_to_leave_out(
     target: str,
 ) -> None:
@@ -314,7 +315,7 @@ def test_what_is_lost_of_all_tools_of_a_plan_is_told_once_with_their_names() -> 
     assert len([loss for loss in lowering.losses if loss.keyword == "minLength"]) == 12, "each is in the report"
 
 
-@pytest.mark.parametrize("target", ["gemini", "gigachat", "ollama"])
+@every_case("target", ["gemini", "gigachat", "ollama"])
 def test_what_is_lost_of_the_output_of_another_task_is_told_once_with_all_tools_that_take_one(target: str) -> None:
     tools = [[("arg0", {"type": "string"}, "x", True), ("arg1", {"type": "integer"}, 1, True)], [], [("n", {}, 1, True)]]
     told = [problem for problem in lower(compiled(tools)[0], target, "act").problems if problem.keyword == "pattern"]

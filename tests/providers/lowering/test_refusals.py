@@ -7,6 +7,7 @@ import tracemalloc
 from typing import Any
 
 import pytest
+from every_case import every_case
 from judges import breaches
 from objects import closed
 
@@ -14,7 +15,7 @@ from instrc import CompileError, encode, lift, lower, targets, verify
 from instrc.text.jsontext import dumps
 
 
-@pytest.mark.parametrize("target", sorted(targets()))
+@every_case("target", sorted(targets()))
 def test_a_property_that_nothing_satisfies_does_not_vanish_in_silence(target: str) -> None:
     schema = {"type": "object", "properties": {"a": {"type": "boolean", "enum": ["yes", "no"]}, "b": {"type": "string"}}}
     result = lower(schema, target)
@@ -29,7 +30,7 @@ def test_a_property_that_its_author_forbids_is_no_contradiction() -> None:
     assert [loss for loss in result.losses if loss.kind == "contradiction"] == []
 
 
-@pytest.mark.parametrize("target", ["gemini", "gemini-schema"])
+@every_case("target", ["gemini", "gemini-schema"])
 def test_gemini_is_not_sent_an_empty_word_and_it_comes_back_all_the_same(target: str) -> None:
     result = lower(closed(a={"enum": ["", "x"]}, b={"const": ""}), target)
     assert not breaches(result.payload, target)
@@ -38,7 +39,7 @@ def test_gemini_is_not_sent_an_empty_word_and_it_comes_back_all_the_same(target:
         assert lift(encode(value, result.map), result.map).value == value
 
 
-@pytest.mark.parametrize("target", ["gemini", "gemini-schema"])
+@every_case("target", ["gemini", "gemini-schema"])
 def test_gemini_is_sent_no_schema_of_a_tool_without_parameters(target: str) -> None:
     result = lower({"type": "object", "properties": {}}, target, "now", description="Tell the time.")
     assert result.payload == {"name": "now", "description": "Tell the time."}
@@ -46,7 +47,7 @@ def test_gemini_is_sent_no_schema_of_a_tool_without_parameters(target: str) -> N
     assert lift({"functionCall": {"name": "now", "args": {}}}, result.map).value == {}
 
 
-@pytest.mark.parametrize("target", ["anthropic", "mcp"])
+@every_case("target", ["anthropic", "mcp"])
 def test_what_is_written_for_people_does_not_reach_models(target: str) -> None:
     inner = {"type": "string", "x-order": 1, "X-Column": "key", "$comment": "Ask Ann."}
     result = lower({**closed(**{"x-key": inner}), "$comment": "Draft.", "x-internal": True}, target)
@@ -67,8 +68,8 @@ BEYOND = [
 ]
 
 
-@pytest.mark.parametrize("target", ["mistral", "vllm"])
-@pytest.mark.parametrize("schema", BEYOND, ids=dumps)
+@every_case("target", ["mistral", "vllm"])
+@every_case("schema", BEYOND, ids=dumps)
 def test_engines_are_not_given_what_they_refuse(schema: Any, target: str) -> None:
     result = lower(closed(a=schema), target)
     assert verify(result.payload, target).accepted
@@ -101,7 +102,7 @@ def mutual(number: int) -> Any:
     }
 
 
-@pytest.mark.parametrize("target", sorted(targets()))
+@every_case("target", sorted(targets()))
 def test_unions_of_objects_that_lead_to_each_other_stay_small(target: str) -> None:
     schema = mutual(10)
     start = time.process_time()
@@ -111,7 +112,7 @@ def test_unions_of_objects_that_lead_to_each_other_stay_small(target: str) -> No
     assert not breaches(result.payload, target)
 
 
-@pytest.mark.parametrize("number", [2, 4, 6])
+@every_case("number", [2, 4, 6])
 def test_copies_in_such_unions_are_written_out_a_few_times_only(number: int) -> None:
     schema = mutual(number)
     assert len(dumps(lower(schema, "openai").payload, indent=False)) < 17 * len(dumps(schema, indent=False))
@@ -125,7 +126,7 @@ def discriminated(number: int) -> Any:
     return {**closed(root={"$ref": "#/$defs/N0"}), "$defs": bodies}
 
 
-@pytest.mark.parametrize("schema_of", [mutual, discriminated])
+@every_case("schema_of", [mutual, discriminated])
 def test_what_becomes_of_such_unions_grows_no_faster_than_they_do(schema_of: Any) -> None:
     def times(number: int) -> float:
         schema = schema_of(number)
@@ -150,7 +151,7 @@ def doubling(levels: int) -> Any:
     return {"$ref": "#/$defs/L0", "$defs": {**bodies, f"L{levels}": {"type": "string"}}}
 
 
-@pytest.mark.parametrize("target", ["openai", "gemini", "anthropic", "jsonschema"])
+@every_case("target", ["openai", "gemini", "anthropic", "jsonschema"])
 def test_a_schema_that_is_huge_when_written_out_shares_its_parts(target: str) -> None:
     schema = doubling(12)
     tracemalloc.start()
@@ -207,15 +208,15 @@ def test_descriptions_name_keys_as_they_are_sent() -> None:
     assert lower(schema, "jsonschema").payload == schema
 
 
-@pytest.mark.parametrize("target", sorted(targets()))
+@every_case("target", sorted(targets()))
 def test_values_listed_beside_a_list_are_those_of_its_items(target: str) -> None:
     result = lower(closed(a={"type": "array", "enum": ["x", "y"]}), target)
     assert [loss.pointer for loss in result.losses if loss.keyword == "enum"][:1] == ["/properties/a"]
     assert lift(encode({"a": ["x", "y", "x"]}, result.map), result.map).value == {"a": ["x", "y", "x"]}
 
 
-@pytest.mark.parametrize("never", [False, {"not": {}}, {"not": True}, {"description": "Removed.", "not": {"title": "Anything"}}])
-@pytest.mark.parametrize("target", ["openai", "vllm", "gemini", "anthropic-strict"])
+@every_case("never", [False, {"not": {}}, {"not": True}, {"description": "Removed.", "not": {"title": "Anything"}}])
+@every_case("target", ["openai", "vllm", "gemini", "anthropic-strict"])
 def test_a_property_that_may_never_be_there_is_not_sent(target: str, never: Any) -> None:
     result = lower({"type": "object", "properties": {"there": {"type": "integer"}, "gone": never}}, target)
     assert "gone" not in dumps(result.payload)

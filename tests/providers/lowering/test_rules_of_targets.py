@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-import pytest
+from every_case import every_case
 from test_facts_of_targets import RICH
 
 from instrc import lower, targets
@@ -127,7 +127,7 @@ MISTAKES: list[tuple[str, str, str, Plant]] = [
 ]
 
 
-@pytest.mark.parametrize(("target", "rule", "what", "plant"), MISTAKES, ids=lambda value: value if isinstance(value, str) else "")
+@every_case(("target", "rule", "what", "plant"), MISTAKES, ids=lambda value: value if isinstance(value, str) else "")
 def test_a_planted_mistake_is_found(target: str, rule: str, what: str, plant: Plant) -> None:
     payload = copy.deepcopy(lower(RICH, target, "draft").payload)
     assert not breaches(payload, target)
@@ -167,9 +167,9 @@ def test_a_breach_is_written_with_its_place_and_its_rule() -> None:
     assert str(breach) == '/function/parameters/properties/_thought: "uri" is not a known format [format]'
 
 
-@pytest.mark.parametrize("value", ["x", 5, None, [[]], [{"a": []}], {"a": 1}])
-@pytest.mark.parametrize("keyword", ["anyOf", "required", "enum", "properties", "$ref", "type", "pattern", "format", "minItems"])
-@pytest.mark.parametrize("target", ["openai", "gemini-schema", "smolagents", "anthropic", "vllm"])
+@every_case("value", ["x", 5, None, [[]], [{"a": []}], {"a": 1}])
+@every_case("keyword", ["anyOf", "required", "enum", "properties", "$ref", "type", "pattern", "format", "minItems"])
+@every_case("target", ["openai", "gemini-schema", "smolagents", "anthropic", "vllm"])
 def test_a_keyword_that_holds_what_it_cannot_is_judged_and_never_ends_the_judgement(
     target: str, keyword: str, value: Any
 ) -> None:
@@ -181,6 +181,6 @@ def test_a_keyword_that_holds_what_it_cannot_is_judged_and_never_ends_the_judgem
     assert found or target == "smolagents" or not lists, keyword  # inputs are judged by their types alone
 
 
-@pytest.mark.parametrize(("place", "shown"), [("/properties/a", "/properties/a"), ("", "/")])
+@every_case(("place", "shown"), [("/properties/a", "/properties/a"), ("", "/")])
 def test_a_breach_is_shown_with_its_place_and_its_rule(place: str, shown: str) -> None:
     assert str(Breach("depth", place, "it is too deep")) == f"{shown}: it is too deep [depth]"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-import pytest
+from every_case import every_case
 from jsonschema import Draft202012Validator
 
 from instrc.providers.lowering.verify import swaps  # the swaps that an engine is asked about
@@ -15,7 +15,7 @@ from instrc.schema.validation import validate
 from instrc.text.jsontext import dumps
 
 
-@pytest.mark.parametrize(
+@every_case(
     "schema",
     [
         {"type": "string", "minLength": 10**10},
@@ -28,7 +28,7 @@ def test_what_asks_for_too_much_gets_less(schema: Any) -> None:
     assert len(dumps(sample(schema))) < 1_000_000
 
 
-@pytest.mark.parametrize(
+@every_case(
     "itself",
     [
         {"$ref": "#"},
@@ -100,7 +100,7 @@ SATISFIED: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("schema", SATISFIED, ids=dumps)
+@every_case("schema", SATISFIED, ids=dumps)
 def test_it_satisfies_what_a_keyword_asks(schema: Any) -> None:
     assert validate(sample(schema), schema) == ()
 
@@ -113,7 +113,7 @@ def test_optional_properties_are_there_unless_nothing_fits() -> None:
     assert sample(schema) == {"b": "b"}
 
 
-@pytest.mark.parametrize(
+@every_case(
     "schema",
     [
         {"type": "object", "properties": {f"p{number}": {"pattern": f"^(a+)+$x{number}"} for number in range(40)}},

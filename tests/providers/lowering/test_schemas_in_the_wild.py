@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from every_case import every_case
 from judges import breaches
 from objects import closed
 
@@ -82,8 +83,8 @@ def understood(schema: Any) -> tuple[Any, list[Loss]]:
     return seen.schema, losses
 
 
-@pytest.mark.parametrize("target", targets())
-@pytest.mark.parametrize("case", WILD)
+@every_case("target", targets())
+@every_case("case", WILD)
 def test_what_is_met_in_the_wild_is_lowered(case: str, target: str) -> None:
     result = lower(WILD[case], target, "api.call-it/now")
     assert not breaches(result.payload, target)
@@ -105,7 +106,7 @@ def test_what_is_read_otherwise_is_reported() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("pattern", "read_as"),
     [
         (r"^[[A-Z]+]?$", r"^[\[A-Z]+]?$"),
@@ -123,7 +124,7 @@ def test_brackets_and_signs_in_classes_are_characters_to_every_engine(pattern: s
     assert lower(schema, "mcp").schema == schema  # to whom all of JSON Schema is sent it is sent as it is written
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("schema", "meaning"),
     [
         ({"type": ["string", "bigint"]}, {"type": ["string", "integer"]}),
@@ -142,7 +143,7 @@ def test_a_schema_means_the_same_to_import_and_to_lower_and_what_is_changed_is_t
     assert all(loss.pointer == "/properties/a" for loss in losses)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("schema", "kind"),
     [
         ({"type": "array", "items": {"type": "string"}, "enum": ["a", "b"]}, "repaired"),
@@ -155,7 +156,7 @@ def test_a_meaning_that_is_changed_is_no_annotation(schema: Any, kind: str) -> N
     assert [loss.kind for loss in losses] == [kind]
 
 
-@pytest.mark.parametrize(
+@every_case(
     "schema", [{"type": "strnig"}, {"type": ["string", "strnig"]}, {"items": 3}, {"properties": ["a", {"b": 1}]}, {"$defs": "x"}]
 )
 def test_what_nobody_can_read_is_an_error(schema: Any) -> None:
@@ -201,7 +202,7 @@ def test_a_value_of_any_type_comes_back() -> None:
             assert lift(encode({"v": value}, record), record).value == {"v": value}, (target, value)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("pattern", "whole"),
     [
         ("^(a|b)$", True),
@@ -222,7 +223,7 @@ def test_a_pattern_is_kept_for_an_engine_that_anchors_if_it_is_anchored(pattern:
     assert not breaches(payload.payload, "vllm")
 
 
-@pytest.mark.parametrize("pattern", ["a" * 20_001, "(?=x)((a{1000}){1000}){100}"])
+@every_case("pattern", ["a" * 20_001, "(?=x)((a{1000}){1000}){100}"])
 def test_a_regular_expression_that_is_too_large_is_lost_but_not_forgotten(pattern: str) -> None:
     schema = {"type": "object", "properties": {"a": {"type": "string", "pattern": pattern}}}
     kept, losses = read(survey(schema))
@@ -243,7 +244,7 @@ def test_what_is_read_otherwise_is_told_in_a_schema_of_an_older_draft_too() -> N
     assert told == [("/properties/b", "minLength")]
 
 
-@pytest.mark.parametrize("target", ["openai", "gemini", "vllm", "gigachat"])
+@every_case("target", ["openai", "gemini", "vllm", "gigachat"])
 def test_a_whole_number_written_with_a_point_is_a_count(target: str) -> None:
     written, counted = (lower(closed(a={**TEXT, "minLength": count}), target) for count in (3.0, 3))
     assert written.payload == counted.payload

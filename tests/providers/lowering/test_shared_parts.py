@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
+from every_case import every_case
 from judges import written_out
 
 from instrc import lift, lower, targets, verify
@@ -37,7 +37,7 @@ def found_in(payload: Any, key: str) -> Any:
     return None
 
 
-@pytest.mark.parametrize("target", SHARING)
+@every_case("target", SHARING)
 def test_what_a_large_payload_repeats_is_a_definition(target: str) -> None:
     lowered = lower(journeys(60), target, "travel")
     definitions = found_in(lowered.payload, "$defs")
@@ -48,7 +48,7 @@ def test_what_a_large_payload_repeats_is_a_definition(target: str) -> None:
     assert not verify(lowered.payload, target).breaches
 
 
-@pytest.mark.parametrize("target", SHARING)
+@every_case("target", SHARING)
 def test_answers_come_back(target: str) -> None:
     lowered = lower(journeys(60), target, "travel")
     answer = {f"leg{each}": {"street": "a", "town": "b", "land": "c"} for each in range(60)}
@@ -56,12 +56,12 @@ def test_answers_come_back(target: str) -> None:
     assert lift({**answer, "leg7": {"street": "a"}}, lowered).calls[0].violations
 
 
-@pytest.mark.parametrize("target", targets())
+@every_case("target", targets())
 def test_a_small_payload_is_written_out(target: str) -> None:
     assert found_in(lower(journeys(6), target, "travel").payload, "$ref") is None
 
 
-@pytest.mark.parametrize("target", [name for name in targets() if name not in SHARING])
+@every_case("target", [name for name in targets() if name not in SHARING])
 def test_a_target_whose_readers_may_not_follow_references_gets_none(target: str) -> None:
     assert found_in(lower(journeys(60), target, "travel").payload, "$ref") is None
 

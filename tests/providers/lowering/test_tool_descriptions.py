@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
+from every_case import every_case
 
 from instrc import lower, targets
 from instrc.text.jsontext import dumps
@@ -22,14 +22,14 @@ def described(payload: Any) -> Any:
     return payload.get("description")
 
 
-@pytest.mark.parametrize("target", TOOLS)
+@every_case("target", TOOLS)
 def test_a_title_describes_a_tool_that_has_no_description(target: str) -> None:
     payload = lower(TITLED, target).payload
     assert described(payload) == "Find a slot"
     assert dumps({**payload, "_meta": None}, indent=False).count('"description":"Find a slot"') == 1
 
 
-@pytest.mark.parametrize("target", TOOLS)
+@every_case("target", TOOLS)
 def test_a_description_comes_before_the_title_and_what_is_asked_for_before_both(target: str) -> None:
     schema = {**TITLED, "description": "Looks for one."}
     assert described(lower(schema, target).payload).startswith("Looks for one.")

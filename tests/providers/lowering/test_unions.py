@@ -6,6 +6,7 @@ from itertools import permutations
 from typing import Any
 
 import pytest
+from every_case import every_case
 from judges import breaches
 from objects import closed
 
@@ -15,8 +16,8 @@ from instrc.schema.walk import walk
 TEXT: Any = {"type": "string"}
 
 
-@pytest.mark.parametrize("target", ["openai", "openai-responses", "openai-output"])
-@pytest.mark.parametrize(
+@every_case("target", ["openai", "openai-responses", "openai-output"])
+@every_case(
     "union",
     [
         [closed(a=TEXT, x=TEXT), closed(a=TEXT, y=TEXT), closed(b=TEXT, x=TEXT), closed(b=TEXT, y=TEXT)],
@@ -52,10 +53,8 @@ def test_null_beside_values_that_share_a_string_has_an_answer() -> None:
 MAP = {"type": "object", "additionalProperties": {"type": "integer"}}
 
 
-@pytest.mark.parametrize(
-    "target", ["openai", "anthropic-strict", "gemini", "gemini-schema", "gigachat", "ollama", "mistral", "vllm"]
-)
-@pytest.mark.parametrize(
+@every_case("target", ["openai", "anthropic-strict", "gemini", "gemini-schema", "gigachat", "ollama", "mistral", "vllm"])
+@every_case(
     ("union", "values"),
     [
         (
@@ -91,13 +90,13 @@ def test_alternatives_that_are_sent_alike_are_told_apart(target: str, union: lis
         assert lift(encode({"id": value}, result.map), result.map).value == {"id": value}
 
 
-@pytest.mark.parametrize("target", ["anthropic-strict", "gemini", "gemini-schema", "ollama", "mistral", "vllm"])
+@every_case("target", ["anthropic-strict", "gemini", "gemini-schema", "ollama", "mistral", "vllm"])
 def test_alternatives_that_types_and_constants_tell_apart_get_no_name(target: str) -> None:
     union = [closed(kind={"const": "a"}, x={}), closed(kind={"const": "b"}, x=TEXT), closed(y={}), closed(y=TEXT, z=TEXT)]
     assert "option" not in str(lower(closed(id={"anyOf": union}), target).payload)
 
 
-@pytest.mark.parametrize("target", ["openai", "mistral", "vllm"])
+@every_case("target", ["openai", "mistral", "vllm"])
 def test_null_beside_a_recursive_union_has_an_answer(target: str) -> None:
     tree = {"anyOf": [closed(leaf={}), closed(kids={"type": "array", "items": {"$ref": "#/$defs/tree"}})]}
     schema = {**closed(tree={"anyOf": [{"$ref": "#/$defs/tree"}, {"type": "null"}]}), "$defs": {"tree": tree}}
@@ -127,7 +126,7 @@ def test_what_no_keyword_says_of_both_is_a_loss() -> None:
     assert [loss.keyword for loss in result.losses if loss.kind == "unenforced"] == ["multipleOf"]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("left", "right"),
     [
         ({"type": "integer"}, {"const": 1.5}),
@@ -147,8 +146,8 @@ def either(*names: str) -> Any:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("target", ["openai", "vllm", "gigachat"])
-@pytest.mark.parametrize("pairs", [9, 12, 60])
+@every_case("target", ["openai", "vllm", "gigachat"])
+@every_case("pairs", [9, 12, 60])
 def test_unions_that_multiply_each_other_to_many_are_partly_told_as_lost(target: str, pairs: int) -> None:
     names = [(f"a{number}", f"b{number}") for number in range(pairs)]
     properties = {name: TEXT for pair in names for name in pair}
@@ -223,7 +222,7 @@ def assert_comes_back(value: Any, result: Any) -> None:
     assert lift(encode(value, result.map), result.map).value == value
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("other", "both"),
     [({"enum": ["a", None]}, True), ({"enum": ["a"]}, False), ({"const": "a"}, False), ({"const": None}, True)],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from every_case import every_case
 from pydantic import BaseModel
 
 import instrc
@@ -16,14 +17,14 @@ class Reply(BaseModel):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("target", instrc.targets())
+@every_case("target", instrc.targets())
 def test_no_payload_breaks_the_rules_it_was_made_for_in_any_envelope(target: str) -> None:
     rules = instrc.targets()[target]
     for envelope in [None, *instrc.targets().values()]:
         assert instrc.verify(instrc.lower(Reply, rules, envelope=envelope)).breaches == ()
 
 
-@pytest.mark.parametrize("target", instrc.targets())
+@every_case("target", instrc.targets())
 def test_a_lowering_is_verified_as_its_payload(target: str) -> None:
     lowered = instrc.lower(Reply, instrc.targets()[target])
     assert instrc.verify(lowered) == instrc.verify(lowered.payload, target)

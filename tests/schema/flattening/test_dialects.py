@@ -7,6 +7,7 @@ from typing import Any
 import jsonschema
 import jsonschema_rs
 import pytest
+from every_case import every_case
 
 from instrc import CompileError
 from instrc.schema.drafts import DRAFT_4, dialect_of_uri, modern  # one draft by itself
@@ -110,7 +111,7 @@ READ: dict[str, tuple[Any, Any]] = {
 }
 
 
-@pytest.mark.parametrize("what", READ)
+@every_case("what", READ)
 def test_when_something_is_folded_all_is_read_as_today(what: str) -> None:
     old, new = READ[what]
     flat = flatten({**old, **FOLD})
@@ -120,7 +121,7 @@ def test_when_something_is_folded_all_is_read_as_today(what: str) -> None:
     assert flat == new
 
 
-@pytest.mark.parametrize("what", READ)
+@every_case("what", READ)
 def test_when_nothing_is_folded_nothing_changes(what: str) -> None:
     old, _ = READ[what]
     if "ecursive" not in what and "$ref" not in str(old):
@@ -142,7 +143,7 @@ SAME_VERDICTS: list[tuple[Any, list[Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("schema", "instances"), SAME_VERDICTS)
+@every_case(("schema", "instances"), SAME_VERDICTS)
 def test_verdicts_stay(schema: Any, instances: list[Any]) -> None:
     slow = jsonschema.validators.validator_for(schema)(schema)
     fast = jsonschema_rs.validator_for(schema)
@@ -165,7 +166,7 @@ NULLABLE: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new"), NULLABLE)
+@every_case(("old", "new"), NULLABLE)
 def test_nullable_is_read_if_asked_for(old: Any, new: Any) -> None:
     assert flatten(old) is old
     assert flatten(old, nullable=True) == new
@@ -174,7 +175,7 @@ def test_nullable_is_read_if_asked_for(old: Any, new: Any) -> None:
     assert flatten({"allOf": [old]}, nullable=True) == new
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("uri", "name"),
     [
         (LATEST, "2020-12"),
@@ -199,7 +200,7 @@ def test_schema_decides_the_dialect(uri: Any, name: str | None) -> None:
     assert (found.name if found else None) == name
 
 
-@pytest.mark.parametrize("uri", ["https://e.com/dialect", 3, "http://json-schema.org/draft-03/schema#"])
+@every_case("uri", ["https://e.com/dialect", 3, "http://json-schema.org/draft-03/schema#"])
 def test_an_unknown_dialect_is_a_problem(uri: Any) -> None:
     for schema in ({"$schema": uri}, {"allOf": [{"$id": "https://e.com/x", "$schema": uri}]}):
         with pytest.raises(CompileError) as error:
@@ -234,7 +235,7 @@ def test_a_meta_schema_among_the_documents_may_leave_vocabularies_out() -> None:
     assert flatten({"$schema": META, "allOf": [{"minimum": 1}], "unevaluatedItems": False}, {META: old})["items"] is False
 
 
-@pytest.mark.parametrize(
+@every_case(
     "meta",
     [
         {"$schema": LATEST, "$vocabulary": {"https://e.com/needed": True}},
@@ -362,7 +363,7 @@ def test_a_word_that_an_older_draft_does_not_know_stays_the_authors_own() -> Non
     ]
 
 
-@pytest.mark.parametrize(("draft", "known"), [("04", ()), ("06", ("examples",)), ("07", ("examples", "readOnly", "$comment"))])
+@every_case(("draft", "known"), [("04", ()), ("06", ("examples",)), ("07", ("examples", "readOnly", "$comment"))])
 def test_what_each_draft_lets_stand_for_anything(draft: str, known: tuple[str, ...]) -> None:
     words = {"examples": 1, "readOnly": "a", "$comment": 2}
     flat = flatten({"$schema": f"http://json-schema.org/draft-{draft}/schema#", "allOf": [{"minimum": 1}, words]})
@@ -431,7 +432,7 @@ def test_a_schema_that_names_todays_draft_inside_an_older_one_is_read_by_todays_
     }
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("written", "read"),
     [
         ({"enum": ["a"]}, {"enum": ["a", None]}),
@@ -453,7 +454,7 @@ def test_nullable_without_a_type_lets_null_in(written: Any, read: Any) -> None:
     assert judge.is_valid({"q": None}) is (written in ({"const": None}, {"minLength": 3, "title": "t"}))
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("written", "read"),
     [
         ("string", ["string", "null"]),
@@ -468,7 +469,7 @@ def test_nullable_beside_a_type_adds_null_to_types_that_there_are(written: Any, 
     assert modern({"type": written, "nullable": True}, TODAY_WITH_NULLABLE) == {"type": read}
 
 
-@pytest.mark.parametrize(
+@every_case(
     "inner",
     [{"$schema": LATEST, "$id": "inner"}, {"$schema": D4, "id": "inner"}, {"id": "inner"}],
     ids=["today", "named", "same"],

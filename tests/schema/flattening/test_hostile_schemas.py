@@ -16,6 +16,7 @@ from typing import Any
 
 import orjson
 import pytest
+from every_case import every_case
 from making import Maker
 
 from instrc import CompileError
@@ -50,7 +51,7 @@ def nested(levels: int, wrap: Callable[[Any], Any], leaf: Any) -> Any:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("what", WRAPS)
+@every_case("what", WRAPS)
 def test_depth_is_no_limit(what: str) -> None:
     flat = flatten(nested(LEVELS, WRAPS[what], LEAF))
     assert not any(isinstance(node, dict) and "allOf" in node for _, node in shallow(flat))
@@ -95,14 +96,14 @@ BOMBS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("what", BOMBS)
+@every_case("what", BOMBS)
 def test_what_would_blow_up_keeps_its_parts_once(what: str) -> None:
     flat = flatten(BOMBS[what])
     assert len(dumps(flat)) < 20_000
     assert flatten(flat) == flat
 
 
-@pytest.mark.parametrize("what", BOMBS)
+@every_case("what", BOMBS)
 def test_what_blows_up_when_it_is_written_out_is_too_large(what: str) -> None:
     with pytest.raises(CompileError) as error:
         flatten(BOMBS[what], share=False)
@@ -220,9 +221,7 @@ def test_importing_it_is_cheap() -> None:
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize(
-    "value", [{"$ref": 3}, {"properties": {"$ref": "#/x"}}, {"allOf": {"a": 1}}, {"allOf": 3}, {"items": [{}]}]
-)
+@every_case("value", [{"$ref": 3}, {"properties": {"$ref": "#/x"}}, {"allOf": {"a": 1}}, {"allOf": 3}, {"items": [{}]}])
 def test_odd_schemas_are_left_alone(value: Any) -> None:
     assert flatten(value) == value
 
@@ -230,7 +229,7 @@ def test_odd_schemas_are_left_alone(value: Any) -> None:
 ODD = (3, "x", [], {}, None, True, [3], {"a": 3}, ["a"])
 
 
-@pytest.mark.parametrize("keyword", sorted(KEYWORDS))
+@every_case("keyword", sorted(KEYWORDS))
 def test_malformed_keywords_raise_nothing_but_problems(keyword: str) -> None:
     for one in ODD:
         for other in ODD:

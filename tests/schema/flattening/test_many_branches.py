@@ -6,6 +6,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+from every_case import every_case
 
 from instrc import CompileError
 from instrc.schema.flattening.flatten import flatten
@@ -42,13 +43,13 @@ FURTHER: list[list[Any]] = [
 ]
 
 
-@pytest.mark.parametrize("further", FURTHER, ids=str)
+@every_case("further", FURTHER, ids=str)
 def test_many_branches_say_what_they_say_in_groups(further: list[Any]) -> None:
     schemas = [*branches(), *further]
     assert flatten({"allOf": schemas}) == flatten(in_groups(schemas))
 
 
-@pytest.mark.parametrize("further", FURTHER, ids=str)
+@every_case("further", FURTHER, ids=str)
 def test_many_schemas_of_one_property_say_what_they_say_in_groups(further: list[Any]) -> None:
     schemas = [*branches(), *further]
     flat = flatten({"allOf": [{"properties": {"x": schema}} for schema in schemas]})
@@ -89,7 +90,7 @@ def test_patterns_that_a_closed_schema_forbids_keep_nothing_apart() -> None:
     assert "allOf" in flatten({"allOf": [unsure, other]})
 
 
-@pytest.mark.parametrize(("count", "apart"), [(100, 1), (150, 2)])
+@every_case(("count", "apart"), [(100, 1), (150, 2)])
 def test_groups_with_too_many_names_to_hold_against_patterns_stay_apart(count: int, apart: int) -> None:
     """The first joins neither of the others, as validators differ over its pattern; these two are joined if they are small."""
     first = {"patternProperties": {"(?<=m)a": {}}, "additionalProperties": {"type": "integer"}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import orjson
-import pytest
+from every_case import every_case
 
 from instrc.schema.flattening.flatten import flatten
 
@@ -128,7 +128,7 @@ SAME: dict[str, tuple[Any, Any]] = {
 }
 
 
-@pytest.mark.parametrize("what", SAME)
+@every_case("what", SAME)
 def test_flattening_keeps(what: str) -> None:
     schema, flat = SAME[what]
     assert text(flatten(schema)) == text(flat)
@@ -266,7 +266,7 @@ GROUPS: dict[str, tuple[Any, Any]] = {
 }
 
 
-@pytest.mark.parametrize("what", GROUPS)
+@every_case("what", GROUPS)
 def test_groups(what: str) -> None:
     schema, flat = GROUPS[what]
     assert text(flatten(schema)) == text(flat)
@@ -367,7 +367,7 @@ EVALUATED: dict[str, tuple[Any, Any]] = {
 }
 
 
-@pytest.mark.parametrize("what", EVALUATED)
+@every_case("what", EVALUATED)
 def test_what_is_unevaluated(what: str) -> None:
     schema, flat = EVALUATED[what]
     assert text(flatten(schema)) == text(flat)
@@ -455,7 +455,7 @@ CLOSED: dict[str, tuple[Any, Any]] = {
 }
 
 
-@pytest.mark.parametrize("what", CLOSED)
+@every_case("what", CLOSED)
 def test_closed_groups_of_properties(what: str) -> None:
     schema, flat = CLOSED[what]
     assert text(flatten(schema)) == text(flat)

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, cast
 
 import pytest
+from every_case import every_case
 from pydantic import BaseModel, Field, TypeAdapter
 from typing_extensions import TypedDict
 
@@ -36,8 +37,8 @@ FUNCTIONS: dict[str, Callable[[Any], object]] = {
 }
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-@pytest.mark.parametrize(("schema", "place", "words"), WRONG)
+@every_case("name", FUNCTIONS)
+@every_case(("schema", "place", "words"), WRONG)
 def test_what_is_no_schema_is_refused(name: str, schema: Any, place: str, words: str) -> None:
     with pytest.raises(instrc.CompileError) as refused:
         FUNCTIONS[name](schema)
@@ -77,7 +78,7 @@ def test_the_function_inside_answers_on_malformed_keywords() -> None:
     assert flatten({"type": "strng"}) == {"type": "strng"}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("option", "value"), [("limit", "many"), ("limit", 1.5), ("distribute", -1), ("base", 3), ("documents", []), ("trace", 1)]
 )
 def test_an_option_that_is_given_something_else_is_refused_by_its_name(option: str, value: Any) -> None:

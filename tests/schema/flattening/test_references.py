@@ -7,6 +7,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+from every_case import every_case
 
 from instrc import CompileError, Report, Source
 from instrc.schema.flattening.definitions import Gathering  # names of definitions without a document
@@ -82,7 +83,7 @@ SAME: dict[str, tuple[Any, Any]] = {
 }
 
 
-@pytest.mark.parametrize("what", SAME)
+@every_case("what", SAME)
 def test_a_reference_leads_to(what: str) -> None:
     schema, flat = SAME[what]
     assert flatten(schema) == flat
@@ -128,7 +129,7 @@ def test_a_recursive_root_refers_to_itself() -> None:
     assert flatten(schema) == schema
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("schema", "name"),
     [
         (
@@ -228,7 +229,7 @@ def test_meta_schemas_are_known() -> None:
     assert not old.is_valid({"type": 3})
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("schema", "name"),
     [
         ({"$ref": "#/$defs/none", "$defs": {"one": {}}}, "unresolved-reference"),
@@ -275,7 +276,7 @@ def test_a_recursion_whose_reference_has_no_name_is_named_by_its_title() -> None
     assert list(flat["$defs"]) == ["A_node"]
 
 
-@pytest.mark.parametrize(
+@every_case(
     "schema",
     [
         {"$ref": "#"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import orjson
-import pytest
+from every_case import every_case
 from judges import verdicts
 from making import Maker
 
@@ -343,7 +343,7 @@ def same_verdicts(schema: Any, flat: Any) -> bool:
     return verdicts(schema, values, thoroughly=30) == verdicts(flat, values, thoroughly=30)
 
 
-@pytest.mark.parametrize("what", GONE)
+@every_case("what", GONE)
 def test_what_need_not_stay_apart(what: str) -> None:
     branches, wanted = GONE[what]
     flat = flatten({"allOf": branches})
@@ -354,14 +354,14 @@ def test_what_need_not_stay_apart(what: str) -> None:
     assert same_verdicts(flat, turned)
 
 
-@pytest.mark.parametrize("what", KEPT)
+@every_case("what", KEPT)
 def test_what_has_to(what: str) -> None:
     flat = flatten({"allOf": KEPT[what]})
     assert "allOf" in flat
     assert orjson.dumps(flatten(flat)) == orjson.dumps(flat)
 
 
-@pytest.mark.parametrize("what", UNSATISFIABLE)
+@every_case("what", UNSATISFIABLE)
 def test_a_choice_of_which_nothing_is_left_leaves_nothing_and_shows_both_sides(what: str) -> None:
     report = Report()
     assert flatten({"allOf": UNSATISFIABLE[what]}, report=report) is False
@@ -373,7 +373,7 @@ def test_a_choice_of_which_nothing_is_left_leaves_nothing_and_shows_both_sides(w
 LOOKED_AT = {"properties": {"a": True}}
 
 
-@pytest.mark.parametrize(
+@every_case(
     "branches",
     [
         [{"anyOf": [A, B]}, {"anyOf": [LOOKED_AT, True]}],

@@ -9,6 +9,7 @@ from typing import Any
 import jsonschema_rs
 import orjson
 import pytest
+from every_case import every_case
 
 from instrc import CompileError, Report
 from instrc.schema.flattening.flatten import flatten
@@ -62,7 +63,7 @@ def test_a_mixin_without_the_slot_comes_first() -> None:
     assert splice(plain, STEP)["required"] == ["a"]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("slot", "own", "required"),
     [(True, None, ["x", "y"]), (True, ["y"], ["y"]), (True, [], None), (False, None, None), (False, ["y"], ["y"])],
 )
@@ -316,7 +317,7 @@ def test_properties_that_meet_in_a_slot_hold_together_without_a_report_too() -> 
     assert splice(mixin, {"properties": {"a": {"maximum": 2}}}) == {"properties": {"a": {"minimum": 1, "maximum": 2}}}
 
 
-@pytest.mark.parametrize("branches", [None, {}, "x", 1])
+@every_case("branches", [None, {}, "x", 1])
 def test_beside_a_mixin_what_is_no_list_of_branches_is_told(branches: Any) -> None:
     document = {"$ref": "aug:A_Mixin", "allOf": branches}
     with pytest.raises(CompileError) as found:

@@ -9,6 +9,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+from every_case import every_case
 from making import Maker
 
 from instrc.problems.errors import SettingsError
@@ -58,13 +59,13 @@ NARROWER: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("wide", "narrow"), WIDER)
+@every_case(("wide", "narrow"), WIDER)
 def test_yes_is_proven(wide: Any, narrow: Any) -> None:
     assert subsumes(wide, narrow).verdict == "yes"
     assert subsumes(wide, wide).verdict == "yes"
 
 
-@pytest.mark.parametrize(("narrow", "wide"), NARROWER)
+@every_case(("narrow", "wide"), NARROWER)
 def test_no_has_a_witness(narrow: Any, wide: Any) -> None:
     found = subsumes(narrow, wide)
     assert found.verdict == "no"
@@ -145,7 +146,7 @@ def test_nearly_all_that_is_refuted_has_a_witness() -> None:
     assert found["unknown"] <= 0.02 * found["no"]
 
 
-@pytest.mark.parametrize("keyword", ["minimum", "maximum", "exclusiveMaximum", "multipleOf"])
+@every_case("keyword", ["minimum", "maximum", "exclusiveMaximum", "multipleOf"])
 def test_a_bound_that_no_float_holds_is_compared(keyword: str) -> None:
     bound = 10**400
     assert subsumes({"type": "integer", keyword: bound}, {"type": "string"}).verdict == "no"
@@ -185,7 +186,7 @@ def test_roots_that_refer_to_themselves_are_compared_unless_something_turns_them
     assert subsumes(tree("integer", "string", n=turned), tree("string", n=turned)).verdict != "yes"
 
 
-@pytest.mark.parametrize("draft", ["http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema"])
+@every_case("draft", ["http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema"])
 def test_a_format_asserts_nothing_in_any_draft(draft: str) -> None:
     date: dict[str, Json] = {"$schema": draft, "type": "string", "format": "date-time"}
     assert subsumes({**date, "minLength": 5}, date).verdict == "no"
@@ -195,7 +196,7 @@ DRAFT_4 = "http://json-schema.org/draft-04/schema#"
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("wide", "narrow", "verdict"),
     [
         ({"contains": {}, "minContains": 2}, {"$schema": DRAFT_7, "contains": {}, "minContains": 2}, "no"),

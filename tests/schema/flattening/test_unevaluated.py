@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 import orjson
-import pytest
+from every_case import every_case
 from judges import verdicts
 from making import Maker
 
@@ -133,7 +133,7 @@ def same_verdicts(schema: Any, flat: Any) -> bool:
     return verdicts(schema, values, thoroughly=30) == verdicts(flat, values, thoroughly=30)
 
 
-@pytest.mark.parametrize("what", MERGED)
+@every_case("what", MERGED)
 def test_it_is_merged_where_that_changes_nothing(what: str) -> None:
     beside, schema, wanted = MERGED[what]
     flat = flatten({"allOf": [beside, schema]})
@@ -145,7 +145,7 @@ def test_it_is_merged_where_that_changes_nothing(what: str) -> None:
     assert same_verdicts({"allOf": [beside, schema]}, turned)
 
 
-@pytest.mark.parametrize("what", KEPT)
+@every_case("what", KEPT)
 def test_it_stays_a_branch_where_it_would_see_more(what: str) -> None:
     beside, schema = KEPT[what]
     flat = flatten({"allOf": [beside, schema]})

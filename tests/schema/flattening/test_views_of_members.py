@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
+from every_case import every_case
 from jsonschema import Draft202012Validator
 
 from instrc.schema.annotate import nullable, write_beside
@@ -22,7 +22,7 @@ NODE = an_object("next", next={"$ref": "#/$defs/node"})
 DEFINED = {"$defs": {"node": NODE, "alias": {"$ref": "#/$defs/node"}, "x": an_object("x", x=TEXT)}}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("schema", "found", "optional"),
     [
         (True, {}, False),
@@ -62,7 +62,7 @@ def test_a_member_is_what_the_branches_that_have_it_say(schema: Any, found: Any,
         assert (answer.schema, answer.optional) == (found, optional)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("schema", "known", "is_list"),
     [
         (an_object(y=TEXT, z=TEXT), ("y", "z"), False),
@@ -83,7 +83,7 @@ def test_where_no_member_is_its_neighbours_are_told(schema: Any, known: tuple[st
     assert (answer.schema, answer.known, answer.is_list) == (None, known, is_list)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("schema", "found"),
     [
         (True, {}),
@@ -105,7 +105,7 @@ def test_the_elements_of_a_list_are_those_of_all_that_may_be_one(schema: Any, fo
     assert elements(schema) == found
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("schemas", "made"),
     [
         ([], False),
@@ -125,7 +125,7 @@ def test_one_of_some_schemas_says_each_once(schemas: list[Any], made: Any) -> No
 VALUES: list[Any] = [None, True, 0, 1, "", "a", [], [None], {}, {"x": 1}, {"x": None}]
 
 
-@pytest.mark.parametrize(
+@every_case(
     "schema",
     [
         True,
@@ -157,7 +157,7 @@ def intersect(left: Any, right: Any) -> Any:
     return flatten({"allOf": [left, right]})
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("schema", "annotation", "made"),
     [
         (an_object(x=TEXT), {"minProperties": 1}, {**an_object(x=TEXT), "minProperties": 1}),

@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 import pytest
+from every_case import every_case
 
 import instrc
 
@@ -76,7 +77,7 @@ CASES: list[tuple[Any, Any, Any, float, bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("check", "expected", "came", "score", "passed"), CASES)
+@every_case(("check", "expected", "came", "score", "passed"), CASES)
 def test_a_check_has_a_score_and_passes_or_not(check: Any, expected: Any, came: Any, score: float, passed: object) -> None:
     case = {"input": "?", **({} if expected is None else {"expected": expected})}
     [result] = instrc.evaluate(PROGRAM, [case], model=instrc.Scripted([came]), checks={"x": check}).results

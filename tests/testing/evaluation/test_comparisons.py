@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from every_case import every_case
 from msgspec.structs import replace as replace_result
 
 import instrc
@@ -164,7 +165,7 @@ def test_near_names_are_offered(project: Path) -> None:
         assert raised.value.problems[0].hint == f"did you mean `{name}`?"
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("changes", "said"),
     [
         (Changes(vibes=(("Clasify", "Blunt"),)), "nothing in `mood.aug` is changed"),
@@ -222,9 +223,7 @@ def test_only_cases_of_both_versions_count() -> None:
     assert any("3 cases were run with one version only" in line for line in conclusion(found))
 
 
-@pytest.mark.parametrize(
-    ("cases", "said"), [(300, "7 points if they differ in 20% of the cases"), (10, "too few to show a difference")]
-)
+@every_case(("cases", "said"), [(300, "7 points if they differ in 20% of the cases"), (10, "too few to show a difference")])
 def test_what_cases_can_show_is_said_before_they_are_run(cases: int, said: str) -> None:
     first, gate = foresight(cases, 2 * cases, 0.02)
     assert said in first

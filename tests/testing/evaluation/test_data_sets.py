@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from every_case import every_case
 
 import instrc
 from instrc.text.jsontext import dumps
@@ -34,7 +35,7 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("name", FORMS)
+@every_case("name", FORMS)
 def test_a_data_set_is_lines_yaml_or_python(tmp_path: Path, name: str) -> None:
     file = tmp_path / name
     file.write_text(FORMS[name], encoding="utf-8")
@@ -81,7 +82,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("text", WRONG)
+@every_case("text", WRONG)
 def test_what_is_wrong_is_told_before_a_model_is_asked(tmp_path: Path, text: str) -> None:
     (file := tmp_path / "t.eval.jsonl").write_text(text, encoding="utf-8")
     model = instrc.Scripted(MODEL)
@@ -91,7 +92,7 @@ def test_what_is_wrong_is_told_before_a_model_is_asked(tmp_path: Path, text: str
     assert model.sent == []
 
 
-@pytest.mark.parametrize(
+@every_case(
     "text",
     ["def cases():\n    yield {'input': {1}}\n", "raise SystemExit(3)", "x = 1", "def cases():\n    return 1\n", "def cases(:"],
 )

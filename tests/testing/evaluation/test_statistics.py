@@ -7,6 +7,7 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
+from every_case import every_case
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize
@@ -36,7 +37,7 @@ def compared(better: int, worse: int, cases: int) -> PairedDifference:
 # The same by definition, slowly.
 
 
-@pytest.mark.parametrize(("passed", "cases"), [(28, 60), (46, 60), (10, 10), (0, 7), (1, 2), (299, 300)])
+@every_case(("passed", "cases"), [(28, 60), (46, 60), (10, 10), (0, 7), (1, 2), (299, 300)])
 def test_wilson_is_where_the_normal_test_of_a_rate_just_rejects(passed: int, cases: int) -> None:
     found = rate([1] * passed + [0] * (cases - passed))
     share = passed / cases
@@ -62,7 +63,7 @@ def test_mid_p_is_counted_from_all_outcomes(better: int, worse: int) -> None:
     assert mid_p(better, worse) == mid_p(worse, better)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("better", "worse", "cases"), [(0, 0, 30), (3, 0, 30), (5, 2, 30), (26, 8, 60), (1, 19, 100), (40, 40, 300), (9, 1, 10)]
 )
 def test_tango_is_where_the_likeliest_rates_just_do_not_fit(better: int, worse: int, cases: int) -> None:
@@ -109,14 +110,14 @@ def test_the_test_of_scores_counts_all_signs(thirds: list[int], weighted: bool) 
     assert compare(before, after, weights if weighted else None).p == pytest.approx(exact)
 
 
-@pytest.mark.parametrize("cases", [13, 14, 300, 2000])
+@every_case("cases", [13, 14, 300, 2000])
 def test_the_test_of_many_scores_is_near_the_normal_one(cases: int) -> None:
     gaps = np.random.default_rng(cases).normal(0.3 / math.sqrt(cases), 0.2, cases)
     normal = 2 * NormalDist().cdf(-abs(gaps.sum()) / math.sqrt(gaps @ gaps))
     assert compare([0.5] * cases, (0.5 + gaps).tolist()).p == pytest.approx(normal, abs=0.02)
 
 
-@pytest.mark.parametrize("table", [(20, 2, 3, 15), (30, 1, 0, 4), (5, 5, 5, 15), (50, 0, 1, 40)])
+@every_case("table", [(20, 2, 3, 15), (30, 1, 0, 4), (5, 5, 5, 15), (50, 0, 1, 40)])
 def test_kappa_has_the_error_of_the_delta_method(table: tuple[int, int, int, int]) -> None:
     def kappa(cells: np.ndarray) -> float:
         share = cells / cells.sum()
@@ -137,7 +138,7 @@ def test_kappa_has_the_error_of_the_delta_method(table: tuple[int, int, int, int
 # What so many cases can show, and how often a gate is wrong.
 
 
-@pytest.mark.parametrize(("cases", "disagreement"), [(50, 0.2), (100, 0.1), (300, 0.2), (400, 0.4)])
+@every_case(("cases", "disagreement"), [(50, 0.2), (100, 0.1), (300, 0.2), (400, 0.4)])
 def test_a_visible_difference_is_found_in_four_of_five_attempts(cases: int, disagreement: float) -> None:
     smallest = visible(cases, disagreement)
     assert smallest is not None
@@ -156,7 +157,7 @@ def test_few_cases_that_hardly_differ_show_nothing() -> None:
     assert visible(100, 0) is None
 
 
-@pytest.mark.parametrize(("cases", "disagreement", "drop"), [(30, 0.4, 0.0), (100, 0.2, 0.02), (300, 0.1, 0.01)])
+@every_case(("cases", "disagreement", "drop"), [(30, 0.4, 0.0), (100, 0.2, 0.02), (300, 0.1, 0.01)])
 def test_false_alarms_of_a_gate_are_counted_from_all_outcomes(cases: int, disagreement: float, drop: float) -> None:
     exact = 0.0
     for size in range(cases + 1):
@@ -172,7 +173,7 @@ def test_false_alarms_of_a_gate_are_counted_from_all_outcomes(cases: int, disagr
     assert exact <= 0.0275
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("better", "worse", "drop", "said"),
     [(0, 30, 0.02, "worse"), (5, 5, 0.02, "undecided"), (30, 2, 0.02, "no worse"), (0, 0, 0.1, "no worse"), (2, 12, 0, "worse")],
 )
@@ -180,7 +181,7 @@ def test_a_gate_judges_by_the_whole_interval(better: int, worse: int, drop: floa
     assert verdict(compared(better, worse, 100), drop) == said
 
 
-@pytest.mark.parametrize("value", [0.0, 0.5, 1.0])
+@every_case("value", [0.0, 0.5, 1.0])
 def test_scores_that_are_all_the_same_have_an_interval(value: float) -> None:
     low, high = rate([value] * 40).interval
     assert 0 <= low <= value <= high <= 1
@@ -239,14 +240,14 @@ def require_rare_errors(cases: int, runs: int, slack: float) -> None:
             assert cases < 300 or alarms >= 0.04 - slack, (disagreement, alarms)
 
 
-@pytest.mark.parametrize("cases", SIZES)
+@every_case("cases", SIZES)
 def test_errors_are_as_rare_as_they_should_be(cases: int) -> None:
     require_rare_errors(cases, 1000, 0.02)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("cases", SIZES)
+@every_case("cases", SIZES)
 def test_errors_are_as_rare_as_they_should_be_in_20_000_simulations(cases: int) -> None:
     require_rare_errors(cases, 20_000, 0.0)
 
@@ -277,15 +278,15 @@ def require_rare_errors_of_scores(kind: str, cases: int, runs: int, slack: float
             assert sum(each.p <= 0.05 for each in found) / runs <= 0.055 + slack
 
 
-@pytest.mark.parametrize("kind", ["three runs", "few move", "all move"])
+@every_case("kind", ["three runs", "few move", "all move"])
 def test_errors_are_rare_for_scores_too(kind: str) -> None:
     require_rare_errors_of_scores(kind, 30, 60, 0.08)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("cases", SIZES)
-@pytest.mark.parametrize("kind", ["three runs", "few move", "all move"])
+@every_case("cases", SIZES)
+@every_case("kind", ["three runs", "few move", "all move"])
 def test_errors_are_rare_for_scores_too_in_2_000_simulations(kind: str, cases: int) -> None:
     require_rare_errors_of_scores(kind, cases, 2000, 0.006)
 
@@ -298,7 +299,7 @@ def judged_and_labelled(kappa: float, share: float, cases: int, random: np.rando
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("cases", "kappa", "share"), list(itertools.product((30, 100), (0.2, 0.5, 0.8, 0.9), (0.5, 0.8))))
+@every_case(("cases", "kappa", "share"), list(itertools.product((30, 100), (0.2, 0.5, 0.8, 0.9), (0.5, 0.8))))
 def test_the_interval_of_kappa_covers(cases: int, kappa: float, share: float) -> None:
     random = np.random.default_rng([cases, int(kappa * 10), int(share * 10)])
     found = [agreement(*judged_and_labelled(kappa, share, cases, random)).interval for _ in range(5000)]
