@@ -1,4 +1,4 @@
-"""The command line: words and options, each command a function in a module of this folder.
+"""The command line: each command is a function in a module of this folder.
 
 This module answers `--version` by itself, so that it costs no more than starting Python.
 """
@@ -143,12 +143,12 @@ def run_plain(arguments: list[str]) -> int | None:
     if not paths or not named or paths.count(STDIN) > 1 or "_INSTRC_COMPLETE" in os.environ:
         return None
     if name == "compile":
-        from instrc.cli.compiling import compile_files
+        from instrc.cli.compile_files import compile_files
         from instrc.compiler.workspace import OptionOverrides
 
         return compile_files(paths, OptionOverrides())
     if name == "check":
-        from instrc.cli.reviewing import review_files
+        from instrc.cli.review_files import review_files
 
         return review_files(paths)
     return None

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from instrc.cli import options, running
-from instrc.cli.compiling import Delivery, Emit, LoweredTool, compile_files, exports, kinds_to_strip, one_by_one
+from instrc.cli import options, run_common, run_display
+from instrc.cli.compile_files import Delivery, Emit, LoweredTool, compile_files, exports, kinds_to_strip, one_by_one
 from instrc.cli.output import FINE, PROBLEMS, Format, show, verdict
-from instrc.cli.reviewing import review_files
+from instrc.cli.review_files import review_files
 from instrc.cli.terminal import clear_screen, is_terminal, write, write_error, write_report
 from instrc.compiler.workspace import OptionOverrides, Workspace
 from instrc.problems.errors import InstrcError, SettingsError
@@ -452,12 +452,12 @@ def _call(call: ModelCall, artefact: Artefact, view: _View) -> list[str]:
 
 def _answer(effects: Effects, command: ModelCommand, events: list[Event], view: _View) -> list[str]:
     """Ask the model; return its answer as it is shown."""
-    running.run_to_end(effects.ask(command))
+    run_common.run_to_end(effects.ask(command))
     told = next((event for event in reversed(events) if event["event"] == "answered"), None)
     if told is None:
         view.failed.append(command["id"])
         return [f"no answer: {next((event['error'] for event in events if event['event'] == 'failed'), '')}", ""]
-    lines = [f"answer, {running.came(told)}:", *(f"  {line}" for line in dumps(told["answer"]).split("\n"))]
+    lines = [f"answer, {run_display.came(told)}:", *(f"  {line}" for line in dumps(told["answer"]).split("\n"))]
     lines += [f"  {each}" for each in (*told["repairs"], *told.get("notes", ()))]
     lines += [f"  not accepted, at {each['pointer'] or '/'}: {each['message']}" for each in told["complaints"]]
     if told["complaints"]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple, TypeAlias
 
 import typer
 
-from instrc.cli import eval_versions, options, running
+from instrc.cli import eval_versions, options, run_common
 from instrc.cli.output import PROBLEMS, WRONG_USE, Format, deliver_text, report_written, show, try_to_write
 from instrc.cli.terminal import is_terminal, write_error
 from instrc.problems.errors import SettingsError
@@ -131,7 +131,7 @@ def eval_command(
         project, written = options.project_of(root, shared, locked=locked), _written(outputs)
         changes = eval_versions.changes_of(against, vibe, mixin, against_model, against_set, (drop, judge, by), ablate=ablate)
         jobs = _jobs(_sets(paths, data), chosen, _minimum(least), export, project)
-        running.show_warnings([job.prepared for job in jobs], Format.TEXT, quiet=quiet)
+        run_common.show_warnings([job.prepared for job in jobs], Format.TEXT, quiet=quiet)
         if changes is None:
             code = _measure(jobs, asked, shape, written, record=record, quiet=quiet)
         else:
@@ -204,7 +204,7 @@ def _written(outputs: list[Path] | None) -> dict[Path, EvalFormat]:
     for output in outputs or ():
         if output.suffix.lower() not in _ENDINGS:
             options.refuse_use(f"`{output}`: a report ends in {', '.join(_ENDINGS)}")
-        running.refuse_output(output, ())
+        run_common.refuse_output(output, ())
     return {output: _ENDINGS[output.suffix.lower()] for output in outputs or ()}
 
 
@@ -301,9 +301,9 @@ def _evaluated(jobs: list[_Job], asked: EvalOptions, *, quiet: bool) -> list[_Do
 
     total = sum(len(job.data.cases) * (asked.repeats or job.data.repeat) for job in jobs)
     with _progress(total, asked.budget, quiet=quiet) as told:
-        found = running.run_to_end(_evaluate_all(jobs, replace(asked, progress=told)))
+        found = run_common.run_to_end(_evaluate_all(jobs, replace(asked, progress=told)))
     pairs = zip(jobs, found, strict=True)
-    done = [_Done(job, each, *running.run_to_end(calibrated_gates(each, job.data, asked))) for job, each in pairs]
+    done = [_Done(job, each, *run_common.run_to_end(calibrated_gates(each, job.data, asked))) for job, each in pairs]
     write_error("".join(f"{line}\n" for each in done for judge in each.judges for line in judge.remarks))
     return done
 

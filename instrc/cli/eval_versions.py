@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeAlias
 
 import typer
 
-from instrc.cli import options, running
+from instrc.cli import options, run_common
 from instrc.cli.options import settings_of
 from instrc.cli.terminal import write_error
 from instrc.problems.errors import InstrcError
@@ -149,7 +149,7 @@ def run_versions(
     more: list[str] = []
     if comparing.judge is not None and not found.same:
         models, by = frozenset({old.model, new.model}), replace(asked, model=comparing.judge_model or asked.model)
-        said = running.run_to_end(preferences(comparing.judge, old, new, by, models))
+        said = run_common.run_to_end(preferences(comparing.judge, old, new, by, models))
         if said.scores:
             found = comparison.with_preferences(found, said.report.check, said.scores)
         more = (
@@ -158,7 +158,7 @@ def run_versions(
             else []
         )
         more += said.report.remarks
-    judges = [] if drop is None else running.run_to_end(calibrations(data, asked, new.model))
+    judges = [] if drop is None else run_common.run_to_end(calibrations(data, asked, new.model))
     left = frozenset(judge.check for judge in judges if not judge.counts)
     gate = comparison.compared(*(without_checks(each, left) for each in (old, new)), same=found.same) if left else found
     lines = [
@@ -210,7 +210,7 @@ def _run(
     from instrc.testing.evaluation.comparison import evaluated_versions
 
     with progress(runs) as told:
-        found = running.run_to_end(evaluated_versions(versions, data, replace(asked, progress=told)))
+        found = run_common.run_to_end(evaluated_versions(versions, data, replace(asked, progress=told)))
     return [with_name(each, program=program) for each in found]
 
 

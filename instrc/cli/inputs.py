@@ -124,7 +124,7 @@ def bench_of(value: Json, report: Report) -> Bench:
 
 
 def are_records(value: Json) -> bool:
-    """Tell whether something is records of TaskBench, not a list of tasks."""
+    """Return whether something is records of TaskBench, not a list of tasks."""
     first = value[0] if value.__class__ is list and value else value
     return first.__class__ is dict and "tool" not in first
 

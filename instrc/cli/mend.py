@@ -1,4 +1,4 @@
-"""The commands that mend runs, or forget them: `retry`, `fork`, `delete`."""
+"""The commands that repair or delete runs: `retry`, `fork`, `delete`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from instrc.cli import options, running
+from instrc.cli import options, run_common, run_display
 from instrc.cli.output import Format
-from instrc.cli.running import engine
+from instrc.cli.run_common import engine
 from instrc.cli.terminal import write_error
 
 if TYPE_CHECKING:
@@ -47,10 +47,10 @@ def retry_command(
     """
     from instrc.runtime.retry import RetryOptions
 
-    with options.exit_on_problems(shape), running.Watcher(quiet=quiet) as sink:
+    with options.exit_on_problems(shape), run_display.Watcher(quiet=quiet) as sink:
         asked = RetryOptions(step, new_key, requests, tokens, tuple((budget or "").split(",")) if budget else (), _words(model))
-        report = running.run_to_end(_retried(engine(store, engine_name, run=run, watch=sink), run, asked))
-    raise typer.Exit(running.deliver(report, quiet=quiet, output=output, store=store, engine_name=engine_name))
+        report = run_common.run_to_end(_retried(engine(store, engine_name, run=run, watch=sink), run, asked))
+    raise typer.Exit(run_common.deliver(report, quiet=quiet, output=output, store=store, engine_name=engine_name))
 
 
 def _words(model: str | None) -> str | None:
@@ -97,17 +97,17 @@ def fork_command(
     """
     from instrc.runtime.retry import ForkOptions
 
-    with options.exit_on_problems(shape), running.Watcher(quiet=quiet) as sink:
+    with options.exit_on_problems(shape), run_display.Watcher(quiet=quiet) as sink:
         asked = ForkOptions(at, dict(map(_edit, edits or ())), run_id, model=_words(model))
-        report = running.run_to_end(_forked(engine(store, engine_name, run=run, watch=sink), run, asked, program, export))
-    raise typer.Exit(running.deliver(report, quiet=quiet, output=output, store=store, engine_name=engine_name))
+        report = run_common.run_to_end(_forked(engine(store, engine_name, run=run, watch=sink), run, asked, program, export))
+    raise typer.Exit(run_common.deliver(report, quiet=quiet, output=output, store=store, engine_name=engine_name))
 
 
 def _edit(text: str) -> tuple[str, Json]:
     step, equals, data = text.partition("=")
     if not equals or not step:
         options.refuse_use(f"`{text[:80]}` is not STEP=JSON", "--set")
-    return step, running.given_value(data, data=True)
+    return step, run_common.given_value(data, data=True)
 
 
 async def _forked(kept: Engine, run: str, asked: ForkOptions, program: str | None, export: str | None) -> RunReport:
@@ -130,6 +130,6 @@ def delete_command(
     Its trace, and the runs below it, are deleted too.
     """
     with options.exit_on_problems(shape):
-        running.run_to_end(running.engine(store, engine_name, run=run).delete(run))
+        run_common.run_to_end(run_common.engine(store, engine_name, run=run).delete(run))
     if not quiet:
         write_error(f"{run} is deleted\n")

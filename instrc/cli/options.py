@@ -1,4 +1,4 @@
-"""Options that several commands have, and the ways in which a command ends."""
+"""The options that several commands share, and how a command ends."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ Shared: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--shared", metavar="DIR", help="A shared folder of vibes, after those of the project. Repeatable."),
 ]
-ProblemFormat: TypeAlias = Annotated[Format, typer.Option("--format", help="How problems are written.")]
-ProblemsOption: TypeAlias = Annotated[Format, typer.Option("--problems", help="How problems are written.")]
+ProblemFormat: TypeAlias = Annotated[Format, typer.Option("--format", help="The format of problems.")]
+ProblemsOption: TypeAlias = Annotated[Format, typer.Option("--problems", help="The format of problems.")]
 LockedOption: TypeAlias = Annotated[bool, typer.Option("--locked", help="Use only the vibes in aug.lock; see `instrc lock`.")]
 Strict: TypeAlias = Annotated[bool, typer.Option("--strict", help="Treat warnings as errors.")]
 Sketch: TypeAlias = Annotated[bool, typer.Option("--sketch", help="Treat unknown instructions as objects with any properties.")]
@@ -52,7 +52,8 @@ Budget: TypeAlias = Annotated[
     str | None, typer.Option("--budget", metavar="MONEY", help="What models may cost: '2 USD' for the run, '5 USD/day'.")
 ]
 Cache: TypeAlias = Annotated[
-    str | None, typer.Option("--cache", metavar="FILE", help="Answers of models that are not paid for again, and are kept here.")
+    str | None,
+    typer.Option("--cache", metavar="FILE", help="The file of cached answers of models, which are not paid for again."),
 ]
 Model: TypeAlias = Annotated[
     str | None,
@@ -79,7 +80,7 @@ def rehearse_mode(rehearse: bool, with_activities: bool) -> RehearseMode:
 
 
 def refuse_use(message: str, option: str | None = None) -> NoReturn:
-    """Refuse a command line that means nothing."""
+    """Refuse a command line with a usage error."""
     raise typer.BadParameter(message, param_hint=option)
 
 

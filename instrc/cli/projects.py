@@ -98,7 +98,7 @@ def init_command(
 
 
 def _may_stay(path: Path) -> bool:
-    """Tell whether a file is there and may be another's: settings of tools, not our program and its vibes."""
+    """Return whether a file is there and may be another's: settings of tools, not our program and its vibes."""
     return (path.name == SETTINGS or path.name.startswith(".") or path.parent.name.startswith(".")) and is_regular(str(path))
 
 

@@ -12,7 +12,7 @@ import typer
 
 from instrc.cli.options import EngineName, OutputFile, ProblemFormat, Quiet, RunId, Store, exit_on_problems, refuse_use
 from instrc.cli.output import PROBLEMS, Format, deliver_text, show, verdict
-from instrc.cli.running import deliver, engine, report_as_json, run_to_end, step_asked, store_place
+from instrc.cli.run_common import deliver, engine, report_as_json, run_to_end, step_asked, store_place
 from instrc.cli.terminal import write, write_error, write_report
 from instrc.runtime.traces import read_events, spans_of, usage_in
 from instrc.text.jsontext import dumps

@@ -1,4 +1,4 @@
-"""`instrc schedule`: programs that begin by the clock."""
+"""`instrc schedule`: run programs on a schedule."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from instrc.cli import options, running
+from instrc.cli import options, run_common
 from instrc.cli.output import Format
-from instrc.cli.running import engine
+from instrc.cli.run_common import engine
 from instrc.cli.terminal import write, write_error, write_report
 from instrc.text.jsontext import dumps
 from instrc.vibes.find_files import STDIN
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from instrc.engines.schedules import Schedule, Scheduling
 
 schedule_group = typer.Typer(
-    help="Begin programs by the clock: a worker of the store carries them.", no_args_is_help=True, rich_markup_mode=None
+    help="Run programs on a schedule: a worker carries them out.", no_args_is_help=True, rich_markup_mode=None
 )
 ScheduleName = Annotated[str, typer.Argument(metavar="NAME", help="The name of the schedule.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print a line of JSON for each schedule.")]
@@ -51,8 +51,10 @@ def _line(found: Schedule, *, as_json: bool) -> None:
 def add(
     name: ScheduleName,
     file: Annotated[str, typer.Argument(metavar="FILE", help="A program (.aug), a vibe, or a compiled document (.json).")],
-    cron: Annotated[str, typer.Option("--cron", metavar="TIMES", help="When, as '0 6 * * 1-5': 6 o'clock on weekdays.")],
-    zone: Annotated[str, typer.Option("--zone", metavar="ZONE", help="Whose time is meant, as Europe/Berlin.")] = "UTC",
+    cron: Annotated[
+        str, typer.Option("--cron", metavar="TIMES", help="Cron expression, for example '0 6 * * 1-5': 6:00 on weekdays.")
+    ],
+    zone: Annotated[str, typer.Option("--zone", metavar="ZONE", help="Time zone, for example Europe/Berlin.")] = "UTC",
     given: Annotated[
         str | None,
         typer.Option("--input", "-i", metavar="INPUT", help="The prompt, or an object of inputs; @FILE or - to read it."),
@@ -67,10 +69,9 @@ def add(
     as_json: AsJson = False,
     shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
-    """Begin a program again and again.
+    """Run a program on a schedule.
 
-    Its runs have the plan that it has now, or with --latest that of their moment. One that would begin while the last one goes on
-    is left out.
+    Its runs use the plan of today, or with --latest the one at their start. A run is skipped while the last one goes on.
     """
     from instrc.engines.launch import Launcher
     from instrc.engines.prepare import prepare
@@ -79,14 +80,14 @@ def add(
     if latest and file == STDIN:
         options.refuse_use("--latest needs a file that workers can read at each tick", "--latest")
     with options.exit_on_problems(shape):
-        prompt = None if given is None else running.given_value(given)
+        prompt = None if given is None else run_common.given_value(given)
         kept = _scheduling(store, engine_name)
         clock = Clock(cron, zone)
         project = options.project_of(root, shared)
         launch = Launcher(prepare(file, export=export, project=project), model=model).launch(prompt)
         if latest:
             launch = compiled_at_each_tick(launch, file, prompt, model=model, export=export, project=project)
-        _line(running.run_to_end(kept.schedule(name, clock, launch)), as_json=as_json)
+        _line(run_common.run_to_end(kept.schedule(name, clock, launch)), as_json=as_json)
 
 
 @schedule_group.command("list")
@@ -98,7 +99,7 @@ def list_(
 ) -> None:
     """List the schedules of the store."""
     with options.exit_on_problems(shape):
-        found = running.run_to_end(_scheduling(store, engine_name).schedules())
+        found = run_common.run_to_end(_scheduling(store, engine_name).schedules())
     for each in found:
         _line(each, as_json=as_json)
     if not found and not as_json:
@@ -116,7 +117,7 @@ def _about(action: str, said: str, work: Callable[[Scheduling, str], Coroutine[o
         shape: options.ProblemFormat = Format.TEXT,
     ) -> None:
         with options.exit_on_problems(shape):
-            done = running.run_to_end(work(_scheduling(store, engine_name), name))
+            done = run_common.run_to_end(work(_scheduling(store, engine_name), name))
         if done is None:
             write_error(f"{name} is removed\n")
         elif isinstance(done, str):
@@ -125,7 +126,7 @@ def _about(action: str, said: str, work: Callable[[Scheduling, str], Coroutine[o
             _line(done, as_json=False)
 
 
-_about("pause", "Begin no run until it is resumed; those under way go on.", lambda kept, name: kept.pause(name, paused=True))
-_about("resume", "Begin runs again from now on.", lambda kept, name: kept.pause(name, paused=False))
+_about("pause", "Start no runs until it is resumed; current runs go on.", lambda kept, name: kept.pause(name, paused=True))
+_about("resume", "Start runs again.", lambda kept, name: kept.pause(name, paused=False))
 _about("remove", "Remove a schedule; its runs stay.", lambda kept, name: kept.unschedule(name))
-_about("trigger", "Begin a run now, and print its id.", lambda kept, name: kept.trigger(name))
+_about("trigger", "Start a run now, and print its id.", lambda kept, name: kept.trigger(name))

@@ -1,4 +1,4 @@
-"""The commands `serve` and `studio`: the programs of a project as a service over HTTP, and in a page of their author."""
+"""The commands `serve` and `studio`: serve programs over HTTP, and edit them in a browser."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import typer
 from instrc import problems
 from instrc.cli import options
 from instrc.cli.output import Format
-from instrc.cli.running import engine, run_to_end, show_warnings, store_place, tell_line
+from instrc.cli.run_common import engine, run_to_end, show_warnings, store_place, tell_line
 from instrc.cli.terminal import write, write_error
 from instrc.problems.errors import SettingsError
 from instrc.problems.suggest import nearest
@@ -25,8 +25,8 @@ def serve_command(
     paths: Annotated[
         list[str] | None, typer.Argument(metavar="PATH", help="Programs, or folders of them; by default this folder.")
     ] = None,
-    host: Annotated[str, typer.Option("--host", help="The address to listen at.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", metavar="PORT", min=0, max=65535, help="The port to listen at.")] = 8000,
+    host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", metavar="PORT", min=0, max=65535, help="The port to listen on.")] = 8000,
     model: Annotated[
         str | None, typer.Option("--model", metavar="MODEL", help="The model that fills in the chunks of processes.")
     ] = None,
@@ -36,19 +36,19 @@ def serve_command(
     store: options.Store = None,
     locked: options.LockedOption = False,
     new_key: Annotated[
-        str | None, typer.Option("--new-key", metavar="NAME", help="Make an API key for somebody, print it, and serve nothing.")
+        str | None, typer.Option("--new-key", metavar="NAME", help="Create an API key, print it, and exit.")
     ] = None,
     role: Annotated[
         list[str] | None, typer.Option("--role", metavar="ROLE", help="With --new-key: ROLE, or PROGRAM:ROLE. Repeatable.")
     ] = None,
     group: Annotated[
-        list[str] | None, typer.Option("--group", metavar="NAME", help="With --new-key: a group of theirs. Repeatable.")
+        list[str] | None, typer.Option("--group", metavar="NAME", help="With --new-key: a group of the key. Repeatable.")
     ] = None,
     expires: Annotated[
-        str | None, typer.Option("--expires", metavar="SPAN", help="With --new-key: how long it holds, as P90D.")
+        str | None, typer.Option("--expires", metavar="SPAN", help="With --new-key: how long it is valid, for example P90D.")
     ] = None,
     revoke: Annotated[
-        str | None, typer.Option("--revoke-keys", metavar="NAME", help="Take all API keys of somebody back, and serve nothing.")
+        str | None, typer.Option("--revoke-keys", metavar="NAME", help="Revoke all API keys of NAME, and exit.")
     ] = None,
     root: options.Roots = None,
     shared: options.Shared = None,
@@ -56,7 +56,7 @@ def serve_command(
 ) -> None:
     """Serve the programs of a project over HTTP.
 
-    Programs are started, and people answer, over a REST API; /openapi.json describes it.
+    Clients start programs, and people answer, over a REST API; /openapi.json describes it.
     """
     with options.exit_on_problems(shape):
         with _imports_of("serve"):
@@ -100,7 +100,7 @@ _LONGEST_NAME = 200
 def _keep_keys(
     place: str, name: str | None, revoke: str | None, roles: list[str], groups: list[str], expires: str | None
 ) -> None:
-    """Make an API key, and print it: it is shown this once; or take keys back."""
+    """Create an API key and print it, which happens only once; or revoke keys."""
     from instrc.server.identity import Identity, Signer
     from instrc.server.records import Records
     from instrc.vibes.service_settings import ROLES, ServiceSettings
@@ -132,7 +132,7 @@ def _keep_keys(
 
 def studio_command(
     folder: Annotated[Path, typer.Argument(metavar="PATH", help="The folder of the project; by default this folder.")] = Path(),
-    port: Annotated[int, typer.Option("--port", metavar="PORT", min=1, max=65535, help="The port to listen at.")] = 8100,
+    port: Annotated[int, typer.Option("--port", metavar="PORT", min=1, max=65535, help="The port to listen on.")] = 8100,
     model: Annotated[
         str | None, typer.Option("--model", metavar="MODEL", help="The model that fills in the chunks of processes.")
     ] = None,

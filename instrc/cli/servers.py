@@ -10,7 +10,7 @@ import typer
 from instrc import problems
 from instrc.cli import begin_long_work, options
 from instrc.cli.output import PROBLEMS, Format, show
-from instrc.cli.running import engine, run_to_end, show_warnings, store_place, tell_line
+from instrc.cli.run_common import engine, run_to_end, show_warnings, store_place, tell_line
 from instrc.cli.terminal import OutputFailedError
 from instrc.problems.errors import SettingsError
 from instrc.vibes.find_files import STDIN, unreadable
@@ -33,9 +33,9 @@ def lsp_command() -> None:
 def mcp_command(
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="Programs (.aug), vibes, or compiled documents (.json).")],
     http: Annotated[
-        int | None, typer.Option("--http", metavar="PORT", min=0, max=65535, help="Serve streamable HTTP at this port instead.")
+        int | None, typer.Option("--http", metavar="PORT", min=0, max=65535, help="Serve streamable HTTP on this port instead.")
     ] = None,
-    host: Annotated[str, typer.Option("--host", help="With --http, the address to listen at.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option("--host", help="With --http, the address to listen on.")] = "127.0.0.1",
     model: Annotated[
         str | None, typer.Option("--model", metavar="MODEL", help="The model that fills in the chunks of processes.")
     ] = None,

@@ -111,7 +111,7 @@ def write_error(text: str, *, exact: bool = False) -> None:
 
 
 def coloured(stream: IO[str] | None) -> bool:
-    """Tell whether to write colours: on a terminal; `NO_COLOR` and `FORCE_COLOR` have the last word."""
+    """Return whether to write colours: on a terminal; `NO_COLOR` and `FORCE_COLOR` have the last word."""
     if os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("FORCE_COLOR"):
@@ -120,7 +120,7 @@ def coloured(stream: IO[str] | None) -> bool:
 
 
 def is_terminal(stream: IO[str] | None) -> bool:
-    """Tell whether a person sees the stream as it is written."""
+    """Return whether a person sees the stream as it is written."""
     try:
         return stream is not None and stream.isatty()
     except ValueError:  # closed

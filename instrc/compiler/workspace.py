@@ -22,7 +22,8 @@ from instrc.text.source import Source
 from instrc.vibes.find_files import STDIN, read_bytes, readable, shown_path
 from instrc.vibes.project import DEFAULT_PROJECT, Project, ProjectContext
 from instrc.vibes.registry import Registry
-from instrc.vibes.settings import Settings, entry_place, readable_path
+from instrc.vibes.settings import Settings
+from instrc.vibes.settings_places import entry_place, readable_path
 from instrc.vibes.uri import evergreen_of
 
 if TYPE_CHECKING:

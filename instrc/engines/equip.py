@@ -12,7 +12,7 @@ from instrc import problems
 from instrc.engines.places import scheme_of
 from instrc.engines.prepare import Prepared, Reach, activities_of, imported, reach_of, rehearsed
 from instrc.problems.errors import ConflictError, SettingsError
-from instrc.process.request_settings import RequestSettings
+from instrc.process.request_settings import RequestSettings, request_settings
 from instrc.runtime.activities import Activities
 from instrc.runtime.effects import Check, Effects
 from instrc.runtime.interpreter.documents import PinnedPlan, bare_name
@@ -28,7 +28,7 @@ from instrc.text import arguments
 from instrc.text.arguments import as_plain, is_on
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, as_object
-from instrc.vibes.settings import REQUEST, Settings, read_settings, request_settings
+from instrc.vibes.settings import Settings, read_settings
 
 TELEMETRY = "INSTRC_TELEMETRY"
 """The variable of the environment that turns OpenTelemetry on."""
@@ -163,7 +163,7 @@ def _all_processes(prepared: Prepared, activities: Activities) -> Mapping[str, J
 
 def request_table(settings: Settings, given: Mapping[str, object]) -> RequestTable:
     """Return the settings of requests to models: those of the project and of one run."""
-    general = {key: value for key, value in settings.run.items() if key in REQUEST}
+    general = {key: value for key, value in settings.run.items() if key in RequestSettings.__annotations__}
     store = str(settings.run.get("store", ""))
     server = store if scheme_of(store) == "postgresql" else ""
     return RequestTable(cast("RequestSettings", general), settings.requests, cast("RequestSettings", given), server)

@@ -41,7 +41,8 @@ from instrc.text.jsonvalue import Json, JsonObject, as_object, mapping, require_
 from instrc.text.source import Source
 from instrc.tools.tool import Hint
 from instrc.vibes.project import DEFAULT_PROJECT, Project
-from instrc.vibes.settings import Settings, entry_place, read_settings, readable_path
+from instrc.vibes.settings import Settings, read_settings
+from instrc.vibes.settings_places import entry_place, readable_path
 
 
 @dataclass(frozen=True, slots=True)

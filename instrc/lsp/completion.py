@@ -171,7 +171,7 @@ class Expected:
     """Whether an expression stands before the place, on the same line."""
 
     def word(self, word: str) -> bool:
-        """Tell whether a word of the language can stand here, with what has to follow it."""
+        """Return whether a word of the language can stand here, with what has to follow it."""
         kind = word.upper()
         if self._automaton is None:
             return self.values
@@ -347,18 +347,18 @@ class TextBefore:
         return lost
 
     def _is_closed(self, size: int) -> bool:
-        """Tell whether a place is inside of brackets that have been closed since, as the body of a `try` before its `else`."""
+        """Return whether a place is inside of brackets that have been closed since, as the body of a `try` before its `else`."""
         return self._depths[size - 1] != bisect_left(self._opened, size, key=itemgetter(1))
 
     def _begins_anew(self, lost: list[str], kind: str, start: int) -> bool:
-        """Tell whether a token ends the body, or begins a definition on a line of its own."""
+        """Return whether a token ends the body, or begins a definition on a line of its own."""
         if self._opened and "LBRACE" in lost:
             return False
         defines = kind in STATEMENT and "\n" in self.text[self.end : start]
         return defines or (kind == "RBRACE" and bool(self._opened))
 
     def _may_end(self, lost: list[str], end: int) -> bool:
-        """Tell whether the `;` before a place ends the statement; those in braces may end statements inside of it."""
+        """Return whether the `;` before a place ends the statement; those in braces may end statements inside of it."""
         if "LBRACE" not in lost:
             return True
         return not self._opened and not self.text[end : self.text.find("\n", end) + 1 or None].strip()
@@ -399,7 +399,7 @@ def expected(document: TextDocument, offset: int) -> Expected:
 
 
 def _in_annotation(kinds: list[str]) -> bool:
-    """Tell whether the last token is inside of the braces of an annotation, which hold JSON."""
+    """Return whether the last token is inside of the braces of an annotation, which hold JSON."""
     open_braces: list[bool] = []
     before = ""
     for kind in kinds:
@@ -418,7 +418,7 @@ _SILENT = re.compile(r"""//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*(?:"|\n|\Z)
 
 
 def is_silent(before: str) -> bool:
-    """Tell whether a text ends in a comment or in a string."""
+    """Return whether a text ends in a comment or in a string."""
     last = next(iter(deque(_SILENT.finditer(before), maxlen=1)), None)
     if last is None or last.end() < len(before):
         return False

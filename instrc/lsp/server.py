@@ -133,7 +133,7 @@ class Server(LanguageServer):
         return self.safely(lambda: self.session.check(document), nothing) if self.current(document) else nothing
 
     def current(self, document: TextDocument) -> bool:
-        """Tell whether a document is open and has not changed since."""
+        """Return whether a document is open and has not changed since."""
         return self.session.documents.get(document.path) is document
 
     async def problems(self, document: TextDocument) -> tuple[Problem, ...]:
@@ -452,7 +452,7 @@ def _prepared(document: TextDocument, offset: int, server: Server) -> types.Prep
 
 
 def _renames_files(server: Server) -> bool:
-    """Tell whether the editor can rename files as part of an edit."""
+    """Return whether the editor can rename files as part of an edit."""
     known = server.client_capabilities.workspace
     edit = known.workspace_edit if known else None
     return types.ResourceOperationKind.Rename in ((edit.resource_operations if edit else None) or ())

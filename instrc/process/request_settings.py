@@ -1,42 +1,149 @@
-"""The settings of requests to models, under one set of names for every provider."""
+"""The settings of requests to models, and the kinds of values that settings have."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TypedDict
+import re
+from collections.abc import Callable, Mapping
+from typing import Annotated, Final, TypeAlias, TypedDict, cast, get_type_hints
 
-from instrc.text.jsonvalue import Json
+from msgspec import Struct
+
+from instrc.problems.suggest import nearest
+from instrc.text.jsonvalue import Json, is_amount
+
+HIGHEST_LIMIT: Final = 2_000_000_000
+"""The largest limit that a project may set: a file of that size is read into memory."""
+EFFORTS: Final = ("none", "low", "medium", "high")
+
+
+class Kind(Struct, frozen=True):
+    """What a setting may be."""
+
+    read: Callable[[object], object]
+    """Return a value as it is used; `None` if it is not of this kind."""
+    reason: str
+    """What it must be, for messages."""
+    choices: tuple[str, ...] = ()
+
+
+def whole(least: int, most: int | None = None) -> Callable[[object], object]:
+    """Return a reader of integers within bounds."""
+
+    def read(value: object) -> object:
+        fits = isinstance(value, int) and not isinstance(value, bool) and value >= least and (most is None or value <= most)
+        return value if fits else None
+
+    return read
+
+
+def one_of(choices: tuple[str, ...]) -> Kind:
+    """Return the kind of settings that are one of several words."""
+    words = [f"`{choice}`" for choice in choices]
+    reason = f"it must be {', '.join(words[:-1])} or {words[-1]}"
+    return Kind(lambda value: value if isinstance(value, str) and value in choices else None, reason, choices)
+
+
+def _span(value: object) -> float | None:
+    """Return the seconds of a span: a number, ISO 8601, or a text such as `30s`."""
+    if isinstance(value, str):
+        from instrc.text.durations import from_words, is_duration, seconds
+
+        text = value if is_duration(value) else from_words(value)
+        value = None if text is None else seconds(text)
+    return float(value) if is_amount(value) and value > 0 else None
+
+
+def _parameters(value: object) -> object:
+    from instrc.schema.validation import json_fault  # few projects have such a table
+
+    return value if isinstance(value, Mapping) and json_fault(cast("Json", dict(value))) is None else None
+
+
+WHOLE: Final = Kind(whole(1, HIGHEST_LIMIT), "it must be a whole number from 1")
+INTEGER: Final = Kind(whole(1 - 2**63, 2**63 - 1), "it must be a whole number")
+NUMBER: Final = Kind(lambda value: value if is_amount(value) else None, "it must be a number from 0")
+SPAN: Final = Kind(_span, "it must be a time span: a number of seconds, or a text such as `PT30S` or `30s`")
+TRUTH: Final = Kind(lambda value: value if isinstance(value, bool) else None, "it must be `true` or `false`")
+PARAMETERS: Final = Kind(_parameters, "it must be a table of the provider's own parameters")
+EFFORT: Final = one_of(EFFORTS)
 
 
 class RequestSettings(TypedDict, total=False):
     """How a model is asked, under one set of names for every provider."""
 
-    max_tokens: int
-    context: int
+    max_tokens: Annotated[int, WHOLE]
+    context: Annotated[int, WHOLE]
     """Tokens that a model has for message and answer together."""
-    temperature: float
-    seed: int
-    timeout: float
+    temperature: Annotated[float, NUMBER]
+    seed: Annotated[int, INTEGER]
+    timeout: Annotated[float, SPAN]
     """Seconds of one request."""
-    total_timeout: float
+    total_timeout: Annotated[float, SPAN]
     """Seconds of all attempts at a request, pauses included."""
-    attempts: int
-    reasoning: str
-    """How much a model thinks before it answers: `none`, `low`, `medium` or `high`."""
-    words: bool
+    attempts: Annotated[int, WHOLE]
+    reasoning: Annotated[str, EFFORT]
+    """How much a model thinks before it answers."""
+    words: Annotated[bool, TRUTH]
     """Whether the message says the schema in words, where the model does not see it otherwise."""
-    extra: Mapping[str, Json]
+    extra: Annotated[Mapping[str, Json], PARAMETERS]
     """Parameters under the provider's own names."""
-    rpm: int
-    """Requests a minute."""
-    tpm: int
-    """Tokens a minute."""
-    parallel: int
-    """Requests at the same time."""
-    cooldown: float
-    """Seconds that a model is left alone after three failures in a row, where another one can be asked."""
+    rpm: Annotated[int, WHOLE]
+    """Requests per minute."""
+    tpm: Annotated[int, WHOLE]
+    """Tokens per minute."""
+    parallel: Annotated[int, WHOLE]
+    """Concurrent requests."""
+    cooldown: Annotated[float, SPAN]
+    """Seconds without requests to a model after three failures in a row, where another one can be asked."""
+
+
+PER_MODEL: Final = frozenset({"rpm", "tpm", "parallel", "cooldown"})
+"""Settings that hold for a model, whichever vibe asks it."""
+Fault: TypeAlias = tuple[str, str, tuple[str, ...]]
+"""Which setting, why it cannot be used, and what may have been meant."""
+_ACCESS: Final = r"(?i)url$|^api|key$|host|address|endpoint"
+_FROM_ENVIRONMENT: Final = (
+    "keys and addresses of providers come from the environment, as `OPENAI_API_KEY` and `LLAMACPP_BASE_URL`; "
+    "`instrc doctor` names all of them"
+)
+
+
+def request_settings(table: Mapping[str, object]) -> tuple[RequestSettings, list[Fault]]:
+    """Return the settings of a request as they are used, and what is wrong with them."""
+    values, faults = read_values(RequestSettings, table, "there is no such setting of a request")
+    hidden = {key for key in table if key not in RequestSettings.__annotations__ and re.search(_ACCESS, key)}
+    return cast("RequestSettings", values), [
+        (key, _FROM_ENVIRONMENT if key in hidden else reason, close) for key, reason, close in faults
+    ]
+
+
+def read_values(declaration: type, table: Mapping[str, object], unknown: str) -> tuple[dict[str, object], list[Fault]]:
+    """Return the values of a table by the kinds that a `TypedDict` declares, and what is wrong with it."""
+    kinds = kinds_of(declaration)
+    values: dict[str, object] = {}
+    faults: list[Fault] = []
+    for key, value in table.items():
+        if (kind := kinds.get(key)) is None:
+            faults.append((key, unknown, nearest(key, tuple(kinds))))
+        elif (result := kind.read(value)) is None:
+            faults.append((key, kind.reason, nearest(value, kind.choices) if isinstance(value, str) else ()))
+        else:
+            values[key] = result
+    return values, faults
+
+
+def kinds_of(declaration: type) -> dict[str, Kind]:
+    """Return the kind of each setting that a `TypedDict` declares."""
+    return {key: hint.__metadata__[0] for key, hint in get_type_hints(declaration, include_extras=True).items()}
 
 
 def is_model_pattern(pattern: str) -> bool:
-    """Return whether a pattern of `[tool.instrc.models]` selects models, such as `openai:*`, rather than vibes."""
+    """Return whether a pattern of `[tool.instrc.models]` matches models, as `openai:*`, and not vibes."""
     return ":" in pattern and not pattern.startswith("aug:")
+
+
+def joined_names(value: object) -> str | None:
+    """Return a name, or a list of names joined by commas; `None` if it is neither."""
+    names = value if isinstance(value, list) else [value]
+    stripped = [name.strip() for name in names if isinstance(name, str)]
+    return ", ".join(stripped) if stripped and all(stripped) and len(stripped) == len(names) else None

@@ -49,7 +49,8 @@ from instrc.server.exchange import (
     standings,
 )
 from instrc.server.operations import place_of_run, token_of
-from instrc.server.run_service import ProgramInfo, RunInfo, RunService
+from instrc.server.run_service import RunService
+from instrc.server.views import ProgramInfo, RunInfo
 from instrc.server.webhooks import Hook, Webhooks
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, as_object

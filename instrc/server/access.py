@@ -1,4 +1,4 @@
-"""Who asks a service, and what they may do: roles by program, and how often."""
+"""Callers of a service, their roles by program, and rate limits."""
 
 from __future__ import annotations
 
@@ -6,22 +6,21 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final, Literal, TypeAlias
 
 from instrc import problems
 from instrc.problems.errors import AccessError, RateLimitError
+from instrc.vibes.service_settings import Role
 
-Role: TypeAlias = Literal["viewer", "starter", "answerer", "operator", "author", "admin"]
-ROLES: Final[tuple[Role, ...]] = get_args(Role)
 ALL: Final = "*"
-"""Stands for all programs, and among candidates for everybody."""
+"""All programs; among candidates, everybody."""
 Means: TypeAlias = Literal["key", "token", "cookie", "link", "local"]
-"""By what a caller is known; `local`: identity is off, and the service listens at this machine only."""
+"""How a caller was authenticated; `local`: authentication is off, and the service listens on this machine only."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks, and what they may do; every method of the service takes one, and refuses what it may not."""
+    """An authenticated caller and their roles; every method of the service takes one and checks it."""
 
     name: str
     groups: frozenset[str] = frozenset()
@@ -34,36 +33,36 @@ class Caller:
     """Of a link, which answers once."""
 
     def may(self, role: Role, program: str) -> bool:
-        """Tell whether the caller has a role for a program; an `admin` has all."""
+        """Return whether the caller has a role for a program; an `admin` has all."""
         held = self.roles.get(ALL, frozenset()) | self.roles.get(program, frozenset())
         return role in held or "admin" in held
 
     def may_any(self, roles: Iterable[Role], program: str) -> bool:
-        """Tell whether the caller has one of some roles for a program."""
+        """Return whether the caller has one of some roles for a program."""
         return any(self.may(role, program) for role in roles)
 
     def knows(self, program: str) -> bool:
-        """Tell whether the caller has any role for a program: it is as unknown to others as one that is not there."""
+        """Return whether the caller has any role for a program: it is as unknown to others as one that is not there."""
         return bool(self.roles.get(ALL) or self.roles.get(program))
 
     def require(self, role: Role, program: str, action: str) -> None:
-        """Refuse the caller who has not a role for a program; `action` says for what."""
+        """Refuse a caller without a role for a program; `action` is what was attempted."""
         if not self.may(role, program):
             reason = f"this needs the role `{role}`"
             raise AccessError([problems.serving.NotAllowed(who=self.name, action=action, reason=reason, role=role)])
 
     @property
     def as_candidates(self) -> frozenset[str]:
-        """Return the words by which lists of people name the caller: the name, the groups, everybody."""
+        """Return the names under which lists of candidates include the caller: the name, the groups, everybody."""
         return frozenset({self.name, ALL, *(f"group:{group}" for group in self.groups)})
 
 
 LOCAL: Final = Caller("local", roles={ALL: frozenset({"admin"})})
-"""Whoever reaches a service that asks nobody for an identity: it listens at this machine only."""
+"""The caller of a service without authentication, which listens on this machine only."""
 
 
 class RateLimiter:
-    """Counts what each caller does in a minute."""
+    """Limits the actions of each caller per minute."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -71,7 +70,7 @@ class RateLimiter:
         self._minute = 0
 
     def enter(self, name: str, what: str) -> None:
-        """Count one more; refuse it over the limit."""
+        """Count an action; refuse it beyond the limit."""
         now = int(monotonic())
         if now // 60 != self._minute:
             self._minute, self._counts = now // 60, Counter()

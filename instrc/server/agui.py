@@ -20,14 +20,15 @@ from instrc.server.access import Caller
 from instrc.server.door import caller_of
 from instrc.server.exchange import answer_of, asked_of_people, ended_words, result_of, standings, steps_done
 from instrc.server.http import EventResponse
-from instrc.server.run_service import QuestionInfo, RunService
+from instrc.server.run_service import RunService
+from instrc.server.views import QuestionInfo
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, as_object
 
 THREAD: Final = "agui.thread"
 """The name of the metadata of a run that keeps its thread: a request is a run of the protocol, our run is its thread."""
 REASON: Final = "question"
-"""Why a run is interrupted: a person is asked."""
+"""The reason of an interrupt: a person is asked."""
 
 
 def agui_routes(service: RunService) -> list[BaseRoute]:

@@ -1,4 +1,4 @@
-"""Who approves, and how many of them: the rule of a question, as its schema says it, and the answers counted by it."""
+"""The approval rule of a question, as its schema states it, and the count of votes by it."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Approval:
 
 
 def is_refusal(data: Json) -> bool:
-    """Tell whether an answer refuses, as the run understands it: the `decision` of a step is `Reject`."""
+    """Return whether an answer refuses, as the run understands it: the `decision` of a step is `Reject`."""
     return any(part.get("decision") == REFUSAL for part in _parts(data))
 
 

@@ -1,4 +1,4 @@
-"""The door before all that the service offers over HTTP: hosts, other sites, sizes, rates, and who asks."""
+"""The middleware in front of all HTTP endpoints: hosts, foreign sites, body sizes, rates, and authentication."""
 
 from __future__ import annotations
 

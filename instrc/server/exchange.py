@@ -1,4 +1,4 @@
-"""What the protocols of agents share: how a run stands now and after each change, and what a message gives it."""
+"""What the protocols of agents share: the state of a run after each change, and the answer in a message."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from instrc.runtime.traces import Event
 from instrc.schema.validation import is_valid
 from instrc.server.access import Caller
 from instrc.server.door import caller_of
-from instrc.server.run_service import RunInfo, RunService
+from instrc.server.run_service import RunService
+from instrc.server.views import RunInfo
 from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, JsonObject
 

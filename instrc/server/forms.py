@@ -1,4 +1,4 @@
-"""A JSON Schema as a form of HTML that needs no script: what its fields are, what was filled in, what is wrong with it.
+"""Show a JSON Schema as an HTML form that needs no script, with the submitted values and what is wrong with them.
 
 The name of a field is the JSON Pointer of its value in the body that the REST interface takes, `/data/decision`.
 A few names have a word before the pointer: `kind:/data/x` chooses an alternative, `rows:/data/x` counts the rows of a list,
@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Final, Literal, TypeAlias, TypeGuard
+from typing import Final, TypeAlias
 
 from instrc import problems
 from instrc.problems.errors import LimitError
@@ -20,27 +20,18 @@ from instrc.runtime.activities import complaints, in_language
 from instrc.runtime.interpreter.documents import Complaint
 from instrc.schema.kinds import types_of
 from instrc.schema.validation import accepts
-from instrc.schema.walk import local_target
+from instrc.server.form_data import EMPTY, FIELDS, ROOT, ROWS
+from instrc.server.form_shapes import LEVELS, FieldKind, FieldShape, fixed_values, shape_of
 from instrc.text.jsontext import dumps, loads
-from instrc.text.jsonvalue import Json, JsonObject, as_object, at, equal, listing, mapping, optional_text, pointer, tokens
+from instrc.text.jsonvalue import Json, JsonObject, listing, mapping, optional_text, pointer, tokens
 from instrc.text.names import free_name
 from instrc.text.sentences import SENTENCES, translated
 
-FIELDS: Final = 2_000
-"""Fields of a form; a schema with more is one field for JSON."""
-ROWS: Final = 200
-"""Rows of a list."""
-LEVELS: Final = 12
-"""Fields inside one another; what is deeper is a field for JSON."""
-ROOT: Final = "/data"
-SHORT: Final = 120
-"""A text of at most so many characters has one line."""
 SOURCES: Final = 20
 """Values of what is shown that a field can be filled from."""
 
 Words: TypeAlias = Mapping[str, str]
 """The words of the pages in one language."""
-FieldKind: TypeAlias = Literal["object", "list", "choice", "line", "text", "date", "number", "any", "json", "union", "fixed"]
 
 
 class Absent(Enum):
@@ -142,164 +133,6 @@ def _required(name: str) -> str:
     return complaints({}, {"required": [name]})[0]["message"]
 
 
-# What a schema is as a field.
-
-
-@dataclass(frozen=True, slots=True)
-class FieldShape:
-    """A schema, read as a field."""
-
-    kind: FieldKind
-    schema: JsonObject
-    nullable: bool = False
-    options: tuple[Json, ...] = ()
-    branches: tuple[Json, ...] = ()
-    inside: frozenset[str] = frozenset()
-    """The references that have led here."""
-
-
-_UNIONS: Final = ("anyOf", "oneOf")
-_ABOUT: Final = frozenset({"title", "description", "default", "examples", "$comment", "$schema", "$defs", "$id", "deprecated"})
-_CONDITIONS: Final = ("allOf", "anyOf", "oneOf", "if", "then", "else", "not", "dependentSchemas")
-"""Where a schema says more of the same value."""
-_OPEN: Final = ("patternProperties", "$dynamicRef", "$ref")
-"""What has no fields of its own."""
-_LINES: Final = frozenset(
-    {"date-time", "time", "duration", "email", "idn-email", "uri", "iri", "uuid", "hostname", "ipv4", "ipv6"}
-)
-_DATE: Final = re.compile(r"(?!0000)\d{4}-\d\d-\d\d")
-
-
-def _reads(schema: Json, root: Json, inside: frozenset[str]) -> tuple[JsonObject | None, frozenset[str]]:
-    """Return a schema without references at its top; `None` if they lead back to themselves, or it says what no field shows."""
-    for _ in range(LEVELS):
-        if not isinstance(schema, dict):
-            break
-        both, reference = schema.get("allOf"), schema.get("$ref")
-        if isinstance(both, list) and len(both) == 1 and schema.keys() - {"allOf"} <= _ABOUT:
-            target = both[0]
-        elif isinstance(reference, str) and schema.keys() - {"$ref"} <= _ABOUT:
-            target = local_target(root, reference)
-            if reference in inside or target is None:
-                break
-            inside |= {reference}
-        else:
-            return schema, inside
-        told: JsonObject = {key: schema[key] for key in ("title", "description") if key in schema}
-        schema = {**target, **told} if isinstance(target, dict) else None
-    return None, inside
-
-
-def shape_of(schema: Json, root: Json, inside: frozenset[str] = frozenset(), nested: int = 0) -> FieldShape:
-    """Return what field a schema is; `nested` counts the unions around it."""
-    read, inside = _reads(schema, root, inside)
-    if read is None:
-        return FieldShape("json", mapping(schema), inside=inside)
-    if isinstance(listed := read.get("enum"), list):
-        return FieldShape("choice", read, options=tuple(listed), inside=inside)
-    if "const" in read:
-        return FieldShape("choice", read, options=(read["const"],), inside=inside)
-    named = [word for word in _UNIONS if word in read]
-    types = types_of(read.get("type")) or _guessed(read)
-    nullable = "null" in types
-    types = tuple(each for each in types if each != "null")
-    if len(named) == 1 and read.keys() - {named[0], "type", "discriminator"} <= _ABOUT and nested < _NESTED:
-        return _union(read, listing(read[named[0]]), root, inside, nested)
-    if len(types) > 1:
-        each = tuple({**read, "type": each, "title": "", "description": ""} for each in types)
-        return FieldShape("union", read, nullable, branches=each, inside=inside)
-    if not types and read.keys() <= _ABOUT:
-        return FieldShape("any", read, inside=inside)
-    if not types:
-        return FieldShape("choice" if nullable else "json", read, nullable, (None,) if nullable else (), inside=inside)
-    kind = _kind(read, types[0])
-    values = (True, False, None) if nullable else (True, False)
-    return FieldShape(kind, read, nullable, values if kind == "choice" else (), inside=inside)
-
-
-_NESTED: Final = 2
-"""Unions in one another whose alternatives are one list."""
-_ALTERNATIVES: Final = 100
-
-
-def _guessed(schema: JsonObject) -> tuple[str, ...]:
-    """Return the type of a schema that has none, by what it says."""
-    return ("object",) if "properties" in schema else ("array",) if "items" in schema or "prefixItems" in schema else ()
-
-
-def _kind(schema: JsonObject, named: str) -> FieldKind:
-    if any(word in schema for word in _OPEN) or not _names_beside(schema) <= mapping(schema.get("properties")).keys():
-        return "json"
-    match named:
-        case "object":
-            return "object" if mapping(schema.get("properties")) or schema.get("additionalProperties") is False else "json"
-        case "array":
-            items = schema.get("items", True)
-            return "list" if items not in (True, {}) or "prefixItems" in schema else "json"
-        case "integer" | "number":
-            return "number"
-        case "boolean":
-            return "choice"
-        case "string":
-            return _kind_of_text(schema)
-    return "json"
-
-
-def _kind_of_text(schema: JsonObject) -> FieldKind:
-    most, form = schema.get("maxLength"), schema.get("format")
-    if form == "date":
-        return "date"
-    short = isinstance(most, int) and most <= SHORT
-    return "line" if short or form in _LINES or "pattern" in schema else "text"
-
-
-def _names_beside(schema: JsonObject) -> set[str]:
-    """Return the properties that conditions of an object name: a form that does not have them cannot give them."""
-    found: set[str] = set()
-    waiting = [schema[word] for word in _CONDITIONS if word in schema]
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, list):
-            waiting += each
-        elif isinstance(each, dict):
-            found |= mapping(each.get("properties")).keys()
-            found |= {"$ref"} if "$ref" in each or "patternProperties" in each else set()
-            waiting += [each[word] for word in _CONDITIONS if word in each and word != "dependentSchemas"]
-    return found
-
-
-def _union(schema: JsonObject, listed: list[Json], root: Json, inside: frozenset[str], nested: int) -> FieldShape:
-    """Return alternatives; those inside of alternatives stand among them, and null is none."""
-    found: list[Json] = []
-    nullable = False
-    for branch in listed:
-        shape = shape_of(branch, root, inside, nested + 1)
-        nullable = nullable or shape.nullable or (shape.kind == "choice" and None in shape.options and len(shape.options) == 1)
-        if shape.kind == "json" and any(word in shape.schema for word in _UNIONS):
-            return FieldShape("json", schema, inside=inside)  # too deep
-        if shape.kind == "union":
-            found += shape.branches
-        elif shape.options != (None,):
-            found.append(branch)
-    if len(found) == 1:
-        only = shape_of(found[0], root, inside)
-        told: JsonObject = {key: schema[key] for key in ("title", "description") if key in schema}
-        options = (*only.options, None) if only.kind == "choice" and nullable and None not in only.options else only.options
-        return FieldShape(only.kind, {**only.schema, **told}, nullable, options, only.branches, only.inside)
-    kind: FieldKind = "union" if 0 < len(found) <= _ALTERNATIVES else "json"
-    return FieldShape(kind, schema, nullable, branches=tuple(found), inside=inside)
-
-
-def _fixed(schema: JsonObject, root: Json) -> dict[str, Json]:
-    """Return the properties of an alternative that tell it from others: choosing it gives them their only value."""
-    required = listing(schema.get("required"))
-    read = {name: shape_of(part, root) for name, part in mapping(schema.get("properties")).items() if name in required}
-    return {name: shape.schema["const"] for name, shape in read.items() if "const" in shape.schema}
-
-
-# From what was submitted to a form.
-
-
 class _TooManyError(Exception):
     """A form has more fields than it may have."""
 
@@ -388,8 +221,6 @@ class AnswerForm:
         if found.kind in {"text", "line", "any"} and not found.constants:
             found.constants.append(("empty", False))
 
-    # --- fields ---------------------------------------------------------------------------------------------------------------
-
     def _field(
         self, schema: Json, path: tuple[str | int, ...], label: str, *, required: bool, inside: frozenset[str]
     ) -> FormField:
@@ -412,7 +243,7 @@ class AnswerForm:
         if ticked:
             if made.value is not ABSENT or len(ticked) > 1:
                 made.problems.append((self.words["both"], False))
-            made.value, made.filled = None if ticked[0] == "null" else _EMPTY.get(made.kind, ""), True
+            made.value, made.filled = None if ticked[0] == "null" else EMPTY.get(made.kind, ""), True
         elif not made.filled and self._show is not None and made.kind in {"list", "object", "text", "union"}:
             made.sources = self._sources(schema, path)
         return made
@@ -442,7 +273,7 @@ class AnswerForm:
         """Return the values without content that are offered: no value, and, where it is given already, an empty one."""
         found = [("null", f"null:{made.name}" in self.data)] if shape.nullable and shape.kind != "choice" else []
         found += [("as_json", f"as_json:{made.name}" in self.data)] if shape.kind == "any" else []
-        return [*found, ("empty", True)] if f"empty:{made.name}" in self.data and shape.kind in _EMPTY else found
+        return [*found, ("empty", True)] if f"empty:{made.name}" in self.data and shape.kind in EMPTY else found
 
     def _read(self, made: FormField, shape: FieldShape, path: tuple[str | int, ...]) -> None:
         """Read what was filled in."""
@@ -533,7 +364,7 @@ class AnswerForm:
         inner = shape_of(branch, self.schema, shape.inside)
         if inner.kind == "object" and f"json:{made.name}" not in self.data:
             child = self._new("object", made.name, labels[chosen], inner.schema, required=True)
-            self._read_object(child, inner, path, _fixed(inner.schema, self.schema))
+            self._read_object(child, inner, path, fixed_values(inner.schema, self.schema))
         else:
             child = self._field(branch, path, labels[chosen], required=True, inside=shape.inside)
         child.label, made.filled = labels[chosen], True
@@ -547,9 +378,6 @@ class AnswerForm:
             return []
         definitions = mapping(self.schema).get("$defs")
         return [where for where, value in _named(self._show, str(path[-1])) if accepts(schema, value, definitions)]
-
-
-_EMPTY: Final[dict[str, Json]] = {"text": "", "line": "", "any": "", "list": [], "object": {}}
 
 
 def _lines(text: str) -> str:
@@ -575,7 +403,9 @@ def _label(branch: Json, root: Json, words: Words) -> str:
     title = optional_text(shape.schema.get("title"))
     if title:
         return title
-    told = [dumps(each, indent=False) if not isinstance(each, str) else each for each in _fixed(shape.schema, root).values()]
+    told = [
+        dumps(each, indent=False) if not isinstance(each, str) else each for each in fixed_values(shape.schema, root).values()
+    ]
     if told:
         return ", ".join(told)
     if shape.kind == "object":
@@ -587,147 +417,3 @@ def _label(branch: Json, root: Json, words: Words) -> str:
     if shape.kind == "choice":
         return words["choice"]
     return words[{"line": "text", "integer": "number"}.get(shape.kind, shape.kind)]
-
-
-# From a value to what a browser would send for it, and what its buttons change.
-
-
-def data_of(schema: Json, value: Json, path: tuple[str | int, ...] = (), root: Json = None) -> dict[str, str]:
-    """Return the names and texts that a form of a schema has to hold for a value; as JSON where its fields cannot show it."""
-    whole = schema if root is None else root
-    made: dict[str, str] = {}
-    _write(schema, value, path, whole, frozenset(), made)
-    return made
-
-
-def _write(
-    schema: Json, value: Json, path: tuple[str | int, ...], root: Json, inside: frozenset[str], made: dict[str, str]
-) -> None:
-    name, shape = ROOT + pointer(path), shape_of(schema, root, inside)
-    if shape.kind == "choice":
-        same = [option for option in shape.options if dumps(option, indent=False) == dumps(value, indent=False)]
-        made[name if same else f"json:{name}"] = dumps(value, indent=False)
-    elif value is None and shape.nullable:
-        made[f"null:{name}"] = "1"
-    elif len(path) > LEVELS or not _writes(shape, value):
-        made[f"json:{name}"] = dumps(value)
-    elif shape.kind == "union":
-        _write_branch(shape, value, path, root, made)
-    elif value in ("", [], {}) and type(value) is type(_EMPTY.get(shape.kind)):
-        made[f"empty:{name}"] = "1"
-    elif isinstance(value, dict) and shape.kind == "object":
-        for key, part in value.items():
-            _write(as_object(shape.schema["properties"])[key], part, (*path, key), root, shape.inside, made)
-    elif isinstance(value, list) and shape.kind == "list":
-        made[f"rows:{name}"] = str(len(value))
-        heads = listing(shape.schema.get("prefixItems"))
-        for index, part in enumerate(value):
-            item = heads[index] if index < len(heads) else shape.schema.get("items", True)
-            _write(item, part, (*path, index), root, shape.inside, made)
-    else:
-        made[name] = value if isinstance(value, str) else dumps(value)
-        if shape.kind == "any" and not isinstance(value, str):
-            made[f"as_json:{name}"] = "1"
-
-
-def _write_branch(shape: FieldShape, value: Json, path: tuple[str | int, ...], root: Json, made: dict[str, str]) -> None:
-    """Write a value by the first alternative that takes it."""
-    name, definitions = ROOT + pointer(path), mapping(root).get("$defs")
-    for index, branch in enumerate(shape.branches):
-        inner = shape_of(branch, root, shape.inside)
-        if not accepts(branch, value, definitions) or not (inner.kind == "json" or _writes(inner, value)):
-            continue
-        fixed = _fixed(inner.schema, root) if inner.kind == "object" else {}
-        if not all(equal(mapping(value).get(key), each) for key, each in fixed.items()):
-            continue
-        made[f"kind:{name}"] = str(index)
-        if isinstance(value, dict) and inner.kind == "object":
-            left: Json = {key: each for key, each in value.items() if key not in fixed}
-            if left:
-                _write(branch, left, path, root, shape.inside, made)
-        else:
-            _write(branch, value, path, root, shape.inside, made)
-        return
-    made[f"json:{name}"] = dumps(value)
-
-
-def _writes(shape: FieldShape, value: Json) -> bool:
-    """Tell whether the fields of a shape can hold a value of its type; a text of HTML cannot hold all characters."""
-    match shape.kind:
-        case "object":
-            known = {name for name, part in mapping(shape.schema.get("properties")).items() if part is not False}
-            return isinstance(value, dict) and value.keys() <= known
-        case "list":
-            return isinstance(value, list) and len(value) <= ROWS
-        case "number":
-            return isinstance(value, int | float) and not isinstance(value, bool)
-        case "text" | "any":
-            return _is_html(value) or (shape.kind == "any" and not isinstance(value, str))
-        case "line":
-            return _is_html(value) and "\n" not in value
-        case "date":
-            return isinstance(value, str) and _DATE.fullmatch(value) is not None
-        case "union":
-            return True
-    return False
-
-
-def _is_html(value: Json) -> TypeGuard[str]:
-    return (
-        isinstance(value, str) and re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]", value) is None
-    )
-
-
-def changed(schema: Json, data: dict[str, str], button: str, show: Json) -> tuple[dict[str, str], str]:
-    """Return what a form holds after one of its buttons, and the name of the field to go on at.
-
-    `add:NAME` adds a row, `remove:NAME` takes one out, `take:NAME POINTER` fills a field from what is shown; `kind:NAME` shows
-    the fields of the chosen alternative.
-    """
-    action, _, name = button.partition(":")
-    if action == "add":
-        count = data.get(f"rows:{name}", "0")
-        rows = int(count) if re.fullmatch(r"[0-9]{1,6}", count) else 0
-        return {**data, f"rows:{name}": str(rows + 1)}, f"{name}/{rows}"
-    if action == "remove":
-        return _without_row(data, name)
-    if action == "take":
-        return _filled(schema, data, name, show)
-    return data, name
-
-
-def _without_row(data: dict[str, str], name: str) -> tuple[dict[str, str], str]:
-    above, _, number = name.rpartition("/")
-    count = data.get(f"rows:{above}", "")
-    if not (re.fullmatch(r"[0-9]{1,6}", number) and re.fullmatch(r"[0-9]{1,6}", count) and int(number) < int(count)):
-        return data, above
-    made = {f"rows:{above}": str(int(count) - 1)}
-    for key, text in data.items():
-        word, slash, place = key.partition("/")
-        row = re.match(rf"{re.escape(above)}/([0-9]{{1,6}})(?=/|\Z)", slash + place)
-        if key == f"rows:{above}" or (row is not None and int(row[1]) == int(number)):
-            continue
-        after = row is not None and int(row[1]) > int(number)
-        made[f"{word}{above}/{int(row[1]) - 1}{(slash + place)[row.end() :]}" if row is not None and after else key] = text
-    return made, above
-
-
-def _filled(schema: Json, data: dict[str, str], button: str, show: Json) -> tuple[dict[str, str], str]:
-    name, _, source = button.partition(" ")
-    path = tuple(tokens(name.removeprefix(ROOT))) if name.startswith(f"{ROOT}/") else ()
-    try:
-        value, part = at(show, source), schema
-        for step in path:
-            part = mapping(shape_of(part, schema).schema.get("properties"))[step]
-    except (LookupError, ValueError):
-        return data, name
-    kept = {key: text for key, text in data.items() if not f"{key[key.find('/') :]}/".startswith(f"{name}/")}
-    return {**kept, **data_of(part, value, path, schema)}, name
-
-
-def pairs(items: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return what a browser has sent, by name."""
-    found = dict(items)
-    if len(found) > FIELDS * 3:
-        raise LimitError([problems.serving.TooMuch(what="fields of a form", limit=FIELDS)])
-    return found

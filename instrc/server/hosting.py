@@ -1,4 +1,4 @@
-"""A service in a process of its own: its programs found, its runs carried on, and its end in order."""
+"""Run a service in its own process: find its programs, carry out its runs, and shut down gracefully."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ GRACE: Final = 10
 
 
 def programs_in(paths: Iterable[str], project: Project) -> list[Prepared]:
-    """Return the programs at some places: files, and those of folders, each export by its name."""
+    """Return the programs of files and folders; a program with several exports is one program per export."""
     found: list[Prepared] = []
     for path in paths:
         folder = Path(path)
@@ -72,7 +72,7 @@ def _exports(file: str, project: Project) -> Iterator[Prepared]:
 
 
 def launchers_of(programs: Iterable[Prepared], model: str | None, rehearse: RehearseMode) -> dict[str, Launcher]:
-    """Return what begins runs of each program, by its name; two of one name are a problem."""
+    """Return the launcher of each program by its name; refuse two programs of one name."""
     found: dict[str, Launcher] = {}
     for prepared in programs:
         if prepared.name in found:
@@ -89,7 +89,7 @@ def service_at(launchers: dict[str, Launcher], engine: Engine, place: str | None
 
 
 def identity_of(service: RunService) -> Identity:
-    """Return what finds out who asks a service."""
+    """Return the authenticator of a service."""
     settings = read_settings(Path())
     folder = settings.file.parent if settings.file is not None else Path()
     oidc = service.settings.oidc
@@ -127,7 +127,7 @@ def protocols_of(service: RunService, tools: Iterable[Prepared], address: str) -
 
 
 def idle_settings(service: RunService) -> list[str]:
-    """Return a line for each entry about roles or people that names no program, or no step of one: it binds nobody."""
+    """Return a warning for each entry about roles or people that names no program and no step."""
     programs = service.launchers
     steps = {name: launcher.prepared.names for name, launcher in programs.items()}
     bare = set[str]().union(*steps.values())
@@ -168,11 +168,11 @@ async def serve(
     """Serve until SIGTERM or Ctrl-C; runs are carried on meanwhile, beside other workers of a server."""
     identity = identity_of(service)
     if not identity.is_on and host not in LOOPBACK:
-        reason = "nobody is asked who they are: make a key first (`--new-key NAME`), or set `[tool.instrc.serve.oidc]`"
+        reason = "authentication is off: make a key first (`--new-key NAME`), or set `[tool.instrc.serve.oidc]`"
         raise SettingsError([problems.runs.UnusableSetting(what="address", word=host, reason=reason)])
     tell(greeting)
     if identify is None and not identity.is_on:
-        tell("nobody is asked who they are: whoever reaches this address, from this machine only, may do everything")
+        tell("authentication is off: anyone who can reach this address, from this machine only, may do everything")
     for line in idle_settings(service) if service.launchers else ():
         tell(line)
     known = identity if identity.is_on and identify is None else None
@@ -219,7 +219,7 @@ async def _carry(engine: Engine, stop: asyncio.Event, claimed: asyncio.Event, te
 
 
 async def beside_runs(service: RunService, work: Awaitable[None]) -> None:
-    """Do something while a service takes in what happens to its runs."""
+    """Await work while a service follows its runs."""
     await service.begin()
     try:
         await work

@@ -1,4 +1,4 @@
-"""How callers are known: API keys, tokens of an identity provider, sessions of pages, and signed links for one question."""
+"""Authenticate callers: API keys, tokens of an identity provider, sessions of pages, and signed links to one question."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from itsdangerous import BadData, URLSafeTimedSerializer
 
 from instrc import problems
 from instrc.problems.errors import AuthenticationError, SettingsError
-from instrc.server.access import ALL, Caller, Means, Role
+from instrc.server.access import ALL, Caller, Means
 from instrc.server.records import Records
 from instrc.text.jsonvalue import Json, as_object, as_text, as_texts, mapping
-from instrc.vibes.service_settings import OidcSettings, ServiceSettings
+from instrc.vibes.service_settings import OidcSettings, Role, ServiceSettings
 
 _LONGEST: Final = 16 * 1024
 """Letters of a token."""

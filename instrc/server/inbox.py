@@ -28,11 +28,13 @@ from instrc.runtime.traces import spans_of, steps_of
 from instrc.schema.strip import split
 from instrc.server.access import Caller, RateLimiter
 from instrc.server.door import CONTENT_POLICY, caller_of
-from instrc.server.forms import AnswerForm, Words, changed, pairs
+from instrc.server.form_data import changed, pairs
+from instrc.server.forms import AnswerForm, Words
 from instrc.server.identity import Identity, caller_of_link
 from instrc.server.operations import RequestData, place_of_question, place_of_run, question_id, token_of
-from instrc.server.run_service import QuestionInfo, RunService
+from instrc.server.run_service import RunService
 from instrc.server.templates import render, spoken, words_for
+from instrc.server.views import QuestionInfo
 from instrc.text.jsonvalue import mapping, optional_text, pointer
 
 _log: Final = logging.getLogger(__name__)

@@ -27,7 +27,8 @@ from instrc.server.exchange import Identified, answer_of, asked_of_people, ended
 from instrc.server.http import Beside
 from instrc.server.mcp import Answered, Context, McpServer, caller_in, result_of_call, server_of
 from instrc.server.offers import Offers, RefusedError, ServerTool
-from instrc.server.run_service import RunInfo, RunService
+from instrc.server.run_service import RunService
+from instrc.server.views import RunInfo
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text, listing, mapping, without_type
 from instrc.tools.tool import Tool

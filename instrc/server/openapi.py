@@ -7,7 +7,7 @@ from typing import Final
 
 from instrc.schema.walk import nodes, redirected
 from instrc.server.operations import ENDPOINTS, SCHEMAS, WORD, Endpoint, in_path
-from instrc.server.run_service import ProgramInfo
+from instrc.server.views import ProgramInfo
 from instrc.text.jsonvalue import Json, JsonObject, as_object
 from instrc.version import __version__
 

@@ -1,4 +1,4 @@
-"""What the HTTP interface offers: one table of operations, from which its routes and its OpenAPI document are made."""
+"""The operations of the HTTP API: one table, from which its routes and its OpenAPI document are generated."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from instrc.runtime.retry import ForkOptions, RetryOptions
 from instrc.runtime.run_report import STATUSES, RunFilter
 from instrc.server.access import Caller
 from instrc.server.records import RunRow
-from instrc.server.run_service import Page, ProgramInfo, QuestionInfo, RunInfo, RunService
+from instrc.server.run_service import RunService
+from instrc.server.views import Page, ProgramInfo, QuestionInfo, RunInfo
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, as_number, as_text, mapping, optional_text, without_type
 
@@ -53,10 +54,10 @@ SCHEMAS: Final[dict[str, JsonObject]] = {
         {
             "starter": {"type": ["string", "null"]},
             "metadata": _METADATA,
-            "output": {"description": "What each step has brought, when the run is done."},
+            "output": {"description": "The result of each step, when the run is done."},
             "value": {"description": "The result, when the run is done."},
             "error": _object({"kind": _TEXT, "message": _TEXT}),
-            "step": {"type": "string", "description": "What a person has refused."},
+            "step": {"type": "string", "description": "The step that a person has refused."},
             "forked": {**_object({"run": _ID, "at": {"type": ["string", "null"]}}), "description": "What it was forked from."},
             "questions": {"type": "array", "items": _object({"id": _TEXT, "by": _TEXT, "steps": _NAMES})},
         },
@@ -92,7 +93,7 @@ SCHEMAS: Final[dict[str, JsonObject]] = {
 
 @dataclass(frozen=True, slots=True)
 class RequestData:
-    """What a request holds, read and checked."""
+    """A request, parsed and validated."""
 
     path: Mapping[str, str]
     query: Mapping[str, str]
@@ -131,7 +132,7 @@ class RequestData:
 
 @dataclass(frozen=True, slots=True)
 class ResponseData:
-    """What is sent back."""
+    """The response to a request."""
 
     body: Json
     status: int = 200
@@ -145,7 +146,7 @@ Call: TypeAlias = Callable[[RunService, Caller, RequestData], Awaitable[Response
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One thing that the interface does."""
+    """One operation of the API."""
 
     method: str
     path: str
@@ -173,12 +174,12 @@ def tags_of(header: str | None) -> frozenset[str]:
 
 
 def refuse(reason: str, pointer: str = "") -> NoReturn:
-    """Refuse a request that is not what the document says."""
+    """Refuse a request that does not conform to the OpenAPI document."""
     raise RequestError([problems.serving.InvalidRequest(reason=reason, pointer=pointer)]) from None
 
 
 def moment(seconds: float | None) -> str | None:
-    """Return a moment as text."""
+    """Format a time as ISO 8601 in UTC."""
     if seconds is None:
         return None
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -199,7 +200,7 @@ def place_of(token: str | None, *kinds: type) -> tuple[float | str, ...] | None:
         found = None
     places = found if isinstance(found, list) and len(found) == len(kinds) else [None] * len(kinds)
     if not all(isinstance(each, kind) for each, kind in zip(places, kinds, strict=True)):
-        refuse("`cursor` is not one that this service has given")
+        refuse("`cursor` was not issued by this service")
     return tuple(cast("list[float | str]", places))
 
 
@@ -237,7 +238,7 @@ def row_json(row: RunRow) -> JsonObject:
 
 
 def run_json(info: RunInfo) -> JsonObject:
-    """Return how a run stands as JSON."""
+    """Return the state of a run as JSON."""
     report = info.report
     row = RunRow(report.run, report.name, report.status, 0.0, report.ended, info.starter, info.metadata)
     made: JsonObject = {**row_json(row), "began": moment(report.began)}
@@ -322,7 +323,7 @@ async def _runs(service: RunService, caller: Caller, asked: RequestData) -> Resp
         refuse(error.problems[0].message)
     metadata = {key.removeprefix("metadata."): value for key, value in query.items() if key.startswith("metadata.")}
     if len(metadata) > _MOST_METADATA:
-        refuse(f"at most {_MOST_METADATA} names of metadata choose")
+        refuse(f"at most {_MOST_METADATA} metadata filters are allowed")
     cursor = place_of_run(query.get("cursor"))
     return ResponseData(_page_json(await service.runs(caller, chosen, metadata=metadata, limit=asked.limit, cursor=cursor)))
 
@@ -419,13 +420,13 @@ async def _answer(service: RunService, caller: Caller, asked: RequestData) -> Re
 
 
 ENDPOINTS: Final[tuple[Endpoint, ...]] = (
-    Endpoint("GET", "/v1/programs", "listPrograms", "The programs that you may see or start.", _programs, _page("Program")),
-    Endpoint("GET", "/v1/programs/{program}", "getProgram", "A program.", _program, _ref("Program"), errors=(404,)),
+    Endpoint("GET", "/v1/programs", "listPrograms", "List the programs that you may see or start.", _programs, _page("Program")),
+    Endpoint("GET", "/v1/programs/{program}", "getProgram", "Get a program.", _program, _ref("Program"), errors=(404,)),
     Endpoint(
         "POST",
         "/v1/runs",
         "startRun",
-        "Begin a run. With `Idempotency-Key` it begins once; `Prefer: wait=20` waits for it.",
+        "Start a run. With `Idempotency-Key` it starts once; `Prefer: wait=20` waits for it.",
         _start,
         _RUN,
         body=_object({"program": _TEXT}, {"input": {}, "run": _NEW_ID, "metadata": _METADATA}, closed=True),
@@ -437,7 +438,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         "GET",
         "/v1/runs",
         "listRuns",
-        "The runs that you may see, the latest first; `metadata.NAME=VALUE` chooses by metadata.",
+        "List the runs that you may see, the latest first; `metadata.NAME=VALUE` filters by metadata.",
         _runs,
         _page("RunRow"),
         query={
@@ -447,28 +448,28 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
             "since": _SPAN,
         },
     ),
-    Endpoint("GET", "/v1/runs/{run}", "getRun", "How a run stands.", _of_run(RunService.run), _RUN, errors=(404, 410)),
+    Endpoint("GET", "/v1/runs/{run}", "getRun", "Get the state of a run.", _of_run(RunService.run), _RUN, errors=(404, 410)),
     Endpoint(
         "GET",
         "/v1/runs/{run}/trace",
         "getTrace",
-        "What has happened in a run.",
+        "Get the trace of a run.",
         _trace,
         _object({"items": {"type": "array", "items": {"type": "object"}}}),
         errors=(404, 410),
     ),
-    _on("run", "cancel", "End a run.", _of_run(RunService.cancel), _RUN),
-    _on("run", "resume", "Go on with a run.", _of_run(RunService.resume), _RUN),
-    _on("run", "retry", "Go on with a run that has failed or is held.", _retry, _RUN, (422,), body=_RETRIED),
-    _on("run", "fork", "Begin another run with what is recorded of this one.", _fork, _RUN, (422,), body=_FORKED, status=201),
+    _on("run", "cancel", "Cancel a run.", _of_run(RunService.cancel), _RUN),
+    _on("run", "resume", "Resume a run that no process carries out.", _of_run(RunService.resume), _RUN),
+    _on("run", "retry", "Retry a run that has failed or is held.", _retry, _RUN, (422,), body=_RETRIED),
+    _on("run", "fork", "Start another run from the recorded results of this one.", _fork, _RUN, (422,), body=_FORKED, status=201),
     Endpoint(
-        "DELETE", "/v1/runs/{run}", "deleteRun", "Forget a run that has ended.", _delete, None, status=204, errors=(404, 409, 410)
+        "DELETE", "/v1/runs/{run}", "deleteRun", "Delete a run that has ended.", _delete, None, status=204, errors=(404, 409, 410)
     ),
     Endpoint(
         "GET",
         "/v1/questions",
         "listQuestions",
-        "What waits for an answer, the oldest first; `candidate=me`: what you may answer; `assignee=me`: what you have claimed.",
+        "List open questions, the oldest first; `candidate=me`: those you may answer; `assignee=me`: those you have claimed.",
         _questions,
         _page("Question"),
         query={
@@ -484,19 +485,29 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         "GET",
         "/v1/questions/{question}",
         "getQuestion",
-        "A question.",
+        "Get an open question.",
         _of_question(RunService.question),
         _QUESTION,
         errors=(404, 409, 410),
     ),
-    _on("question", "claim", "Keep a question for yourself.", _of_question(RunService.claim), _QUESTION),
-    _on("question", "release", "Give it free.", _of_question(RunService.release), _QUESTION),
-    _on("question", "delegate", "Give a question that you have to another person.", _delegate, _QUESTION, (422,), body=_TO),
+    _on(
+        "question", "claim", "Claim a question: nobody else can answer it for a while.", _of_question(RunService.claim), _QUESTION
+    ),
+    _on("question", "release", "Release a question.", _of_question(RunService.release), _QUESTION),
+    _on(
+        "question",
+        "delegate",
+        "Delegate a question that you have claimed to another person.",
+        _delegate,
+        _QUESTION,
+        (422,),
+        body=_TO,
+    ),
     Endpoint(
         "POST",
         "/v1/questions/{question}/links",
         "linkQuestion",
-        "A signed link by which a person may see this question, and answer it once, within seven days.",
+        "Create a signed link by which a person may see this question, and answer it once, within seven days.",
         _link,
         _object({"link": _TEXT, "page": _TEXT, "word": _TEXT}),
         body=_TO,
@@ -518,7 +529,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         "GET",
         "/v1/links/{word}",
         "getLinkedQuestion",
-        "The question of a signed link; to look uses nothing up.",
+        "Get the question of a signed link; this does not use it up.",
         _of_question(RunService.question),
         _QUESTION,
         errors=(404, 409, 410),
@@ -540,7 +551,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
 
 
 def _wait(asked: RequestData) -> float:
-    """Return for how long the caller would wait (`Prefer: wait=20`), at most a minute."""
+    """Return the seconds that the caller wants to wait (`Prefer: wait=20`), at most a minute."""
     for part in asked.headers.get("prefer", "").split(","):
         name, _, value = part.strip().partition("=")
         if name.lower() == "wait" and value.isascii() and value.isdigit():

@@ -1,4 +1,4 @@
-"""What a service keeps beside the runs: an index of runs and questions, people's claims and votes, keys, and an audit log."""
+"""The records of a service beside the runs: an index of runs and questions, claims and votes, keys, and an audit log."""
 
 from __future__ import annotations
 
@@ -398,7 +398,7 @@ class Records:
             return row
 
     def has_keys(self) -> bool:
-        """Tell whether there is any API key."""
+        """Return whether there is any API key."""
         with self.engine.connect() as connection:
             return connection.execute(sa.select(KEYS.c.id).limit(1)).first() is not None
 

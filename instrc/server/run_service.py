@@ -1,11 +1,11 @@
-"""The service of runs: what every protocol offers, with who may do it; authorized here, and nowhere else."""
+"""The service of runs that every protocol adapts; authorization happens here, and nowhere else."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from secrets import token_hex
 from time import monotonic, time
@@ -15,20 +15,17 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from instrc import problems
 from instrc.engines.launch import Launcher, forked
-from instrc.engines.prepare import inputs_schema, output_schema
 from instrc.engines.service_tables import DELETED
 from instrc.problems.errors import (
     AccessError,
     ConflictError,
     GoneError,
-    InputError,
     InstrcError,
     NotFoundError,
     StaleError,
 )
 from instrc.problems.problem import Problem
 from instrc.problems.suggest import nearest
-from instrc.runtime.activities import complaints
 from instrc.runtime.answers import find_question
 from instrc.runtime.engine_protocol import Engine, TracedEngine
 from instrc.runtime.interpreter.documents import Author, spellings
@@ -36,8 +33,8 @@ from instrc.runtime.questions import Question
 from instrc.runtime.retry import ForkOptions, RetryOptions
 from instrc.runtime.run_report import RunFilter, RunReport
 from instrc.runtime.traces import Event
-from instrc.server.access import Caller, RateLimiter, Role
-from instrc.server.approvals import Approval, Vote, approval_of, digest_of, side_of
+from instrc.server.access import Caller, RateLimiter
+from instrc.server.approvals import Vote, approval_of, digest_of, side_of
 from instrc.server.identity import Signer, link_word, refuse_unknown
 from instrc.server.records import (
     Beginning,
@@ -45,48 +42,14 @@ from instrc.server.records import (
     QuestionRow,
     Records,
     RunChange,
-    RunRow,
     questions_query,
     runs_query,
 )
 from instrc.server.streams import TOLD_PAUSE, Hub, NumberedEvent, TraceReading, part_json
-from instrc.text.jsonvalue import Json, JsonObject, as_object, tokens
+from instrc.server.views import Page, ProgramInfo, QuestionInfo, RunInfo, inputs_of, program_info, standing_json
+from instrc.text.jsonvalue import Json, JsonObject
 from instrc.tools.python_values import JsonLike
-from instrc.vibes.service_settings import ServiceSettings
-
-
-@dataclass(frozen=True, slots=True)
-class ProgramInfo:
-    """A program that the service offers."""
-
-    name: str
-    title: str
-    inputs: JsonObject
-    """The JSON Schema of what a run is given: an object."""
-    output: JsonObject
-    """The JSON Schema of what a run brings: each step by its key, or what a tool is filled in with."""
-    digest: str
-    """Of its plan: another one is another version."""
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionInfo(QuestionRow):
-    """An open question, with what people have done about it."""
-
-    candidates: tuple[str, ...] = ()
-    approval: Approval = field(default_factory=Approval)
-    votes: tuple[Vote, ...] = ()
-
-    @property
-    def id(self) -> str:
-        """Its id among all runs: `RUN:QUESTION`."""
-        return f"{self.run}:{self.question.id}"
-
-    @property
-    def tag(self) -> str:
-        """A short text that changes when what it shows or asks does."""
-        return digest_of([self.question.show, self.question.schema])[:24]
-
+from instrc.vibes.service_settings import Role, ServiceSettings
 
 _RATED: Final = "starts and answers in a minute"
 _SEES: Final[tuple[Role, ...]] = ("viewer", "operator", "author")
@@ -142,26 +105,16 @@ class RunService:
         self._secrets = self._secrets or [self.records.secret()]
         return Signer(self._secrets)
 
-    # --- programs -------------------------------------------------------------------------------------------------------------
-
     async def programs(self, caller: Caller) -> list[ProgramInfo]:
         """Return the programs that the caller may see or start."""
-        return [self._info(name) for name in self.launchers if caller.knows(name)]
+        return [program_info(name, self.launchers[name]) for name in self.launchers if caller.knows(name)]
 
     async def program(self, caller: Caller, program: str) -> ProgramInfo:
         """Return a program; one that the caller may not see is as unknown as one that is not there."""
         if program not in self.launchers or not caller.knows(program):
             near = nearest(program, [each.name for each in await self.programs(caller)])
             raise NotFoundError([problems.serving.NoSuchProgram(program=program, nearest=near)])
-        return self._info(program)
-
-    def _info(self, name: str) -> ProgramInfo:
-        launcher = self.launchers[name]
-        inputs = inputs_schema(launcher.prepared)
-        title = str(inputs.pop("description")).partition("\n")[0]
-        return ProgramInfo(name, title, inputs, output_schema(launcher.plan), launcher.plan["digest"])
-
-    # --- runs -----------------------------------------------------------------------------------------------------------------
+        return program_info(program, self.launchers[program])
 
     async def start(
         self,
@@ -179,9 +132,9 @@ class RunService:
         The same caller with the same `key` and the same inputs gets the same run; with others it is a `KeyReused`.
         """
         self.rate.enter(caller.name, _RATED)
-        await self.program(caller, program)
+        info = await self.program(caller, program)
         caller.require("starter", program, f"start runs of `{program}`")
-        inputs = self._inputs(program, inputs)
+        inputs = inputs_of(info, inputs)
         launch = self.launchers[program].launch(inputs, run)
         if key is not None:
             sent: JsonObject = {"program": program, "inputs": launch.inputs, "run": run, "metadata": dict(metadata or {})}
@@ -203,23 +156,6 @@ class RunService:
             raise GoneError([problems.runs.NoSuchRun(run=run, store="")])
         if row is not None and not _may_see(caller, row.program, row.starter):
             raise ConflictError([problems.runs.RunExists(run=run)])
-
-    def _inputs(self, program: str, given: JsonLike) -> JsonObject:
-        """Return inputs by name, as the schema of the program has them; a text is its `prompt`."""
-        inputs: JsonObject = dict(given) if isinstance(given, dict) else {} if given is None else {"prompt": cast("Json", given)}
-        schema = self._info(program).inputs
-        declared = as_object(schema["properties"])
-        for name, each in declared.items():
-            if name not in inputs and isinstance(each, dict) and "default" in each:
-                inputs[name] = each["default"]
-        wrong = complaints(inputs, schema)
-        if wrong:
-            places = [(each["pointer"], next(iter(tokens(each["pointer"])), "input"), each["message"]) for each in wrong]
-            raise InputError(
-                problems.runs.InvalidInput(word=word, reason=f"does not fit at `{place or '/'}`: {message}", pointer=place)
-                for place, word, message in places
-            )
-        return inputs
 
     async def runs(
         self,
@@ -306,8 +242,6 @@ class RunService:
             await self._audit(caller, action, run)
         await self._note(report)
         return await self._info_of(report)
-
-    # --- questions ------------------------------------------------------------------------------------------------------------
 
     async def questions(
         self,
@@ -504,8 +438,6 @@ class RunService:
 
         return await asyncio.to_thread(look)
 
-    # --- events ---------------------------------------------------------------------------------------------------------------
-
     def events(self, caller: Caller, run: str | None, after: int = 0) -> AsyncGenerator[NumberedEvent]:
         """Yield what happens to a run, or to all that the caller may see, from behind a number on, as it happens.
 
@@ -558,8 +490,6 @@ class RunService:
             return _may_see(caller, program, None)
         row = await asyncio.to_thread(self.records.run, run)
         return row is not None and row.starter == caller.name
-
-    # --- what is shared -------------------------------------------------------------------------------------------------------
 
     async def begin(self) -> None:
         """Use the loop that runs now, and look for runs that others have changed, until `close`."""
@@ -620,7 +550,7 @@ class RunService:
         return report
 
     def _asks(self, caller: Caller, report: RunReport) -> bool:
-        """Tell whether a run asks the caller something, or has asked: as a candidate, by a claim, or because of an answer."""
+        """Return whether a run asks the caller something, or has asked: as a candidate, by a claim, or because of an answer."""
         if any(self._is_for(caller, report, each) for each in report.questions):
             return True
         voted = any(vote.who == caller.name for votes in self.records.votes(report.run).values() for vote in votes)
@@ -691,36 +621,5 @@ class RunService:
 
 
 def _may_see(caller: Caller, program: str, starter: str | None) -> bool:
-    """Tell whether the caller may see a run of a program: those who see all of them, and who has begun it."""
+    """Return whether the caller may see a run of a program: those who see all of them, and who has begun it."""
     return caller.may_any(_SEES, program) or (starter == caller.name and caller.may("starter", program))
-
-
-@dataclass(frozen=True, slots=True)
-class RunInfo:
-    """How a run stands, and who began it."""
-
-    report: RunReport
-    starter: str | None = None
-    metadata: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def tag(self) -> str:
-        """A short text that changes when the run does."""
-        asked = [[each.id, digest_of(each.show)] for each in self.report.questions]
-        return digest_of(cast("Json", [self.report.status, asked, self.report.ended, self.report.record]))[:24]
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """Some rows of a list, and the place after them."""
-
-    rows: tuple[RunRow, ...] | tuple[QuestionInfo, ...]
-    next: tuple[float | str, ...] | None = None
-
-
-def standing_json(report: RunReport) -> JsonObject:
-    """Return in short how a run stands, as events tell it."""
-    made: JsonObject = {"run": report.run, "program": report.name, "status": report.status}
-    if report.questions:
-        made["questions"] = [each.id for each in report.questions]
-    return made

@@ -1,4 +1,4 @@
-"""Streams of events: what is new in a trace, by number, and what models have written, for those who follow runs."""
+"""Streams of events for followers of runs: new events of a trace, by number, and partial answers of models."""
 
 from __future__ import annotations
 

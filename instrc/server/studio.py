@@ -1,4 +1,4 @@
-"""The studio: one project in a page on this machine, with an editor and, beside it, what the commands show."""
+"""The studio: a page on this machine with an editor for one project and the output of the commands beside it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Webhooks: an outbox of what happened in runs, and who is told of it, signed as Standard Webhooks has it."""
+"""Webhooks: an outbox of run events and their receivers, signed according to Standard Webhooks."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ EVENTS: Final = (
     "run.stopped",
     "run.cancelled",
 )
-"""What a webhook can be told of."""
+"""The events that a webhook can subscribe to."""
 IpNetwork: TypeAlias = IPv4Network | IPv6Network
 IpAddress: TypeAlias = IPv4Address | IPv6Address
 
 
 @dataclass(frozen=True, slots=True)
 class AddressRules:
-    """Which addresses may be sent to: those outside, and the inner networks that the settings allow."""
+    """The addresses that may be sent to: public ones, and the private networks that the settings allow."""
 
     allowed: tuple[IpNetwork, ...] = ()
 
@@ -91,7 +91,7 @@ class AddressRules:
 
 @dataclass(frozen=True, slots=True)
 class Hook:
-    """Somebody who is told of what happens in runs."""
+    """A receiver of run events."""
 
     id: str
     url: str
@@ -267,7 +267,7 @@ class Webhooks:
         return dumps({"type": change.kind, "timestamp": when, "data": data}, indent=False)
 
     def wake(self) -> None:
-        """Let the loop of `serve` look at once."""
+        """Wake the loop of `serve`."""
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._noted.set)
 
@@ -285,7 +285,7 @@ class Webhooks:
 
     @asynccontextmanager
     async def beside(self) -> AsyncIterator[None]:
-        """Deliver what is due as long as a service serves."""
+        """Deliver due messages while a service runs."""
         stop = asyncio.Event()
         task = asyncio.create_task(self.serve(stop))
         try:
@@ -296,7 +296,7 @@ class Webhooks:
             await task
 
     async def serve(self, stop: asyncio.Event, every: float = 1.0) -> None:
-        """Deliver what is due, until it is told to stop."""
+        """Deliver due messages until `stop` is set."""
         swept = reminded = 0.0
         self._loop = asyncio.get_running_loop()
         while not stop.is_set():
@@ -315,7 +315,7 @@ class Webhooks:
                     await asyncio.wait_for(self._noted.wait(), every)
 
     async def deliver(self) -> int:
-        """Send what is due now, each message once; return how many were sent."""
+        """Send the due messages, each once, and return their number."""
         turn = sa.func.row_number().over(partition_by=_DELIVERIES.c.hook, order_by=_DELIVERIES.c.due).label("turn")
         due = (
             sa.select(_DELIVERIES.c.message, _DELIVERIES.c.hook, _DELIVERIES.c.due, _DELIVERIES.c.attempts, turn)
@@ -408,7 +408,7 @@ _NAT64: Final = ip_network("64:ff9b::/96")
 
 
 def is_inner(address: IpAddress) -> bool:
-    """Tell whether an address is inside the machine or its own networks: loopback, private, link-local, metadata services."""
+    """Return whether an address is inside the machine or its own networks: loopback, private, link-local, metadata services."""
     if isinstance(address, IPv6Address):
         inside = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
         if address in _NAT64:

@@ -132,7 +132,7 @@ def read_text(path: str, report: Report, limit: int = MOST_BYTES) -> Source | No
 
 
 def readable(path: str, report: Report) -> bool:
-    """Tell whether a path is a file that opens; add the problem if it does not."""
+    """Return whether a path is a file that opens; add the problem if it does not."""
     try:
         read_regular(path, 0)
     except (OSError, ValueError) as error:
@@ -148,7 +148,7 @@ def reason(error: OSError | ValueError) -> str:
 
 
 def is_folder(path: str) -> bool:
-    """Tell whether a path is a folder; a path that cannot be asked is none."""
+    """Return whether a path is a folder; a path that cannot be asked is none."""
     try:
         return stat.S_ISDIR(os.stat(path).st_mode)  # noqa: PTH116  -- a string: a `Path` would tidy what the user wrote
     except (OSError, ValueError):
@@ -156,7 +156,7 @@ def is_folder(path: str) -> bool:
 
 
 def is_there(path: str) -> bool:
-    """Tell whether there is a file or a folder at a path."""
+    """Return whether there is a file or a folder at a path."""
     try:
         os.stat(path)  # noqa: PTH116  -- as above
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""The lock: which vibe each reference meant when it was written; and two locks compared."""
+"""The lock file: the vibe that each reference resolved to, and the comparison of two locks."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def read_lock(path: Path, text: str) -> Lock:
     try:
         document = read_toml(text)
     except TomlError as error:
-        from instrc.vibes.settings import error_place  # as in `_invalid`
+        from instrc.vibes.settings_places import error_place  # as in `_invalid`
 
         if (mark := CONFLICT_MARK.search(text)) is not None:
             reason = "it has the marks of a merge conflict"

@@ -1,4 +1,4 @@
-"""Which roots and settings belong to a file."""
+"""The roots and settings that apply to a file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from instrc.text.jsonvalue import Json
 from instrc.text.limits import VIBE_BYTES
 from instrc.text.source import Source
 from instrc.vibes.registry import Registry
-from instrc.vibes.settings import Settings, read_settings, readable_path
+from instrc.vibes.settings import Settings, read_settings
+from instrc.vibes.settings_places import readable_path
 
 
 class Project(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""The registry: every vibe and program that can be named or referred to."""
+"""The registry of vibes and programs, by name and by reference."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class Registry:
         return _named(self._programs, name)
 
     def has(self, uri: str) -> bool:
-        """Tell whether a reference leads to a vibe, or to a folder entry that should be one."""
+        """Return whether a reference leads to a vibe, or to a folder entry that should be one."""
         try:
             written = parse(uri)
             return any(root.versions(written) for root in self.roots if root.shared or not written.shared)

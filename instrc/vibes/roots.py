@@ -1,4 +1,4 @@
-"""Root folders and what lies in them, and vibes that lie in no folder."""
+"""Root folders and their files, and vibes in memory."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Root:
         """By plain name: the folders and segments of the vibes that have it."""
 
     def holds(self, real: str) -> bool:
-        """Tell whether a resolved path is this folder or below it."""
+        """Return whether a resolved path is this folder or below it."""
         return real.startswith(self._inside) or real == self.real
 
     def below(self, real: str) -> str:

@@ -1,11 +1,11 @@
-"""Settings of a service: who has which role, who answers which question, and how callers are known."""
+"""The settings of a service: roles, groups, who answers which question, and the identity provider."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from ipaddress import ip_network
-from typing import Final, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 from msgspec import Struct, field
 
@@ -19,11 +19,11 @@ class PeopleSettings(Struct, frozen=True):
     candidates: tuple[str, ...] = ("*",)
     """Names, `group:NAME`, or `*` for everybody who has the role."""
     due: float | None = None
-    """Seconds after which an answer is overdue; it is only shown and reminded of."""
+    """Seconds after which an answer is overdue; this is shown and causes a reminder."""
 
 
 class OidcSettings(Struct, frozen=True):
-    """The identity provider whose tokens are taken."""
+    """The identity provider whose tokens are accepted."""
 
     issuer: str
     audience: str
@@ -36,7 +36,7 @@ class OidcSettings(Struct, frozen=True):
 
 
 class ServiceSettings(Struct, frozen=True):
-    """What a project has set for its service."""
+    """The settings of the service of a project."""
 
     roles: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
     """By program (`*` for all), by role: names and `group:NAME`."""
@@ -50,35 +50,35 @@ class ServiceSettings(Struct, frozen=True):
     claim: float = 1800.0
     """Seconds for which a claim holds."""
     rate: int = 120
-    """Starts and answers of one caller in a minute."""
+    """Starts and answers of one caller per minute."""
     streams: int = 20
     """Open event streams of one caller."""
     body: int = 1024 * 1024
     """Bytes of a request."""
     networks: tuple[str, ...] = ()
-    """Inner networks to which webhooks may be sent, as `10.1.0.0/16`."""
+    """Private networks to which webhooks may be sent, as `10.1.0.0/16`."""
     url: str | None = None
-    """The address by which people reach the service; links begin with it."""
+    """The public URL of the service; links begin with it."""
     language: str | None = None
-    """The language of the pages for people, one of `LANGUAGES`; without it each page is in that of the browser."""
+    """The language of the pages for people, one of `LANGUAGES`; `None`: that of the browser."""
 
     def people_of(self, program: str, step: Sequence[str]) -> PeopleSettings:
-        """Return who answers the questions of a step, by the ways in which its name is written: the closest entry."""
+        """Return the most specific entry for a step, which may be spelled in several ways."""
         names = (*(f"{program}.{each}" for each in step), *step, f"{program}.*", "*")
         return next((self.people[name] for name in names if name in self.people), PeopleSettings())
 
 
 Wrong: TypeAlias = Callable[..., None]
-"""Is told of a setting that cannot be used: its name, the reason, and names that may be meant."""
-_SERVE = ("roles", "groups", "hosts", "oidc", "claim", "rate", "streams", "body", "networks", "url", "language")
-ROLES: Final = ("viewer", "starter", "answerer", "operator", "author", "admin")
-"""What somebody may do with a program: see its runs, start some, answer, operate them, edit it, all of that."""
+"""Reports a setting that cannot be used: its name, the reason, and the nearest names."""
+Role: TypeAlias = Literal["viewer", "starter", "answerer", "operator", "author", "admin"]
+"""What a caller may do with a program: see its runs, start some, answer, operate them, edit it, all of that."""
+ROLES: Final[tuple[Role, ...]] = get_args(Role)
 
 
 def service_settings(serve: object, people: object, wrong: Wrong) -> ServiceSettings:
-    """Return what the tables `serve` and `people` say; `wrong` is told of all that cannot be used."""
+    """Read the tables `serve` and `people`; report to `wrong` what cannot be used."""
     table = _table("serve", serve, wrong)
-    _refuse_unknown("serve", table, _SERVE, wrong)
+    _refuse_unknown("serve", table, tuple(name for name in ServiceSettings.__struct_fields__ if name != "people"), wrong)
     roles: dict[str, Mapping[str, tuple[str, ...]]] = {}
     for program, given in _table("serve.roles", table.get("roles", {}), wrong).items():
         held = _table(f"serve.roles.{program}", given, wrong)
@@ -107,7 +107,7 @@ def service_settings(serve: object, people: object, wrong: Wrong) -> ServiceSett
 def _table(name: str, given: object, wrong: Wrong) -> dict[str, object]:
     if isinstance(given, dict):
         return given
-    wrong(name, "it is a table", word=name.rpartition(".")[2])
+    wrong(name, "it must be a table", word=name.rpartition(".")[2])
     return {}
 
 
@@ -120,52 +120,46 @@ def _refuse_unknown(name: str, table: Mapping[str, object], known: tuple[str, ..
 def _texts(name: str, given: object, wrong: Wrong) -> tuple[str, ...]:
     if isinstance(given, list) and all(isinstance(each, str) and each for each in given):
         return tuple(given)
-    wrong(name, "it is a list of names", word=name.rpartition(".")[2])
+    wrong(name, "it must be a list of names", word=name.rpartition(".")[2])
     return ()
 
 
 def _seconds(name: str, given: object, wrong: Wrong) -> float | None:
     if isinstance(given, str) and is_duration(given) and re.search("[1-9]", given):
         return seconds(given)
-    wrong(name, "write a span of time as `P2D` or `PT30M`", word=name.rpartition(".")[2])
+    wrong(name, "it must be a time span, as `P2D` or `PT30M`", word=name.rpartition(".")[2])
     return None
 
 
 def _whole(name: str, given: object, wrong: Wrong) -> int:
     if isinstance(given, int) and not isinstance(given, bool) and given >= 1:
         return given
-    wrong(name, "it is a whole number from 1", word=name.rpartition(".")[2])
+    wrong(name, "it must be a whole number from 1", word=name.rpartition(".")[2])
     return 1
-
-
-_PEOPLE = ("candidates", "due")
 
 
 def _people(given: object, wrong: Wrong) -> dict[str, PeopleSettings]:
     found: dict[str, PeopleSettings] = {}
     for step, said in _table("people", given, wrong).items():
         table = _table(f"people.{step}", said, wrong)
-        _refuse_unknown(f"people.{step}", table, _PEOPLE, wrong)
+        _refuse_unknown(f"people.{step}", table, PeopleSettings.__struct_fields__, wrong)
         candidates = _texts(f"people.{step}.candidates", table.get("candidates", ["*"]), wrong)
         due = _seconds(f"people.{step}.due", table["due"], wrong) if "due" in table else None
         found[step] = PeopleSettings(candidates, due)
     return found
 
 
-_OIDC = ("issuer", "audience", "jwks", "groups", "name")
-
-
 def _oidc(given: object, wrong: Wrong) -> OidcSettings | None:
     table = _table("serve.oidc", given, wrong)
-    _refuse_unknown("serve.oidc", table, _OIDC, wrong)
+    _refuse_unknown("serve.oidc", table, OidcSettings.__struct_fields__, wrong)
     texts = {key: value for key, value in table.items() if isinstance(value, str) and value}
     for key in table.keys() - texts.keys():
-        wrong(f"serve.oidc.{key}", "it is a text", word=key)
+        wrong(f"serve.oidc.{key}", "it must be a text", word=key)
     missing = [key for key in ("issuer", "audience", "jwks") if key not in table]
     if missing:
         wrong("serve.oidc", f"it needs {', '.join(f'`{key}`' for key in missing)}", word="oidc")
         return None
-    return OidcSettings(**texts) if texts.keys() == table.keys() and texts.keys() <= set(_OIDC) else None
+    return OidcSettings(**texts) if texts.keys() == table.keys() and texts.keys() <= {*OidcSettings.__struct_fields__} else None
 
 
 def _networks(given: object, wrong: Wrong) -> tuple[str, ...]:
@@ -182,7 +176,7 @@ def _networks(given: object, wrong: Wrong) -> tuple[str, ...]:
 def _url(given: object, wrong: Wrong) -> str | None:
     if isinstance(given, str) and re.fullmatch(r"https?://[^/?#\s]+(/[^?#\s]*)?", given):
         return given.rstrip("/")
-    wrong("serve.url", "write the address of the service as `https://desk.example.com`", word="url")
+    wrong("serve.url", "it must be the URL of the service, as `https://desk.example.com`", word="url")
     return None
 
 
@@ -194,5 +188,5 @@ def _language(given: object, wrong: Wrong) -> str | None:
     if isinstance(given, str) and given in LANGUAGES:
         return given
     known = " or ".join(f"`{each}`" for each in LANGUAGES)
-    wrong("serve.language", f"the pages are in {known}; without it each is in the language of its reader", word="language")
+    wrong("serve.language", f"it must be {known}; without it, each page is in the language of its reader", word="language")
     return None

@@ -1,58 +1,92 @@
-"""Settings: what the table `[tool.instrc]` of a project says, and all that is wrong with it."""
+"""Read the settings of a project: the table `[tool.instrc]` of its `pyproject.toml`."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, TypeVar, cast
 
 from msgspec import Struct, field
 
 from instrc.problems.errors import SettingsError
 from instrc.problems.suggest import nearest
-from instrc.process.request_settings import RequestSettings, is_model_pattern
+from instrc.process.request_settings import (
+    HIGHEST_LIMIT,
+    PER_MODEL,
+    TRUTH,
+    Kind,
+    RequestSettings,
+    is_model_pattern,
+    joined_names,
+    one_of,
+    read_values,
+    request_settings,
+    whole,
+)
 from instrc.text.durations import is_duration
 from instrc.text.files import TomlError, read_regular, read_toml
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json, is_amount
+from instrc.text.jsonvalue import is_amount
 from instrc.text.sentences import EN, SENTENCES, Sentences
 from instrc.text.sentences import NAMES as SENTENCE_NAMES
 from instrc.text.source import Source, Span
+from instrc.vibes.settings_places import (
+    entry_place,
+    error_place,
+    has_similar_header,
+    header_place,
+    misplaced_table,
+    readable_path,
+)
 
 if TYPE_CHECKING:
     from instrc.vibes.service_settings import ServiceSettings
 
 
-class RunSettings(RequestSettings, total=False):
-    """How programs are run, where nothing else is said."""
+def _text(value: object) -> object:
+    return value if isinstance(value, str) and value.strip() else None
 
-    model: str
-    """Several, divided by commas, are asked one after the other until one answers."""
-    engine: str
-    store: str
-    asks: int
-    elements: int
-    requests: int
-    tokens: int
-    reconnect: int
+
+ENGINES: Final = ("memory", "durable", "temporal")
+TEXT: Final = Kind(_text, "it must be a text that is not empty")
+COUNT: Final = Kind(whole(0), "it must be a whole number from 0")
+MODELS: Final = Kind(joined_names, "it must be the name of a model, or a list of names")
+BUDGETS: Final = Kind(joined_names, "it must be a text such as `5 USD/day`, or a list of them")
+KEEP: Final = Kind(
+    lambda value: value if isinstance(value, str) and is_duration(value) else None, "it must be a time span, as `P30D`"
+)
+
+
+class RunSettings(RequestSettings, total=False):
+    """The defaults of runs: `[tool.instrc.run]`."""
+
+    model: Annotated[str, MODELS]
+    """Several, separated by commas, are asked one after the other until one answers."""
+    engine: Annotated[str, one_of(ENGINES)]
+    store: Annotated[str, TEXT]
+    asks: Annotated[int, COUNT]
+    elements: Annotated[int, COUNT]
+    requests: Annotated[int, COUNT]
+    tokens: Annotated[int, COUNT]
+    reconnect: Annotated[int, COUNT]
     """Seconds for which a run waits for a server that was lost."""
-    traces: str
+    traces: Annotated[str, TEXT]
     """The URL of a database for the traces of runs on Temporal."""
-    failed: str
-    """`hold` or `fail`: what happens to a run for a reason that passes."""
-    keep: str
-    """How long runs are kept that have ended, as `P30D`."""
-    budget: str
-    """What models may cost, as `2 USD` or `5 USD/day`; several, divided by commas."""
-    cache: str
-    """The file of answers that are not asked for twice, from the folder of the project."""
+    failed: Annotated[str, one_of(("hold", "fail"))]
+    """What happens to a run after a transient failure."""
+    keep: Annotated[str, KEEP]
+    """How long runs that have ended are kept."""
+    budget: Annotated[str, BUDGETS]
+    """What models may cost, as `2 USD` or `5 USD/day`; several are separated by commas."""
+    cache: Annotated[str, TEXT]
+    """The file of cached answers, relative to the folder of the project."""
 
 
 class Settings(Struct, frozen=True):
-    """What a project has set; `None` and empty where it has not."""
+    """The settings of a project; `None` or empty where it has none."""
 
     roots: tuple[Path, ...] = ()
     """Workspace folders, earlier ones first, as they are shown."""
@@ -86,142 +120,14 @@ class Settings(Struct, frozen=True):
 
 SETTINGS_BYTES: Final = 1024 * 1024
 """Of a `pyproject.toml`."""
-HIGHEST_LIMIT: Final = 2_000_000_000
-"""The largest limit that a project may set: a file of that size is read into memory."""
-
-
-def readable_path(path: Path) -> Path:
-    """Return a path as a person would write it here: relative if it lies below the working folder."""
-    below = os.path.relpath(path)
-    return path if below.startswith("..") else Path(below)
-
-
-_HEADER = r"(?im)^\s*\[\s*(?:tools?\s*\.\s*)?[\"']?instrc\b"
-"""The header of our table, and what is written for it by mistake."""
-
-
-def entry_place(source: Source, word: str) -> Span:
-    """Return where a word first stands after the table's header."""
-    header = re.search(_HEADER, source.text)
-    found = re.compile(rf"(?<![\w-]){re.escape(word)}(?![\w-])").search(source.text, header.end() if header else 0)
-    return source.span(*found.span()) if found else source.span(*header.span()) if header else source.whole()
-
-
-def header_place(source: Source, table: str) -> Span:
-    """Return where the last part of a table's name stands in its header."""
-    name = table.rpartition(".")[2]
-    found = re.search(rf"^\s*\[[^\]\n]*?({re.escape(name)})\b", source.text, re.MULTILINE)
-    return source.whole() if found is None else source.span(*found.span(1))
-
-
-def error_place(source: Source, error: TomlError) -> Span:
-    """Return the sign at which a text is no TOML."""
-    if error.line is None or error.column is None:
-        return source.whole()
-    lines = source.text.split("\n")[: error.line - 1]
-    start = sum(len(line) + 1 for line in lines) + error.column - 1
-    start = min(start, max(len(source.text) - 1, 0))
-    return source.span(start, min(start + 1, len(source.text)))
-
-
-_OURS = "instrc"
-_HEADERS = r"(?m)^\s*\[\s*tools?\s*\.\s*[\"']?([\w-]+)"
-
-
-def has_similar_header(text: str) -> bool:
-    """Tell, without a reader of TOML, whether a header of a table may be ours with a letter wrong."""
-    return any(map(_is_similar, re.findall(_HEADERS, text)))
-
-
-def _is_similar(name: str) -> bool:
-    if name == _OURS or abs(len(name) - len(_OURS)) > 1 or not set(name.lower()) & set(_OURS[:2]):
-        return False
-    from instrc.problems.suggest import is_a_slip_of  # few projects have a tool of such a name
-
-    return is_a_slip_of(name.lower(), _OURS)
-
-
-def misplaced_table(document: Mapping[str, object]) -> str | None:
-    """Return the name of a table that would be ours, were its name right; one that is similar only where ours is missing."""
-    tools, plural = document.get("tool"), document.get("tools")
-    for above, table in (("", document), ("tools.", plural), ("tool.", tools)):
-        for name in _names(table):
-            if name.lower() == _OURS and (above, name) != ("tool.", _OURS):
-                return f"{above}{name}"
-    if _OURS in _names(tools):
-        return None
-    return next((f"tool.{name}" for name in _names(tools) if _is_similar(name)), None)
-
-
-def _names(table: object) -> Iterable[str]:
-    return table if isinstance(table, Mapping) else ()
-
-
 T = TypeVar("T")
-KEYS = (
-    "roots",
-    "shared",
-    "hint",
+KEYS: Final = (
+    *(name for name in Settings.__struct_fields__ if name not in {"sentences", "requests", "service", "file"}),
     "prompts",
-    "naming",
-    "limits",
-    "keywords",
-    "templates",
-    "activities",
-    "models",
-    "prices",
-    "checks",
-    "run",
     "serve",
     "people",
 )
-RUN = (
-    "model",
-    "engine",
-    "store",
-    "requests",
-    "tokens",
-    "asks",
-    "elements",
-    "reconnect",
-    "traces",
-    "failed",
-    "keep",
-    "cache",
-    "budget",
-)
-"""Settings of `[tool.instrc.run]`, beside those of `REQUEST`."""
-REQUEST: Mapping[str, str] = {
-    "max_tokens": "whole",
-    "context": "whole",
-    "temperature": "number",
-    "seed": "integer",
-    "timeout": "span",
-    "total_timeout": "span",
-    "attempts": "whole",
-    "reasoning": "effort",
-    "words": "truth",
-    "extra": "table",
-    "rpm": "whole",
-    "tpm": "whole",
-    "parallel": "whole",
-    "cooldown": "span",
-}
-"""Settings of a request and their kinds: for all in `[tool.instrc.run]`, for a model or vibe under `[tool.instrc.models]`."""
-OF_MODELS = frozenset({"rpm", "tpm", "parallel", "cooldown"})
-"""Those that hold for a model, whoever asks it."""
-EFFORTS = ("none", "low", "medium", "high")
-_KINDS = {
-    "whole": "it is a whole number from 1",
-    "number": "it is a number from 0",
-    "integer": "it is a whole number",
-    "span": "it is a span of time: a number of seconds, or a text such as `PT30S` or `30s`",
-    "effort": f"it is one of {', '.join(f'`{each}`' for each in EFFORTS)}",
-    "truth": "it is `true` or `false`",
-    "table": "it is a table of the provider's own parameters",
-}
-ENGINES = ("memory", "durable", "temporal")
-"""What `engine` names."""
+"""The keys of `[tool.instrc]`: the fields of `Settings`, and those that are read into a field of another name."""
 LIMITS = ("source", "vibe", "schema")
 """`source` and `vibe` count the bytes of a file (1 MiB each unless set), `schema` the nodes of a composed schema."""
 _OF_TARGETS = "a provider is chosen with `instrc compile --target NAME`, or `targets` of the library"
@@ -234,6 +140,7 @@ _ELSEWHERE = {
     "recursion": "what is done about recursive schemas is chosen with `instrc compile --target NAME --recursion NAME`",
 }
 """Options of commands that are no settings, and where they are chosen."""
+_NAMING: Final = one_of(("step", "camel", "plain"))
 _FUNCTION = r"[^\s:]+:[^\s:]+"  # patterns are compiled when they are needed
 _PLACEHOLDER = r"\{\w*\}"
 _MAY_BE_SET = r"""(?im)^[ \t]*\[.*instrc|instrc["']?[ \t]*(?:\.|=(?!=))"""
@@ -265,7 +172,7 @@ def read_file(file: Path) -> Settings:
         raise _error([(header_place(source, misplaced), misplaced, "the settings are in the table `[tool.instrc]`", ())])
     table = tools.get("instrc", {}) if isinstance(tools, dict) else {}
     if not isinstance(table, dict):
-        raise _error([(entry_place(source, "instrc"), "tool.instrc", "it is a table", ())])
+        raise _error([(entry_place(source, "instrc"), "tool.instrc", "it must be a table", ())])
     return _SettingsReader(source, file, table).settings()
 
 
@@ -290,22 +197,19 @@ class _SettingsReader:
                 place = _place_of(key)
                 reason = "there is no such setting" + (f": {place}" if place else "")
                 self._wrong(key, reason, () if place else nearest(key, KEYS))
-        naming, hint = self._naming(), self._hint()
+        naming, hint = self._value("naming", _NAMING), self._hint()
         models, requests = self._models()
-        templates = self.table.get("templates", False)
-        if not isinstance(templates, bool):
-            self._wrong("templates", "it is `true` or `false`")
         roots, shared = self._folders("roots"), self._folders("shared")
         told = any(key == "shared" for _, key, *_ in self.wrong)
         for folder in () if told else (folder for folder in shared if folder in roots):
             self._wrong("shared", f"`{folder.as_posix()[:80]}` is one of `roots` already: its vibes would have two names")
         settings = Settings(
-            templates=templates is True,
+            templates=self._value("templates", TRUTH) is True,
             roots=roots,
             shared=shared,
             hint=hint,
             sentences=self._sentences(hint),
-            naming=naming,
+            naming=cast("Literal['step', 'camel', 'plain'] | None", naming),
             limits=self._limits(),
             keywords=self._keywords(),
             activities=self._functions("activities", (str, dict), "`module:function`, addresses or tables"),
@@ -321,12 +225,18 @@ class _SettingsReader:
             raise _error(self.wrong)
         return settings
 
+    def _value(self, key: str, kind: Kind) -> object:
+        value = kind.read(self.table.get(key))
+        if value is None and key in self.table:
+            self._wrong(key, kind.reason)
+        return value
+
     def _hint(self) -> str | None:
         hint = self.table.get("hint")
         if hint is None:
             return None
         if not isinstance(hint, str):
-            self._wrong("hint", "it is a text")
+            self._wrong("hint", "it must be a text")
             return None
         if unknown := set(re.findall(_PLACEHOLDER, hint)) - {"{paths}"}:
             self._wrong("hint", f"nothing is put in the place of `{min(unknown)}`: what a step reads is `{{paths}}`")
@@ -341,12 +251,12 @@ class _SettingsReader:
         language = said.pop("language", "en")
         if not isinstance(language, str) or language not in SENTENCES:
             known = ", ".join(f'`"{each}"`' for each in SENTENCES)
-            self._wrong("prompts", f"it is a language ({known}), or a table of `language` and sentences", word="prompts")
+            self._wrong("prompts", f"it must be a language ({known}), or a table of `language` and sentences", word="prompts")
             return EN
         found = SENTENCES[language]
         tables = {
-            "faults": (found.faults, "it is a table of texts by keyword of JSON Schema, or by English sentence"),
-            "notes": (found.notes, "it is a table of texts by keyword of JSON Schema"),
+            "faults": (found.faults, "it must be a table of texts by keyword of JSON Schema, or by English sentence"),
+            "notes": (found.notes, "it must be a table of texts by keyword of JSON Schema"),
         }
         changed: dict[str, dict[str, str]] = {}
         for name, (usual, reason) in tables.items():
@@ -363,7 +273,7 @@ class _SettingsReader:
             if name not in SENTENCE_NAMES:
                 self._wrong(f"prompts.{name}", "there is no such sentence", nearest(name, SENTENCE_NAMES), word=name)
             elif not isinstance(sentence, str) or not sentence.strip():
-                self._wrong(f"prompts.{name}", "it is a text", word=name)
+                self._wrong(f"prompts.{name}", "it must be a text", word=name)
             elif (fault := found.fault_of(name, sentence)) is not None:
                 self._wrong(f"prompts.{name}", fault, word=name)
         if self.wrong:
@@ -371,24 +281,11 @@ class _SettingsReader:
         texts = {name: sentence for name, sentence in said.items() if isinstance(sentence, str)}
         return found.changed(texts if hint is None else {**texts, "hint": hint})
 
-    def _naming(self) -> Literal["step", "camel", "plain"] | None:
-        match self.table.get("naming"):
-            case None:
-                return None
-            case "step":
-                return "step"
-            case "camel":
-                return "camel"
-            case "plain":
-                return "plain"
-        self._wrong("naming", 'it is `"step"`, `"camel"` or `"plain"`')
-        return None
-
     def _folders(self, key: str) -> tuple[Path, ...]:
         written = self.table.get(key, [])
         if not isinstance(written, list) or not all(isinstance(item, str) and item and "\0" not in item for item in written):
             one = isinstance(written, str) and written and "\0" not in written
-            self._wrong(key, f"it is a list of folders{_as_list(key, written) if one else ''}")
+            self._wrong(key, f"it must be a list of folders{_as_list(key, written) if one else ''}")
             return ()
         for item in dict.fromkeys(item for item in written if written.count(item) > 1):
             self._wrong(key, f"it names `{item[:80]}` twice")
@@ -402,14 +299,14 @@ class _SettingsReader:
         written = self.table.get("keywords", [])
         if not isinstance(written, list) or not all(isinstance(item, str) and item for item in written):
             one = isinstance(written, str) and written
-            self._wrong("keywords", f"it is a list of keywords{_as_list('keywords', written) if one else ''}")
+            self._wrong("keywords", f"it must be a list of keywords{_as_list('keywords', written) if one else ''}")
             return frozenset()
         return frozenset(written)
 
     def _table(self, key: str, kinds: tuple[type[T], ...], reason: str) -> dict[str, T]:
         written = self.table.get(key, {})
         if not isinstance(written, dict) or not all(isinstance(value, kinds) for value in written.values()):
-            self._wrong(key, f"it is a table, and {reason}")
+            self._wrong(key, f"it must be a table, and {reason}")
             return {}
         return written
 
@@ -429,9 +326,9 @@ class _SettingsReader:
         for name, value in written.items():
             table = dict(value) if isinstance(value, dict) else {"model": value}
             if "model" in table:
-                words = model_words(table.pop("model"))
+                words = joined_names(table.pop("model"))
                 if words is None:
-                    self._wrong(f"models.{name}", "it is the name of a model, or a list of names", word=name)
+                    self._wrong(f"models.{name}", "it must be the name of a model, or a list of names", word=name)
                 elif is_model_pattern(name):
                     self._wrong(f"models.{name}", "this is a model itself: it has a table of settings", word=name)
                 else:
@@ -439,7 +336,7 @@ class _SettingsReader:
             made, wrong = request_settings(table)
             for key, reason, close in wrong:
                 self._wrong(f"models.{name}.{key}", reason, close, word=key)
-            for key in () if is_model_pattern(name) else sorted(made.keys() & OF_MODELS):
+            for key in () if is_model_pattern(name) else sorted(made.keys() & PER_MODEL):
                 self._wrong(f"models.{name}.{key}", 'it is a limit of a model: write it under that, as `"openai:*"`', word=key)
             if made:
                 requests[name] = made
@@ -458,17 +355,12 @@ class _SettingsReader:
     def _run(self) -> RunSettings:
         written = self.table.get("run", {})
         if not isinstance(written, dict):
-            self._wrong("run", "it is a table")
+            self._wrong("run", "it must be a table")
             return {}
-        made, wrong = request_settings({key: value for key, value in written.items() if key not in RUN})
-        for key, reason, close in wrong:
-            known = key in REQUEST
-            self._wrong(f"run.{key}", reason if known else "there is no such setting", close or nearest(key, RUN), word=key)
-        for key in RUN:
-            if key in written and (fault := _fault_of_run(key, written[key])):
-                self._wrong(f"run.{key}", fault, nearest(str(written[key]), ENGINES) if key == "engine" else (), word=key)
-        joined = {key: model_words(written[key]) for key in ("model", "budget") if key in written}
-        return cast("RunSettings", {**{key: written[key] for key in RUN if key in written}, **joined, **made})
+        values, faults = read_values(RunSettings, written, "there is no such setting")
+        for key, reason, close in faults:
+            self._wrong(f"run.{key}", reason, close, word=key)
+        return cast("RunSettings", values)
 
     def _service(self) -> ServiceSettings | None:
         if not {"serve", "people"} & self.table.keys():
@@ -480,13 +372,13 @@ class _SettingsReader:
     def _limits(self) -> dict[str, int]:
         written = self.table.get("limits", {})
         if not isinstance(written, dict):
-            self._wrong("limits", "it is a table of numbers")
+            self._wrong("limits", "it must be a table of numbers")
             return {}
         for key, value in written.items():
             if key not in LIMITS:
                 self._wrong(f"limits.{key}", "there is no such limit", nearest(key, LIMITS), word=key)
             elif isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= HIGHEST_LIMIT:
-                self._wrong(f"limits.{key}", f"it is a whole number from 1 to {HIGHEST_LIMIT:,}", word=key)
+                self._wrong(f"limits.{key}", f"it must be a whole number from 1 to {HIGHEST_LIMIT:,}", word=key)
         return {key: value for key, value in written.items() if key in LIMITS}
 
     def _wrong(self, key: str, reason: str, close: tuple[str, ...] = (), word: str | None = None) -> None:
@@ -495,7 +387,7 @@ class _SettingsReader:
 
 def _place_of(key: str) -> str | None:
     """Return where something is chosen that is no setting of the whole table; `None` if nothing is called so."""
-    if key in RUN or key in REQUEST:
+    if key in RunSettings.__annotations__:
         return f"`{key}` belongs to the table `[tool.instrc.run]`"
     if key in LIMITS:
         return f"`{key}` belongs to the table `[tool.instrc.limits]`"
@@ -505,89 +397,6 @@ def _place_of(key: str) -> str | None:
 def _as_list(key: str, text: object) -> str:
     """Say how a single text is written as the list that is needed."""
     return f": write `{key} = {dumps([str(text)[:60]], indent=False)}`"
-
-
-def _fault_of_run(key: str, value: object) -> str | None:
-    """Return what is wrong with a setting of runs; `None` if nothing is."""
-    if key == "model":
-        return None if model_words(value) is not None else "it is the name of a model, or a list of names"
-    if key == "budget":
-        return None if model_words(value) is not None else "it is a text such as `5 USD/day`, or a list of them"
-    if key == "failed":
-        return None if value in {"hold", "fail"} else "it is `hold` or `fail`"
-    if key == "keep":
-        return None if isinstance(value, str) and is_duration(value) else "it is a span of time, as `P30D`"
-    if key not in {"engine", "store", "traces", "cache"}:
-        whole = isinstance(value, int) and not isinstance(value, bool) and value >= 0
-        return None if whole else "it is a whole number from 0"
-    if not isinstance(value, str) or not value.strip():
-        return "it is a text" if not isinstance(value, str) else "it is empty"
-    if key == "engine" and value not in ENGINES:
-        return f"engines are {', '.join(f'`{each}`' for each in ENGINES)}"
-    return None
-
-
-_NO_SETTING: Final = "there is no such setting of a request"
-_ACCESS: Final = r"(?i)url$|^api|key$|host|address|endpoint"
-_OF_ENVIRONMENT: Final = (
-    "keys and addresses of providers come from the environment, as `OPENAI_API_KEY` and `LLAMACPP_BASE_URL`; "
-    "`instrc doctor` names all of them"
-)
-
-
-def request_settings(written: Mapping[str, object]) -> tuple[RequestSettings, list[tuple[str, str, tuple[str, ...]]]]:
-    """Return settings of a request as they are used, with times in seconds; and what is wrong: which, why, what may be meant."""
-    made: dict[str, object] = {}
-    wrong: list[tuple[str, str, tuple[str, ...]]] = []
-    for key, value in written.items():
-        if key not in REQUEST:
-            wrong.append((key, _OF_ENVIRONMENT if re.search(_ACCESS, key) else _NO_SETTING, nearest(key, REQUEST)))
-        elif (read := _request_value(REQUEST[key], value)) is None:
-            near = nearest(value, EFFORTS) if key == "reasoning" and isinstance(value, str) else ()
-            wrong.append((key, _KINDS[REQUEST[key]], near))
-        else:
-            made[key] = read
-    return cast("RequestSettings", made), wrong
-
-
-def _request_value(kind: str, value: object) -> object:
-    """Return a value of a kind as it is used; `None` if it is not one."""
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    match kind:
-        case "truth":
-            fits = isinstance(value, bool)
-        case "table":
-            from instrc.schema.validation import json_fault  # few projects have such a table
-
-            fits = isinstance(value, Mapping) and json_fault(cast("Json", dict(value))) is None
-        case "effort":
-            fits = isinstance(value, str) and value in EFFORTS
-        case "whole":
-            fits = isinstance(value, int) and number and 1 <= value <= HIGHEST_LIMIT
-        case "integer":
-            fits = isinstance(value, int) and number and abs(value) < 2**63
-        case "span":
-            return _span(value)
-        case _:
-            fits = is_amount(value)
-    return value if fits else None
-
-
-def _span(value: object) -> float | None:
-    """Return seconds of a span that is written as a number, in ISO 8601, or as `30s`; `None` if it is none, or no time."""
-    if isinstance(value, str):
-        from instrc.text.durations import from_words, is_duration, seconds
-
-        text = value if is_duration(value) else from_words(value)
-        value = None if text is None else seconds(text)
-    return float(value) if is_amount(value) and value > 0 else None
-
-
-def model_words(value: object) -> str | None:
-    """Return the words of a model, or of several that are asked one after the other; `None` if they are none."""
-    names = value if isinstance(value, list) else [value]
-    said = [name.strip() for name in names if isinstance(name, str)]
-    return ", ".join(said) if said and all(said) and len(said) == len(names) else None
 
 
 def read_settings(folder: Path) -> Settings:

@@ -142,7 +142,7 @@ def _first(text: str) -> int:
 
 
 def _are_tools(document: Json) -> bool:
-    """Tell whether a document is an array of tools, as they are sent to a provider."""
+    """Return whether a document is an array of tools, as they are sent to a provider."""
     return (
         isinstance(document, list)
         and bool(document)

@@ -9,7 +9,7 @@ from command_lines import Instrc
 
 import instrc as library
 from instrc import Problem
-from instrc.cli.reviewing import fix_files  # files change between check and repair here
+from instrc.cli.review_files import fix_files  # files change between check and repair here
 
 
 @pytest.mark.parametrize(

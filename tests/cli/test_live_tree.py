@@ -11,8 +11,8 @@ import pytest
 from rich.console import Console
 from rich.live import Live
 
-from instrc.cli import running  # replaced while a command runs
-from instrc.cli.running import Watcher, blocks_of  # a terminal overwrites each frame of a tree
+from instrc.cli import run_common, run_display  # a terminal overwrites each frame of a tree
+from instrc.cli.run_display import Watcher, blocks_of  # a terminal overwrites each frame of a tree
 from instrc.runtime.models.partial import AnswerPart
 
 
@@ -36,7 +36,7 @@ def returned(id_: str) -> dict[str, Any]:
 
 
 def test_the_answer_of_a_model_grows_below_its_command_until_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "is_terminal", lambda _stream: True)
+    monkeypatch.setattr(run_display, "is_terminal", lambda _stream: True)
     watcher = Watcher()
     assert watcher.part is None
     with watcher, Console(file=io.StringIO(), width=40, color_system=None).capture():
@@ -64,9 +64,9 @@ def drawn_by(watcher: Watcher) -> str:
 def test_a_run_without_a_terminal_gives_a_sign_of_life(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(running, "is_terminal", lambda _stream: False)
-    monkeypatch.setattr(running, "SILENCE", 0.0)
-    monkeypatch.setattr(running, "BEAT", 0.01)
+    monkeypatch.setattr(run_display, "is_terminal", lambda _stream: False)
+    monkeypatch.setattr(run_display, "SILENCE", 0.0)
+    monkeypatch.setattr(run_display, "BEAT", 0.01)
     with Watcher() as saw:
         saw({"event": "asked", "at": time(), "run": "lunch", "id": "llmContext1", "steps": ["step1_draft"]})  # type: ignore[typeddict-item]
         sleep(0.1)
@@ -78,7 +78,7 @@ def test_an_interrupted_run_says_how_it_goes_on(capsys: pytest.CaptureFixture[st
     for began in (False, True):
         if began:
             watcher.saw({"event": "asked", "at": time(), "run": "lunch", "id": "llmContext1", "steps": ["step1_draft"]})  # type: ignore[typeddict-item]
-        with pytest.raises(KeyboardInterrupt), running.shown(watcher, "lunch", Path("my runs"), None):
+        with pytest.raises(KeyboardInterrupt), run_common.shown(watcher, "lunch", Path("my runs"), None):
             raise KeyboardInterrupt
         said = "interrupted; lunch is kept, and goes on with: instrc resume lunch --store 'my runs'\n"
         assert capsys.readouterr().err == (said if began else "")
@@ -88,7 +88,7 @@ def test_an_interrupted_run_says_how_it_goes_on(capsys: pytest.CaptureFixture[st
 def test_only_a_run_that_is_to_be_shown_is_drawn_on_a_terminal(
     *, quiet: bool, drawn: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running, "is_terminal", lambda _stream: True)
+    monkeypatch.setattr(run_display, "is_terminal", lambda _stream: True)
     watcher = Watcher(quiet=quiet)
     with watcher:
         assert (watcher._live is not None) == drawn

@@ -83,7 +83,7 @@ def test_a_check_loads_nothing_that_writes_documents(folder: Path) -> None:
     (folder / "a.aug").write_bytes(PROGRAM)
     script = (
         "import sys; from instrc.cli import main; assert main(['check', 'a.aug']) == 0; "
-        "print(sorted({'instrc.compiler.emit.emit', 'instrc.cli.compiling', 'typer'} & set(sys.modules)))"
+        "print(sorted({'instrc.compiler.emit.emit', 'instrc.cli.compile_files', 'typer'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=folder)
     assert done.stdout.splitlines()[-1] == "[]"

@@ -16,12 +16,15 @@ from instrc.engines.hosts import engine_of
 from instrc.engines.launch import Launcher
 from instrc.engines.prepare import Prepared
 from instrc.runtime.engine_protocol import Engine
-from instrc.server.access import Caller, Role  # the room behind its commands
+from instrc.server.access import Caller  # the room behind its commands
 from instrc.server.http import app_of  # the room behind its commands
 from instrc.server.records import Records  # the room behind its commands
 from instrc.server.run_service import RunService  # the room behind its commands
 from instrc.server.streams import Hub  # the room behind its commands
-from instrc.vibes.service_settings import ServiceSettings  # the room behind its commands
+from instrc.vibes.service_settings import (
+    Role,
+    ServiceSettings,  # the room behind its commands
+)
 from instrc.vibes.settings import Settings
 
 LETTER = process(

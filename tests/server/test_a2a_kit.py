@@ -23,8 +23,9 @@ from instrc.engines.launch import Launcher  # with activities of the test
 from instrc.engines.prepare import Prepared
 from instrc.server import a2a  # the service, in the process of the test
 from instrc.server.records import Records  # the service, in the process of the test
-from instrc.server.run_service import RunInfo, RunService  # the service, in the process of the test
+from instrc.server.run_service import RunService  # the service, in the process of the test
 from instrc.server.streams import Hub  # the service, in the process of the test
+from instrc.server.views import RunInfo  # the service, in the process of the test
 from instrc.server.webhooks import AddressRules, Webhooks  # the service, in the process of the test
 from instrc.vibes.settings import Settings
 
@@ -51,7 +52,7 @@ EXCEPTIONS = {
     "sends nothing to an address that no name server knows, which `example.com` is without a network": """
         test_create_push_config[jsonrpc] test_create_push_config[http_json]
     """,
-    "has what the library says of types of content, and of the extended card where nobody is asked who they are": """
+    "has what the library says of types of content, and of the extended card where authentication is off": """
         test_must_requirement[CORE-SEND-003-jsonrpc] test_must_requirement[CORE-SEND-003-http_json]
         test_response_content_type test_content_type_not_supported_error test_extended_card_not_supported_jsonrpc
     """,

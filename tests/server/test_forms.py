@@ -13,7 +13,8 @@ from making import Maker
 from instrc.problems.errors import InstrcError, LimitError
 from instrc.schema.samples import instances
 from instrc.schema.validation import validate
-from instrc.server.forms import FIELDS, ROWS, AnswerForm, changed, data_of  # what a browser is sent, and what it sends back
+from instrc.server.form_data import FIELDS, ROWS, changed, data_of  # what a browser sends back
+from instrc.server.forms import AnswerForm  # what a browser is sent
 from instrc.server.templates import render, words_for  # as above
 from instrc.text.jsonvalue import equal, pointer
 

@@ -219,7 +219,7 @@ def test_a_limit_on_vibes_reaches_the_registry(files: Files, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("toml", "reason"),
     [
-        ("[tool.instrc]\nlimits = { source = 9223372036854775807 }", "it is a whole number from 1 to 2,000,000,000"),
+        ("[tool.instrc]\nlimits = { source = 9223372036854775807 }", "it must be a whole number from 1 to 2,000,000,000"),
         (f'[tool.instrc]\nroots = ["{"x" * 6000}"]', f"there is no folder `{'x' * 79}…`"),
         (f"[tool.instrc]\nroots = {'[' * 5000}", "it nests too deeply"),
         (f"[tool.instrc]\nlimits = {{ source = {'1' * 5000} }}", "it holds a number that is too long"),
@@ -312,7 +312,7 @@ def test_settings_of_requests_are_read_with_times_in_seconds(files: Files) -> No
     [
         ("judge = { rpm = 5 }", "it is a limit of a model"),
         ('"judge-*" = { model = "openai:a", cooldown = "5s" }', "it is a limit of a model"),
-        ('"openai:*" = { extra = { since = 2026-01-01 } }', "it is a table of the provider's own parameters"),
+        ('"openai:*" = { extra = { since = 2026-01-01 } }', "it must be a table of the provider's own parameters"),
     ],
 )
 def test_settings_that_would_do_nothing_or_cannot_be_sent_are_refused(files: Files, said: str, reason: str) -> None:

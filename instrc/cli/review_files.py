@@ -99,7 +99,7 @@ def fix_files(files: Sequence[str], check: Callable[[], Sequence[Problem]]) -> d
 
 
 def _is_still(name: str, text: str) -> bool:
-    """Tell whether a file holds the text that the places are of; line ends count, a byte order mark does not."""
+    """Return whether a file holds the text that the places are of; line ends count, a byte order mark does not."""
     data = read_bytes(name, 4 * len(text) + 3, Report())
     return data is not None and data.removeprefix(b"\xef\xbb\xbf") == text.encode("utf-8", "surrogatepass")
 

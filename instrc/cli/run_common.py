@@ -1,0 +1,259 @@
+"""What the commands about runs share: engines, inputs, and results."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, TypeVar, cast
+
+import typer
+
+from instrc.cli import begin_long_work
+from instrc.cli.options import refuse_use
+from instrc.cli.output import FINE, PROBLEMS, Format, deliver_text, refuse, refuse_place, show
+from instrc.cli.run_display import Watcher
+from instrc.cli.terminal import write_error
+from instrc.problems.errors import codes_of
+from instrc.problems.report import Report as Problems
+from instrc.runtime.traces import Sink
+from instrc.text.files import MOST_BYTES, is_inherited_stream, read_whole
+from instrc.text.jsontext import dumps, loads
+from instrc.text.jsonvalue import Json, JsonObject, as_object, without_type
+from instrc.vibes.find_files import STDIN, read_bytes, reason, shown_path
+
+if TYPE_CHECKING:
+    from instrc.engines.prepare import Prepared
+    from instrc.runtime.engine_protocol import Engine, EngineOptions, Keep
+    from instrc.runtime.models.partial import AnswerPart
+    from instrc.runtime.questions import People, Question
+    from instrc.runtime.run_report import RunReport
+
+_T = TypeVar("_T")
+_engines: list[Engine] = []
+"""Engines of this command; those that hold a store give it free when the command ends."""
+
+
+def engine(
+    store: Path | None,
+    name: str | None,
+    *,
+    run: str | None = None,
+    people: People | None = None,
+    watch: Sink | None = None,
+    parts: Callable[[AnswerPart], object] | None = None,
+    keep: Keep = "all",
+) -> Engine:
+    """Return the engine of a command: as it is said, the one that keeps the run, as the project has set it, else the usual one.
+
+    Usual is `durable` where it is installed; of a stream of items only those that wait are kept, so they are carried in memory,
+    unless the store is a database.
+    """
+    from instrc.engines.folder import keeps
+    from instrc.engines.hosts import engine_of
+    from instrc.engines.places import scheme_of
+    from instrc.vibes.settings import read_settings
+
+    settings = read_settings(Path()).run
+    folder = Path(store_place(store))
+    usual = "memory" if (keep == "open" and not scheme_of(folder)) or find_spec("dbos") is None else "durable"
+    if name is None and run is not None and keeps(folder, run):
+        name = "memory"
+    more: EngineOptions = {"people": people, "watch": watch, "parts": parts, "keep": keep, "traces": settings.get("traces")}
+    made = engine_of(name or settings.get("engine", usual), folder, **more)
+    _engines.append(made)
+    return made
+
+
+def store_place(store: Path | None) -> str:
+    """Return where runs are kept: as it is said, else as the project has set it."""
+    from instrc.engines.stores import USUAL_FOLDER
+    from instrc.vibes.settings import read_settings
+
+    return os.fspath(store or read_settings(Path()).run.get("store", USUAL_FOLDER))
+
+
+def run_to_end(work: Coroutine[object, object, _T]) -> _T:
+    """Run a coroutine to its end, and give free what its engine holds."""
+    import asyncio  # the help of all commands does without it
+
+    from instrc.runtime.models.closing import closing_all
+
+    begin_long_work()
+    try:
+        return asyncio.run(closing_all(work))
+    finally:
+        while _engines:
+            close = getattr(_engines.pop(), "close", None)
+            if close is not None:
+                close()
+
+
+async def lasting(kept: Engine, work: Callable[[bool], Awaitable[_T]]) -> _T:
+    """Do something with an engine; its server may be lost meanwhile, for as long as the settings say."""
+    from instrc.runtime.reconnect import RECONNECT_SECONDS, retry_after_reconnect
+    from instrc.vibes.settings import read_settings
+
+    return await retry_after_reconnect(kept, work, read_settings(Path()).run.get("reconnect", RECONNECT_SECONDS), tell_line)
+
+
+@contextmanager
+def shown(watcher: Watcher, run: str, store: Path | None, name: str | None) -> Iterator[Sink]:
+    """Show a run that goes on, with its answers as they grow; of one that has begun and is interrupted say how it goes on."""
+    try:
+        with watcher as sink:
+            yield sink
+    except KeyboardInterrupt:
+        if watcher.began is not None:
+            tell_line(f"interrupted; {run} is kept, and goes on with: instrc resume {run}{_where(store, name)}")
+        raise
+
+
+def _where(store: Path | None, name: str | None) -> str:
+    """Return the options that say again in which store and engine a run is."""
+    said = {"--store": store, "--engine": name}
+    return "".join(f" {option} {quote(os.fspath(value))}" for option, value in said.items() if value is not None)
+
+
+def tell_line(line: str) -> None:
+    """Tell a person something."""
+    write_error(f"{line}\n")
+
+
+def given_value(text: str, *, data: bool = False) -> Json:
+    """Read what is given on the command line: `@FILE`, `-`, JSON if it looks like it (or must be `data`), else a text."""
+    given = text
+    if text == STDIN or text.startswith("@"):
+        path = text.removeprefix("@")
+        try:
+            given = _content(path).decode("utf-8-sig")
+        except (OSError, ValueError) as error:
+            reason = error.strerror.lower() if isinstance(error, OSError) and error.strerror else error
+            refuse_use(f"`{shown_path(path)}` cannot be read: {reason}")
+    if data or given.lstrip()[:1] in {"{", "["}:
+        try:
+            return loads(given)
+        except ValueError as error:
+            if data and not given.lstrip().startswith(("{", "[", '"')):
+                return given
+            refuse_use(f"this is not JSON: {error}")
+    return given.rstrip("\n") if text == "-" or text.startswith("@") else given
+
+
+def _content(path: str) -> bytes:
+    if path != STDIN:
+        return read_whole(path)
+    found = Problems()
+    data = read_bytes(path, MOST_BYTES, found)
+    if data is None or len(data) > MOST_BYTES:
+        reason = found.problems[0].message if data is None else f"it has over {MOST_BYTES:,} bytes"
+        raise ValueError(reason)
+    return data
+
+
+def report_as_json(report: RunReport, *, record: bool = False) -> JsonObject:
+    """Return how a run stands as JSON."""
+    made: JsonObject = {"run": report.run, "name": report.name, "status": report.status}
+    if report.invented:
+        made["invented"] = [*report.invented]
+    if report.forked is not None:
+        made["forked"] = cast("Json", report.forked)
+    if report.outcome is not None:
+        made |= {key: value for key, value in without_type(report.outcome).items() if key not in {"status", "value"}}
+    if report.questions:
+        made["questions"] = [
+            {
+                "id": question.id,
+                "steps": list(question.steps),
+                "by": question.by,
+                "show": question.show,
+                "schema": question.schema,
+            }
+            for question in report.questions
+        ]
+    if record:
+        made["record"] = report.record
+    return made
+
+
+def show_warnings(programs: Iterable[Prepared], shape: Format, *, quiet: bool = False) -> None:
+    """Show, before anything runs, what is suspicious in programs that can be run."""
+    found = [] if quiet else [problem for program in programs for problem in program.warnings]
+    if found:
+        show(found, shape)
+
+
+def files_of(given: str | None) -> list[str]:
+    """Return the file that a value given as `@FILE` is read from."""
+    return [given[1:]] if given is not None and given.startswith("@") else []
+
+
+def refuse_output(output: Path | None, sources: Iterable[object]) -> None:
+    """Refuse, before anything runs, to write where something must not be replaced: a source, a link, a pipe."""
+    if output is None:
+        return
+    try:
+        if not is_inherited_stream(str(output)):
+            refuse_place(output, [str(each) for each in sources])
+    except OSError as error:
+        raise typer.Exit(refuse(str(output), reason(error))) from None
+
+
+def deliver(
+    report: RunReport,
+    *,
+    as_json: bool = False,
+    quiet: bool = False,
+    output: Path | None = None,
+    store: Path | None = None,
+    engine_name: str | None = None,
+) -> int:
+    """Print or write how a run stands, and what to do next if it waits, in the store and engine that were said.
+
+    Return the exit code.
+    """
+    text = f"{dumps(report_as_json(report), indent=not as_json)}\n"
+    if unwritten := deliver_text(text, output):
+        show(unwritten, Format.TEXT)
+        return PROBLEMS
+    if not quiet:
+        for line in _next_steps(report, _where(store, engine_name)):
+            write_error(f"{line}\n")
+    from instrc.runtime.run_report import RUN_ERRORS  # the help does without it
+
+    return FINE if report.status in {"done", "running"} else codes_of(RUN_ERRORS[report.status]).exit
+
+
+def _next_steps(report: RunReport, where: str) -> Iterator[str]:
+    """Yield what can be done with a run that has not come to its end."""
+    run = report.run
+    if report.status == "failed":
+        place = (
+            report.outcome["error"].get("place") if report.outcome is not None and report.outcome["status"] == "failed" else None
+        )
+        if place is not None:
+            yield f"{run} has failed at {place}; its traceback: instrc trace {run}{where}"
+        yield f"when the cause is mended, go on: instrc retry {run}{where}"
+    for question in report.questions if report.status == "held" else report.questions[:1]:
+        step = step_asked(question)
+        if question.by != "operator":
+            yield f"{run} waits for an answer: instrc answer {run} {step}{where} --data …"
+            continue
+        error = as_object(as_object(question.show)["error"])
+        yield f"{run} is held by {step}: {error['message']}"
+        if question.id == "limit":
+            yield f"go on with a higher limit: instrc retry {run}{where} --requests N, or --tokens N"
+        else:
+            money = " --budget '… USD'" if error.get("code") == "budget" else ""
+            yield f"begin it again: instrc retry {run}{where}{money}"
+            if "activity" not in as_object(question.show) and not money:
+                yield f"or ask another model from now on: instrc retry {run}{where} --model MODEL"
+            yield f"or decide: instrc answer {run} {step}{where} --data '{{\"result\": …}}', or '{{\"fail\": true}}'"
+
+
+def step_asked(question: Question) -> str:
+    """Return by which name a question is answered: that of its step, if it has one."""
+    return question.steps[0] if question.steps and question.id != "limit" else question.id

@@ -1,0 +1,106 @@
+"""What the service returns: programs, runs, questions, and pages of them; and the inputs that a program takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import cast
+
+from instrc import problems
+from instrc.engines.launch import Launcher
+from instrc.engines.prepare import inputs_schema, output_schema
+from instrc.problems.errors import InputError
+from instrc.runtime.activities import complaints
+from instrc.runtime.run_report import RunReport
+from instrc.server.approvals import Approval, Vote, digest_of
+from instrc.server.records import QuestionRow, RunRow
+from instrc.text.jsonvalue import Json, JsonObject, as_object, tokens
+from instrc.tools.python_values import JsonLike
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramInfo:
+    """A program that the service offers."""
+
+    name: str
+    title: str
+    inputs: JsonObject
+    """The JSON Schema of what a run is given: an object."""
+    output: JsonObject
+    """The JSON Schema of what a run brings: each step by its key, or what a tool is filled in with."""
+    digest: str
+    """Of its plan: another one is another version."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionInfo(QuestionRow):
+    """An open question, with what people have done about it."""
+
+    candidates: tuple[str, ...] = ()
+    approval: Approval = field(default_factory=Approval)
+    votes: tuple[Vote, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """Its id among all runs: `RUN:QUESTION`."""
+        return f"{self.run}:{self.question.id}"
+
+    @property
+    def tag(self) -> str:
+        """A short text that changes when what it shows or asks does."""
+        return digest_of([self.question.show, self.question.schema])[:24]
+
+
+@dataclass(frozen=True, slots=True)
+class RunInfo:
+    """How a run stands, and who began it."""
+
+    report: RunReport
+    starter: str | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def tag(self) -> str:
+        """A short text that changes when the run does."""
+        asked = [[each.id, digest_of(each.show)] for each in self.report.questions]
+        return digest_of(cast("Json", [self.report.status, asked, self.report.ended, self.report.record]))[:24]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some rows of a list, and the place after them."""
+
+    rows: tuple[RunRow, ...] | tuple[QuestionInfo, ...]
+    next: tuple[float | str, ...] | None = None
+
+
+def program_info(name: str, launcher: Launcher) -> ProgramInfo:
+    """Describe a program that is offered under a name."""
+    inputs = inputs_schema(launcher.prepared)
+    title = str(inputs.pop("description")).partition("\n")[0]
+    return ProgramInfo(name, title, inputs, output_schema(launcher.plan), launcher.plan["digest"])
+
+
+def inputs_of(info: ProgramInfo, given: JsonLike) -> JsonObject:
+    """Return the inputs of a run by name, with defaults; a text is the `prompt`. Refuse what does not fit."""
+    inputs: JsonObject = dict(given) if isinstance(given, dict) else {} if given is None else {"prompt": cast("Json", given)}
+    declared = as_object(info.inputs["properties"])
+    for name, each in declared.items():
+        if name not in inputs and isinstance(each, dict) and "default" in each:
+            inputs[name] = each["default"]
+    wrong = complaints(inputs, info.inputs)
+    if wrong:
+        places = [(each["pointer"], next(iter(tokens(each["pointer"])), "input"), each["message"]) for each in wrong]
+        raise InputError(
+            problems.runs.InvalidInput(word=word, reason=f"does not fit at `{place or '/'}`: {message}", pointer=place)
+            for place, word, message in places
+        )
+    return inputs
+
+
+def standing_json(report: RunReport) -> JsonObject:
+    """Return in short how a run stands, as events tell it."""
+    made: JsonObject = {"run": report.run, "program": report.name, "status": report.status}
+    if report.questions:
+        made["questions"] = [each.id for each in report.questions]
+    return made
