@@ -248,7 +248,7 @@ def check(
 
 
 def _is_program(text: str) -> bool:
-    """Tell whether a text is a program and no path."""
+    """Return whether a text is a program and no path."""
     return "\n" in text or (any(sign in text for sign in '|({"') and not os.path.exists(text))  # noqa: PTH110  -- never raises
 
 

@@ -49,7 +49,7 @@ class RunFile(StoredRun):
 
 
 def keeps(folder: Path, run: str) -> bool:
-    """Tell whether a folder keeps a run of that id."""
+    """Return whether a folder keeps a run of that id."""
     return _NAME.fullmatch(run) is not None and (folder / "runs" / f"{run}.json").is_file()
 
 
@@ -224,7 +224,7 @@ def _read(file: Path) -> RunFile | None:
 
 
 def _overdue(saved: StoredRun) -> bool:
-    """Tell whether a timer may have ended since the run was written down."""
+    """Return whether a timer may have ended since the run was written down."""
     return any(at <= time() for at in saved["due"].values()) or any(_overdue(child) for child in saved["children"].values())
 
 

@@ -111,17 +111,17 @@ class MemoryPort:
         task.add_done_callback(self._fired.discard)
 
     def want_handoff(self) -> bool:
-        """Tell whether all that is open waits for people."""
+        """Return whether all that is open waits for people."""
         return not self.patient and self.only_waits
 
     @property
     def only_waits(self) -> bool:
-        """Tell whether nothing goes on without people, systems that answer later, or the operator."""
+        """Return whether nothing goes on without people, systems that answer later, or the operator."""
         waits = self.later or self.held or (self.hold is not None and self.hold.state.get("stalled"))
         return bool(waits) and not self.busy and not self._done and not self.overdue
 
     def _holds(self, command: str, result: documents.Result) -> bool:
-        """Tell whether the run is held instead of taking a result in."""
+        """Return whether the run is held instead of taking a result in."""
         if self.hold is None or command in self.final or not self.hold.takes(command, result):
             return False
         self.held[command] = result["error"]
@@ -135,7 +135,7 @@ class MemoryPort:
 
     @property
     def overdue(self) -> bool:
-        """Tell whether a timer should have ended by now."""
+        """Return whether a timer should have ended by now."""
         return (due := self.next_due) is not None and due <= time()
 
     async def drain(self) -> None:
@@ -417,7 +417,7 @@ class LiveRun(Run):
 
     @property
     def overdue(self) -> bool:
-        """Tell whether a timer has ended since it was continued: what it ends is not to be answered any more."""
+        """Return whether a timer has ended since it was continued: what it ends is not to be answered any more."""
         open_ = {command["id"] for command in versions.pending(self.plan, self.state)} if self.due else set()
         passed = any(name in open_ and at <= time() for name, at in self.due.items())
         return passed or any(child.overdue for child in self.children.values())

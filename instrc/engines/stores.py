@@ -97,7 +97,7 @@ class RunStore(Protocol):
     """Whether it is on this machine: a server may end, and be there again later."""
 
     def exists(self) -> bool:
-        """Tell whether there may be runs, without making anything."""
+        """Return whether there may be runs, without making anything."""
 
     def open(self) -> sa.Engine:
         """Return an engine whose connections lose nothing and wait for one another; make what has to be there."""

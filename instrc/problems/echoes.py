@@ -180,6 +180,6 @@ class _PlacesOfProblems:
         """How far those go that start at a place or before it."""
 
     def have_around(self, at: Span) -> bool:
-        """Tell whether a place lies in one of these."""
+        """Return whether a place lies in one of these."""
         count = bisect_right(self._starts.get(at.source, ()), at.start)
         return count > 0 and at.end <= self._furthest[at.source][count - 1]

@@ -227,7 +227,7 @@ class UnknownName(Problem):
         return "" if self.at is None else self.at.source.text[self.at.end : self.at.end + 20].lstrip()
 
     def _is_labelled(self) -> bool:
-        """Tell whether the name is all that stands behind a label or a key."""
+        """Return whether the name is all that stands behind a label or a key."""
         if self.at is None or self._next()[:1] not in {",", ")", "}"}:
             return False
         before = self.at.source.text[max(0, self.at.start - 20) : self.at.start].rstrip()

@@ -65,7 +65,7 @@ class NearestNames:
         return self._left < 0
 
     def may_compare(self, names: int) -> bool:
-        """Tell whether so many names more may be compared with one, and count them."""
+        """Return whether so many names more may be compared with one, and count them."""
         self._left -= names
         return not self.over
 
@@ -75,7 +75,7 @@ class NearestNames:
 
 
 def surely(word: str, names: tuple[str, ...]) -> bool:
-    """Tell whether the first of the nearest names is beyond doubt: by far the nearest, or the only one and not far."""
+    """Return whether the first of the nearest names is beyond doubt: by far the nearest, or the only one and not far."""
     if not names:
         return False
     key, *keys = (comparison_key(each)[:COMPARED_NAME] for each in (word, *names))
@@ -87,7 +87,7 @@ def surely(word: str, names: tuple[str, ...]) -> bool:
 
 
 def is_a_slip_of(word: str, name: str) -> bool:
-    """Tell whether a word is a name with one letter wrong, missing, doubled or swapped with its neighbour."""
+    """Return whether a word is a name with one letter wrong, missing, doubled or swapped with its neighbour."""
     return abs(len(word) - len(name)) <= 1 and _edits(word, name) <= 1
 
 

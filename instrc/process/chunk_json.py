@@ -174,7 +174,7 @@ def beside(schema: Json, engine: flow.EngineProperties) -> Json:
 
 
 def is_count(value: Json) -> TypeGuard[int]:
-    """Tell whether a value is a number of things."""
+    """Return whether a value is a number of things."""
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
@@ -264,7 +264,7 @@ def _is_span(value: Json) -> bool:
 
 
 def _is_source(value: Json) -> bool:
-    """Tell whether a value can be a list, or a number of rounds."""
+    """Return whether a value can be a list, or a number of rounds."""
     match value:
         case {"const": constant, **others} if not others:
             return constant is None or isinstance(constant, list) or is_count(constant)
@@ -437,7 +437,7 @@ _COUNTS = {
 
 
 def is_branch(value: Json, number: int) -> bool:
-    """Tell whether a value is the number of a branch."""
+    """Return whether a value is the number of a branch."""
     return is_count(value) and value == number
 
 

@@ -198,7 +198,7 @@ def _blocks(old: Outline, new: Outline, steps: dict[int, int]) -> dict[int, int]
 
 
 def ascending(places: list[int]) -> bool:
-    """Tell whether places stand in their order."""
+    """Return whether places stand in their order."""
     return all(left < right for left, right in pairwise(places))
 
 
@@ -423,7 +423,7 @@ class _Differ:
             self.unproven = self.unproven or f"`{key}` gets other arguments"
 
     def moved(self, was: int | None, branch: int, now: int | None, branch_now: int) -> bool:
-        """Tell whether a part stands in another block; one that is added or removed says itself what it holds."""
+        """Return whether a part stands in another block; one that is added or removed says itself what it holds."""
         if was is None or now is None:
             lone = now if was is None else was
             return lone is not None and lone in (self.pairs.blocks if was is None else self.kept)
@@ -534,7 +534,7 @@ class Claim:
 
 
 def start_claim(old_process: Process, new_process: Process, pairs: Pairs) -> Claim:
-    """Say whether the inputs that started the old process start the new one."""
+    """Return whether the inputs that started the old process start the new one."""
     old, new = old_process.inputs, new_process.inputs
     if new is None:
         fresh = sorted(free_names(pairs.new) - (free_names(pairs.old) if old is None else set(old)))
@@ -558,7 +558,7 @@ def start_claim(old_process: Process, new_process: Process, pairs: Pairs) -> Cla
 
 
 def serve_claim(old: Process, new: Process, needed: tuple[str, ...], found: CutChanges, start: Claim) -> Claim:
-    """Say whether activities and people that served the old process serve the new one."""
+    """Return whether activities and people that served the old process serve the new one."""
     if needed:
         return Claim("no", f"needed anew: {', '.join(needed)}")
     if found.refused:

@@ -57,7 +57,7 @@ class Read(msgspec.Struct, frozen=True, gc=False):
         return self.segments[0].name
 
     def below(self, other: Read) -> bool:
-        """Tell whether this path leads to the same place as another, or further into it."""
+        """Return whether this path leads to the same place as another, or further into it."""
         return self.segments[: len(other.segments)] == other.segments
 
     @classmethod
@@ -119,7 +119,7 @@ def value_of(written: Json) -> Value:
 
 
 def is_value(written: Json) -> bool:
-    """Tell whether `value_of` reads nothing but paths and constants that are written as such."""
+    """Return whether `value_of` reads nothing but paths and constants that are written as such."""
     waiting = [written]
     while waiting:
         match waiting.pop():
@@ -595,7 +595,7 @@ def reads_before(context: Context) -> Iterator[Read]:
 
 
 def is_of_version_1(context: Context) -> bool:
-    """Tell whether a block has what processes without a version do not know."""
+    """Return whether a block has what processes without a version do not know."""
     conditions = [each for part in parts_of(context) for each in (part.condition, part.until) if each is not None]
     if any(condition.compared or condition.joined for condition in conditions):
         return True

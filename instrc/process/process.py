@@ -165,7 +165,7 @@ class Process(Struct, frozen=True):
 
     @staticmethod
     def describes(document: Json) -> bool:
-        """Tell whether a document is a process by the names of its properties."""
+        """Return whether a document is a process by the names of its properties."""
         properties = document.get("properties") if isinstance(document, dict) else None
         return isinstance(properties, dict) and bool(properties) and all(map(is_context, properties))
 
@@ -205,7 +205,7 @@ _NO_CONTEXT = "a context is called `llmContext1`, `serverContext1`, `eachContext
 
 
 def is_context(name: str) -> bool:
-    """Tell whether a property of a process is called as a context is."""
+    """Return whether a property of a process is called as a context is."""
     return "context" in name.casefold() and re.fullmatch(_NAME, name) is not None
 
 

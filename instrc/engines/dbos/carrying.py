@@ -297,11 +297,11 @@ class Claims:
         return live
 
     def _is_elsewhere(self, row: WorkflowStatus) -> bool:
-        """Tell whether a run is in the queue of a worker that has died."""
+        """Return whether a run is in the queue of a worker that has died."""
         return row.status == "ENQUEUED" and row.queue_name not in {store.QUEUE, self._queue}
 
     async def _is_taken(self, row: WorkflowStatus, live: Live) -> bool:
-        """Tell whether DBOS has taken a run out of the queue for this process; to put it there again would begin it twice."""
+        """Return whether DBOS has taken a run out of the queue for this process; to put it there again would begin it twice."""
         if row.executor_id == self._executor and row.workflow_id not in self._left:
             with suppress(TimeoutError):
                 await asyncio.wait_for(live.change.wait(), _PATIENCE)

@@ -258,7 +258,7 @@ class DurableEngine(TracedEngine):
         await self.asker.reach()
 
     async def _is_held(self) -> bool:
-        """Tell whether the server still holds the lock of what carries runs here; else close that."""
+        """Return whether the server still holds the lock of what carries runs here; else close that."""
         runner = self._runner_here()
         if runner is None or await asyncio.to_thread(lambda: runner.lock.is_locked):
             return True
@@ -527,7 +527,7 @@ class StoreClient:
             await asyncio.to_thread(lambda: self.db().connect().close())
 
     async def is_there(self) -> bool:
-        """Tell whether anything was ever kept here."""
+        """Return whether anything was ever kept here."""
         if not self.location.exists():
             return False
         with store.trouble(self.location):

@@ -160,7 +160,7 @@ class Runner:
 
     @property
     def resting(self) -> bool:
-        """Tell whether nobody uses this runner, and no run does anything but wait for people."""
+        """Return whether nobody uses this runner, and no run does anything but wait for people."""
         return not self._users and all(live.rest.is_set() for live in list(self.live.values()))
 
     async def away(self, work: Coroutine[object, object, ResultT]) -> ResultT:
@@ -380,7 +380,7 @@ class Rest:
         return all(row.status not in {"PENDING", "ENQUEUED"} for row in self.runner.client.list_workflows(workflow_ids=[run]))
 
     def _is_asked(self) -> bool:
-        """Tell whether another process has begun a run."""
+        """Return whether another process has begun a run."""
         return bool(self.runner.client.list_workflows(name=store.WORKFLOW, status="ENQUEUED", limit=1))
 
     async def _begin(self) -> None:

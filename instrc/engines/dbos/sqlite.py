@@ -33,7 +33,7 @@ class FileWatch:
         self._version: object = None
 
     def changed(self) -> bool:
-        """Tell whether anything was written since the last look; the first look says yes."""
+        """Return whether anything was written since the last look; the first look says yes."""
         if self._connection is None:
             self._connection = self._engine.raw_connection()
         before, [self._version] = self._version, self._connection.cursor().execute("PRAGMA data_version").fetchone()
@@ -60,7 +60,7 @@ class SqliteStore:
         self.address: str = self._url.render_as_string()
 
     def exists(self) -> bool:
-        """Tell whether the file is there."""
+        """Return whether the file is there."""
         return (self.folder / self.file).exists()
 
     def open(self) -> sa.Engine:

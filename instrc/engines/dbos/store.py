@@ -70,7 +70,7 @@ def enqueue(client: DBOSClient, launch: LaunchDocument) -> None:
 
 
 def has_tables(store: RunStore, engine: sa.Engine) -> bool:
-    """Tell whether anything was ever kept in a store."""
+    """Return whether anything was ever kept in a store."""
     return sa.inspect(engine).has_table("workflow_status", schema=store.schema) and sa.inspect(engine).has_table("instrc_mail")
 
 

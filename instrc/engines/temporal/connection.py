@@ -159,7 +159,7 @@ LATE: Final = frozenset({RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLE
 
 
 def _is_passing(error: Exception) -> bool:
-    """Tell whether the server may answer a moment later."""
+    """Return whether the server may answer a moment later."""
     if isinstance(error, RPCError):
         return error.status in {RPCStatusCode.UNAVAILABLE, RPCStatusCode.UNKNOWN, *LATE}
     return isinstance(error, OSError) or (isinstance(error, RuntimeError) and not isinstance(error, TemporalError))

@@ -133,23 +133,23 @@ class TemporalPort:
 
     @property
     def ending(self) -> bool:
-        """Tell whether the history is long enough to begin a new one."""
+        """Return whether the history is long enough to begin a new one."""
         info = workflow.info()
         most = self.launch.get("events") or HISTORY_EVENTS
         return info.is_continue_as_new_suggested() or info.get_current_history_length() > most
 
     @property
     def idle(self) -> bool:
-        """Tell whether all that is open waits for people, or for the operator."""
+        """Return whether all that is open waits for people, or for the operator."""
         return not self.flying and not self._kept_back and self._done.empty() and bool(self.later or self.is_held)
 
     @property
     def is_held(self) -> bool:
-        """Tell whether something holds the run."""
+        """Return whether something holds the run."""
         return bool(self.held or self.state.get("stalled"))
 
     def is_late(self, command: str) -> bool:
-        """Tell whether a deadline of a command, or of a block around it, has passed; the server may be slow to say so."""
+        """Return whether a deadline of a command, or of a block around it, has passed; the server may be slow to say so."""
         passed = (name.removesuffix("!within") for name, at in self.due.items() if at <= workflow.time())
         return any(command == place or command.startswith((f"{place}.", f"{place}[", f"{place}@")) for place in passed)
 
@@ -175,7 +175,7 @@ class TemporalPort:
         return known
 
     def _holds(self, command: str, result: Result, work: Cancellable) -> bool:
-        """Tell whether the run is held instead of taking a result in."""
+        """Return whether the run is held instead of taking a result in."""
         if self._hold is None or command in self._final or not self._hold.takes(command, result):
             return False
         assert isinstance(work, _TemporalWork)
