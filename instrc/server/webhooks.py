@@ -24,9 +24,9 @@ from standardwebhooks import Webhook
 
 from instrc import problems
 from instrc.engines.service_tables import JsonColumn
-from instrc.problems.errors import InputError, InstrcError, RequestError, SettingsError
+from instrc.problems.errors import InputError, InstrcError, NotFoundError, RequestError, SettingsError
 from instrc.server.access import ALL, Caller
-from instrc.server.operations import Call, Endpoint, RequestData, ResponseData, refuse
+from instrc.server.operations import Call, Endpoint, RequestData, ResponseData
 from instrc.server.records import Records, RunChange
 from instrc.server.run_service import RunService
 from instrc.text.jsontext import dumps
@@ -566,7 +566,7 @@ def webhook_routes(hooks: Webhooks) -> list[Endpoint]:
 
     async def removed(_caller: Caller, asked: RequestData) -> ResponseData:
         if not await hooks.remove(asked.path["hook"]):
-            refuse("there is no such webhook", "/hook")
+            raise NotFoundError([problems.serving.InvalidRequest(reason="there is no such webhook", pointer="/hook")])
         return ResponseData(None, 204)
 
     async def logged(_caller: Caller, asked: RequestData) -> ResponseData:

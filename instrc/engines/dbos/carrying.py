@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, StepInfo, WorkflowStatus
 
 from instrc.engines.dbos import store
-from instrc.engines.memory import MemoryPort, MemoryWork
+from instrc.engines.memory_port import MemoryPort, MemoryWork
 from instrc.engines.stores import RunStore
 from instrc.runtime.activities import Activities
 from instrc.runtime.answers import answer_facts, answer_result, decision

@@ -19,31 +19,30 @@ from instrc import problems
 from instrc.engines.dbos import schedules, store
 from instrc.engines.dbos.carrying import journal_of, recorded_entries
 from instrc.engines.dbos.runner import LOST, POLL, Runner
+from instrc.engines.dbos.store_client import BROKEN_OFF, ENDED, StoreClient, is_active, launch_of, report_of
 from instrc.engines.deletion import forget_beside
 from instrc.engines.event_writer import EventWriter
 from instrc.engines.places import store_of
 from instrc.engines.schedules import Clock, Schedule, require_name
 from instrc.engines.stores import USUAL_FOLDER, RunStore
 from instrc.problems.errors import ConflictError, NotFoundError, UnavailableError
-from instrc.runtime.answers import copy_answer, find_question, operator_faults, require_acceptable
+from instrc.runtime.answers import copy_answer, find_question
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine_protocol import EngineOptions, Equip, TracedEngine
-from instrc.runtime.interpreter import versions
-from instrc.runtime.interpreter.documents import Author, Outcome, PinnedPlan, State
+from instrc.runtime.interpreter.documents import Author, Outcome, PinnedPlan
 from instrc.runtime.journal import Journal
 from instrc.runtime.models.partial import AnswerPart
-from instrc.runtime.questions import Question, open_questions
 from instrc.runtime.retry import RetryOptions, retry_of, was_cancelled
 from instrc.runtime.run_config import RunConfig
 from instrc.runtime.run_launch import Launch, LaunchDocument, read_launch
-from instrc.runtime.run_report import RunReport, RunStatus, require_ended, status_of
+from instrc.runtime.run_report import RunReport, require_ended
 from instrc.runtime.traces import Event, Sink, join_sinks
 from instrc.text.jsonvalue import Json, JsonObject
 
-_BROKEN_OFF = frozenset({"CANCELLED", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"})
-_ENDED = _BROKEN_OFF | {"SUCCESS"}
 _LOOK = 2.0
 """Seconds between two looks of a worker whether the server of its database is there."""
+
+
 _T = TypeVar("_T")
 
 
@@ -123,7 +122,7 @@ class DurableEngine(TracedEngine):
         row = await self.asker.row(run)
         below = (
             []
-            if row.status in _ENDED
+            if row.status in ENDED
             else await self.asker.ask(lambda client: client.list_workflows(workflow_id_prefix=f"{run}/"))
         )
         return await self.asker.ask(lambda client: report_of(client, row, children=below, whole=True))
@@ -156,11 +155,11 @@ class DurableEngine(TracedEngine):
     async def cancel(self, run: str) -> RunReport:
         """End a run, and what it has begun; one that has ended stays as it is."""
         row = await self.asker.row(run)
-        if row.status not in _ENDED:
+        if row.status not in ENDED:
             runner = self._runner_here()
             below = await self.asker.ask(lambda client: client.list_workflows(workflow_id_prefix=f"{run}/"))
             for each in (row, *below):
-                if each.status not in _ENDED:
+                if each.status not in ENDED:
                     await self.asker.ask(lambda client, each=each: client.cancel_workflow(each.workflow_id))  # type: ignore[misc]  # a default is not inferred
             if runner is not None and await runner.owns(run) and runner.enter():
                 try:
@@ -177,7 +176,7 @@ class DurableEngine(TracedEngine):
         row = await self.asker.row(run)
         if row.status == "CANCELLED":
             raise was_cancelled(run)
-        if row.status not in _ENDED:
+        if row.status not in ENDED:
             async with self._carrier(run) as runner:
                 if runner is not None:
                     with store.trouble(self.location):
@@ -211,7 +210,7 @@ class DurableEngine(TracedEngine):
         row = await self.asker.row(run)
         _, journal = await self.journal(run)
         idle = max(time() - row.completed_at / 1000, 0.0) if row.completed_at else 0.0
-        again = retry_of(run, journal, options, ended=row.status in _BROKEN_OFF, idle=idle)
+        again = retry_of(run, journal, options, ended=row.status in BROKEN_OFF, idle=idle)
         for command in set(again.get("drop", ())) - set(again.get("fresh", ())):
             if not await self._retry_child(f"{run}/{journal.key(command)}", RetryOptions(model=options.model)):
                 again["fresh"] = [*again.get("fresh", ()), command]
@@ -300,7 +299,7 @@ class DurableEngine(TracedEngine):
             if not self.location.is_local:
                 if not await self._is_held():
                     raise store.unusable(self.location, LOST)
-                await self.asker.ask(lambda client: schedules.begin_due(self.asker.db(), client, _goes_on(client), time()))
+                await self.asker.ask(lambda client: schedules.begin_due(self.asker.db(), client, is_active(client), time()))
         self.close()
         return len(roots)
 
@@ -404,7 +403,7 @@ class DurableEngine(TracedEngine):
         """Wait until a run that another process carries ends or waits; take it over when that process ends."""
         while True:
             row = await self.asker.row(run)
-            if row.status in _ENDED or (row.status == "PENDING" and (await self.show(run)).status != "running"):
+            if row.status in ENDED or (row.status == "PENDING" and (await self.show(run)).status != "running"):
                 return await self.show(run)
             async with self._carrier(run) as runner:
                 pass
@@ -441,118 +440,3 @@ async def _deliver_answer(runner: Runner, letter: store.Letter, root: str) -> bo
     if taken or live.error is not None:
         await runner.settled(live)
     return taken
-
-
-def _goes_on(client: DBOSClient) -> Callable[[str], bool]:
-    """Return what tells whether a run has not ended."""
-    return lambda run: any(row.status not in _ENDED for row in client.list_workflows(workflow_ids=[run]))
-
-
-def launch_of(row: WorkflowStatus) -> LaunchDocument:
-    """Return what a run began with."""
-    assert row.input is not None
-    launch: LaunchDocument = row.input["args"][0]
-    return launch
-
-
-def state_of(client: DBOSClient, row: WorkflowStatus) -> tuple[State, list[Question]]:
-    """Return the state of a run, and what it waits for."""
-    launch = launch_of(row)
-    plan, journal = launch["plan"], journal_of(launch, client.list_workflow_steps(row.workflow_id))
-    if row.status in _BROKEN_OFF or versions.outcome(plan, journal.state) is not None:
-        return journal.state, []
-    versions.issue(plan, journal.state)
-    return journal.state, open_questions(plan, journal.state, journal.later, journal.held)
-
-
-def report_of(client: DBOSClient, row: WorkflowStatus, *, children: list[WorkflowStatus] | None = None, whole: bool) -> RunReport:
-    """Return how a run stands; with its record if the `whole` is asked for."""
-    launch = launch_of(row)
-    outcome: Outcome | None = row.output if row.status == "SUCCESS" else None
-    record: JsonObject | None = None
-    questions: list[Question] = []
-    if whole or outcome is None:
-        state, questions = state_of(client, row)
-        outcome = versions.outcome(launch["plan"], state) if row.status not in _BROKEN_OFF else None
-        record = versions.record(launch["plan"], state) if whole else None
-        for child in children or ():
-            below = child.workflow_id.removeprefix(f"{row.workflow_id}/")
-            if row.status not in _BROKEN_OFF and child.status not in _ENDED:
-                questions += [asked.below(below) for asked in state_of(client, child)[1]]
-    broken_off = row.status in _BROKEN_OFF
-    status: RunStatus = "cancelled" if broken_off else outcome["status"] if outcome is not None else status_of(questions)
-    ended = row.completed_at / 1000 if row.completed_at else None
-    began = row.created_at / 1000 if row.created_at else None
-    config = RunConfig.from_json(launch["how"])
-    return RunReport(launch["run"], launch["name"], status, outcome, tuple(questions), began, ended, config, record)
-
-
-class StoreClient:
-    """Reads a store, and asks those who carry its runs to begin one; it is opened when it is first needed."""
-
-    def __init__(self, location: RunStore) -> None:
-        self.location = location
-        self._engine: sa.Engine | None = None
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the store is open in this process."""
-        return self._engine is not None
-
-    def db(self) -> sa.Engine:
-        """Return the store."""
-        if self._engine is None:
-            self._engine = self.location.open()
-        return self._engine
-
-    def close(self) -> None:
-        """Give the store free."""
-        if self._engine is not None:
-            store.close_engine(self._engine)
-            self._engine = None
-
-    async def ask(self, question: Callable[[DBOSClient], _T]) -> _T:
-        """Ask the store something, in a thread."""
-        with store.trouble(self.location):
-            client = store.client_of(self.db())
-            return await asyncio.to_thread(question, client)
-
-    async def begin(self, launch: LaunchDocument) -> None:
-        """Ask whoever carries the runs to begin one."""
-        await self.ask(lambda client: store.enqueue(client, launch))
-
-    async def reach(self) -> None:
-        """Make sure that the store can be asked."""
-        with store.trouble(self.location):
-            await asyncio.to_thread(lambda: self.db().connect().close())
-
-    async def is_there(self) -> bool:
-        """Return whether anything was ever kept here."""
-        if not self.location.exists():
-            return False
-        with store.trouble(self.location):
-            return await asyncio.to_thread(store.has_tables, self.location, self.db())
-
-    async def find(self, run: str) -> WorkflowStatus | None:
-        """Return what is recorded of a run."""
-        if not await self.is_there():
-            return None
-        rows = await self.ask(lambda client: client.list_workflows(workflow_ids=[run]))
-        return next((row for row in rows if row.name == store.WORKFLOW), None)
-
-    async def row(self, run: str) -> WorkflowStatus:
-        """Return what is recorded of a run; that there is none is a problem."""
-        row = await self.find(run)
-        if row is None:
-            raise NotFoundError([problems.runs.NoSuchRun(run=run, store=self.location.shown)])
-        return row
-
-    async def refuse_wrong(self, run: str, question: str, step: str, data: Json) -> None:
-        """Refuse an answer that does not fit, or that nobody asks for any more."""
-        row = await self.row(run)
-        state, questions = await self.ask(lambda client: state_of(client, row))
-        held = next((each for each in questions if each.id == question and each.by == "operator"), None)
-        if held is not None:
-            require_acceptable(operator_faults(held, data), step)
-        else:
-            require_acceptable(versions.faults(launch_of(row)["plan"], state, question, data), step)

@@ -11,6 +11,7 @@ from written_processes import DECISION, TEXT, attempt, call, chunk, each, proces
 
 from instrc import ActivityError, CompileError, ModelError
 from instrc.engines.launch import forked  # as a command does
+from instrc.problems.errors import AnswerError, ConflictError, InstrcError
 from instrc.runtime.journal import rebuild_journal
 from instrc.runtime.plan import plan_of
 from instrc.runtime.retry import ForkOptions, fork_of
@@ -76,7 +77,7 @@ def test_an_error_that_passes_holds_the_run_for_its_operator(stage: Any, answer:
         assert (error["code"], error["message"]) == ("unreachable", "ConnectionError: the line is down")
         assert question.show == {"activity": "B", "input": "A(go)"}
         for wrong in ({}, {"retry": False}, {"result": {"text": 1}}, {"retry": True, "fail": True}, "retry"):
-            with pytest.raises(CompileError) as raised:
+            with pytest.raises(AnswerError) as raised:
                 await stage.answer("b", wrong)
             assert problem_of(raised)[0] == "rejected-answer"
             words = {"{'retry': False}": "`/retry`", "{'result': {'text': 1}}": "`/result/text`: 1 is not of type"}
@@ -104,7 +105,7 @@ def test_a_retry_goes_on_from_what_failed_under_the_same_key(stage: Any, error: 
         report = await stage.retry()
         assert (report.status, report.outcome["value"]) == ("done", DONE)
         assert made.calls == ["A", "B", "C"]
-        with pytest.raises(CompileError) as raised:
+        with pytest.raises(ConflictError) as raised:
             await stage.retry()
         assert problem_of(raised) == (
             "nothing-to-retry",
@@ -228,7 +229,7 @@ def test_a_limit_holds_and_goes_on_when_it_is_raised(stage: Any) -> None:
         if failed == "hold":
             [question] = report.questions
             assert (question.id, question.by, question.steps) == ("limit", "operator", ("step2_b",))
-        with pytest.raises(CompileError) as raised:
+        with pytest.raises(ConflictError) as raised:
             await stage.retry(run=run, requests=1)
         words = "the run may spend 1 requests on models, and has spent 1; raise it: `--requests 2`"
         assert problem_of(raised) == ("nothing-to-retry", f"`{run}` cannot go on: {words}")
@@ -319,7 +320,7 @@ def test_a_fork_reuses_what_is_done_before_a_step_and_takes_edits(stage: Any) ->
             (ForkOptions(run="r1"), "run-exists"),
             (ForkOptions(edits={"a": {"text": "y"}}, run="f3"), "run-exists"),
         ):
-            with pytest.raises(CompileError) as raised:
+            with pytest.raises(InstrcError) as raised:
                 await forked(stage.engine, "r1", options)
             assert problem_of(raised)[0] == name
 
@@ -332,7 +333,7 @@ def test_what_is_wrong_with_an_edit_of_an_activity_is_said_of_what_its_handler_g
     plan, inputs = plan_of(document, activities=["Send"]), {"prompt": "go"}
     journal = rebuild_journal(plan, inputs, [{"results": [("serverContext1.step1_send", {"ok": {"output": "sent"}})]}])
     for value in (5, {"output": 5}):
-        with pytest.raises(CompileError, match="at `/output`: 5 is not of type"):
+        with pytest.raises(AnswerError, match="at `/output`: 5 is not of type"):
             fork_of("r1", journal, ForkOptions(edits={"send": value}), plan, inputs)
 
 
@@ -356,7 +357,7 @@ def test_a_fork_of_another_version_takes_what_still_fits(stage: Any) -> None:
         await stage.engine.start(Launch("f1", "test", plan, launch.inputs, RunConfig(), found.entries))
         assert (await stage.settled("f1")).outcome["value"] == {"text": "C(n)"}
         assert made.calls == ["C"]
-        with pytest.raises(CompileError) as raised:
+        with pytest.raises(ConflictError) as raised:
             fork_of("r1", journal, ForkOptions(), plan_of(other), launch.inputs)
         assert problem_of(raised) == (
             "cannot-fork",
@@ -367,7 +368,7 @@ def test_a_fork_of_another_version_takes_what_still_fits(stage: Any) -> None:
         )
         assert fork_of("r1", journal, ForkOptions("step1_a, b"), plan_of(other), launch.inputs).entries == []
         renamed = process(serverContext1=chunk(step1_a=call("A", "prompt"), step2_d=call("C", "step1_a.text")))
-        with pytest.raises(CompileError, match="`step2_b`: the program has no step `b`"):
+        with pytest.raises(ConflictError, match="`step2_b`: the program has no step `b`"):
             fork_of("r1", journal, ForkOptions(), plan_of(renamed), launch.inputs)
 
     go(body())
@@ -384,7 +385,7 @@ def test_a_run_that_has_ended_is_deleted_with_those_below_it(stage: Any) -> None
         made = Broken(stage, DOWN, "C")
         stage.handlers["Do"] = CHAIN
         await stage.start(process(serverContext1=chunk(step1_do=call("Do", "prompt"))), failed="hold")
-        with pytest.raises(CompileError) as raised:
+        with pytest.raises(ConflictError) as raised:
             await stage.engine.delete("r1")
         assert problem_of(raised)[0] == "run-goes-on"
         made.broken.clear()

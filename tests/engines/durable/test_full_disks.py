@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 from written_processes import ASK, TEXT, call, chunk, process, step
 
-from instrc import Activities, CompileError, Sample, current_call
+from instrc import Activities, Sample, current_call
 from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itself, with effects of the test
 from instrc.engines.folder import FolderEngine  # the engine itself, with effects of the test
+from instrc.problems.errors import InstrcError
 from instrc.runtime.effects import Effects
 from instrc.runtime.plan import plan_of
 from instrc.runtime.run_launch import Launch
@@ -77,7 +78,7 @@ def go(work: Coroutine[Any, Any, Any]) -> Any:
 
 
 def refused(work: Coroutine[Any, Any, Any]) -> None:
-    with pytest.raises(CompileError) as raised:
+    with pytest.raises(InstrcError) as raised:
         go(work)
     [problem] = raised.value.problems
     assert problem.name in {"unusable-store", "unwritable-output"}

@@ -16,12 +16,13 @@ from typing import Any
 import pytest
 from written_processes import ASK, TEXT, call, chunk, process
 
-from instrc import Activities, CompileError, Sample
+from instrc import Activities, Sample
 from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itself, with effects of the test
 from instrc.engines.dbos.sqlite import FILE  # the file is damaged, locked and read here
 from instrc.engines.dbos.store import close_engine  # as above
 from instrc.engines.hosts import engine_of  # the front door of all engines
 from instrc.engines.places import store_of  # as above
+from instrc.problems.errors import InstrcError
 from instrc.runtime.effects import Effects
 from instrc.runtime.plan import plan_of
 from instrc.runtime.run_launch import Launch
@@ -47,7 +48,7 @@ def begin(carrier: DurableEngine, document: Any, run: str = "r1", prompt: Any = 
 
 
 def problem_of(work: Callable[[], Any]) -> Any:
-    with pytest.raises(CompileError) as raised:
+    with pytest.raises(InstrcError) as raised:
         work()
     [problem] = raised.value.problems
     return problem

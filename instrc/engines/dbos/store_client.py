@@ -1,0 +1,144 @@
+"""Read and steer the runs of a store without carrying them: through the client of DBOS."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TypeVar
+
+import sqlalchemy as sa
+from dbos import DBOSClient, WorkflowStatus
+
+from instrc import problems
+from instrc.engines.dbos import store
+from instrc.engines.dbos.carrying import journal_of
+from instrc.engines.stores import RunStore
+from instrc.problems.errors import NotFoundError
+from instrc.runtime.answers import operator_faults, require_acceptable
+from instrc.runtime.interpreter import versions
+from instrc.runtime.interpreter.documents import Outcome, State
+from instrc.runtime.questions import Question, open_questions
+from instrc.runtime.run_config import RunConfig
+from instrc.runtime.run_launch import LaunchDocument
+from instrc.runtime.run_report import RunReport, RunStatus, status_of
+from instrc.text.jsonvalue import Json, JsonObject
+
+_T = TypeVar("_T")
+BROKEN_OFF = frozenset({"CANCELLED", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"})
+ENDED = BROKEN_OFF | {"SUCCESS"}
+"""Statuses of DBOS: of runs that ended without a result, and of all that ended."""
+
+
+class StoreClient:
+    """Reads a store, and asks the process that carries its runs to start one; the store is opened when first needed."""
+
+    def __init__(self, location: RunStore) -> None:
+        self.location = location
+        self._engine: sa.Engine | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the store is open in this process."""
+        return self._engine is not None
+
+    def db(self) -> sa.Engine:
+        """Return the store."""
+        if self._engine is None:
+            self._engine = self.location.open()
+        return self._engine
+
+    def close(self) -> None:
+        """Close the store."""
+        if self._engine is not None:
+            store.close_engine(self._engine)
+            self._engine = None
+
+    async def ask(self, question: Callable[[DBOSClient], _T]) -> _T:
+        """Ask the store something, in a thread."""
+        with store.trouble(self.location):
+            client = store.client_of(self.db())
+            return await asyncio.to_thread(question, client)
+
+    async def begin(self, launch: LaunchDocument) -> None:
+        """Ask whoever carries the runs to begin one."""
+        await self.ask(lambda client: store.enqueue(client, launch))
+
+    async def reach(self) -> None:
+        """Make sure that the store can be asked."""
+        with store.trouble(self.location):
+            await asyncio.to_thread(lambda: self.db().connect().close())
+
+    async def is_there(self) -> bool:
+        """Return whether anything was ever kept here."""
+        if not self.location.exists():
+            return False
+        with store.trouble(self.location):
+            return await asyncio.to_thread(store.has_tables, self.location, self.db())
+
+    async def find(self, run: str) -> WorkflowStatus | None:
+        """Return what is recorded of a run."""
+        if not await self.is_there():
+            return None
+        rows = await self.ask(lambda client: client.list_workflows(workflow_ids=[run]))
+        return next((row for row in rows if row.name == store.WORKFLOW), None)
+
+    async def row(self, run: str) -> WorkflowStatus:
+        """Return what is recorded of a run; that there is none is a problem."""
+        row = await self.find(run)
+        if row is None:
+            raise NotFoundError([problems.runs.NoSuchRun(run=run, store=self.location.shown)])
+        return row
+
+    async def refuse_wrong(self, run: str, question: str, step: str, data: Json) -> None:
+        """Refuse an answer that does not fit, or that nobody asks for any more."""
+        row = await self.row(run)
+        state, questions = await self.ask(lambda client: state_of(client, row))
+        held = next((each for each in questions if each.id == question and each.by == "operator"), None)
+        if held is not None:
+            require_acceptable(operator_faults(held, data), step)
+        else:
+            require_acceptable(versions.faults(launch_of(row)["plan"], state, question, data), step)
+
+
+def launch_of(row: WorkflowStatus) -> LaunchDocument:
+    """Return what a run began with."""
+    assert row.input is not None
+    launch: LaunchDocument = row.input["args"][0]
+    return launch
+
+
+def state_of(client: DBOSClient, row: WorkflowStatus) -> tuple[State, list[Question]]:
+    """Return the state of a run, and what it waits for."""
+    launch = launch_of(row)
+    plan, journal = launch["plan"], journal_of(launch, client.list_workflow_steps(row.workflow_id))
+    if row.status in BROKEN_OFF or versions.outcome(plan, journal.state) is not None:
+        return journal.state, []
+    versions.issue(plan, journal.state)
+    return journal.state, open_questions(plan, journal.state, journal.later, journal.held)
+
+
+def report_of(client: DBOSClient, row: WorkflowStatus, *, children: list[WorkflowStatus] | None = None, whole: bool) -> RunReport:
+    """Return how a run stands; with its record if the `whole` is asked for."""
+    launch = launch_of(row)
+    outcome: Outcome | None = row.output if row.status == "SUCCESS" else None
+    record: JsonObject | None = None
+    questions: list[Question] = []
+    if whole or outcome is None:
+        state, questions = state_of(client, row)
+        outcome = versions.outcome(launch["plan"], state) if row.status not in BROKEN_OFF else None
+        record = versions.record(launch["plan"], state) if whole else None
+        for child in children or ():
+            below = child.workflow_id.removeprefix(f"{row.workflow_id}/")
+            if row.status not in BROKEN_OFF and child.status not in ENDED:
+                questions += [asked.below(below) for asked in state_of(client, child)[1]]
+    broken_off = row.status in BROKEN_OFF
+    status: RunStatus = "cancelled" if broken_off else outcome["status"] if outcome is not None else status_of(questions)
+    ended = row.completed_at / 1000 if row.completed_at else None
+    began = row.created_at / 1000 if row.created_at else None
+    config = RunConfig.from_json(launch["how"])
+    return RunReport(launch["run"], launch["name"], status, outcome, tuple(questions), began, ended, config, record)
+
+
+def is_active(client: DBOSClient) -> Callable[[str], bool]:
+    """Return a predicate of run ids: whether the run has not ended."""
+    return lambda run: any(row.status not in ENDED for row in client.list_workflows(workflow_ids=[run]))

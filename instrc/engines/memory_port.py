@@ -1,0 +1,211 @@
+"""Carry out the commands of a run as tasks of asyncio in this process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from time import time
+
+from instrc.runtime.answers import (
+    ask_person,
+)
+from instrc.runtime.boundary import said_by
+from instrc.runtime.effects import Effects
+from instrc.runtime.interpreter import documents
+from instrc.runtime.journal import Hold, JournalEntry
+from instrc.runtime.plan import Cancellable
+from instrc.runtime.questions import People
+from instrc.text.durations import seconds
+from instrc.text.jsonvalue import Json
+
+_PATIENCE = 3
+"""Wrong answers to one question; after them it stays open."""
+
+
+class MemoryPort:
+    """Commands as tasks of asyncio."""
+
+    def __init__(
+        self,
+        effects: Effects,
+        people: People | None = None,
+        *,
+        patient: bool = False,
+        due: dict[str, float] | None = None,
+        later: set[str] | None = None,
+        held: dict[str, Json] | None = None,
+        hold: Hold | None = None,
+    ) -> None:
+        """`patient` waits for answers in this process instead of handing off.
+
+        `due`, `later` and `held` are kept for a run that is handed off and goes on: when its timers end, what was begun already,
+        and what holds it.  `hold` says what does; without it nothing.
+        """
+        self.effects = effects
+        self.people = people
+        self.patient = patient
+        self.due: dict[str, float] = due if due is not None else {}
+        """When timers end."""
+        self.later: set[str] = later if later is not None else set()
+        """Commands that somebody answers later, questions among them."""
+        self.held: dict[str, Json] = held if held is not None else {}
+        """Commands that hold the run, with their errors."""
+        self.entries: list[JournalEntry] | None = None
+        """Where results are recorded."""
+        self.hold = hold
+        self.final: set[str] = set()
+        """Commands that may fail the run: its operator has said so."""
+        self.busy = 0
+        """Commands that will have a result without anybody's help, timers left out: who is asked must not wait for them."""
+        self._timing = set(self.due)
+        """Timers that somebody waits for."""
+        self._done: list[tuple[str, documents.Result]] = []
+        self._changed: asyncio.Future[None] | None = None
+        """Ends when there is something in `_done`."""
+        self._fired: set[asyncio.Task[None]] = set()
+        self._asked: dict[str, int] = {}
+        """How often people were asked: a command comes again when its answer was wrong."""
+
+    def start(self, command: documents.Command) -> Cancellable:
+        """Begin a task for a command."""
+        return MemoryWork(self, command)
+
+    async def wait_first(self, tasks: Mapping[str, Cancellable]) -> Sequence[tuple[str, documents.Result]]:
+        """Wait for one result."""
+        while True:
+            if not self._done:
+                self._changed = asyncio.get_running_loop().create_future()
+                await self._changed
+            found, self._done = self._done, []
+            known = [each for each in found if each[0] in tasks and not self._holds(*each)]
+            if known and self.entries is not None:
+                self.entries.append({"results": known})
+            if known or any(each[0] == "" or each[0] in self.held for each in found):
+                return known
+
+    async def fire(self, command: documents.FireCommand) -> None:
+        """Begin a task that nobody waits for."""
+        task = asyncio.ensure_future(self._fire(command))
+        self._fired.add(task)
+        task.add_done_callback(self._fired.discard)
+
+    def want_handoff(self) -> bool:
+        """Return whether all that is open waits for people."""
+        return not self.patient and self.only_waits
+
+    @property
+    def only_waits(self) -> bool:
+        """Return whether nothing goes on without people, systems that answer later, or the operator."""
+        waits = self.later or self.held or (self.hold is not None and self.hold.state.get("stalled"))
+        return bool(waits) and not self.busy and not self._done and not self.overdue
+
+    def _holds(self, command: str, result: documents.Result) -> bool:
+        """Return whether the run is held instead of taking a result in."""
+        if self.hold is None or command in self.final or not self.hold.takes(command, result):
+            return False
+        self.held[command] = result["error"]
+        self.effects.tell("held", command, error=result["error"])
+        return True
+
+    @property
+    def next_due(self) -> float | None:
+        """When the next timer ends."""
+        return min((self.due[name] for name in self._timing if name in self.due), default=None)
+
+    @property
+    def overdue(self) -> bool:
+        """Return whether a timer should have ended by now."""
+        return (due := self.next_due) is not None and due <= time()
+
+    async def drain(self) -> None:
+        """Wait for what was fired."""
+        while self._fired:
+            await asyncio.wait(set(self._fired))
+
+    def give(self, command: str, result: documents.Result) -> None:
+        """Deliver the result of a command that somebody answers."""
+        self.later.discard(command)
+        self.deliver(command, result)
+
+    def deliver(self, command: str, result: documents.Result) -> None:
+        """Let the loop know of a result; of no command, only that something has changed."""
+        self._done.append((command, result))
+        if self._changed is not None and not self._changed.done():
+            self._changed.set_result(None)
+
+    def forget(self, command: str) -> None:
+        """Wait no more for a command; when a timer ends is still known, for a run that goes on later."""
+        self._timing.discard(command)
+
+    async def _fire(self, command: documents.FireCommand) -> None:
+        await self.effects.call(command)
+
+    async def carry_out(self, command: documents.Command) -> documents.Result | None:
+        """Return the result of a command; `None` if somebody gives it later."""
+        match command["kind"]:
+            case "model":
+                return await self.effects.ask(command)
+            case "activity":
+                return await self.effects.call(command)
+            case "timer":
+                return await self._sleep(command)
+            case "user":
+                return await self._ask(command)
+            case _:
+                return None
+
+    async def _ask(self, command: documents.UserCommand) -> documents.Result | None:
+        asked = self._asked[command["id"]] = self._asked.get(command["id"], 0) + 1
+        answer = await ask_person(self.people, command) if self.people is not None and asked <= _PATIENCE else None
+        if answer is not None:
+            self.effects.tell("told", command["id"], answer=answer, steps=list(command["steps"]))
+            return {"ok": answer}
+        self.effects.tell("question", command["id"], steps=list(command["steps"]), show=command["show"], schema=command["schema"])
+        return None
+
+    async def _sleep(self, command: documents.TimerCommand) -> documents.Result:
+        until = self.due.setdefault(command["id"], time() + seconds(command["after"]))
+        self._timing.add(command["id"])
+        await asyncio.sleep(max(until - time(), 0))
+        self.due.pop(command["id"], None)
+        return {"ok": None}
+
+
+class MemoryWork:
+    """One command that is being carried out."""
+
+    def __init__(self, port: MemoryPort, command: documents.Command) -> None:
+        self.port = port
+        self.command = command
+        self.counts = command["kind"] != "timer"
+        port.busy += self.counts
+        self.task = asyncio.create_task(self._carry_out())
+
+    async def _carry_out(self) -> None:
+        port, command = self.port, self.command
+        try:
+            waits = command["id"] in port.later or command["id"] in port.held
+            result = None if waits else await port.carry_out(command)
+            if result is None:
+                port.later |= {command["id"]} - port.held.keys()
+                given: tuple[str, documents.Result] = ("", {})
+            else:
+                given = (command["id"], result)
+        except asyncio.CancelledError:
+            port.deliver("", {})  # what it still did while it was cancelled may be all that the run was busy with
+            raise
+        except Exception as error:  # noqa: BLE001  -- a defect of ours must end the run, not hang it
+            given = (command["id"], {"error": {"kind": "failed", "code": "defect", "message": said_by(error)}})
+        finally:
+            port.busy -= self.counts
+        port.deliver(*given)
+
+    def restart(self) -> None:
+        """Carry it out again, after it held the run."""
+        self.port.busy += self.counts
+        self.task = asyncio.create_task(self._carry_out())
+
+    def cancel(self) -> None:
+        """Stop carrying it out."""
+        self.port.forget(self.command["id"])
+        self.task.cancel()
