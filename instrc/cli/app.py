@@ -9,6 +9,7 @@ from contextlib import contextmanager, nullcontext, redirect_stdout
 from enum import Enum
 from importlib import import_module
 from io import StringIO
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import IO, Annotated, Any, Final, TypeAlias, Union, get_args, get_origin
 
@@ -123,7 +124,7 @@ SHOWN_LENGTH: Final = 60
 
 
 def _fault_of(option: TyperOption, value: str) -> str | None:
-    """Return what is wrong with a value that must be one of several words or a number; `None` if nothing is."""
+    """Return what is wrong with a value that must be one of several words, a number or a path; `None` if nothing is."""
     kind = _plain(getattr(getattr(option, "type_descriptor", None), "annotation", None))  # an older typer has no descriptor
     if kind is int:
         least, most = getattr(option, "min", None), getattr(option, "max", None)
@@ -132,6 +133,8 @@ def _fault_of(option: TyperOption, value: str) -> str | None:
             return None
         low, high = "" if least is None else f" from {least:,}", "" if most is None else f" to {most:,}"
         return f"`{value[:SHOWN_LENGTH]}` is not a whole number{low}{high}"
+    if kind is Path and "\0" in value:
+        return "there is a NUL in its name"
     if not (isinstance(kind, type) and issubclass(kind, Enum)):
         return None
     choices = tuple(str(choice.value) for choice in kind)

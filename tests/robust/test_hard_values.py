@@ -68,15 +68,18 @@ HARD: dict[str, Callable[[], Any]] = {
     "used up": lambda: iter([{}]),
 }
 HARDEST = HARD | {"deep": lambda: deep(5000), "long": lambda: long(20_000)}
+ALIKE = {"shared lists", "shared tuples", "shared beside a class"}
+"""Values that are refused as shared objects are."""
 PLACES = [(name, each.name, each.default) for name, function in public().items() for each in parameters(function)]
 
 
 @pytest.mark.parametrize(
-    ("values", "limit"),
-    [(HARD, 50_000), pytest.param(HARDEST, WRITTEN_VALUES, marks=pytest.mark.long)],
-    ids=["some", "most"],
+    ("hard", "values", "limit"),
+    [
+        *(pytest.param(name, HARD, 50_000, id=name) for name in HARD if name not in ALIKE),
+        *(pytest.param(name, HARDEST, WRITTEN_VALUES, id=f"{name}, most", marks=pytest.mark.long) for name in HARD),
+    ],
 )
-@pytest.mark.parametrize("hard", HARD)
 def test_hard_values_end_well_wherever_they_are_given(
     hard: str, values: Any, limit: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

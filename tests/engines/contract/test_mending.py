@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from written_processes import DECISION, TEXT, attempt, call, chunk, each, process, step
 
-from instrc import ActivityError, CompileError, ModelError
+from instrc import ActivityError, ModelError
 from instrc.engines.launch import forked  # as a command does
 from instrc.problems.errors import AnswerError, ConflictError, InstrcError
 from instrc.runtime.journal import rebuild_journal
@@ -53,7 +53,7 @@ class Broken:
         return [name for name, before in zip(found, ["", *found], strict=False) if name != before]
 
 
-def problem_of(error: pytest.ExceptionInfo[CompileError]) -> tuple[str, str]:
+def problem_of(error: pytest.ExceptionInfo[InstrcError]) -> tuple[str, str]:
     [problem] = error.value.problems
     return problem.name, f"{problem.message}; {problem.hint}"
 

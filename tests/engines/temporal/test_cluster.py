@@ -284,7 +284,7 @@ def test_a_secret_is_found_in_no_history(cluster: Cluster, monkeypatch: pytest.M
 def test_no_server_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TEMPORAL_ADDRESS", "127.0.0.1:1")
     engine = TemporalEngine(tmp_path, equipped(tmp_path, "free"))
-    with pytest.raises(CompileError) as raised:
+    with pytest.raises(UnreachableError) as raised:
         go(engine.runs())
     assert raised.value.problems[0].name == "unusable-store"
 
@@ -338,5 +338,5 @@ def test_a_worker_that_answers_late_is_asked_once_more(times: int, cluster: Clus
 
 def test_what_the_core_of_the_library_complains_of_is_said_in_a_few_words() -> None:
     told = 'Failed client connect: tonic::transport::Error(Transport, ConnectError("tcp", Os { message: "Connection refused" }))'
-    with pytest.raises(CompileError, match="cannot be used: connection refused"), trouble():
+    with pytest.raises(UnreachableError, match="cannot be used: connection refused"), trouble():
         raise RuntimeError(told)

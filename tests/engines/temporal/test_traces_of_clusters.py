@@ -14,6 +14,7 @@ from written_processes import TEXT, call, chunk, process
 
 import instrc
 from instrc.engines.places import SharedPlace, shared_place  # a place without runs
+from instrc.problems.errors import UnreachableError
 
 DOCUMENT = process(serverContext1=chunk(step1_a=call("Work", "prompt", TEXT)))
 LARGE = "x" * 300_000
@@ -105,7 +106,7 @@ def test_what_others_put_into_a_bucket_is_told(monkeypatch: pytest.MonkeyPatch) 
             (f"{1:020}-b", zlib.compress(b"{")),
         ):
             objects[f"kept/traces/a/{name}"] = body
-            with pytest.raises(instrc.CompileError, match=f"`traces/a/{name}` is no part of a trace"):
+            with pytest.raises(UnreachableError, match=f"`traces/a/{name}` is no part of a trace"):
                 shared.read("a")
             objects.clear()
 
@@ -115,14 +116,14 @@ def test_a_bucket_that_cannot_be_reached_is_told(monkeypatch: pytest.MonkeyPatch
         monkeypatch.setenv(f"AWS_{name}", value)
     pytest.importorskip("obstore")
     shared = shared_place("s3://kept")
-    with pytest.raises(instrc.CompileError, match="the store `s3://kept` cannot be used"):
+    with pytest.raises(UnreachableError, match="the store `s3://kept` cannot be used"):
         shared.get("0" * 64)
 
 
 def test_a_bucket_at_no_address_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("obstore")
     monkeypatch.setenv("AWS_ENDPOINT", "nonsense")
-    with pytest.raises(instrc.CompileError, match="`AWS_ENDPOINT` is not an address"):
+    with pytest.raises(UnreachableError, match="`AWS_ENDPOINT` is not an address"):
         shared_place("s3://kept")
 
 
@@ -130,5 +131,5 @@ def test_a_bucket_at_no_address_is_told(monkeypatch: pytest.MonkeyPatch) -> None
 def test_what_is_no_place_for_the_runs_of_a_cluster(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pyproject.toml").write_text(f'[tool.instrc.run]\ntraces = "{place}"\n')
-    with pytest.raises(instrc.CompileError, match="it is a URL"):
+    with pytest.raises(instrc.SettingsError, match="it is a URL"):
         instrc.find_run("one", engine="temporal")
