@@ -18,7 +18,6 @@ from instrc.vibes.registry import Registry
 
 if TYPE_CHECKING:
     from instrc.tools.sources import Given
-    from instrc.tools.taskbench import Bench
 
 
 class JsonDocument:
@@ -104,23 +103,6 @@ def read_records(path: str, report: Report) -> Given | None:
     for problem in given.problems:  # lines that are broken, beside others that are not
         report.add(problem)
     return given
-
-
-def read_bench_file(path: str, report: Report) -> Bench | None:
-    """Read a tool file of TaskBench; `None` with a problem if it is not JSON."""
-    known = read_json(path, report)
-    return None if known is None else bench_of(known.value, report)
-
-
-def bench_of(value: Json, report: Report) -> Bench:
-    """Return the tools of a tool file of TaskBench; entries that are none are reported, and so is a file without tools."""
-    from instrc.problems.importing import NotATool, NoTools
-    from instrc.tools.taskbench import read_bench
-
-    bench = read_bench(value, lambda _path, reason: report.add(NotATool(reason=reason)))
-    if not bench.tools:
-        report.add(NoTools(kind="taskbench"))
-    return bench
 
 
 def are_records(value: Json) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from msgspec.structs import replace
 
-from instrc.cli.inputs import are_records, bench_of, each_record, plans_in, read_bench_file, read_json, read_records
+from instrc.cli.inputs import are_records, each_record, plans_in, read_json, read_records
 from instrc.cli.options import OutputFile, ProblemFormat, one_stdin, reported
 from instrc.cli.output import FINE, Format, deliver_text, show, verdict
 from instrc.problems.errors import InstrcError
@@ -66,7 +66,7 @@ def check(
         from instrc.tools.plan_check import check_plan  # brings the validator
         from instrc.tools.taskbench import is_bench, tools_map
 
-        bench = bench_of(known.value, report) if is_bench(known.value) else None
+        bench = _bench_of(known.value, report) if is_bench(known.value) else None
         if bench is not None and are_records(given.value):
             for path, record in each_record(given.value):
                 _report_problems(_imported(record, bench, repair=False)[1], given, path, report)
@@ -105,7 +105,7 @@ def import_(
     """
     one_stdin(records, tools)
     report = Report()
-    given, bench = read_records(records, report), read_bench_file(tools, report)
+    given, bench = read_records(records, report), _read_bench_file(tools, report)
     text = ""
     if given is not None and bench is not None:
         several = given.value.__class__ is list
@@ -138,7 +138,7 @@ def export(
     """Turn plans into records of TaskBench."""
     one_stdin(plans, tools)
     report = Report()
-    given, bench = read_records(plans, report), read_bench_file(tools, report)
+    given, bench = read_records(plans, report), _read_bench_file(tools, report)
     lines: list[str] = []
     if given is not None and bench is not None:
         from instrc.problems.plans import PlanProblem
@@ -170,7 +170,7 @@ def score(
     """
     one_stdin(gold, predictions, tools)
     report = Report()
-    right, said, bench = read_records(gold, report), read_records(predictions, report), read_bench_file(tools, report)
+    right, said, bench = read_records(gold, report), read_records(predictions, report), _read_bench_file(tools, report)
     text = ""
     if right is not None and said is not None and bench is not None:
         from instrc.taskbench.score import score as compare
@@ -201,7 +201,7 @@ def sample(
 ) -> None:
     """Generate valid plans for the tools, one per line."""
     report = Report()
-    bench = read_bench_file(tools, report)
+    bench = _read_bench_file(tools, report)
     text = ""
     if bench is not None:
         from instrc.taskbench.sample import sample_plans
@@ -209,3 +209,20 @@ def sample(
         made = sample_plans(bench, count, seed=seed, shape=None if form is None else form.value, largest=largest)
         text = "".join(f"{dumps(plan, indent=False)}\n" for plan in made)
     _deliver(text, output, (tools,), report, shape)
+
+
+def _read_bench_file(path: str, report: Report) -> Bench | None:
+    """Read a tool file of TaskBench; return `None`, with a problem, if it is not JSON."""
+    known = read_json(path, report)
+    return None if known is None else _bench_of(known.value, report)
+
+
+def _bench_of(value: Json, report: Report) -> Bench:
+    """Return the tools of a tool file of TaskBench; report entries that are not tools, and a file without any."""
+    from instrc.problems.importing import NotATool, NoTools
+    from instrc.tools.taskbench import read_bench
+
+    bench = read_bench(value, lambda _path, reason: report.add(NotATool(reason=reason)))
+    if not bench.tools:
+        report.add(NoTools(kind="taskbench"))
+    return bench
