@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, TypeGuard, cast, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeGuard, cast, get_args
 
 import msgspec
 from msgspec import Struct
@@ -20,12 +20,6 @@ from instrc.text.source import Source, Span
 if TYPE_CHECKING:
     from instrc.tools.tool import Hint, Tool
 
-
-# What is read in a program: inputs, steps and blocks by number, names of blocks, and members of these.
-
-
-FOLLOWED_PLACES: Final = 200
-"""Places that one path is followed to through the rounds of blocks."""
 
 BlockName: TypeAlias = Literal["item", "round", "previous", "rounds", "error"]
 
@@ -72,9 +66,6 @@ def reading_paths(reading: Reading) -> list[Path]:
             case Constant():
                 pass
     return found
-
-
-# How the schema of a step is made: an instruction, what fills its slots, annotations, mixins around it.
 
 
 InstructionKind: TypeAlias = Literal["model", "server", "user", "mixin"]
@@ -220,9 +211,6 @@ class StepObject(msgspec.Struct, frozen=True, gc=False):
 
 Filling: TypeAlias = Fusion | Constant | StepObject
 """What a step or a slot is filled with."""
-
-
-# Blocks: bodies with what decides whether, how often and on what they run.
 
 
 Word: TypeAlias = Literal["when", "each", "repeat", "try", "race", "do"]
@@ -403,15 +391,6 @@ def word_of(block: Block) -> Word:
     return cast("Word", type(block).__name__.lower())
 
 
-# A program as a graph: its steps, and which step reads the result of which.
-#
-# True of this form: every name is resolved, equal expressions are one step, inserted preparations are there,
-# every step knows its executor, what it reads and how its schema is to be made.
-# No schema is composed yet, no step has its final key, nothing is cut into chunks.
-#
-# `FlatGraph` is the same with every schema composed: fused, flat, in order.
-
-
 class Timing(msgspec.Struct, frozen=True, gc=False):
     """A deadline and a delay, as ISO 8601 durations."""
 
@@ -467,7 +446,11 @@ class Context(msgspec.Struct, frozen=True, gc=False):
 
 
 class Graph(msgspec.Struct, frozen=True, gc=False):
-    """One export of a program."""
+    """One export of a program as a graph: its steps, and which step reads the result of which.
+
+    Every name is resolved, equal expressions are one step, and each step knows its executor, what it reads and what its
+    schema is made of.  No schema is composed yet, no step has its final key, nothing is cut into chunks.
+    """
 
     name: str
     """The stem of its file names."""
@@ -587,128 +570,6 @@ class FlatGraph(msgspec.Struct, frozen=True, gc=False):
     """Named arguments that are left out where they are `null`, by step."""
 
 
-# Where a path leads into a round of a `repeat`: what follows there is a name of its body.
-#
-# A round is what `previous` is, and each element of `rounds`, wherever blocks pass these on.
-
-
-ELEMENT = "[]"
-"""In a way: an element of a list; no member that is looked for here is called so, as it would be behind a round."""
-
-_Way: TypeAlias = "tuple[Reading, tuple[str, ...]]"
-
-
-class Bodies(msgspec.Struct, frozen=True):
-    """What has to be known of the blocks that paths lead through."""
-
-    content: Callable[[int], Content]
-    """What a step does, by its number."""
-    source: Callable[[int], Path | None]
-    """The list whose elements a body is carried out for."""
-    names: Callable[[int], tuple[int, Mapping[str, Reading]]]
-    """The number of the body whose rounds `previous` and `rounds` of a body are, and the names of it as far as they are known."""
-
-
-def bodies_by_number(graph: Graph) -> Bodies:
-    """Return what there is to know of the blocks of a graph."""
-    lists: dict[int, Path] = {}
-    repeats: dict[int, tuple[int, Mapping[str, Reading]]] = {}
-    for step in graph.blocks():
-        content = step.content
-        if type(content) is Do:  # as most are: it has no list, and no rounds
-            continue
-        if isinstance(content, Each | Repeat) and isinstance(content.source, Path):
-            lists[content.body.number] = content.source
-        if isinstance(content, Repeat):
-            repeats |= dict.fromkeys((each.number for each in regions_of(content)), (content.body.number, dict(content.names)))
-    return Bodies(lambda number: graph.steps[number].content, lists.get, lambda body: repeats[body])
-
-
-class Rounds:
-    """Tells of paths whether a round lies there."""
-
-    def __init__(self, bodies: Bodies) -> None:
-        self._bodies = bodies
-        self._known: dict[Path, frozenset[int | None]] = {}
-
-    def body_of(self, path: Path) -> int | None:
-        """Return the body of whose rounds one lies at a path; `None` if none does, or something else may lie there as well."""
-        found = self._found(path)
-        return next(iter(found)) if len(found) == 1 else None
-
-    def mixed(self, path: Path) -> frozenset[int]:
-        """Return the bodies of whose rounds one may lie at a path, if something else may lie there as well."""
-        found = self._found(path)
-        return frozenset(body for body in found if body is not None) if len(found) > 1 else frozenset()
-
-    def _found(self, path: Path) -> frozenset[int | None]:
-        if path not in self._known:
-            self._known[path] = self._find(path)
-        return self._known[path]
-
-    def _find(self, path: Path) -> frozenset[int | None]:
-        found: set[int | None] = set()
-        seen: set[_Way] = set()
-        waiting: list[_Way] = [(path, ())]
-        while waiting and len(seen) < FOLLOWED_PLACES:
-            way = waiting.pop()
-            if way in seen:
-                continue
-            seen.add(way)
-            reading, rest = way
-            match reading:
-                case ObjectReading() if not rest:
-                    found.add(None)
-                case ObjectReading(members):
-                    waiting.extend((member, rest[1:]) for name, member in members if name == rest[0])
-                case Path(origin, tail):
-                    body, below = self._behind(origin, (*tail, *rest))
-                    waiting.extend(below)
-                    if body is not None or not below:
-                        found.add(body)
-                case _:
-                    pass
-        return frozenset() if waiting else frozenset(found)
-
-    def _behind(self, origin: int | str | Local, tail: tuple[str, ...]) -> tuple[int | None, list[_Way]]:
-        """Return the body of whose rounds one lies here, and where else the way goes on."""
-        match origin:
-            case Local(block, _, "item"):
-                source = self._bodies.source(block)
-                return None, [] if source is None else [(source, (ELEMENT, *tail))]
-            case Local(block, _, "rounds") if tail[:1] == (ELEMENT,):
-                return self._into_round(block, tail[1:])
-            case Local(block, _, "previous"):
-                return self._into_round(block, tail)
-            case int(number):
-                return None, given_by(self._bodies.content(number), tail)
-            case _:
-                return None, []
-
-    def _into_round(self, block: int, tail: tuple[str, ...]) -> tuple[int | None, list[_Way]]:
-        body, names = self._bodies.names(block)
-        if not tail:
-            return body, []
-        return None, [(names[tail[0]], tail[1:])] if tail[0] in names else []
-
-
-def given_by(content: Content, tail: tuple[str, ...]) -> list[_Way]:
-    """Return where a way goes on in what a block gives."""
-    if isinstance(content, Each) or (isinstance(content, Repeat) and content.source is not None):
-        found: list[_Way] = [(content.body.value, tail[1:])] if tail[:1] == (ELEMENT,) else []
-        if isinstance(content, Repeat) and content.otherwise is not None:
-            found.append((content.otherwise.value, tail))
-        return found
-    return [(region.value, tail) for region in regions_of(content)]
-
-
-# A program that is cut into chunks: each is carried out by one executor, or is a block.
-#
-# True of this form: every step lies in one chunk (a step that waits for the server's `output` in two),
-# no chunk needs what a later one gives, neighbours in the sequence differ unless cut by hand,
-# every block is a chunk of its own, and every step that is read has its final key.
-
-
 ArtefactShape: TypeAlias = Literal["tool", "call", "process"]
 
 
@@ -727,7 +588,11 @@ class Chunk(msgspec.Struct, frozen=True, gc=False):
 
 
 class Plan(msgspec.Struct, frozen=True, gc=False):
-    """What is emitted."""
+    """A graph cut into chunks, each carried out by one executor, or a block.
+
+    Every step lies in one chunk, or in two if it waits for the `output` of the server; no chunk needs what a later one gives;
+    neighbours differ in their executors unless they are cut by hand; every step that is read has its final key.
+    """
 
     flat: FlatGraph
     shape: ArtefactShape
@@ -772,9 +637,6 @@ def regions_in(graph: Graph, chunk: Chunk) -> tuple[Region, ...]:
     return regions_of(content)
 
 
-# What may be chosen about a compilation.
-
-
 class CompileOptions(Struct, frozen=True):
     """What may be chosen about a compilation."""
 
@@ -794,11 +656,6 @@ class CompileOptions(Struct, frozen=True):
     """Texts of programs are templates that other code fills in."""
     change: Callable[[FlatGraph], FlatGraph] | None = None
     """What is made of each composed graph before it is cut: a variant of the program, for an experiment."""
-
-
-# What comes out: JSON documents by kind.
-#
-# True of this form: plain JSON, nothing left to resolve, ready to be written.
 
 
 Emit: TypeAlias = Literal["tool", "result", "flat", "process", "call"]

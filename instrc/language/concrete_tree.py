@@ -1,4 +1,10 @@
-"""A source as it was typed: every word, sign, space and comment of it."""
+"""A source as it was typed: every word, sign, space and comment of it.
+
+The texts of the leaves with what stands before each, and what stands behind the last, are the source, character by character,
+also where the source is no program.  Where it is one, each phrase is a rule of the grammar over the range of a node of
+`instrc.language.surface`: the surface is the same tree without quotes, brackets, separators and comments.
+A source that is no program becomes `broken` phrases of its words.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +19,6 @@ from instrc.language.parser import recognise
 from instrc.language.scanner import Scanner
 from instrc.language.tables import Rule, Tables, tables
 from instrc.text.source import Source
-
-# True of this form: the texts of its leaves with what stands before each, and what stands behind the last, are the source,
-# character by character, also where the source is no program.
-# Where it is one, each phrase is a rule of the grammar over the range of a node of `instrc.language.surface`: the surface is
-# the same tree seen as a program, without quotes, brackets, separators and comments.
-
 
 T = TypeVar("T")
 
@@ -112,10 +112,6 @@ class Tree(msgspec.Struct, frozen=True):
                     return value
                 phrase, rest, values = around.pop()
                 values.append(value)
-
-
-# A program is recognised in one pass, the one of `instrc.language.parser`, here with all its signs.
-# What is no program becomes `broken` phrases of its words: nobody lays out a program with a mistake.
 
 
 _TRIVIA = re.compile(

@@ -30,139 +30,6 @@ from instrc.text.durations import from_words
 from instrc.text.limits import REPORTED_MISTAKES
 from instrc.text.source import Source, Span
 
-STRING_LINES: Final = 20
-"""Lines over which the end of an open string is looked for."""
-
-
-LOOKALIKES = dict(zip("（）［］｛｝，；：｜＝＠．、。∣❘❙❚¦│┃⎮⏐‖", "()[]{},;:|=@.,.||||||||||", strict=True))
-"""Characters that look like a sign of the language."""
-SIGN_KINDS = {"(": "LPAR", ")": "RPAR", "[": "LSQB", "]": "RSQB", "{": "LBRACE", "}": "RBRACE"}
-SIGN_KINDS |= {",": "COMMA", ";": "SEMICOLON", ":": "COLON", "|": "VBAR", "=": "EQUAL", "@": "AT", ".": "DOT"}
-DASHES = "−–—‐‑‒―"
-"""Signs that look like `-`: of a number, of a list, between two stages."""
-OPERATORS = frozenset("-+*/%<>!?&^~$\\.,≥≤≠") | frozenset(DASHES)
-"""Characters that are operators elsewhere."""
-FOREIGN_OPERATOR = re.compile(
-    r"(?P<COMPARISON>===?|!==?|:=)|(?P<ARROW>--?>|=>|<-|\|>|>>|[→⇒➔➜⟶⟹])|"
-    r"(?P<OPERATOR>&&|\?\?|\?\.(?!\d)|\.\.\.?|\+\+|\*\*|::)"
-)
-"""An operator of other languages that is written with two signs or more, or with one that is no sign here."""
-
-
-DOUBLE = "“”„‟«»〝〞「」『』＂"
-_LIKE_SINGLE = "‘’‚‛‹›＇"
-QUOTES = frozenset(DOUBLE + _LIKE_SINGLE)
-"""Typographic quotes."""
-DOUBLE_END = re.compile(rf'[^{DOUBLE}"\r\n]*[{DOUBLE}"]')
-DOUBLE_SMART = re.compile(rf"[^{DOUBLE}\r\n]*[{DOUBLE}]")
-SINGLE_SMART = re.compile(rf"[^{_LIKE_SINGLE}\r\n]*[{_LIKE_SINGLE}]")
-SINGLE_END = re.compile(rf"[^{_LIKE_SINGLE}'\r\n]*[{_LIKE_SINGLE}']")
-_LINE_END = re.compile(r"[\r\n]|\Z")
-
-
-def line_end_of(text: str, position: int) -> int:
-    """Return where the line ends that a position is on."""
-    return _LINE_END.search(text, position).start()  # type: ignore[union-attr]  # the text has an end
-
-
-def later_end(text: str, quote: str, line_end: int) -> int | None:
-    """Return the end of a string that goes on over lines; a later quote ends one if it has no partner on its own line."""
-    for _ in range(STRING_LINES):
-        start = line_end + (2 if text.startswith("\r\n", line_end) else 1)
-        line_end = line_end_of(text, start) if start < len(text) else start
-        line = text[start:line_end]
-        if quote in line:
-            return start + line.index(quote) + 1 if line.count(quote) % 2 else None
-        if not line.strip():
-            return None
-    return None
-
-
-_ENDS_WITH_SIGN = re.compile(r"[:,({\[|=]\s*[\"']\Z")
-_AFTER_STRINGS = " \t)]};,"
-"""What closes the brackets around a string that has no end."""
-
-
-class ReadString(NamedTuple):
-    """A string with the value that it was probably meant to have."""
-
-    end: int
-    value: str
-    problems: tuple[Problem, ...]
-    spoils_line: bool = False
-    """Whether nobody knows where it ends on its line, so that further complaints there are idle."""
-
-
-def open_string(source: Source, start: int, before: Sequence[Token]) -> ReadString:
-    """Read a string without an end on its line: up to a typographic quote, a later line, or this line's closing brackets.
-
-    `before` are the tokens before it.
-    """
-    text = source.text
-    quote = text[start]
-    smart = DOUBLE_SMART if quote == '"' else SINGLE_SMART
-    if found := smart.match(text, start + 1):
-        last = found.end() - 1
-        return ReadString(last + 1, text[start + 1 : last], (SmartQuote(at=source.span(last, last + 1)),))
-    line_end = line_end_of(text, start)
-    if nested := _ending_quote(source, start, before):
-        return ReadString(line_end, text[start + 1 : line_end], (NestedQuotes(at=nested),), spoils_line=True)
-    if end := later_end(text, quote, line_end):
-        return ReadString(end, text[start + 1 : end - 1], (UnclosedString(at=source.span(start, line_end), goes_on=True),))
-    end = _end_on_line(text, start, line_end)
-    return ReadString(end, text[start + 1 : end], (UnclosedString(at=source.span(start, end)),), spoils_line=True)
-
-
-def smart_string(source: Source, start: int) -> ReadString:
-    """Read a string that begins with a typographic quote, up to any quote like it."""
-    text = source.text
-    at = source.span(start, start + 1)
-    closer = DOUBLE_END if text[start] in DOUBLE else SINGLE_END
-    if found := closer.match(text, start + 1):
-        last = found.end() - 1
-        closing = source.span(last, last + 1) if text[last] in QUOTES else None
-        return ReadString(found.end(), text[start + 1 : last], (SmartQuote(at=at, closing=closing),))
-    end = _end_on_line(text, start, line_end_of(text, start))
-    return ReadString(end, text[start + 1 : end], (SmartQuote(at=at),), spoils_line=True)
-
-
-def string_in_backticks(source: Source, start: int) -> ReadString:
-    """Read a string in backticks, up to the next backtick, else to the end of its line."""
-    text = source.text
-    problem = TemplateString(at=source.span(start, start + 1))
-    if end := text.find("`", start + 1) + 1:
-        return ReadString(end, text[start + 1 : end].rstrip("`"), (problem,))
-    end = line_end_of(text, start)
-    return ReadString(end, text[start + 1 : end].rstrip("`"), (problem,), spoils_line=True)
-
-
-def _end_on_line(text: str, start: int, line_end: int) -> int:
-    """Return where a string without an end stops: before the brackets and signs that close its line."""
-    return start + 1 + len(text[start + 1 : line_end].rstrip(_AFTER_STRINGS))
-
-
-def _ending_quote(source: Source, start: int, before: Sequence[Token]) -> Span | None:
-    """Return the quote that ended a string too early, as the second one of `'it's'` does."""
-    if len(before) < 2:
-        return None
-    text = source.text
-    string, name = before[-2:]
-    quoted = string.kind == "STRING" and name.kind == "NAME" and string.end == name.start
-    if quoted and _ENDS_WITH_SIGN.search(text, string.start, string.end):  # `"x, b: "y"`: a quote is missing
-        return None
-    same = quoted and text[string.end - 1] == text[start] and "\n" not in text[name.end : start]
-    return source.span(string.end - 1, string.end) if same else None
-
-
-_SPACE = re.compile(r"\s*")
-_BEFORE_DURATION = {"COLON", "NAME", "AT", "COMMA"}
-"""What stands before `5m` where it is a time and no name."""
-_NUMBER_LIKE = re.compile(r"[-+]?\.?\d(?:[eE][-+]\d|[\w.])*")
-_NAME_LIKE = re.compile(r"(?:-\w+)+")
-_FILE_LIKE = re.compile(r"\.{1,2}/[\w./-]*\w")
-_PATH_LIKE = re.compile(r"[^\W\d][\w-]*(?:/[\w-]+(?:\.[\w-]+)*)+(?::[\w.]+)?")
-_VALUES = {"NAME", "AUG_URI", "NUMBER", "STRING", "RPAR", "RSQB", "RBRACE"}
-
 
 class Scanner:
     """The tokens and comments of a source from a place on, with the problems met on the way."""
@@ -386,3 +253,137 @@ class Scanner:
         self.problems.append(BadNumber(at=at, reason=why_no_number(run)))
         self._take("NUMBER", start, end, "0")
         return end
+
+
+STRING_LINES: Final = 20
+"""Lines over which the end of an open string is looked for."""
+
+
+LOOKALIKES = dict(zip("（）［］｛｝，；：｜＝＠．、。∣❘❙❚¦│┃⎮⏐‖", "()[]{},;:|=@.,.||||||||||", strict=True))
+"""Characters that look like a sign of the language."""
+SIGN_KINDS = {"(": "LPAR", ")": "RPAR", "[": "LSQB", "]": "RSQB", "{": "LBRACE", "}": "RBRACE"}
+SIGN_KINDS |= {",": "COMMA", ";": "SEMICOLON", ":": "COLON", "|": "VBAR", "=": "EQUAL", "@": "AT", ".": "DOT"}
+DASHES = "−–—‐‑‒―"
+"""Signs that look like `-`: of a number, of a list, between two stages."""
+OPERATORS = frozenset("-+*/%<>!?&^~$\\.,≥≤≠") | frozenset(DASHES)
+"""Characters that are operators elsewhere."""
+FOREIGN_OPERATOR = re.compile(
+    r"(?P<COMPARISON>===?|!==?|:=)|(?P<ARROW>--?>|=>|<-|\|>|>>|[→⇒➔➜⟶⟹])|"
+    r"(?P<OPERATOR>&&|\?\?|\?\.(?!\d)|\.\.\.?|\+\+|\*\*|::)"
+)
+"""An operator of other languages that is written with two signs or more, or with one that is no sign here."""
+
+
+DOUBLE = "“”„‟«»〝〞「」『』＂"
+_LIKE_SINGLE = "‘’‚‛‹›＇"
+QUOTES = frozenset(DOUBLE + _LIKE_SINGLE)
+"""Typographic quotes."""
+DOUBLE_END = re.compile(rf'[^{DOUBLE}"\r\n]*[{DOUBLE}"]')
+DOUBLE_SMART = re.compile(rf"[^{DOUBLE}\r\n]*[{DOUBLE}]")
+SINGLE_SMART = re.compile(rf"[^{_LIKE_SINGLE}\r\n]*[{_LIKE_SINGLE}]")
+SINGLE_END = re.compile(rf"[^{_LIKE_SINGLE}'\r\n]*[{_LIKE_SINGLE}']")
+_LINE_END = re.compile(r"[\r\n]|\Z")
+
+
+def line_end_of(text: str, position: int) -> int:
+    """Return where the line ends that a position is on."""
+    return _LINE_END.search(text, position).start()  # type: ignore[union-attr]  # the text has an end
+
+
+def later_end(text: str, quote: str, line_end: int) -> int | None:
+    """Return the end of a string that goes on over lines; a later quote ends one if it has no partner on its own line."""
+    for _ in range(STRING_LINES):
+        start = line_end + (2 if text.startswith("\r\n", line_end) else 1)
+        line_end = line_end_of(text, start) if start < len(text) else start
+        line = text[start:line_end]
+        if quote in line:
+            return start + line.index(quote) + 1 if line.count(quote) % 2 else None
+        if not line.strip():
+            return None
+    return None
+
+
+_ENDS_WITH_SIGN = re.compile(r"[:,({\[|=]\s*[\"']\Z")
+_AFTER_STRINGS = " \t)]};,"
+"""What closes the brackets around a string that has no end."""
+
+
+class ReadString(NamedTuple):
+    """A string with the value that it was probably meant to have."""
+
+    end: int
+    value: str
+    problems: tuple[Problem, ...]
+    spoils_line: bool = False
+    """Whether nobody knows where it ends on its line, so that further complaints there are idle."""
+
+
+def open_string(source: Source, start: int, before: Sequence[Token]) -> ReadString:
+    """Read a string without an end on its line: up to a typographic quote, a later line, or this line's closing brackets.
+
+    `before` are the tokens before it.
+    """
+    text = source.text
+    quote = text[start]
+    smart = DOUBLE_SMART if quote == '"' else SINGLE_SMART
+    if found := smart.match(text, start + 1):
+        last = found.end() - 1
+        return ReadString(last + 1, text[start + 1 : last], (SmartQuote(at=source.span(last, last + 1)),))
+    line_end = line_end_of(text, start)
+    if nested := _ending_quote(source, start, before):
+        return ReadString(line_end, text[start + 1 : line_end], (NestedQuotes(at=nested),), spoils_line=True)
+    if end := later_end(text, quote, line_end):
+        return ReadString(end, text[start + 1 : end - 1], (UnclosedString(at=source.span(start, line_end), goes_on=True),))
+    end = _end_on_line(text, start, line_end)
+    return ReadString(end, text[start + 1 : end], (UnclosedString(at=source.span(start, end)),), spoils_line=True)
+
+
+def smart_string(source: Source, start: int) -> ReadString:
+    """Read a string that begins with a typographic quote, up to any quote like it."""
+    text = source.text
+    at = source.span(start, start + 1)
+    closer = DOUBLE_END if text[start] in DOUBLE else SINGLE_END
+    if found := closer.match(text, start + 1):
+        last = found.end() - 1
+        closing = source.span(last, last + 1) if text[last] in QUOTES else None
+        return ReadString(found.end(), text[start + 1 : last], (SmartQuote(at=at, closing=closing),))
+    end = _end_on_line(text, start, line_end_of(text, start))
+    return ReadString(end, text[start + 1 : end], (SmartQuote(at=at),), spoils_line=True)
+
+
+def string_in_backticks(source: Source, start: int) -> ReadString:
+    """Read a string in backticks, up to the next backtick, else to the end of its line."""
+    text = source.text
+    problem = TemplateString(at=source.span(start, start + 1))
+    if end := text.find("`", start + 1) + 1:
+        return ReadString(end, text[start + 1 : end].rstrip("`"), (problem,))
+    end = line_end_of(text, start)
+    return ReadString(end, text[start + 1 : end].rstrip("`"), (problem,), spoils_line=True)
+
+
+def _end_on_line(text: str, start: int, line_end: int) -> int:
+    """Return where a string without an end stops: before the brackets and signs that close its line."""
+    return start + 1 + len(text[start + 1 : line_end].rstrip(_AFTER_STRINGS))
+
+
+def _ending_quote(source: Source, start: int, before: Sequence[Token]) -> Span | None:
+    """Return the quote that ended a string too early, as the second one of `'it's'` does."""
+    if len(before) < 2:
+        return None
+    text = source.text
+    string, name = before[-2:]
+    quoted = string.kind == "STRING" and name.kind == "NAME" and string.end == name.start
+    if quoted and _ENDS_WITH_SIGN.search(text, string.start, string.end):  # `"x, b: "y"`: a quote is missing
+        return None
+    same = quoted and text[string.end - 1] == text[start] and "\n" not in text[name.end : start]
+    return source.span(string.end - 1, string.end) if same else None
+
+
+_SPACE = re.compile(r"\s*")
+_BEFORE_DURATION = {"COLON", "NAME", "AT", "COMMA"}
+"""What stands before `5m` where it is a time and no name."""
+_NUMBER_LIKE = re.compile(r"[-+]?\.?\d(?:[eE][-+]\d|[\w.])*")
+_NAME_LIKE = re.compile(r"(?:-\w+)+")
+_FILE_LIKE = re.compile(r"\.{1,2}/[\w./-]*\w")
+_PATH_LIKE = re.compile(r"[^\W\d][\w-]*(?:/[\w-]+(?:\.[\w-]+)*)+(?::[\w.]+)?")
+_VALUES = {"NAME", "AUG_URI", "NUMBER", "STRING", "RPAR", "RSQB", "RBRACE"}

@@ -13,10 +13,11 @@ from instrc import problems
 from instrc.compiler.bind.blocks import depth_of, names_const, place_of_const, reading_of
 from instrc.compiler.bind.evaluate import evaluate
 from instrc.compiler.bind.evaluation import Evaluation
+from instrc.compiler.bind.identities import Identities
 from instrc.compiler.bind.lookup import alias
 from instrc.compiler.bind.scopes import RESERVED, LocalName, ProgramNames, Scope, define
 from instrc.compiler.bind.scopes import goal as stated_goal
-from instrc.compiler.bind.steps import NOTHING_FORESEEN, EvaluationContext, Foreseen, Identities
+from instrc.compiler.bind.steps import NOTHING_FORESEEN, EvaluationContext, Foreseen
 from instrc.compiler.bind.values import BoundValue, Cut, Data, Members, nested_steps
 from instrc.compiler.instructions import InstructionTable
 from instrc.compiler.ir import Context, Graph, is_lone_instruction, regions_of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from os.path import realpath
 from typing import TypeAlias
 
 from instrc import problems
@@ -14,7 +15,7 @@ from instrc.compiler.bind.given import CallInputs
 from instrc.compiler.bind.lookup import callee_of, find_instruction, find_vibe
 from instrc.compiler.bind.scopes import Called, CalledProgram, Scope, Special
 from instrc.compiler.bind.steps import EvaluationContext
-from instrc.compiler.bind.values import BoundValue, Data, Inner, Members, StepResult, address_from
+from instrc.compiler.bind.values import BoundValue, Data, Inner, Members, StepResult
 from instrc.compiler.plan_schema import RUN_PLAN, part_of, plan_schema
 from instrc.language.surface import Annotated, Call, Expression, Field, Name, Uri
 from instrc.language.surface import Argument as Written
@@ -24,6 +25,7 @@ from instrc.process.flow import Constant
 from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
 from instrc.text.names import pascal
 from instrc.text.source import Span
+from instrc.vibes.registry import Registry
 
 
 def path_of_constant(ev: Evaluation, literal: Data, context: EvaluationContext, span: Span) -> ir.Path:
@@ -264,7 +266,7 @@ def _target(
     target = called.uri or called.name if isinstance(called, ir.Instruction) else called.reference
     if file is None or not context.scope.program.calls:
         return target
-    address = address_from(ev.instructions.registry, target, file)  # named by a program with roots of its own
+    address = _address_from(ev.instructions.registry, target, file)  # named by a program with roots of its own
     if address is None:
         ev.report.add(problems.calls.ForeignProcess(at=at, word=target, path=file))
     return address or target
@@ -284,3 +286,26 @@ def _one_of(ev: Evaluation, call: Call, context: EvaluationContext, given: CallI
         return None
     given.chosen = (*given.chosen, value.path)
     return {}, ir.Among(value.path, written.span)
+
+
+_SCHEME = "aug:"
+_SHARED = "aug:/"
+
+
+def _address_from(registry: Registry, target: str, file: str) -> str | None:
+    """Return an address that leads to a file in these roots: the one given, or that of the shared roots; `None` if none does."""
+    shared = target if target.startswith(_SHARED) else _SHARED + target.removeprefix(_SCHEME)
+    return next((address for address in (target, shared) if _leads_to(registry, address, file)), None)
+
+
+def _leads_to(registry: Registry, address: str, file: str) -> bool:
+    document = address.partition("#")[0]
+    try:
+        if registry.has(document):
+            place = registry.peek(document).source.name
+        else:
+            program = registry.load_program(document)
+            place = "" if program is None else program.path
+    except InstrcError:
+        return False
+    return bool(place) and realpath(place) == realpath(file)

@@ -11,12 +11,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from instrc import problems
+from instrc.compiler.bind.identities import Identities
 from instrc.compiler.bind.scopes import Ends, LocalName, Scope
-from instrc.compiler.bind.steps import NOTHING_FORESEEN, EvaluationContext, Foreseen, Identities, Steps
+from instrc.compiler.bind.steps import NOTHING_FORESEEN, EvaluationContext, Foreseen, Steps
 from instrc.compiler.bind.values import BoundValue, paths_read
 from instrc.compiler.instructions import InstructionTable
-from instrc.compiler.ir import NO_TIMING, Bodies, Instruction, InstructionKind, Path, Reached, Rounds, TypedArgument
+from instrc.compiler.ir import NO_TIMING, Instruction, InstructionKind, Path, Reached, TypedArgument
 from instrc.compiler.recursion import EVALUATED_LEVELS
+from instrc.compiler.rounds import Bodies, Rounds
 from instrc.language.surface import Binding, Expression, Name
 from instrc.problems.errors import InstrcError
 from instrc.problems.report import Report

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from os.path import realpath
 from typing import Protocol, TypeAlias
 
 import msgspec
 
 from instrc.compiler.ir import Content, Context, Fusion, Path, Step, StepObject, Unit, is_lone_instruction
-from instrc.problems.errors import InstrcError
 from instrc.text.jsonvalue import Json
-from instrc.vibes.registry import Registry
 
 
 class StepResult(msgspec.Struct, frozen=True, gc=False):
@@ -109,12 +106,6 @@ def paths_read(value: BoundValue) -> list[Path]:
             return []
 
 
-# Collect the steps that stand in the brackets of a mixin.
-#
-# A mixin holds the model steps written in its brackets, except those that something it cannot hold needs first:
-# a step of the server or of a person, a piped value, a local name inside a call.
-
-
 class Readable(Protocol):
     """As much of a step as this module looks at."""
 
@@ -131,7 +122,11 @@ class TakenUnit(msgspec.Struct, frozen=True):
 
 
 class Brackets(msgspec.Struct):
-    """The brackets of one mixin, or of another thing that places steps, while they are read."""
+    """The brackets of a mixin, or of something else that places steps, while they are read.
+
+    A mixin holds the model steps written in its brackets, except those that something it cannot hold needs first:
+    a step of the server or of a person, a piped value, a local name inside a call.
+    """
 
     piped: frozenset[int]
     """Steps piped in from outside; they and what they need cannot be held."""
@@ -255,29 +250,3 @@ def _all_inside(found: dict[int, tuple[int, ...]], holder: int) -> list[int]:
             waiting.append((number, True))
             waiting.extend((inner, False) for inner in reversed(found[number]))
     return order
-
-
-# The address of a process that a plan may call, as it is found from the program that is compiled.
-
-
-_SCHEME = "aug:"
-_SHARED = "aug:/"
-
-
-def address_from(registry: Registry, target: str, file: str) -> str | None:
-    """Return an address that leads to a file in these roots: the one given, or that of the shared roots; `None` if none does."""
-    shared = target if target.startswith(_SHARED) else _SHARED + target.removeprefix(_SCHEME)
-    return next((each for each in (target, shared) if _leads_to(registry, each, file)), None)
-
-
-def _leads_to(registry: Registry, address: str, file: str) -> bool:
-    document = address.partition("#")[0]
-    try:
-        if registry.has(document):
-            found = registry.peek(document).source.name
-        else:
-            program = registry.load_program(document)
-            found = "" if program is None else program.path
-    except InstrcError:
-        return False
-    return bool(found) and realpath(found) == realpath(file)

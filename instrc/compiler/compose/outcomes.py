@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from instrc.compiler import ir
 from instrc.compiler.bind.values import step_numbers
+from instrc.compiler.rounds import Rounds, bodies_by_number
 from instrc.process.flow import Constant
 from instrc.schema.annotate import nullable
 from instrc.schema.flattening.definitions import as_part
@@ -51,7 +52,7 @@ class Outcomes:
         for step in graph.blocks():
             if type(step.content) is ir.Repeat:
                 self._rounds |= {region.number: step.content for region in ir.regions_of(step.content)}
-        self._found = ir.Rounds(ir.bodies_by_number(graph))
+        self._found = Rounds(bodies_by_number(graph))
         self._open: set[tuple[int, str]] = set()
         self._items: dict[int, Json] = {}
 

@@ -22,6 +22,7 @@ from instrc.compiler.compose.outcomes import (
 from instrc.compiler.compose.shown import Shown, shown_in_rounds
 from instrc.compiler.compose.unread import unread_results, unshown_results
 from instrc.compiler.instructions import fitting_literals, fitting_members
+from instrc.compiler.rounds import Rounds, bodies_by_number
 from instrc.language.program_places import place_of_value
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
@@ -43,7 +44,7 @@ def check_names_of_rounds(graph: ir.Graph, report: Report) -> None:
     written = {access.path: access.span for access in graph.accesses}
     if not rounds:
         return
-    found = ir.Rounds(ir.bodies_by_number(graph))
+    found = Rounds(bodies_by_number(graph))
     left = shown_in_rounds(graph)
     for path, span in _reads(graph):
         for place in range(len(path.tail)):

@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct, field
 
 from instrc.compiler import ir
+from instrc.compiler.rounds import ELEMENT, bodies_by_number, given_by
 from instrc.process.flow import Constant
 
 
@@ -74,7 +75,7 @@ class _Body:
         self._graph = graph
         self._number = repeat.body.number
         self._names = dict(repeat.names)
-        self._bodies = ir.bodies_by_number(graph)
+        self._bodies = bodies_by_number(graph)
         inside = set(repeat.body.units)
         blocks = {number for number in graph.block_numbers if number in inside}
         self._blocks = {
@@ -163,10 +164,10 @@ class _Body:
         """Note what a name of a block leads to, or return where the way goes on."""
         if origin.kind == "item":
             source = self._bodies.source(origin.block)
-            return [] if source is None else [(source, (ir.ELEMENT, *way), held)]
+            return [] if source is None else [(source, (ELEMENT, *way), held)]
         if origin.kind not in {"previous", "rounds"}:
             return []
-        rest = way[1:] if origin.kind == "rounds" and way[:1] == (ir.ELEMENT,) else way
+        rest = way[1:] if origin.kind == "rounds" and way[:1] == (ELEMENT,) else way
         if origin.block == self._number:
             found.rounds = found.rounds or not rest
             found.names.update(rest[:1])
@@ -186,7 +187,7 @@ class _Body:
             case ir.Path(int(number), tail):
                 content, names = self._graph.steps[number].content, (*tail, *rest)
                 if names:
-                    return [(value, below, held) for value, below in ir.given_by(content, names)]
+                    return [(value, below, held) for value, below in given_by(content, names)]
                 lists = isinstance(content, ir.Each) or (isinstance(content, ir.Repeat) and content.source is not None)
                 return [(region.value, (), held or lists) for region in ir.regions_of(content)]
             case _:

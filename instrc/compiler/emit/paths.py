@@ -9,6 +9,7 @@ from typing import cast
 from instrc.compiler import ir
 from instrc.compiler.compose.outcomes import Outcomes, non_null_paths
 from instrc.compiler.compose.shown import shown_in_rounds
+from instrc.compiler.rounds import Rounds, bodies_by_number
 from instrc.process.flow import Condition, Constant, Listed, Named, Read, Segment, Value
 from instrc.text.names import is_plain
 
@@ -30,7 +31,7 @@ class Paths:
         self._rounds: dict[int, ir.Repeat] = {
             step.content.body.number: step.content for step in graph.blocks() if type(step.content) is ir.Repeat
         }
-        self._found = ir.Rounds(ir.bodies_by_number(graph))
+        self._found = Rounds(bodies_by_number(graph))
         self._shown = shown_in_rounds(graph)
 
     @cached_property

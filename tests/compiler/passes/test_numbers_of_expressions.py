@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from instrc import Report, Source
-from instrc.compiler.bind.steps import Identities  # no program shows which two expressions have one number
+from instrc.compiler.bind.identities import Identities  # no program shows which two expressions have one number
 from instrc.language.parser import parse
 from instrc.language.surface import Anonymous
 

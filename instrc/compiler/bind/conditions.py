@@ -1,0 +1,180 @@
+"""Evaluate conditions to the tests of a run."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from instrc import problems
+from instrc.compiler import ir
+from instrc.compiler.bind.access import access, subject
+from instrc.compiler.bind.evaluation import Evaluation
+from instrc.compiler.bind.scopes import is_defined, timing_words
+from instrc.compiler.bind.steps import EvaluationContext
+from instrc.compiler.bind.values import BoundValue, Data, Inner, StepResult
+from instrc.language.surface import (
+    Access,
+    Compares,
+    Condition,
+    Equals,
+    Literal,
+    Matches,
+    Name,
+    Truth,
+)
+from instrc.language.surface import Test as Written
+from instrc.schema.vocabulary import SPEAKS_OF
+from instrc.text.jsonvalue import Json
+
+
+def condition(ev: Evaluation, written: Condition, context: EvaluationContext) -> tuple[ir.Test, ...] | None:
+    """Evaluate the tests of a condition; `None` if one of them is a mistake."""
+    tests: list[ir.Test] = []
+    complete = True
+    for number, each in enumerate(written.tests):
+        path = read_path(ev, each.subject, context)
+        compiled = _tests(ev, each, path, context)
+        complete = compiled is not None and complete
+        tests += _joined(compiled or (), joined=number in written.joined)
+    return tuple(tests) if complete else None
+
+
+def _tests(ev: Evaluation, written: Written, path: ir.Path | None, context: EvaluationContext) -> tuple[ir.Test, ...] | None:
+    """Return a test of what a path leads to; two of them where it is compared with what another path leads to."""
+    schema = _schema(ev, written, context)
+    if path is None or schema is None:
+        return None
+    if isinstance(schema, ir.Path):
+        comparison: ir.Comparison = "differs" if isinstance(written, Equals) and written.negated else "equals"
+        other = ir.Test(schema, {}, written.span, joined=True, compared="other")
+        return ir.Test(path, {}, written.span, compared=comparison), other
+    return (ir.Test(path, schema, written.span),)
+
+
+_LIMITS = {"<": "exclusiveMaximum", "<=": "maximum", ">": "exclusiveMinimum", ">=": "minimum"}
+"""The keyword of JSON Schema that each sign stands for."""
+
+
+def _schema(ev: Evaluation, written: Written, context: EvaluationContext) -> Json | ir.Path | None:
+    """Return the schema that a test asks for, or the path to the value that it compares with; `None` for a mistake."""
+    match written:
+        case Truth():
+            return {"const": True}
+        case Equals(_, value):
+            if isinstance(value, Literal):
+                return _equal_to(value.value, negated=written.negated)
+            if isinstance(value, Name) and context.find(value.text) is None and not is_defined(value.text, context.scope):
+                ev.report.add(problems.blocks.BadCondition(at=value.span, slip="scalar", word=value.text))
+                return None
+            known = _value(ev, value, context)
+            if not isinstance(known, Data):
+                return _path(ev, known, value, context)
+            if isinstance(known.value, dict | list):
+                ev.report.add(problems.blocks.BadCondition(at=value.span, slip="list"))
+                return None
+            return _equal_to(known.value, negated=written.negated)
+        case Compares(_, sign, number):
+            return {"type": "number", _LIMITS[sign]: number.value}
+        case Matches(_, schema, span):
+            for word in timing_words(schema):
+                ev.report.add(problems.blocks.MisplacedDeadline(at=span, word=word))
+                return None
+            return with_type(schema)
+
+
+def _equal_to(value: Json, *, negated: bool) -> Json:
+    """Return the schema of what is, or is not, a scalar; `null` satisfies it only if that is the scalar."""
+    if not negated:
+        return {"const": value}
+    return {"not": {"type": "null"}} if value is None else {"not": {"enum": [value, None]}}
+
+
+def _value(ev: Evaluation, written: Name | Access, context: EvaluationContext) -> BoundValue | None:
+    inside = context.inside()
+    return access(ev, written, inside) if isinstance(written, Access) else subject(ev, written, inside)
+
+
+def _path(ev: Evaluation, value: BoundValue | None, written: Name | Access, context: EvaluationContext) -> ir.Path | None:
+    if isinstance(value, StepResult):
+        return value.path
+    if isinstance(value, Data) and value.given:
+        from instrc.compiler.bind.choices import path_of_constant  # few conditions read what was given
+
+        return path_of_constant(ev, value, context, written.span)
+    if value is not None and value != Inner(mistaken=True):
+        ev.report.add(problems.steps.NotAValue(at=written.span, word=written.span.text, literal=isinstance(value, Data)))
+    return None
+
+
+def _joined(tests: tuple[ir.Test, ...], *, joined: bool) -> tuple[ir.Test, ...]:
+    return (replace(tests[0], joined=True), *tests[1:]) if tests and joined else tests
+
+
+class BranchCondition(Struct, frozen=True):
+    """The condition of a branch: the tests that a run decides, and whether it holds whatever they give."""
+
+    tests: tuple[ir.Test, ...]
+    holds: bool
+
+
+def branch_condition(ev: Evaluation, written: Condition, context: EvaluationContext) -> BranchCondition | None:
+    """Evaluate the tests of a branch; decide those about literals that a program is called with."""
+    tests: list[ir.Test] = []
+    complete = True
+    verdicts: list[bool | None] = []
+    """Of the alternative at hand: whether a test holds that is decided here, `None` for each that is left to be asked."""
+    holds = False
+    begun = 0
+    for number, each in enumerate(written.tests):
+        if number not in written.joined:
+            holds = holds or (bool(verdicts) and all(verdicts))
+            verdicts, begun = [], len(tests)
+        value = _value(ev, each.subject, context)
+        if isinstance(value, Data) and value.given:
+            verdict = _decided(ev, each, value, context)
+            if not isinstance(verdict, tuple):
+                complete = verdict is not None and complete
+                verdicts.append(verdict is True)
+                if verdict is False:
+                    del tests[begun:]
+                continue
+            made: tuple[ir.Test, ...] | None = verdict
+        else:
+            made = _tests(ev, each, _path(ev, value, each.subject, context), context)
+        complete = made is not None and complete
+        verdicts.append(None)
+        if False not in verdicts:
+            tests += _joined(made or (), joined=len(tests) > begun)
+    holds = holds or (bool(verdicts) and all(verdicts))
+    return BranchCondition(tuple(tests), holds) if complete else None
+
+
+def _decided(ev: Evaluation, written: Written, value: Data, context: EvaluationContext) -> bool | tuple[ir.Test, ...] | None:
+    """Decide a test of a literal that a program is called with; compared with a path, it is a test of what that leads to."""
+    from instrc.schema.validation import is_valid  # few programs are called with literals
+
+    schema = _schema(ev, written, context)
+    if not isinstance(schema, ir.Path):
+        return None if schema is None else is_valid(value.value, schema)
+    negated = isinstance(written, Equals) and written.negated
+    return (ir.Test(schema, _equal_to(value.value, negated=negated), written.span),)
+
+
+def read_path(ev: Evaluation, written: Name | Access, context: EvaluationContext) -> ir.Path | None:
+    """Evaluate the path that a condition or a list reads."""
+    value = _value(ev, written, context)
+    return _path(ev, value, written, context)
+
+
+def with_type(schema: dict[str, Json]) -> Json:
+    """Return the schema of a condition so that `null` satisfies it only if the schema names `null`."""
+    if "type" in schema or "const" in schema or "enum" in schema:
+        return schema
+    types: list[Json] = list(
+        dict.fromkeys(max(SPEAKS_OF[keyword]) for keyword in schema if keyword in SPEAKS_OF)
+    )  # a number, not an integer
+    if types:
+        return {"type": types[0] if len(types) == 1 else types, **schema}
+    if "not" in schema and schema["not"] != {"type": "null"}:
+        return {**schema, "not": {"anyOf": [schema["not"], {"type": "null"}]}}
+    return {**schema, "not": {"type": "null"}}

@@ -1,0 +1,125 @@
+"""Find the rounds of `repeat` that paths lead into.
+
+A round is what `previous` is, and each element of `rounds`, wherever blocks pass these on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias
+
+import msgspec
+
+from instrc.compiler.ir import Content, Do, Each, Graph, Local, ObjectReading, Path, Reading, Repeat, regions_of
+
+FOLLOWED_PLACES: Final = 200
+"""Places that one path is followed to through the rounds of blocks."""
+
+ELEMENT = "[]"
+"""In a way: an element of a list; no member that is looked for here is called so, as it would be behind a round."""
+
+_Way: TypeAlias = "tuple[Reading, tuple[str, ...]]"
+
+
+class Bodies(msgspec.Struct, frozen=True):
+    """What has to be known of the blocks that paths lead through."""
+
+    content: Callable[[int], Content]
+    """What a step does, by its number."""
+    source: Callable[[int], Path | None]
+    """The list whose elements a body is carried out for."""
+    names: Callable[[int], tuple[int, Mapping[str, Reading]]]
+    """The number of the body whose rounds `previous` and `rounds` of a body are, and the names of it as far as they are known."""
+
+
+class Rounds:
+    """Tells of paths whether a round lies there."""
+
+    def __init__(self, bodies: Bodies) -> None:
+        self._bodies = bodies
+        self._known: dict[Path, frozenset[int | None]] = {}
+
+    def body_of(self, path: Path) -> int | None:
+        """Return the body of whose rounds one lies at a path; `None` if none does, or something else may lie there as well."""
+        found = self._found(path)
+        return next(iter(found)) if len(found) == 1 else None
+
+    def mixed(self, path: Path) -> frozenset[int]:
+        """Return the bodies of whose rounds one may lie at a path, if something else may lie there as well."""
+        found = self._found(path)
+        return frozenset(body for body in found if body is not None) if len(found) > 1 else frozenset()
+
+    def _found(self, path: Path) -> frozenset[int | None]:
+        if path not in self._known:
+            self._known[path] = self._find(path)
+        return self._known[path]
+
+    def _find(self, path: Path) -> frozenset[int | None]:
+        found: set[int | None] = set()
+        seen: set[_Way] = set()
+        waiting: list[_Way] = [(path, ())]
+        while waiting and len(seen) < FOLLOWED_PLACES:
+            way = waiting.pop()
+            if way in seen:
+                continue
+            seen.add(way)
+            reading, rest = way
+            match reading:
+                case ObjectReading() if not rest:
+                    found.add(None)
+                case ObjectReading(members):
+                    waiting.extend((member, rest[1:]) for name, member in members if name == rest[0])
+                case Path(origin, tail):
+                    body, below = self._behind(origin, (*tail, *rest))
+                    waiting.extend(below)
+                    if body is not None or not below:
+                        found.add(body)
+                case _:
+                    pass
+        return frozenset() if waiting else frozenset(found)
+
+    def _behind(self, origin: int | str | Local, tail: tuple[str, ...]) -> tuple[int | None, list[_Way]]:
+        """Return the body of whose rounds one lies here, and where else the way goes on."""
+        match origin:
+            case Local(block, _, "item"):
+                source = self._bodies.source(block)
+                return None, [] if source is None else [(source, (ELEMENT, *tail))]
+            case Local(block, _, "rounds") if tail[:1] == (ELEMENT,):
+                return self._into_round(block, tail[1:])
+            case Local(block, _, "previous"):
+                return self._into_round(block, tail)
+            case int(number):
+                return None, given_by(self._bodies.content(number), tail)
+            case _:
+                return None, []
+
+    def _into_round(self, block: int, tail: tuple[str, ...]) -> tuple[int | None, list[_Way]]:
+        body, names = self._bodies.names(block)
+        if not tail:
+            return body, []
+        return None, [(names[tail[0]], tail[1:])] if tail[0] in names else []
+
+
+def given_by(content: Content, tail: tuple[str, ...]) -> list[_Way]:
+    """Return where a way goes on in what a block gives."""
+    if isinstance(content, Each) or (isinstance(content, Repeat) and content.source is not None):
+        found: list[_Way] = [(content.body.value, tail[1:])] if tail[:1] == (ELEMENT,) else []
+        if isinstance(content, Repeat) and content.otherwise is not None:
+            found.append((content.otherwise.value, tail))
+        return found
+    return [(region.value, tail) for region in regions_of(content)]
+
+
+def bodies_by_number(graph: Graph) -> Bodies:
+    """Return what there is to know of the blocks of a graph."""
+    lists: dict[int, Path] = {}
+    repeats: dict[int, tuple[int, Mapping[str, Reading]]] = {}
+    for step in graph.blocks():
+        content = step.content
+        if type(content) is Do:  # as most are: it has no list, and no rounds
+            continue
+        if isinstance(content, Each | Repeat) and isinstance(content.source, Path):
+            lists[content.body.number] = content.source
+        if isinstance(content, Repeat):
+            repeats |= dict.fromkeys((each.number for each in regions_of(content)), (content.body.number, dict(content.names)))
+    return Bodies(lambda number: graph.steps[number].content, lists.get, lambda body: repeats[body])
