@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import compileall
+import gc
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,17 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         compileall.compile_dir(Path(__file__).parent.parent / "instrc", quiet=1, workers=0)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Leave the modules and tests of a run to no search for garbage: none of them ever is."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what starts a server of PostgreSQL or Temporal as `long`."""
@@ -56,7 +68,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True, scope="module")
-def _stores_are_closed() -> Iterator[None]:
+def _stores_are_closed() -> Generator[None]:
     """Close the stores that a file of tests has opened: their threads draw random numbers, which disturbs later laws."""
     yield
     if "instrc.engines.hosts" in sys.modules:

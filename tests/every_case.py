@@ -18,9 +18,11 @@ def every_case(
     Folders, patches and output are fresh in each case; other fixtures are shared by all.
     """
     arguments = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
-    listed = list(values)
-    labels = [None] * len(listed) if ids is None or callable(ids) else [*map(str, ids)]
-    cases = [_case(arguments, value, label) for value, label in zip(listed, labels, strict=True)]
+    cases = [_case(arguments, value) for value in values]
+    if callable(ids):
+        cases = [(label or "-".join(str(ids(each)) for each in given.values()), given) for label, given in cases]
+    elif ids is not None:
+        cases = [(str(label), given) for label, (_, given) in zip(ids, cases, strict=True)]
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
         inner: list[_Case] = getattr(test, "cases", [("", {})])
@@ -34,12 +36,12 @@ _Case = tuple[str, dict[str, Any]]
 """What it is called, and its arguments."""
 
 
-def _case(arguments: list[str], value: Any, label: str | None) -> _Case:
-    values = [value] if len(arguments) == 1 else value
+def _case(arguments: list[str], value: Any) -> _Case:
+    label, values = "", [value] if len(arguments) == 1 else value
     if isinstance(value, type(pytest.param())):
         assert not value.marks, "a case has no marks: give it a test of its own"
-        values, label = value.values, label or str(value.id or "")
-    return label or "", dict(zip(arguments, values, strict=True))
+        label, values = str(value.id or ""), value.values
+    return label, dict(zip(arguments, values, strict=True))
 
 
 def _looped(called: Callable[..., None], cases: list[_Case]) -> Callable[..., None]:

@@ -69,8 +69,10 @@ def test_places_go_there_and_back(text: str, encoding: str) -> None:
         assert inside_line_end or lines.offset(lines.position(offset)) == offset
 
 
-def test_deep_and_long_texts(folder: Path) -> None:
-    for text in ("f(" * 1000 + ")" * 1000, "{a:" * 1000, "a" + ".b" * 2000, "when a { " * 300, "x;" * 5_000):
+@pytest.mark.parametrize("size", [30, pytest.param(300, marks=pytest.mark.long)])
+def test_deep_and_long_texts(folder: Path, size: int) -> None:
+    deep = ("f(" * 3 * size + ")" * 3 * size, "{a:" * 3 * size, "a" + ".b" * 7 * size, "when a { " * size)
+    for text in (*deep, "x;" * 17 * size):
         ask_everything(EditorSession(), folder / "a.aug", text, len(text) // 2)
 
 

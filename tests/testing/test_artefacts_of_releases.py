@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from every_case import every_case
+import pytest
 
 import instrc
 
@@ -15,7 +15,13 @@ FOLDER = Path(__file__).parents[1] / "data" / "releases"
 KEPT = sorted(FOLDER.glob("*/*.json"))
 
 
-@every_case("file", KEPT, ids=lambda file: f"{file.parent.name}/{file.name}")
+@pytest.mark.parametrize(
+    "file",
+    [
+        pytest.param(file, id=f"{file.parent.name}/{file.name}", marks=[pytest.mark.long] if number % 5 else [])
+        for number, file in enumerate(KEPT)
+    ],
+)
 def test_an_artefact_of_a_release_runs_through_all_its_branches(file: Path) -> None:
     rehearsal = instrc.rehearse(file)
     ends = {None if run.outcome is None else run.outcome["status"] for run in rehearsal.runs}

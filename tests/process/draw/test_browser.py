@@ -128,7 +128,7 @@ def act(document: Any, folder: Path) -> dict[str, Any]:
     return seen
 
 
-@pytest.mark.parametrize("size", [20, 200, 2000])
+@pytest.mark.parametrize("size", [20, pytest.param(200, marks=pytest.mark.long), pytest.param(2000, marks=pytest.mark.long)])
 def test_no_label_lies_on_another_or_leaves_its_step(size: int, tmp_path: Path) -> None:
     seen = act(straight(size), tmp_path)
     assert seen["overlapping"] == []
