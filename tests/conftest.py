@@ -60,7 +60,8 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what starts a server of PostgreSQL or Temporal as `long`."""
+    """Mark what starts a server of PostgreSQL or Temporal as `long`; begin with types, as they take the longest."""
+    items.sort(key=lambda item: item.path.name not in {"test_style.py", "test_user_types.py"})
     for item in items:
         values = item.callspec.params.values() if isinstance(item, pytest.Function) and hasattr(item, "callspec") else ()
         if any(isinstance(value, str) and value in _SERVERS for value in [*values, *getattr(item, "fixturenames", ())]):

@@ -159,7 +159,8 @@ def mypy(folder: Path, text: str, others: Mapping[str, str] = MappingProxyType({
     files = {"user.py": f"import instrc\n{text}\n", **others}
     for name, piece in files.items():
         (folder / name).write_text(piece, encoding="utf-8")
-    command = [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--follow-imports", "silent", *files]
+    options = ["--strict", "--cache-dir", str(folder.parent / "types"), "--follow-imports", "silent"]  # one cache for all tests
+    command = [sys.executable, "-m", "mypy", *options, *files]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout
 
