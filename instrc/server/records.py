@@ -12,6 +12,7 @@ from time import time
 from typing import Final, Literal, TypeAlias, cast
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
 
 from instrc.engines.dbos.store import close_engine, trouble, write_in_order
 from instrc.engines.service_tables import (
@@ -324,11 +325,13 @@ class Records:
             if nonce is not None:
                 connection.execute(sa.insert(NONCES).values(nonce=nonce, at=time()))
             place = (VOTES.c.run == run, VOTES.c.question == question, VOTES.c.who == vote.who)
-            before = connection.execute(sa.select(VOTES).where(*place)).first()
-            if before is not None and before.at >= opened:
-                return _vote(before)
-            connection.execute(sa.delete(VOTES).where(*place))
-            connection.execute(sa.insert(VOTES).values(run=run, question=question, **asdict(vote)))
+            row = {"run": run, "question": question, **asdict(vote)}
+            insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+            if connection.execute(insert(VOTES).values(row).on_conflict_do_nothing()).rowcount == 0:
+                # this has waited for whoever answered at the same moment; what it does now sees that answer
+                replaced = connection.execute(sa.update(VOTES).where(*place, VOTES.c.at < opened).values(row))
+                if replaced.rowcount == 0:
+                    return _vote(connection.execute(sa.select(VOTES).where(*place)).one())
             connection.execute(_audited(vote.who, vote.means, "answer", run, question, vote.data))
         return None
 

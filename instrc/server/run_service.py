@@ -373,14 +373,20 @@ class RunService:
             return await self._info_of(await self._decide(run, name, votes, decided))
         except InstrcError as error:
             closed = all(each.id != name for each in (await self.engine.show(run)).questions)
-            match error.problems[0]:
-                case problems.runs.NoSuchQuestion(closed="answered" | "not asked"):
-                    return await self.run(caller, run)  # another request has just told the run the same
-                case problems.runs.RejectedAnswer() if closed:  # it fitted: what it answers was closed in between
-                    return await self.run(caller, run)
-                case problems.runs.NoSuchQuestion() | problems.runs.RejectedAnswer():
-                    await asyncio.to_thread(take_back)
+            if not isinstance(error.problems[0], problems.runs.NoSuchQuestion | problems.runs.RejectedAnswer):
+                raise
+            if closed and await self._is_recorded(run, name, decided.data):
+                return await self.run(caller, run)  # another request has just told the run the same
+            await asyncio.to_thread(take_back)
+            if closed and isinstance(error.problems[0], problems.runs.RejectedAnswer):  # it fitted what was open then
+                raise ConflictError([problems.runs.NoSuchQuestion(run=run, step=name, open=(), closed="answered")]) from None
             raise
+
+    async def _is_recorded(self, run: str, question: str, data: Json) -> bool:
+        """Return whether the answer that a run has recorded for a question is this one."""
+        child, _, asked = question.rpartition("/")
+        _, journal = await self.engine.journal(f"{run}/{child}" if child else run)
+        return any(command == asked and result.get("ok") == data for command, result in journal.results)
 
     async def _decide(self, run: str, question: str, votes: Sequence[Vote], decided: Vote) -> RunReport:
         """Let a run go on with the answer that its votes decide on."""

@@ -24,6 +24,7 @@ from instrc.runtime.run_report import RunReport
 from instrc.runtime.traces import trace_file  # a kill loses lines of it
 from instrc.server.approvals import Vote, digest_of  # written as by a process that has ended then
 from instrc.server.records import Beginning, Opening, Records  # the same
+from instrc.text.jsonvalue import Json
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 TWO = process(
@@ -203,6 +204,41 @@ def test_of_two_answers_at_once_the_first_counts_and_the_other_person_hears_of_i
         assert [vote.who for vote in made.records.votes(run)[FIRST]] == ["ann"]
         await made.answer(ANN, run, FIRST, ANSWER)
         assert (await settled(made, run, "done")).report.record["userContext1"] == {"step1_approve": ANSWER}
+
+    on(service(tmp_path, pay=asking()), body)
+
+
+def test_of_two_answers_under_one_name_at_once_one_is_taken(tmp_path: Path) -> None:
+    """Where callers are not told apart, all have one name: the answer that does not count must not be told "taken"."""
+
+    async def body(made: RunService) -> None:
+        for number in range(4):
+            run = (await made.start(ANN, "pay", "x", run=f"pay-{number}", wait=30)).report.run
+            sent: list[Json] = [{"decision": "Approve"}, {"decision": "Reject"}]
+            given = await asyncio.gather(*(made.answer(ANN, run, FIRST, data) for data in sent), return_exceptions=True)
+            taken = [data for data, found in zip(sent, given, strict=True) if not isinstance(found, Exception)]
+            assert [type(found) for found in given if isinstance(found, Exception)] == [ConflictError]
+            [recorded] = [result["ok"] for command, result in (await made.engine.journal(run))[1].results if command == FIRST]
+            assert taken == [recorded]
+
+    on(service(tmp_path, pay=asking()), body)
+
+
+def test_an_answer_that_came_by_another_way_is_not_taken_for_this_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command line answers after the request has seen the question open."""
+
+    async def body(made: RunService) -> None:
+        run = (await made.start(ANN, "pay", "x", wait=30)).report.run
+        deliver = made.engine.answer
+
+        async def later(*given: Any) -> Any:
+            await deliver(run, FIRST, ANSWER)
+            return await deliver(*given)
+
+        monkeypatch.setattr(made.engine, "answer", later)
+        with pytest.raises(ConflictError, match="no open question"):
+            await made.answer(BOB, run, FIRST, {"decision": "Reject"})
+        assert not made.records.votes(run)
 
     on(service(tmp_path, pay=asking()), body)
 

@@ -7,6 +7,7 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from socket import IPPROTO_TCP, TCP_NODELAY
 from time import time
 from typing import Any
 from unittest.mock import AsyncMock
@@ -471,6 +472,25 @@ def test_a_step_of_two_words_is_found_in_the_settings(tmp_path: Path, name: str)
             assert (await boss.get(f"/v1/questions/{run}:userContext1")).json()["candidates"] == ["bob"]
 
     go(body())
+
+
+def test_connections_send_at_once() -> None:
+    """Without `TCP_NODELAY` each answer on a kept connection waits 40 ms for the receipt of the one before."""
+
+    async def body() -> int:
+        taken: asyncio.Queue[int] = asyncio.Queue()
+
+        def take(_reader: object, writer: asyncio.StreamWriter) -> None:
+            taken.put_nowait(writer.get_extra_info("socket").getsockopt(IPPROTO_TCP, TCP_NODELAY))
+            writer.close()
+
+        with listener_at("127.0.0.1", 0) as listener:
+            async with await asyncio.start_server(take, sock=listener):
+                _, writer = await asyncio.open_connection(*listener.getsockname())
+                writer.close()
+                return await taken.get()
+
+    assert go(body()) == 1
 
 
 def test_an_address_that_is_in_use_is_a_problem() -> None:

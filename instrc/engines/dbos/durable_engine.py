@@ -77,8 +77,8 @@ class DurableEngine(TracedEngine):
 
     def usage(self, run: str) -> dict[str, float] | None:
         """Return what models have used in a run and those below it, as it is recorded."""
-        with self._reading() as engine, store.trouble(self.location):
-            client = store.client_of(engine)
+        with self._reading(), store.trouble(self.location):
+            client = self.asker.client()
             names = [run, *(row.workflow_id for row in client.list_workflows(workflow_id_prefix=f"{run}/"))]
             entries = [entry for name in names for entry in recorded_entries(client.list_workflow_steps(name))]
         return store.usage_of(result for entry in entries for _, result in entry.get("results", ()))

@@ -35,6 +35,7 @@ class StoreClient:
     def __init__(self, location: RunStore) -> None:
         self.location = location
         self._engine: sa.Engine | None = None
+        self._client: DBOSClient | None = None
 
     @property
     def is_open(self) -> bool:
@@ -47,17 +48,22 @@ class StoreClient:
             self._engine = self.location.open()
         return self._engine
 
+    def client(self) -> DBOSClient:
+        """Return the client of DBOS on the store: one, since to make one costs more than most queries."""
+        if self._client is None:
+            self._client = store.client_of(self.db())
+        return self._client
+
     def close(self) -> None:
         """Close the store."""
         if self._engine is not None:
             store.close_engine(self._engine)
-            self._engine = None
+            self._engine = self._client = None
 
     async def ask(self, question: Callable[[DBOSClient], _T]) -> _T:
         """Ask the store something, in a thread."""
         with store.trouble(self.location):
-            client = store.client_of(self.db())
-            return await asyncio.to_thread(question, client)
+            return await asyncio.to_thread(question, self.client())
 
     async def begin(self, launch: LaunchDocument) -> None:
         """Ask whoever carries the runs to begin one."""
