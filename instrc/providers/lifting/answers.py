@@ -22,9 +22,17 @@ from instrc.providers.lifting.parts import (
     is_part,
     part,
 )
-from instrc.providers.lifting.reply import RawCall, RawReply, join_replies, raw_call, strip_reasoning, with_repeated
+from instrc.providers.lifting.reply import (
+    RawCall,
+    RawReply,
+    first,
+    join_replies,
+    raw_call,
+    strip_reasoning,
+    with_repeated,
+)
 from instrc.providers.lifting.streams import assemble, messages_of, pieces_in, repeated_in_lines, states_joined
-from instrc.text.jsonvalue import Json, as_texts
+from instrc.text.jsonvalue import Json, JsonObject, as_texts, listing, mapping, text_or_empty
 
 TEXTS_IN_TEXTS: Final = 3
 """How often a text may hold a text that holds JSON."""
@@ -117,7 +125,7 @@ class Readings(NamedTuple):
 
     first: RawReply
     other: RawReply | None = None
-    """Another reading: as bare arguments, or as an envelope."""
+    """Another reading: of bare arguments as an envelope, or of a list; what is surely an envelope has no other."""
     equal: bool = False
     """Whether the other is as likely as the first; else it counts only where the first does not hold."""
 
@@ -155,8 +163,8 @@ def _told(read: Readings, repeated: tuple[str, ...]) -> Readings:
     """Return readings whose calls say which of their keys the text of the answer has twice in one object."""
     if not repeated:
         return read
-    first, other = (item and replace(item, calls=with_repeated(item.calls, repeated)) for item in (read.first, read.other))
-    return read._replace(first=first or read.first, other=other)
+    one, other = (item and replace(item, calls=with_repeated(item.calls, repeated)) for item in (read.first, read.other))
+    return read._replace(first=one or read.first, other=other)
 
 
 def _of_value(answer: Json, owns: OwnershipOf, names: frozenset[str], text: RawCall | None = None) -> Readings:
@@ -165,7 +173,7 @@ def _of_value(answer: Json, owns: OwnershipOf, names: frozenset[str], text: RawC
     if isinstance(answer, list):
         result = _of_list(answer, names)
         if result is not None:
-            return Readings(replace(result, envelope=True), bare)
+            return Readings(replace(result, envelope=True))
         fragments = as_texts(answer) if all(isinstance(item, str) for item in answer) else []
         return Readings(bare, _of_text("".join(fragments), owns, names).first if fragments else None)
     if not isinstance(answer, dict):
@@ -180,11 +188,30 @@ def _of_value(answer: Json, owns: OwnershipOf, names: frozenset[str], text: RawC
         result = response(joined)
     if result is None:
         return Readings(bare)
-    ours = owns(answer)
     result = replace(result, envelope=True)
-    if ours.all:
+    certain = _is_certain(inner) and (inner is answer or "error" not in inner)
+    if owns(answer).all and not certain:
         return Readings(bare, result, equal=True)
-    return Readings(result, bare if ours.any else None)
+    return Readings(result)
+
+
+def _is_certain(answer: JsonObject) -> bool:
+    """Return whether a recognised object is a response beyond doubt: no arguments have such members inside of each other."""
+    choice, candidate = (mapping(next(iter(listing(answer.get(key))), None)) for key in ("choices", "candidates"))
+    error, kind, role = mapping(answer.get("error")), text_or_empty(answer.get("object")), answer.get("role")
+    counts = (mapping(answer.get(key)) for key in ("usage", "usageMetadata", "usage_metadata", "meta"))
+    output = answer.get("output", answer.get("outputs"))
+    return (
+        bool(choice.keys() & {"message", "delta", "error"} or candidate.keys() & {"content", "finishReason", "finish_reason"})
+        or kind.startswith(("chat.completion", "text_completion", "response", "realtime.response", "error", "conversation"))
+        or bool(error.keys() & {"message", "code", "type"})
+        or any("token" in key.casefold() for count in counts for key in count)
+        or bool(mapping(first(answer, "promptFeedback", "prompt_feedback")).keys() & {"blockReason", "block_reason"})
+        or (isinstance(answer.get("done"), bool) and bool(answer.keys() & {"message", "response"}))
+        or isinstance(mapping(output).get("message"), dict)
+        or (bool(listing(output)) and all(map(is_part, listing(output))))
+        or (role == "assistant" and (answer.get("type") == "message" or "stop_reason" in answer))
+    )
 
 
 def _of_list(answer: list[Json], names: frozenset[str]) -> RawReply | None:

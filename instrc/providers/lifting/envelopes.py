@@ -463,9 +463,11 @@ def _error(answer: JsonObject) -> RawReply | None:
     error = answer.get("Error" if "ResponseMetadata" in answer else "error")
     if isinstance(error, str) and not answer.keys() & {"choices", "message", "output"}:
         return RawReply(failure=error)
-    if isinstance(error, dict) and not (answer.get("choices") or answer.get("candidates")):
-        output = answer.get("output")
-        beside = join_replies(part(item) for item in (output if isinstance(output, list) else ()) if isinstance(item, dict))
+    choices = listing(answer.get("choices"))
+    if not error and choices:
+        error = mapping(choices[0]).get("error")  # OpenRouter reports there what failed while the answer was written
+    if isinstance(error, dict) and (error or not (choices or answer.get("candidates"))):
+        beside = join_replies(part(item) for item in listing(answer.get("output")) if isinstance(item, dict))
         said = first(error, "message", "Message")
         return RawReply(failure=said if isinstance(said, str) and said else text_of(error)) | beside
     if answer.get("object") == "error" or (_is_refused(answer.get("status")) and isinstance(answer.get("message"), str)):
@@ -524,7 +526,8 @@ def _output(answer: JsonObject) -> RawReply | None:
     result = join_replies(part(item) for item in output if isinstance(item, dict))
     details = first(answer, "incomplete_details", "status_details")
     result |= stop_reply(details.get("reason") if isinstance(details, dict) else None) | stop_reply(answer.get("status"))
-    return result | RawReply(cut=answer.get("status") == "incomplete" and result.refusal is None)
+    unfinished = any(answer.get("status") == status for status in ("incomplete", "in_progress", "queued"))
+    return result | RawReply(cut=unfinished and result.refusal is None)
 
 
 def _mcp(answer: JsonObject) -> RawReply | None:
@@ -559,7 +562,7 @@ def _elicited(answer: JsonObject) -> RawReply | None:
 
 def _ollama(answer: JsonObject) -> RawReply | None:
     """Read `/api/chat` and `/api/generate`."""
-    end = stop_reply(answer.get("done_reason"))
+    end = stop_reply(answer.get("done_reason")) | RawReply(cut=answer.get("done") is False)
     if isinstance(said := answer.get("message"), dict) and ("role" in said or "tool_calls" in said):
         return end | message(said)
     if isinstance(text := answer.get("response"), str) and "done" in answer:

@@ -169,10 +169,12 @@ class Lifted:
             return "refused"
         if self.truncated or any(call.truncated for call in self.calls):
             return "cut"
+        if self.malformed is not None:
+            return "malformed"
         if self.readings:
             return "ambiguous"
         if not self.calls:
-            return "empty" if self.malformed is None else "malformed"
+            return "empty"
         return "ok" if all(call.valid for call in self.calls) else "invalid"
 
     @property
@@ -303,6 +305,13 @@ def lift(answer: object, map: object) -> Lifted:  # noqa: A002  -- the word for 
     if read.other is None or (first.ok and not read.equal):
         return first
     return _chosen(first, _lifted(read.other, records), equal=read.equal)
+
+
+def lift_response(answer: Json, map: object) -> Lifted:  # noqa: A002  -- as `lift` has it
+    """Lift what is known to be a whole response of a provider, so that it never is the value itself."""
+    records = records_in(map)
+    read = readings(answer, lambda _: Ownership(all=False, any=False), frozenset(records)).first
+    return _lifted(read, records) if read.envelope else Lifted((), malformed="the answer is in no form that a provider has")
 
 
 def _refuse_unknown_targets(records: Records) -> None:

@@ -24,7 +24,7 @@ from weakref import WeakKeyDictionary
 from instrc import problems
 from instrc.problems.errors import SettingsError
 from instrc.process.request_settings import RequestSettings
-from instrc.providers.lifting.lift import Lifted, LiftedCall, lift
+from instrc.providers.lifting.lift import Lifted, LiftedCall, lift_response
 from instrc.providers.lowering.lower import Lowering, lower
 from instrc.providers.targets import dialect
 from instrc.runtime.interpreter.documents import Complaint
@@ -188,7 +188,7 @@ class Provider(ABC):
         if isinstance(answer, dict) and answer.keys().isdisjoint({self.envelope, *_INSTEAD}):
             said = f"the answer of the provider has no `{self.envelope}`"
             raise ModelError(said, code="unreadable", retry=True)
-        lifted = lift(answer, lowering.map)
+        lifted = lift_response(answer, lowering.map)
         used = token_counts(answer, self.tokens) if kept is None else {}
         reply = reply_of(lifted, model, used, answer, request.sentences)
         if cache is not None and key is not None and kept is None and not reply.complaints:
@@ -306,7 +306,7 @@ def _in_our_names(tell: Callable[[Json, Sequence[str]], None], asked: ProviderRe
     """Return what takes the beginning of the text of a value, and tells what it says in the names of the program."""
 
     def lifted(value: Json) -> Json:
-        calls = lift({"name": asked.name, "arguments": value}, lowering.map).calls
+        calls = lift_response({"name": asked.name, "arguments": value}, lowering.map).calls
         return calls[0].value if len(calls) == 1 else None
 
     def told(text: str) -> None:
@@ -388,7 +388,7 @@ def reply_of(lifted: Lifted, model: str, usage: dict[str, int], answer: Json, se
         raise ModelError(lifted.refusal or "the model declined", code="refused")
     if lifted.truncated or any(call.truncated for call in lifted.calls):
         return Reply(None, usage, model=model, complaints=(_complaint("", sentences.cut),))
-    if not lifted.calls:
+    if lifted.malformed or not lifted.calls:
         said = lifted.malformed or sentences.empty
         return Reply(None, usage, model=model, complaints=(_complaint("", said),), text=None if lifted.malformed else lifted.text)
     call = lifted.calls[0]
