@@ -55,6 +55,22 @@ def test_a_provider_that_can_call_several_tools_at_once_is_asked_for_one(
     assert said is only
 
 
+def test_a_response_without_an_answer_is_never_the_value(kind: str, standin: Standin) -> None:
+    good = SHAPES[kind]({}, "step1_read")
+    said: Any = {"role": "assistant", "content": ""}
+    empty: dict[str, Any] = {
+        "choices": [{"index": 0, "message": said, "finish_reason": "stop"}],
+        "content": [],
+        "candidates": [{"content": {"role": "model", "parts": []}, "finishReason": "STOP"}],
+        "message": said,
+    }
+    standin.answers.append((200, good | {key: item for key, item in empty.items() if key in good}))
+    schema = {"type": "object", "properties": {"model": {}, "usage": {}, "message": {}, "choices": {}}}
+    reply = asyncio.run(model_of(f"{kind}:m-1", Path()).answer(Request("r/c", "step1_read", "Read.", schema)))
+    assert reply.answer is None
+    assert reply.complaints
+
+
 def test_a_value_that_breaks_the_schema_is_a_complaint(kind: str, standin: Standin) -> None:
     standin.answers.append((200, SHAPES[kind]({"asks": "a date", "days": 0}, "step1_read")))
     reply = ask(kind)

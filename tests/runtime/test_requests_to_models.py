@@ -342,14 +342,49 @@ def test_a_body_that_nobody_can_read_is_one_kind_of_error_or_a_complaint(kind: s
         ({"code": "server_error", "message": "try again"}, "500", True),
         ({"code": "insufficient_quota", "message": "no money"}, "quota", False),
         ({"message": "something"}, "provider", False),
+        ({"code": 502, "message": "Upstream is down"}, "502", True),
+        ({"code": "429", "message": "slow down"}, "429", True),
+        ({"code": 402, "message": "pay"}, "quota", False),
+        ({"code": "billing_not_active", "message": "pay"}, "quota", False),
+        ({"code": "invalid_prompt", "message": "no"}, "refused", False),
+        ({"code": 400, "status": "PROHIBITED_CONTENT", "message": "no"}, "refused", False),
     ],
 )
-@pytest.mark.parametrize("kind", ["openai", "llamacpp"], indirect=True)
+@pytest.mark.parametrize("place", ["alone", "beside", "in the choice"])
+@pytest.mark.parametrize("kind", ["openai", "openai-output", "vllm", "llamacpp"], indirect=True)
 def test_an_error_inside_an_answer_that_is_fine_is_an_error(
-    kind: str, standin: Standin, error: Any, code: str, *, retry: bool
+    kind: str, standin: Standin, place: str, error: Any, code: str, *, retry: bool
 ) -> None:
-    found = failing(kind, standin, 200, {"error": error})
+    good = SHAPES[kind](FILLED, "step1_read")
+    choice = {**good["choices"][0], "finish_reason": "error", "error": error}
+    answer = {"alone": {"error": error}, "beside": {**good, "error": error}, "in the choice": {**good, "choices": [choice]}}
+    found = failing(kind, standin, 200, answer[place])
     assert (found.code, found.retry) == (code, retry)
+    assert error["message"] in str(found)
+
+
+STREAMED_ERRORS = {
+    "openai": [{"error": {"code": 502, "message": "Oops"}}],
+    "openai-output": [
+        {"choices": [{"index": 0, "delta": {}, "finish_reason": "error", "error": {"code": 502, "message": "Oops"}}]}
+    ],
+    "vllm": [{"error": {"code": "502", "message": "Oops", "type": "BadGateway"}}],
+    "anthropic": [{"type": "error", "error": {"type": "overloaded_error", "message": "Oops"}}],
+}
+
+
+@pytest.mark.parametrize("kind", STREAMED_ERRORS, indirect=True)
+def test_an_error_inside_a_stream_is_tried_again_and_keeps_its_words(kind: str, standin: Standin) -> None:
+    named = kind == "anthropic"
+    events = "".join(
+        (f"event: {piece['type']}\n" if named else "") + f"data: {json.dumps(piece)}\n\n" for piece in STREAMED_ERRORS[kind]
+    )
+    standin.answers.append((200, events.encode(), {"content-type": "text/event-stream"}))
+    request = Request("run/llmContext1", "step1_read", "Read.", SCHEMA, partial=lambda *_: None)
+    with pytest.raises(ModelError, match="Oops") as raised:
+        asyncio.run(model_of(f"{kind}:m-1", Path()).answer(request))
+    assert raised.value.retry
+    assert raised.value.code == ("overloaded" if named else "502")
 
 
 @pytest.mark.parametrize(
@@ -379,9 +414,13 @@ def test_a_provider_that_asks_for_a_pause_gets_it(
         (429, "insufficient_quota", "quota"),
         (400, "context_length_exceeded", "context"),
         (400, "exceed_context_size_error", "context"),
+        (400, "content_filter", "refused"),
+        (400, "invalid_prompt", "refused"),
+        (402, "x", "quota"),
+        (403, "billing_not_active", "quota"),
     ],
 )
-@pytest.mark.parametrize("kind", ["openai", "llamacpp"], indirect=True)
+@pytest.mark.parametrize("kind", ["openai", "llamacpp", "anthropic", "gemini", "mistral", "ollama"], indirect=True)
 def test_what_no_waiting_mends_is_not_tried_again(kind: str, standin: Standin, status: int, said: str, code: str) -> None:
     found = failing(kind, standin, status, {"error": {"message": "no", "type": said, "code": said}})
     assert (found.code, found.retry) == (code, False)

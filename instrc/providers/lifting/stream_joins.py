@@ -17,7 +17,7 @@ _Join: TypeAlias = Callable[[list[JsonObject]], JsonObject]
 _LAST_WORDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.done"})
 _OF_A_CHOICE = frozenset({"delta", "text", "content_filter_offsets"})
 """Members of a piece of a choice: Azure tells what it filtered in pieces of its own."""
-_OF_AN_END = frozenset({"index", "finish_reason", "logprobs", "stop_reason", "matched_stop"})
+_OF_AN_END = frozenset({"index", "finish_reason", "native_finish_reason", "logprobs", "stop_reason", "matched_stop", "error"})
 """Members of the last piece of a choice, where it says no more than why the answer ended."""
 _BESIDE = ("session.", "conversation.", "rate_limits.", "input_audio_buffer.", "output_audio_buffer.", "transcription_session.")
 """Events of Realtime that stand between those of a response."""
@@ -37,8 +37,9 @@ def join_chat(pieces: list[JsonObject]) -> JsonObject:
     calls: dict[Hashable, JsonObject] = {}
     joined: JsonArray = []
     reason: Json = None
+    error: Json = None
     for choice in _choices_of(pieces):
-        reason = choice.get("finish_reason") or reason
+        reason, error = choice.get("finish_reason") or reason, choice.get("error") or error
         delta = mapping(choice.get("delta")) or {"content": choice.get("text")}  # servers that complete texts have no deltas
         for word in ("content", "refusal"):
             if more := _words_of(delta.get(word)):
@@ -61,7 +62,8 @@ def join_chat(pieces: list[JsonObject]) -> JsonObject:
             if isinstance(function := part.get("function"), dict):
                 known["function"] = _joined(mapping(known["function"]), function)
     said["tool_calls"] = joined
-    return {"choices": [{"message": said, "finish_reason": reason or "length"}]}
+    joined_choice: JsonObject = {"message": said, "finish_reason": reason or "length"}
+    return {"choices": [joined_choice | {"error": error} if error else joined_choice]}
 
 
 def _choices_of(pieces: list[JsonObject]) -> Iterator[JsonObject]:

@@ -6,10 +6,14 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from http import HTTPStatus
 from typing import Final
 
+from instrc.providers.lifting.reply import text_of
 from instrc.runtime.activities import is_temporary
 from instrc.runtime.models.model import ModelError
+from instrc.text.jsontext import dumps, loads
+from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
 
 _MESSAGE: Final = 600
 """Characters of what a provider says that are kept: some answer with a whole page."""
@@ -17,11 +21,18 @@ _MESSAGE: Final = 600
 _WORDS: tuple[tuple[str, str, bool], ...] = (
     ("insufficient_quota", "quota", False),  # a 429 of OpenAI that no waiting mends
     ("billing_hard_limit_reached", "quota", False),
+    ("billing_not_active", "quota", False),
+    ("insufficient_credits", "quota", False),
     ("credit balance is too low", "quota", False),
     ("context_length_exceeded", "context", False),
     ("exceed_context_size", "context", False),
     ("prompt is too long", "context", False),
     ("maximum context length", "context", False),  # of vLLM, which counts the limit of the answer too
+    ("content_filter", "refused", False),  # a 400 of Azure
+    ("content_policy_violation", "refused", False),
+    ("invalid_prompt", "refused", False),  # of OpenAI's Responses
+    ("prohibited_content", "refused", False),  # of Gemini
+    ("data_inspection_failed", "refused", False),  # of Qwen
     ("loading model", "loading", True),
     ("model is loading", "loading", True),
     ("overloaded_error", "overloaded", True),
@@ -33,6 +44,8 @@ _WORDS: tuple[tuple[str, str, bool], ...] = (
     ("timeout", "timeout", True),
     ("unavailable", "503", True),
 )
+_REFUSING = frozenset({None, 400, 403})
+"""Statuses with which a provider declines a request because of what it says."""
 _LOST = ("Timeout", "Connect", "RemoteProtocol", "ReadError", "WriteError")
 _ODD = ("APIResponseValidationError", "UnknownApiResponseError", "ResponseValidationError", "DecodingError", "IncompleteRead")
 """Classes of libraries for a body that is not what the provider promises."""
@@ -53,6 +66,8 @@ def as_model_error(error: Exception) -> ModelError:
     if status is not None and status >= 400:
         code, retry = _word(f"{text} {getattr(error, 'body', '')}", status)
         return ModelError(text, code=code, retry=retry, after=_pause(error) if retry else None)
+    if (held := _reported(_body_of(error))) or (status is not None and status < 0):  # inside of a stream whose status is 200
+        return failure_of(text, {"error": held})
     if any(word in name for name in names for word in _LOST) or isinstance(error, OSError):
         return ModelError(text, code="unreachable", retry=True)
     if "unexpected keyword argument" in text:  # a parameter of `extra` that the library does not know
@@ -67,13 +82,41 @@ def as_model_error(error: Exception) -> ModelError:
     return ModelError(text, code=None if status is None else str(status))
 
 
+def _body_of(error: Exception) -> Json:
+    """Return what a server has sent, where a library keeps it: the whole, or the error in it, as OpenAI's does."""
+    body = getattr(error, "body", None)
+    if isinstance(body, str):
+        try:
+            body = loads(body)
+        except (ValueError, RecursionError):
+            return None
+    alone = isinstance(body, dict) and "error" not in body and type(error).__name__ == "APIError"
+    return {"error": body} if alone else body
+
+
+def _reported(answer: Json) -> JsonObject:
+    """Return the error that an answer reports beside or inside of its choices; an empty object if it reports none."""
+    choice = mapping(next(iter(listing(mapping(answer).get("choices"))), None))
+    held = (mapping(holder).get("error") for holder in (answer, choice, mapping(answer).get("response")))
+    return next((error if isinstance(error, dict) else {"message": error} for error in held if error), {})
+
+
+def _status_in(error: JsonObject) -> int | None:
+    """Return the status of HTTP that an error says itself, as a number or its digits."""
+    said = (text_of(error.get(name)) or "" for name in ("code", "status", "status_code"))
+    return next((int(text) for text in said if re.fullmatch("[45][0-9][0-9]", text)), None)
+
+
 def _word(text: str, status: int | None) -> tuple[str, bool]:
     """Return the code of an error, and whether to try again."""
     lower = text.lower()
     for word, code, retry in _WORDS:
         of_status = code.isdecimal() or code in {"timeout", "overloaded"}  # the status says it better
-        if word in lower and not (of_status and status is not None):
+        unlikely = (of_status and status is not None) or (code == "refused" and status not in _REFUSING)
+        if word in lower and not unlikely:
             return code, retry
+    if status == HTTPStatus.PAYMENT_REQUIRED:
+        return "quota", False
     return ("provider", False) if status is None else (str(status), is_temporary(status))
 
 
@@ -117,9 +160,10 @@ def _go_span(text: str) -> float:
     return sum(float(number) * units[unit] for number, unit in re.findall(r"(\d{1,9}(?:\.\d{1,9})?)(ms|h|m|s)", text))
 
 
-def failure_of(said: str, answer: str) -> ModelError:
+def failure_of(said: str, answer: Json) -> ModelError:
     """Return an error that a provider reports inside of an answer whose status is 200."""
-    code, retry = _word(f"{said} {answer}", None)
+    error = _reported(answer)
+    code, retry = _word(f"{said} {dumps(error, indent=False)}", _status_in(error))
     return ModelError(said[:_MESSAGE], code=code, retry=retry)
 
 

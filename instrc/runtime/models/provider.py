@@ -383,7 +383,7 @@ def provider_name(lowering: Lowering) -> str:
 def reply_of(lifted: Lifted, model: str, usage: dict[str, int], answer: Json, sentences: Sentences) -> Reply:
     """Return a lifted answer as a reply: what cannot be used is a complaint, or an error where asking again is no use."""
     if lifted.status == "failed":
-        raise failure_of(lifted.failure or "the provider reports an error", dumps(answer, indent=False))
+        raise failure_of(lifted.failure or "the provider reports an error", answer)
     if lifted.status == "refused":
         raise ModelError(lifted.refusal or "the model declined", code="refused")
     if lifted.truncated or any(call.truncated for call in lifted.calls):

@@ -130,7 +130,8 @@ def stream_of_anthropic(end: str) -> Any:
     for index, block in enumerate(message["content"]):
         pieces.append({"type": "content_block_start", "index": index, "content_block": {**block, "input": {}}})
         delta = {"type": "input_json_delta", "partial_json": TEXT}
-        pieces += [{"type": "content_block_delta", "index": index, "delta": delta}, {"type": "content_block_stop", "index": index}]
+        pieces.append({"type": "content_block_delta", "index": index, "delta": delta})
+        pieces.append({"type": "content_block_stop", "index": index})
     if end == "failed":
         return [*pieces, anthropic("failed")]
     return [*pieces, {"type": "message_delta", "delta": {"stop_reason": message["stop_reason"]}}, {"type": "message_stop"}]
@@ -154,9 +155,13 @@ ENVELOPES: dict[str, Envelope] = {
 DOORS: dict[str, Callable[[Any], Any]] = {
     "object": lambda answer: answer,
     "text": json.dumps,
-    "events": lambda answer: "".join(f"data: {json.dumps(piece)}\n\n" for piece in answer) if isinstance(answer, list) else answer,
+    "events": lambda answer: (
+        "".join(f"data: {json.dumps(piece)}\n\n" for piece in answer) if isinstance(answer, list) else answer
+    ),
 }
-TYPES: Any = st.sampled_from([{}, {"type": "string"}, {"type": "object"}, {"type": "array"}, {"type": ["object", "null", "string"]}])
+TYPES: Any = st.sampled_from(
+    [{}, {"type": "string"}, {"type": "object"}, {"type": "array"}, {"type": ["object", "null", "string"]}]
+)
 
 
 @st.composite
@@ -187,7 +192,11 @@ def test_an_envelope_is_told_by_its_end_whatever_the_schema(envelope: str, end: 
 @pytest.mark.parametrize("target", targets())
 @pytest.mark.parametrize("envelope", ENVELOPES)
 def test_a_whole_envelope_gives_its_value(envelope: str, target: str) -> None:
-    schema: Any = {"type": "object", "properties": {"a": {"type": "string"}, "id": {}, "model": {}, "usage": {}}, "required": ["a"]}
+    schema: Any = {
+        "type": "object",
+        "properties": {"a": {"type": "string"}, "id": {}, "model": {}, "usage": {}},
+        "required": ["a"],
+    }
     lifted = lift(ENVELOPES[envelope]("whole"), lower(schema, target, "t").map)
     assert lifted.call.value["a"] == "x"
     assert lifted.status in {"ok", "invalid"}, "strict targets want what may be left out as null"
