@@ -1,36 +1,51 @@
-"""Parse YAML to JSON values with their places."""
+"""Parse YAML 1.2 to JSON values with their places.
+
+PyYAML yields the events, with libyaml where it has it; its own values are those of YAML 1.1, where `no` is false.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from contextlib import suppress
 from importlib import import_module
 from math import isfinite
 from typing import Any, Final, TypeAlias
+
+import msgspec
 
 from instrc.problems.errors import CompileError, SettingsError
 from instrc.problems.files import InvalidJson
 from instrc.problems.importing import MissingLibrary
 from instrc.text.arguments import excerpt
-from instrc.text.jsonvalue import Json, Location
+from instrc.text.jsontext import is_writable, loads
+from instrc.text.jsonvalue import Json, JsonSyntaxError, Location
 from instrc.text.source import Source, Span
-from instrc.tools.sources import File, Given, of_value
+from instrc.tools.sources import File, Given, of_text, of_value
 
-YAML_VALUES: Final = 100_000
-"""Values of a YAML text with its aliases written out; ten times what is written may always be."""
-_TAG = "tag:yaml.org,2002:"
-_OF_JSON = frozenset({"null", "bool", "int", "float", "str", "seq", "map"})
-"""Tags of YAML whose values JSON has."""
-_MERGE = f"{_TAG}merge"
-"""That of the key `<<`, which puts the keys of other mappings into this one."""
-_IN_WORDS = {"int": "a whole number", "float": "a number", "bool": "true or false"}
-"""What the scalars are that PyYAML may fail to read, by their tags."""
 Yaml: TypeAlias = Any  # the library is optional, and without types
-"""Something of the library: itself, one of its nodes, one of its errors."""
+"""Something of the library: itself, one of its events, one of its errors."""
+
+
+def of_yaml(source: Source) -> Given:
+    """Read a YAML text that says what JSON can say; a `CompileError` says where it does not."""
+    if source.text.lstrip().startswith(("{", "[")):
+        with suppress(JsonSyntaxError):  # JSON is YAML, and has escapes and levels that libyaml refuses
+            loads(source.text)
+            return of_text(source)
+    try:
+        yaml: Yaml = import_module("yaml")  # optional: only who has YAML needs it
+    except ImportError:
+        raise SettingsError([MissingLibrary(library="PyYAML", extra="import")]) from None
+    reader = _YamlReader(yaml, source)
+    root = reader.root()
+    return YamlGiven(of_value(root.value).value if reader.anchors else root.value, source, root)
 
 
 class YamlGiven(Given):
     """A YAML text: places are those of the nodes that the parser saw."""
 
-    def __init__(self, value: Json, source: Source, root: Yaml) -> None:
+    def __init__(self, value: Json, source: Source, root: _YamlNode) -> None:
         super().__init__(value)
         self._yaml = source
         self._root = root
@@ -41,176 +56,244 @@ class YamlGiven(Given):
             return super().locate(path)
         node = self._root
         for step in path:
-            found = _child(node, step)
-            if found is None:
+            key = str(step) if isinstance(node.value, dict) else step
+            if key not in node.parts:
                 break
-            node = found
-        return self._yaml.span(node.start_mark.index, node.end_mark.index)
+            node = node.parts[key]
+        return self._yaml.span(node.start, node.end)
 
 
-def _child(node: Yaml, step: str | int) -> Yaml:
-    if isinstance(node.value, list):
-        for index, item in enumerate(node.value):
-            if isinstance(item, tuple):
-                if getattr(item[0], "value", None) == str(step):
-                    return item[1]
-            elif index == step:
-                return item
-    return None
+class _YamlNode(msgspec.Struct, gc=False):
+    """A value and its place, with the nodes of its parts by key or index."""
+
+    value: Json
+    start: int
+    end: int
+    parts: dict[str | int, _YamlNode] = {}
+    size: int = 1
+    """Values in it, with its aliases written out."""
+    is_open: bool = False
+    text: str | None = None
+    """What is written, if it is a scalar."""
+    merges: bool = False
+    """Whether it is the key `<<`, which puts the keys of other mappings into this one."""
+    key: _YamlNode | None = None
+    """The key of a mapping whose value comes next."""
+    merged: list[_YamlNode] = []
+    """The mappings whose keys are put into this one, the first of which counts."""
 
 
-def of_yaml(source: Source) -> Given:
-    """Read a YAML text that says what JSON can say; a `CompileError` says where it does not."""
-    try:
-        yaml: Yaml = import_module("yaml")  # optional: only who has YAML needs it
-    except ImportError:
-        raise SettingsError([MissingLibrary(library="PyYAML", extra="import")]) from None
-    try:
-        loader = _loader(yaml)(source.text)
-    except yaml.YAMLError as error:  # a sign that may not stand in YAML
-        raise _refusal(source, getattr(error, "position", 0), _problem(error)) from None
-    try:
-        root = loader.get_single_node()
-        if root is None:
-            raise _refusal(source, 0, "it holds nothing")
-        _refuse_growth(root, source)
-        _refuse_what_json_lacks(root, source)
-        value = loader.construct_document(root)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        raise _refusal(source, mark.index if mark else 0, _problem(error)) from None
-    except RecursionError:
-        raise CompileError([InvalidJson(at=source.whole(), reason="it nests too deeply")]) from None
-    except (ValueError, TypeError, LookupError, AttributeError, OverflowError):  # what PyYAML's own readers of scalars raise
-        raise CompileError([_unread_scalar(loader.reading, source)]) from None
-    finally:
-        loader.dispose()
-    return YamlGiven(of_value(value, key_of=_text).value, source, root)
+YAML_VALUES: Final = 100_000
+"""Values of a YAML text with its aliases written out; ten times what is written may always be."""
+YAML_LEVELS: Final = 900
+"""Levels of a YAML text; libyaml takes up to 1,000."""
+_BREAKS: Final = "\x85\u2028\u2029"
+"""What breaks lines in YAML 1.1, and stands for itself in YAML 1.2."""
+_HALF: Final = "half of a pair of surrogates is no character"
 
 
-def _loader(yaml: Yaml) -> Yaml:
-    """Return a loader that reads what looks like a date, or is `=`, as the text that it is in JSON, and knows where it reads."""
+class _YamlReader:
+    """The reading of one text."""
 
-    class Loader(yaml.SafeLoader):  # type: ignore[misc]  # `Any`: the library is optional
-        reading: Yaml = None
+    def __init__(self, yaml: Yaml, source: Source) -> None:
+        self._yaml = yaml
+        self._source = source
+        self._offset = len(source.text) - len(text := source.text.removeprefix("\ufeff"))
+        signs = {*text} if any(sign in text for sign in _BREAKS) else None
+        free = [] if signs is None else [sign for sign in map(chr, range(0xE000, 0xF900)) if sign not in signs]
+        stand_ins = "".join(free[: len(_BREAKS)]) if len(free) >= len(_BREAKS) else ""
+        self._text = text.translate(str.maketrans(_BREAKS, stand_ins)) if stand_ins else text
+        self._back = str.maketrans(stand_ins, _BREAKS) if stand_ins else {}
+        self._problems: list[InvalidJson] = []
+        self.anchors: dict[str, _YamlNode] = {}
 
-        def construct_object(self, node: Yaml, deep: bool = False) -> Yaml:  # noqa: FBT001, FBT002  -- as the library calls it
-            if not isinstance(node.value, list):
-                self.reading = node
-            return super().construct_object(node, deep=deep)
+    def root(self) -> _YamlNode:
+        """Return the node of the one document."""
+        result: _YamlNode | None = None
+        count = 0
+        stack: list[_YamlNode] = []
+        for event in self._events():
+            match type(event).__name__:
+                case "ScalarEvent":
+                    node = self._scalar(event)
+                case "AliasEvent":
+                    node = self._alias(event)
+                case "SequenceStartEvent" | "MappingStartEvent" as kind:
+                    stack.append(self._collection(event, is_list=kind == "SequenceStartEvent"))
+                    if len(stack) > YAML_LEVELS:
+                        raise self._refusal(stack[-1], "it nests too deeply")
+                    continue
+                case "SequenceEndEvent" | "MappingEndEvent":
+                    node = stack.pop()
+                    self._close(node, event)
+                case "DocumentStartEvent" if result is not None:
+                    raise self._refusal(event.start_mark.index, "it holds several documents")
+                case _:
+                    continue
+            count += 1
+            if stack:
+                self._put(stack[-1], node)
+            else:
+                result = node
+        if result is None:
+            raise self._refusal(0, "it holds nothing")
+        if result.size > max(YAML_VALUES, 10 * count):
+            raise self._refusal(0, f"its aliases stand for {result.size:,} values")
+        if self._problems:
+            raise CompileError(self._problems)
+        return result
 
-    Loader.yaml_implicit_resolvers = {
-        first: [(tag, pattern) for tag, pattern in resolvers if tag.removeprefix(_TAG) not in {"timestamp", "value"}]
-        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
-    return Loader
+    def _events(self) -> Iterator[Yaml]:
+        """Yield the events of the text; what the library complains of is refused."""
+        try:
+            parser = getattr(self._yaml, "CSafeLoader", self._yaml.SafeLoader)(self._text)
+            while parser.check_event():
+                yield parser.get_event()
+        except self._yaml.YAMLError as error:
+            mark = getattr(error, "problem_mark", None)
+            said = [text for text in (getattr(error, "context", None), getattr(error, "problem", None)) if text]
+            reason = ", ".join(said) or str(getattr(error, "reason", None) or "nothing more is known")
+            raise self._refusal(mark.index if mark else getattr(error, "position", 0), reason) from None
+        except UnicodeEncodeError as error:
+            raise self._refusal(error.start, _HALF) from None
 
+    def _scalar(self, event: Yaml) -> _YamlNode:
+        text = event.value.translate(self._back) if self._back else event.value
+        node = self._node(text, event)
+        node.text = text
+        is_plain = event.implicit[0] and event.tag is None
+        node.merges = text == "<<" and is_plain
+        try:
+            if is_plain:
+                node.value = _plain(text)
+            elif event.tag not in {None, "!"}:
+                node.value = _tagged(text, event.tag)
+            elif not is_writable(text):  # as escapes, where libyaml is missing
+                self._report(node, _HALF)
+        except ValueError as error:
+            self._report(node, str(error))
+        return node
 
-def _refusal(source: Source, start: int, reason: str) -> CompileError:
-    start = min(start, max(len(source.text) - 1, 0))
-    return CompileError([InvalidJson(at=source.span(start, min(start + 1, len(source.text))), reason=reason)])
+    def _alias(self, event: Yaml) -> _YamlNode:
+        node = self.anchors.get(event.anchor)
+        if node is None or node.is_open:
+            reason = f"no anchor `{excerpt(event.anchor)}` stands before it" if node is None else "what stands here holds itself"
+            raise self._refusal(event.start_mark.index, reason)
+        return node
 
+    def _collection(self, event: Yaml, *, is_list: bool) -> _YamlNode:
+        node = self._node([] if is_list else {}, event)
+        node.parts, node.merged, node.is_open = {}, [], True
+        if event.tag not in {None, "!", f"{_TAG}{'seq' if is_list else 'map'}"}:
+            self._report(node, f"JSON has no value for the tag `{_short_tag(event.tag)}`")
+        return node
 
-def _problem(error: Yaml) -> str:
-    said = [text for text in (getattr(error, "context", None), getattr(error, "problem", None)) if text]
-    return ", ".join(said) or str(getattr(error, "reason", None) or "nothing more is known")
+    def _node(self, value: Json, event: Yaml) -> _YamlNode:
+        node = _YamlNode(value, event.start_mark.index + self._offset, event.end_mark.index + self._offset)
+        if event.anchor is not None:
+            self.anchors[event.anchor] = node
+        return node
 
-
-def _refuse_growth(root: Yaml, source: Source) -> None:
-    """Refuse a text that stands for far more values than it holds, through aliases of aliases, or for one without an end."""
-    sizes: dict[int, int] = {}
-    open_nodes: set[int] = set()
-    stack = [root]
-    while stack:
-        node = stack[-1]
-        parts = _parts(node)
-        if id(node) in sizes:
-            stack.pop()
-        elif id(node) in open_nodes:
-            sizes[id(node)] = 1 + sum(sizes[id(part)] for part in parts)
-            stack.pop()
+    def _put(self, parent: _YamlNode, node: _YamlNode) -> None:
+        """Add a node to an open collection; in a mapping keys and values take turns."""
+        parent.size += node.size
+        if isinstance(parent.value, list):
+            parent.parts[len(parent.value)] = node
+            parent.value.append(node.value)
+        elif (key := parent.key) is None:
+            parent.key = node
+            if node.text is None:
+                raise self._refusal(node, "a key of JSON is a text")
+            if node.text in parent.parts and not node.merges:
+                self._report(node, f"the key `{node.text}` is written twice in one mapping")
         else:
-            open_nodes.add(id(node))
-            if any(id(part) in open_nodes and id(part) not in sizes for part in parts):
-                raise _refusal(source, node.start_mark.index, "what stands here holds itself")
-            stack.extend(part for part in parts if id(part) not in sizes)
-    if sizes[id(root)] > max(YAML_VALUES, 10 * len(sizes)):
-        raise _refusal(source, 0, f"its aliases stand for {sizes[id(root)]:,} values")
+            parent.key = None
+            if key.merges:
+                sources = list(node.parts.values()) if isinstance(node.value, list) else [node]
+                if not all(isinstance(part.value, dict) for part in sources):
+                    self._report(node, "`<<` takes a mapping, or a list of mappings")
+                parent.merged += sources
+            elif isinstance(parent.value, dict) and key.text is not None:
+                parent.parts[key.text] = node
+                parent.value[key.text] = node.value
+
+    def _close(self, node: _YamlNode, event: Yaml) -> None:
+        """Finish a collection: what it merges stands before what it holds itself."""
+        node.end, node.is_open = event.end_mark.index + self._offset, False
+        merged: dict[str | int, _YamlNode] = {}
+        for source in node.merged:
+            merged = {**source.parts, **merged}
+        if merged and isinstance(node.value, dict):
+            node.parts = {**merged, **node.parts}
+            node.value.clear()
+            node.value.update((str(key), part.value) for key, part in node.parts.items())
+
+    def _report(self, node: _YamlNode, reason: str) -> None:
+        self._problems.append(InvalidJson(at=self._source.span(node.start, node.end), reason=reason))
+
+    def _refusal(self, place: _YamlNode | int, reason: str) -> CompileError:
+        start = place.start if isinstance(place, _YamlNode) else min(place + self._offset, max(len(self._source.text) - 1, 0))
+        return CompileError([InvalidJson(at=self._source.span(start, min(start + 1, len(self._source.text))), reason=reason)])
 
 
-def _parts(node: Yaml) -> list[Yaml]:
-    if not isinstance(node.value, list):
-        return []
-    return [part for item in node.value for part in (item if isinstance(item, tuple) else (item,))]
+_WORDS: Final[dict[str, Json]] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+"""The words of the core schema of YAML 1.2, section 10.3.2; then its numbers."""
+_INTEGER: Final = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 
 
-def _refuse_what_json_lacks(root: Yaml, source: Source) -> None:
-    """Refuse tags that JSON has no value for, and keys that stand twice in one mapping, of which only the last would count."""
-    told: list[InvalidJson] = []
-    seen: set[int] = set()
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        if node.tag == _MERGE and node.value == "<<":
-            told.append(_problem_at(node, source, '`<<` without quotes is a key that merges mappings: write the text as `"<<"`'))
-        elif node.tag.removeprefix(_TAG) not in _OF_JSON:
-            told.append(_problem_at(node, source, f"JSON has no value for the tag `{_short_tag(node.tag)}`"))
-        elif node.tag == f"{_TAG}float" and isinstance(node.value, str) and _is_beyond_json(node.value):
-            told.append(_problem_at(node, source, f"JSON has no number `{node.value[:40]}`"))
-        elif node.tag == f"{_TAG}map" and isinstance(node.value, list):
-            known: set[tuple[str, str]] = set()
-            for key, value in node.value:
-                if key.tag == _MERGE and key.value == "<<":
-                    seen.add(id(key))
-                    if not all(part.tag == f"{_TAG}map" for part in _merged(value)):
-                        told.append(_problem_at(value, source, "`<<` takes a mapping, or a list of mappings"))
-                    continue
-                if not isinstance(key.value, str):
-                    told.append(_problem_at(key, source, "a key of JSON is a text"))
-                    seen.add(id(key))  # what such a key holds is no part of a value
-                    continue
-                if (key.tag, key.value) in known:
-                    told.append(_problem_at(key, source, f"the key `{key.value}` is written twice in one mapping"))
-                known.add((key.tag, key.value))
-        stack.extend(reversed(_parts(node)))
-    if told:
-        raise CompileError(told)
+def _plain(text: str) -> Json:
+    """Return the value of a scalar without quotes and tag; `ValueError` for a number that JSON lacks."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if text[0] not in "-+.0123456789":
+        return text
+    return _integer(text) if _INTEGER.fullmatch(text) else _float(text) if _FLOAT.fullmatch(text) else text
 
 
-def _problem_at(node: Yaml, source: Source, reason: str) -> InvalidJson:
-    return InvalidJson(at=source.span(node.start_mark.index, node.end_mark.index), reason=reason)
+def _integer(text: str) -> int:
+    try:
+        return int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
+    except ValueError:  # more digits than Python reads
+        message = f"{excerpt(text)} cannot be read as a whole number"
+        raise ValueError(message) from None
+
+
+def _float(text: str) -> float:
+    if not (text.lstrip("+-")[1:2].isalpha() and text.lstrip("+-")[0] == ".") and isfinite(value := float(text)):
+        return value
+    message = f"JSON has no number `{text[:40]}`"
+    raise ValueError(message)
+
+
+_TAG: Final = "tag:yaml.org,2002:"
+_IN_WORDS: Final = {"null": "null", "bool": "true or false", "int": "a whole number", "float": "a number"}
+"""What scalars are by their tags."""
+
+
+def _tagged(text: str, tag: str) -> Json:
+    """Return the value of a scalar with a tag; `ValueError` if it has none in JSON."""
+    kind = tag.removeprefix(_TAG)
+    if kind == "str":
+        return text
+    if kind not in _IN_WORDS:
+        message = f"JSON has no value for the tag `{_short_tag(tag)}`"
+        raise ValueError(message)
+    if kind == "null" and text in _WORDS and _WORDS[text] is None:
+        return None
+    if kind == "bool" and isinstance(value := _WORDS.get(text), bool):
+        return value
+    if kind == "int" and _INTEGER.fullmatch(text):
+        return _integer(text)
+    if kind == "float" and _FLOAT.fullmatch(text):
+        return _float(text)
+    message = f"{excerpt(text)} cannot be read as {_IN_WORDS[kind]}"
+    raise ValueError(message)
 
 
 def _short_tag(tag: str) -> str:
     return f"!!{tag.removeprefix(_TAG)}" if tag.startswith(_TAG) else tag
-
-
-def _is_beyond_json(written: str) -> bool:
-    """Return whether a number of YAML is none of JSON: `.nan`, `-.inf`, or too large."""
-    plain = written.lower().replace("_", "")
-    try:
-        return plain.lstrip("+-") in {".nan", ".inf"} or not isfinite(float(plain))
-    except ValueError:  # another spelling of YAML, or none
-        return False
-
-
-def _merged(value: Yaml) -> list[Yaml]:
-    """Return the mappings whose keys `<<` puts into another, as they are given."""
-    return value.value if value.tag == f"{_TAG}seq" and isinstance(value.value, list) else [value]
-
-
-def _unread_scalar(node: Yaml, source: Source) -> InvalidJson:
-    """Return the problem of a scalar that is not what its form or its tag says, such as `0x_` or `!!int abc`."""
-    tag = _short_tag(node.tag)
-    wanted = _IN_WORDS.get(tag.removeprefix("!!"), f"a value of the tag `{tag}`")
-    return _problem_at(node, source, f"{excerpt(node.value)} cannot be read as {wanted}")
-
-
-def _text(key: Yaml) -> Yaml:
-    """Return the key that an object of JSON would have: `200:` is `"200"`."""
-    if key is None or isinstance(key, bool):
-        return {True: "true", False: "false", None: "null"}[key]
-    return str(key) if isinstance(key, int | float) else key

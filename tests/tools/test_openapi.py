@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from every_case import every_case
 
 from instrc import Source, import_tools
@@ -257,7 +258,6 @@ BOMB = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}
     [
         ("", "it holds nothing"),
         ("# a comment\n", "it holds nothing"),
-        ("a: 0x_", '"0x_" cannot be read as a whole number'),
         ("a: !!int abc", '"abc" cannot be read as a whole number'),
         ("a: !!float x", '"x" cannot be read as a number'),
         ("a: !!bool x", '"x" cannot be read as true or false'),
@@ -275,16 +275,18 @@ BOMB = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}
                 ("!own", "1"),
             )
         ),
-        ("a: 1\n---\nb: 2", "expected a single document in the stream, but found another document"),
+        ("a: 1\n---\nb: 2", "it holds several documents"),
         ("paths:\n  /a: {get: {}}\n  /a: {post: {}}\n", "the key `/a` is written twice in one mapping"),
         ("? [a]: b", "a key of JSON is a text"),
         ("a: &a [*a]", "holds itself"),
         (BOMB, "its aliases stand for"),
         ("- " * 5000, "it nests too deeply"),
-        ("a: \x01", "special characters"),
+        ("a: \x01", "characters are not allowed"),
+        ('a: "\\ud83d"', "surrogate" if not yaml.__with_libyaml__ else "invalid Unicode character escape code"),
+        ("a: *b", 'no anchor `"b"` stands before it'),
+        ("200: a\n'200': b", "the key `200` is written twice in one mapping"),
         ("<<: 5", "`<<` takes a mapping, or a list of mappings"),
         ("a: {<<: [{b: 1}, 2]}", "`<<` takes a mapping, or a list of mappings"),
-        ("a: [<<, b]", "`<<` without quotes is a key that merges mappings"),
         ("a: !!merge x", "JSON has no value for the tag `!!merge`"),
         ("!!merge x: 1", "JSON has no value for the tag `!!merge`"),
     ],

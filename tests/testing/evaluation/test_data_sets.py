@@ -46,6 +46,14 @@ def test_a_data_set_is_lines_yaml_or_python(tmp_path: Path, name: str) -> None:
     assert len(found.results) == (2 if name.startswith("set") else 1)
 
 
+def test_yaml_has_the_values_of_json(tmp_path: Path) -> None:
+    case = f"{{id: 1, {CASE}, expected: {{draft: {{text: no}}}}}}"
+    (tmp_path / "t.eval.yaml").write_text(f"cases:\n- {case}\n", encoding="utf-8")
+    model = instrc.Scripted({**MODEL, "draft": {"text": "no"}, "ok": {"ok": True}})
+    found = instrc.evaluate(PROGRAM, tmp_path / "t.eval.yaml", model=model)
+    assert found.scores() == {"1": 1.0}
+
+
 WRONG = {
     '{"repeat": 1}': "it has 0 cases",
     '{"expected": 1}': "it has no `input`",
