@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from serving import ANN, ANSWER, BOB, BOSS, CAT, RunService, asking, on, service, settled
 
-from instrc import CompileError, find_run
+from instrc import AnswerError, find_run
 from instrc.cli import main
 from instrc.problems.errors import NotFoundError, RateLimitError
 from instrc.problems.runs import RejectedAnswer
@@ -41,7 +41,7 @@ def test_a_run_is_started_found_and_answered_on_every_engine(store: tuple[str, A
         assert kinds[0] == "run.started"
         assert {"question.opened", "question.answered", "run.done"} <= {*kinds}
         await made.delete(BOSS, run)
-        with pytest.raises(CompileError):
+        with pytest.raises(NotFoundError):
             await made.run(BOSS, run)
 
     on(service(place, name=name), body)
@@ -114,7 +114,7 @@ def test_a_vote_that_comes_while_its_question_closes_counts(tmp_path: Path, monk
 
         async def late(*given: Any) -> None:
             await tell(*given)
-            raise CompileError([RejectedAnswer(step="userContext1", pointer="", reason="it is not asked any more")])
+            raise AnswerError([RejectedAnswer(step="userContext1", pointer="", reason="it is not asked any more")])
 
         monkeypatch.setattr(made.engine, "answer", late)
         await made.answer(BOB, run, "userContext1", ANSWER)

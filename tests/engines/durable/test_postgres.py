@@ -131,7 +131,7 @@ def test_a_server_that_goes_is_a_problem_and_the_run_goes_on_when_it_is_back(
         run = instrc.run(PROGRAM, "go", model="sample", engine="durable", store=url, id="one")
         assert run.status == "waiting"
         server.kill()
-        with pytest.raises(instrc.CompileError) as raised:
+        with pytest.raises(instrc.UnavailableError) as raised:
             run.answer("approve", {"decision": "Approve"})
         assert raised.value.problems[0].name == "unusable-store"
         server.begin()

@@ -23,7 +23,7 @@ from working import MEETING, ROUNDS, equipped
 from written_processes import HalfTold
 
 import instrc
-from instrc import CompileError
+from instrc import InstrcError
 from instrc.engines.temporal import documents  # the wire, and a workflow without a server
 from instrc.engines.temporal.connection import converter, trouble  # what is kept beside a history, and words for failures
 from instrc.engines.temporal.temporal_engine import TemporalEngine  # the engine itself, with effects of the test
@@ -150,7 +150,7 @@ def test_a_run_goes_on_when_the_server_was_killed_and_begins_again(tmp_path: Pat
             server.kill()
             (tmp_path / "hold").unlink()
             cluster.until(lambda log: any(what == "did" and key.endswith("fetch") for what, _, key in log))
-            with pytest.raises(CompileError) as raised:
+            with pytest.raises(InstrcError) as raised:
                 go(engine.show("r1"))
             assert raised.value.problems[0].name == "unusable-store"
             server.begin()
@@ -176,7 +176,7 @@ def test_a_history_is_begun_anew_and_answers_and_deadlines_go_along(cluster: Clu
         carried = (await (await engine._client()).data_converter.decode(first.input.payloads, [Any]))[0]["carried"]
         assert any(name.endswith("!within") for name in carried["due"]), "a deadline is a moment, not a span"
         report = await engine.answer("r1", "step3_ask", {"decision": "Approve"})
-        with pytest.raises(CompileError):
+        with pytest.raises(InstrcError):
             await engine.answer("r1", "step3_ask", {"decision": "Approve"})
         report = await engine.answer("r1", "step4_ask", {"decision": "Approve"})
         assert report.status == "done"
@@ -270,7 +270,7 @@ def test_a_secret_is_found_in_no_history(cluster: Cluster, monkeypatch: pytest.M
 
     async def body() -> bytes:
         await engine.start(Launch("r1", "test", plan_of(MEETING), {"prompt": [secret]}))
-        with pytest.raises(CompileError):
+        with pytest.raises(InstrcError):
             await engine.answer("r1", "confirm", {"decision": secret})
         await engine.answer("r1", "confirm", {"decision": "Approve", "comment": secret})
         history = await (await engine._client()).get_workflow_handle(cluster.queue + "r1").fetch_history()

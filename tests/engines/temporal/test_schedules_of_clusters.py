@@ -11,7 +11,7 @@ import pytest
 from temporalio.client import ScheduleOverlapPolicy
 from written_processes import DECISION, chunk, process, step
 
-from instrc import Activities, CompileError, Scripted
+from instrc import Activities, InstrcError, Scripted
 from instrc.engines.launch import Launcher
 from instrc.engines.prepare import prepare
 from instrc.engines.schedules import Clock, Schedule, compiled_at_each_tick
@@ -61,7 +61,7 @@ def test_a_tick_begins_a_run_and_none_beside_one_that_goes_on(engine: TemporalEn
         assert (added.name, added.program, added.clock, added.last) == ("daily", "ask", HOURLY, None)
         assert added.due is not None
         assert added.due % 3600 == 0
-        with pytest.raises(CompileError, match="there is one of this name"):
+        with pytest.raises(InstrcError, match="there is one of this name"):
             await engine.schedule("daily", HOURLY, LAUNCH)
         client = await engine._client()
         handle = client.get_schedule_handle(f"{engine.prefix}daily")
@@ -84,7 +84,7 @@ def test_a_tick_begins_a_run_and_none_beside_one_that_goes_on(engine: TemporalEn
         assert (await engine.pause("daily", paused=False)).due == added.due
         await engine.unschedule("daily")
         for gone in (engine.trigger("daily"), engine.unschedule("daily"), engine.pause("daily", paused=True)):
-            with pytest.raises(CompileError, match="there is none of this name"):
+            with pytest.raises(InstrcError, match="there is none of this name"):
                 await gone
 
     asyncio.run(asyncio.wait_for(body(), 90))
@@ -124,7 +124,7 @@ def test_with_latest_each_tick_compiles_the_program_and_says_what_is_wrong_with_
             broken = await schedule_after_a_tick()
             assert broken.last is None
             assert "ask.aug:2:14: missing-closing-bracket: `)` is missing here" in str(broken.trouble)
-            with pytest.raises(CompileError, match="is missing here"):
+            with pytest.raises(InstrcError, match="is missing here"):
                 await engine.trigger("daily")
             await engine.cancel(first)
 
@@ -141,6 +141,6 @@ def test_a_server_reads_times_as_they_are_meant(engine: TemporalEngine, cron: st
 
 def test_times_that_a_server_reads_in_another_way_are_refused(engine: TemporalEngine) -> None:
     for cron in ("0 0 l * *", "0 0 * * 5#3"):
-        with pytest.raises(CompileError, match="the server reads them in another way"):
+        with pytest.raises(InstrcError, match="the server reads them in another way"):
             asyncio.run(engine.schedule("daily", Clock(cron), LAUNCH))
     assert asyncio.run(engine.schedules()) == []
