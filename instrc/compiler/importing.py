@@ -13,9 +13,10 @@ from instrc.compiler.ir import CompileOptions
 from instrc.compiler.lint.review import review
 from instrc.problems.errors import CompileError, InstrcError
 from instrc.problems.files import UnreadableFile
-from instrc.problems.importing import NoTools, ReadOtherwise, UnusableTool
+from instrc.problems.importing import LeftOut, NoTools, ReadOtherwise, UnusableTool
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
+from instrc.problems.schemas import Contradiction
 from instrc.problems.steps import OutputNotObject
 from instrc.problems.vibes import MissingFromProperties
 from instrc.text import arguments
@@ -24,7 +25,7 @@ from instrc.text.jsontext import dumps
 from instrc.text.source import Source
 from instrc.tools.importers import OF_PYTHON, Imported, known_kind, read_tools
 from instrc.tools.sources import Given, of_text, of_value
-from instrc.tools.vibe_documents import ImportedVibe, Results, boxed, with_property
+from instrc.tools.vibe_documents import ImportedVibe, Results, boxed, with_property, without_contradictions
 from instrc.vibes.find_files import STDIN, read_text
 from instrc.vibes.registry import Registry
 from instrc.vibes.vibe import Vibe
@@ -52,6 +53,11 @@ def sound_vibes(imported: Imported) -> Imported:
             elif isinstance(fault, MissingFromProperties):
                 report.add(ReadOtherwise(at=vibe.at, what=fault.word, meaning="a property of which nothing is said"))
                 made = with_property(made, fault.word)
+            elif isinstance(fault, Contradiction) and (pruned := without_contradictions(made))[1]:
+                made, names = pruned
+                report.problems += [
+                    LeftOut(at=vibe.at, what=name, reason="it is optional, and nothing satisfies it") for name in names
+                ]
             else:
                 break
             fault = _fault(made, registry)

@@ -17,7 +17,7 @@ from instrc.schema.normalize import describe_value
 from instrc.schema.vocabulary import is_extension
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, as_text, listing, mapping
 from instrc.text.names import free_name
-from instrc.tools.openapi_components import READ, WRITE, Components
+from instrc.tools.openapi_components import READ, WRITE, Components, file_of
 from instrc.tools.sources import Given, ImportedTool, localize_references
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
@@ -39,7 +39,7 @@ def openapi_tools(given: Given) -> Iterator[ImportedTool]:
         if route.startswith("x-"):
             continue
         if item.__class__ is dict and "$ref" in item:
-            item, path = Components(given).follow(item, path)  # noqa: PLW2901  -- the same thing, found elsewhere
+            item, path = Components(given).follow(item, path, is_item=True)  # noqa: PLW2901  -- the same thing, found elsewhere
         if item.__class__ is not dict:
             if item is not None:
                 given.problems.append(NotATool(at=given.locate(path), reason=f"{describe_value(item)} is not a path item"))
@@ -54,7 +54,7 @@ def openapi_tools(given: Given) -> Iterator[ImportedTool]:
 def _kind(document: dict[str, Json], given: Given) -> type[Operation] | None:
     """Return what the operations of a document are read as; `None` if its version is not known."""
     version, older = document.get("openapi"), document.get("swagger")
-    if version.__class__ is str and version.startswith("3."):
+    if isinstance(version, str | float) and str(version).startswith("3."):  # without quotes `3.1` is a number
         return Operation
     if version is None and str(older) == "2.0":  # YAML takes it for a number
         return SwaggerOperation
@@ -157,6 +157,8 @@ _OF_HTTP = frozenset({"accept", "content-type", "authorization"})
 """Header parameters that OpenAPI tells to ignore: they are described elsewhere."""
 _WRITTEN = ("style", "explode", "allowReserved", "allowEmptyValue")
 """Members of a parameter about how its value is written; a vibe has them after `x-`."""
+_WORDS = frozenset({"title", "description", "example", "examples"})
+"""Keywords of which the outermost counts."""
 _PLAIN = frozenset(
     {"type", "properties", "required", "title", "description", "additionalProperties", "example", "examples", "$ref", WRITE}
 )
@@ -178,6 +180,8 @@ class Operation:
         self.required: list[str] = []
         self.texts: list[Json] = []
         """What a body says about itself that is spread."""
+        self.is_closed = False
+        """Whether a body that is spread allows no other properties."""
         call = call_of(given, (item, path), (self.operation, self.at))
         self.extras: dict[str, Json] = {"x-operation": self.label, **call}
 
@@ -188,6 +192,8 @@ class Operation:
         self.body()
         schema = as_object(self.components.spelt_out({"type": "object", "properties": self.properties}, self.at))
         schema["properties"] = self.components.directed(as_object(schema["properties"]))
+        if self.is_closed:
+            schema["additionalProperties"] = False
         if self.required:
             schema["required"] = [*dict.fromkeys(self.required)]
         if self.components.definitions:
@@ -321,11 +327,12 @@ class Operation:
 
         `said` are keywords for it, from beside the schema.
         """
-        spread, spread_at = self.components.follow(raw, place)
+        spread, spread_at = self._joined(raw, place)
         if spread.__class__ is dict and spread.get(READ) is True:
             self.given.left_out((*spread_at, READ), READ, "what is sent is not only read")
-            raw = spread = {keyword: value for keyword, value in spread.items() if keyword != READ}
-            place = spread_at
+            spread = {keyword: value for keyword, value in spread.items() if keyword != READ}
+            if "$ref" not in spread:
+                raw, place = spread, spread_at
         if not is_usual(kind):
             said = {**said, "x-content-type": kind}
         if self._spreads(spread, required=required):
@@ -334,6 +341,17 @@ class Operation:
         schema = self.components.schema({} if raw is None else raw, place)
         own = schema if schema.__class__ is dict else {}
         self.add("body", {**{word: value for word, value in said.items() if word not in own}, **own}, "body", required=required)
+
+    def _joined(self, raw: Json, place: Location) -> tuple[Json, Location]:
+        """Return the schema that a body refers to, with what stands beside the references if properties can say it."""
+        chain = self.components.chain(raw, place) or [(None, place)]
+        target, at = chain[-1]
+        for holder, holder_at in reversed(chain[:-1] if self.components.reads_siblings else []):
+            if own := {word: value for word, value in mapping(holder).items() if word != "$ref"}:
+                target = _both(own, target) if file_of(holder_at) == file_of(at) else None
+                if target is None:
+                    return raw, place
+        return target, at
 
     def _spreads(self, schema: Json, *, required: bool) -> bool:
         """Return whether the properties of a body can stand by themselves, and nothing else is said by it."""
@@ -351,6 +369,7 @@ class Operation:
         self.extras |= {word: value for word, value in said.items() if is_extension(word)}
         required = schema.get("required") if schema.get("required").__class__ is list else []
         normal = as_object(self.components.schema({**schema, "required": required}, path))
+        self.is_closed = normal.get("additionalProperties") is False
         listed = normal.get("examples")
         own_samples = listed if isinstance(listed, list) else self.samples(normal, path)
         samples = [sample for sample in (*listing(said.get("examples")), *own_samples) if isinstance(sample, dict)]
@@ -386,6 +405,29 @@ class Operation:
         kind = best_media_type(content)
         schema = mapping(content[kind]).get("schema")
         return schema, (*path, "content", kind, "schema")
+
+
+def _both(own: JsonObject, other: Json) -> Json:
+    """Return the schema that says what two say, if keywords of a body that is spread are enough for it; else `None`."""
+    if not isinstance(other, dict) or not {*own, *other} <= _PLAIN:
+        return None
+    pair = (other, own)
+    if any(one.get("additionalProperties", True) is not True and "properties" in two for one, two in (pair, pair[::-1])):
+        return None
+    result: JsonObject = {**other, **own}
+    for word in own.keys() & other.keys() - _WORDS:
+        first, second = other[word], own[word]
+        if isinstance(first, list) and isinstance(second, list):
+            result[word] = [*first, *second]
+        elif (
+            isinstance(first, dict)
+            and isinstance(second, dict)
+            and all(first[name] == second[name] for name in first.keys() & second)
+        ):
+            result[word] = {**first, **second}
+        elif first != second:
+            return None
+    return result
 
 
 _FORM = "application/x-www-form-urlencoded"

@@ -14,6 +14,7 @@ from instrc.schema.drafts import LATEST, OPENAPI_3_0, Draft
 from instrc.schema.flattening.definitions import ascii_name
 from instrc.schema.normalize import Rules
 from instrc.schema.upgrade import expand_discriminators
+from instrc.schema.vocabulary import is_extension
 from instrc.schema.walk import conjuncts, is_schema, map_schemas
 from instrc.text.jsonvalue import Json, JsonObject, Location, at, listing, mapping, pointer, tokens
 from instrc.text.names import free_name
@@ -28,6 +29,8 @@ CHILDREN: Final = 40
 
 
 READ, WRITE = "readOnly", "writeOnly"
+_BESIDE: Final = frozenset({"$ref", "summary", "description"})
+"""Members of a reference to what is not a schema."""
 
 
 class Marks:
@@ -103,18 +106,40 @@ class Components:
         """Of each definition that is a parent: its discriminator, and the definitions of its children."""
         self._rules = Rules(dialect=dialect_of(given.value), refer=self._refer, shorthand=False)
 
-    def follow(self, value: Json, path: Location) -> tuple[Json, Location]:
-        """Return what an object stands for that may be a reference, and its place; `None` if it leads nowhere."""
-        for _ in range(COMPONENT_HOPS):
-            reference = value.get("$ref") if value.__class__ is dict else None
-            if reference.__class__ is not str:
-                return value, path
-            target, target_at = self._find(reference, path)
+    def follow(self, value: Json, path: Location, *, is_item: bool = False) -> tuple[Json, Location]:
+        """Return what an object stands for that may be a reference, and its place; `None` if it leads nowhere.
+
+        Beside a reference words count since OpenAPI 3.1, and in a path item all members; others are noted.
+        """
+        chain = self.chain(value, path)
+        if not chain:
+            return None, path
+        result, place = chain[-1]
+        for holder, holder_at in reversed(chain[:-1] if is_item or self.reads_siblings else []):
+            for word, item in mapping(holder).items():
+                if isinstance(result, dict) and (word in _BESIDE or (is_item and file_of(holder_at) == file_of(place))):
+                    result = result if word == "$ref" else {**result, word: item}
+                elif not is_extension(word):
+                    self.given.left_out((*holder_at, word), word, "it does not count beside this `$ref`")
+        return result, place
+
+    def chain(self, value: Json, path: Location) -> list[tuple[Json, Location]]:
+        """Return an object and, if it is a reference, what it leads to in turn, with their places; `[]` if it leads nowhere."""
+        result = [(value, path)]
+        while isinstance(reference := mapping(result[-1][0]).get("$ref"), str):
+            if len(result) > COMPONENT_HOPS:
+                self.given.left_out(result[-1][1], "$ref", "it leads in a circle")
+                return []
+            target, target_at = self._find(reference, result[-1][1])
             if target is None:
-                return None, path
-            value, path = target, target_at
-        self.given.left_out(path, "$ref", "it leads in a circle")
-        return None, path
+                return []
+            result.append((target, target_at))
+        return result
+
+    @property
+    def reads_siblings(self) -> bool:
+        """Whether what stands beside a `$ref` counts, which it does since OpenAPI 3.1."""
+        return self._rules.dialect is LATEST
 
     def schema(self, raw: Json, path: Location) -> Json:
         """Return a normalized schema; what it refers to becomes a definition."""
@@ -230,7 +255,7 @@ class Components:
         `None` if there is none, which is noted.
         """
         name, _, fragment = reference.partition("#")
-        here = str(path[0]) if path and path[0].__class__ is File else ""
+        here = file_of(path)
         file = _beside(here, unquote(name)) if name else here
         try:
             if file is None or (file and self.given.neighbours is None):
@@ -248,6 +273,11 @@ class Components:
             self.given.left_out(path, reference, "it leads nowhere")
             return None, ()
         return target, (*((File(file),) if file else ()), *tokens(pointer))
+
+
+def file_of(path: Location) -> str:
+    """Return the name of the file that a path leads into; `""` for the source itself."""
+    return str(path[0]) if path and path[0].__class__ is File else ""
 
 
 def _extended(schema: Json, name: str, base: str) -> Json:

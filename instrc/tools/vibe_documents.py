@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
+from instrc.problems.errors import CompileError
 from instrc.problems.importing import NamelessTool, PropertyWithMeaning, RepeatedTool, ResultsLeftOut
+from instrc.problems.report import Report
+from instrc.problems.schemas import Contradiction
 from instrc.problems.suggest import comparison_key
+from instrc.schema.flattening.flatten import flatten
 from instrc.schema.walk import map_schemas, walk
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, as_texts
+from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, as_texts, mapping
 from instrc.text.source import Span
 from instrc.tools.sources import FileNames, Given, ImportedTool, embedded, kebab
 
@@ -152,6 +156,54 @@ def with_property(vibe: ImportedVibe, word: str) -> ImportedVibe:
         return {**node, "properties": {**properties, word: {}}}
 
     return replace(vibe, document=as_object(map_schemas(vibe.document, change)))
+
+
+CONTRADICTIONS_TRIED: Final = 500
+"""Optional properties of a tool that are looked at for contradictions."""
+
+
+def without_contradictions(vibe: ImportedVibe) -> tuple[ImportedVibe, list[str]]:
+    """Return a vibe without its optional properties that nothing satisfies, and the names of these."""
+    nodes = [node for _, node in walk(vibe.document) if isinstance(node, dict)]
+    foreign = {
+        name for node in nodes for name in as_texts(node.get("required", [])) if name not in mapping(node.get("properties"))
+    }
+    removed: list[str] = []
+    tried = 0
+
+    def optional(node: Json) -> list[str]:
+        required = {*foreign, *as_texts(mapping(node).get("required", []))}
+        return [name for name in mapping(mapping(node).get("properties")) if name not in required]
+
+    def without(node: Json, names: list[str]) -> Json:
+        kept = {name: item for name, item in mapping(mapping(node).get("properties")).items() if name not in names}
+        return {**node, "properties": kept} if isinstance(node, dict) and names else node
+
+    def required_only(schema: Json) -> Json:
+        return map_schemas(schema, lambda node: without(node, optional(node)))
+
+    definitions = {name: required_only(item) for name, item in mapping(vibe.document.get("$defs")).items()}
+
+    def change(node: Json) -> Json:
+        nonlocal tried
+        names = optional(node)[: max(CONTRADICTIONS_TRIED - tried, 0)]
+        tried += len(names)
+        names = [
+            name for name in names if _contradicts_itself(required_only(mapping(mapping(node)["properties"])[name]), definitions)
+        ]
+        removed.extend(names)
+        return without(node, names)
+
+    return replace(vibe, document=as_object(map_schemas(vibe.document, change))), removed
+
+
+def _contradicts_itself(schema: Json, definitions: JsonObject) -> bool:
+    report = Report()
+    try:
+        flatten({**mapping(schema), "$defs": definitions}, report=report)
+    except CompileError:  # it refers to another part of the vibe
+        return False
+    return any(isinstance(problem, Contradiction) for problem in report.problems)
 
 
 def with_meaning(schema: Json) -> Iterator[Location]:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 from every_case import every_case
+from jsonschema import Draft202012Validator
 
 from instrc import Source, import_tools
 from instrc.text.jsonvalue import Json
@@ -547,3 +548,100 @@ class TestDirections:
     def test_a_body_that_is_only_written_is_as_any_other(self) -> None:
         made = tool(document(body({"type": "object", "writeOnly": True, "properties": {"name": {}}})))
         assert made["properties"] == {"name": {"x-in": "body"}}
+
+
+BODY = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}}
+BESIDE: list[dict[str, Json]] = [
+    {},
+    {"required": ["a"]},
+    {"description": "outer", "required": ["b"]},
+    {"properties": {"c": {"type": "boolean"}}, "required": ["c"]},
+    {"properties": {"a": {"minLength": 2}}},
+    {"allOf": [{"required": ["a"]}]},
+    {"additionalProperties": False},
+    {"minProperties": 1},
+    {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]},
+]
+SENT: list[Json] = [
+    {},
+    {"a": "x"},
+    {"b": 1},
+    {"a": "xy", "b": 1},
+    {"a": "x", "c": True},
+    {"c": True},
+    {"a": "xy", "d": 0},
+    {"a": 1},
+    [],
+]
+
+
+def bodies_taken(schema: Json, schemas: Json) -> list[bool]:
+    """Return which of `SENT` the tool of a body takes."""
+    body = {"required": True, "content": {"application/json": {"schema": schema}}}
+    paths: Json = {"/a": {"post": {"operationId": "f", "requestBody": body}}}
+    (vibe,) = import_tools("openapi", {"openapi": "3.1.0", "paths": paths, "components": {"schemas": schemas}}).vibes
+    validator = Draft202012Validator(vibe.document)
+    is_spread = "body" not in vibe.document["properties"]
+    return [validator.is_valid(value if is_spread else {"body": value}) for value in SENT]
+
+
+@every_case("outer", BESIDE, ids=json.dumps)
+def test_a_body_behind_references_takes_what_it_takes_written_out(outer: dict[str, Json]) -> None:
+    for inner in BESIDE:
+        for closed in ({}, {"additionalProperties": False}):
+            base = {**BODY, **closed}
+            written_out: Json = {"allOf": [base, inner, outer]}
+            schemas: Json = {"Base": base, "Middle": {"$ref": "#/components/schemas/Base", **inner}}
+            expected = [Draft202012Validator(written_out).is_valid(value) for value in SENT]
+            if not any(expected):
+                continue  # a tool that nobody could call is left out
+            assert bodies_taken({"$ref": "#/components/schemas/Middle", **outer}, schemas) == expected, (inner, closed)
+            assert bodies_taken(written_out, schemas) == expected, (inner, closed)
+
+
+def test_beside_a_reference_words_count_and_the_rest_is_told() -> None:
+    item = {"get": {"operationId": "g"}, "summary": "inner"}
+    operation = {
+        "operationId": "f",
+        "parameters": [{"$ref": "#/components/parameters/q", "description": "outer", "required": True}],
+    }
+    shared = {"parameters": {"q": {"name": "q", "in": "query", "schema": {}, "description": "inner"}}, "pathItems": {"p": item}}
+    paths = {"/a": {"$ref": "#/components/pathItems/p", "post": operation}}
+    imported = import_tools("openapi", {"openapi": "3.1.0", "paths": paths, "components": shared})
+    tools = {vibe.name: vibe.document for vibe in imported.vibes}
+    assert tools["g"]["description"] == "inner"
+    assert tools["f"]["properties"] == {"q": {"description": "outer", "x-in": "query"}}
+    assert ["required" in problem.message for problem in imported.problems] == [True]
+
+
+@every_case("version", ["3.0", "3.1"])
+def test_a_version_without_quotes_is_read(version: str) -> None:
+    query = "parameters: [{name: q, in: query, schema: {$ref: '#/x', minLength: 2}}]"
+    rest = f"x: {{type: string}}\npaths: {{/a: {{get: {{operationId: f, {query}}}}}}}\n"
+    (one,) = import_tools("openapi", Source("api.yaml", f"openapi: {version}\n{rest}")).vibes
+    (other,) = import_tools("openapi", Source("api.yaml", f"openapi: '{version}'\n{rest}")).vibes
+    assert one.document == other.document
+    assert ("minLength" in json.dumps(one.document)) == (version == "3.1")
+
+
+NEVER: dict[str, Json] = {"allOf": [{"type": "string"}, {"type": "integer"}]}
+
+
+@every_case(
+    "wrong", [NEVER, {"$ref": "#/components/schemas/X"}, {"$ref": "#/components/schemas/Y", "minLength": 7}], ids=json.dumps
+)
+def test_a_contradictory_optional_property_is_left_out(wrong: Json) -> None:
+    schemas: Json = {"X": NEVER, "Y": {"type": "string", "maxLength": 2}}
+
+    def imported(**required: Json) -> Any:
+        inner: Json = {"type": "object", "properties": {"deep": wrong, "y": {"$ref": "#/components/schemas/Y"}}}
+        schema: Json = {"type": "object", "properties": {"bad": wrong, "good": inner}, **required}
+        body: Json = {"required": True, "content": {"application/json": {"schema": schema}}}
+        paths: Json = {"/a": {"post": {"operationId": "f", "requestBody": body}}}
+        return import_tools("openapi", {"openapi": "3.1.0", "paths": paths, "components": {"schemas": schemas}})
+
+    document = imported().vibes[0].document
+    assert [*document["properties"]] == ["good"]
+    assert [*document["properties"]["good"]["properties"]] == ["y"]
+    assert [(problem.name, problem.what) for problem in imported().problems] == [("left-out", "deep"), ("left-out", "bad")]
+    assert imported(required=["bad"]).vibes == ()
