@@ -105,6 +105,6 @@ class MissingExtra(Problem):
 
 class SandboxNotStarted(Problem):
     name = "sandbox-not-started"
-    message = "the process for the code of agents cannot start: {reason}"
+    message = "the workers for the code of agents cannot start: {reason}"
 
     reason: str

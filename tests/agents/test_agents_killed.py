@@ -28,5 +28,5 @@ SLOW = (pytest.mark.slow, pytest.mark.timeout(3600))
 )
 def test_an_agent_survives_kills_between_any_two_effects(agent: str, kills: int, tmp_path: Path) -> None:
     if agent == "code-agent":
-        pytest.importorskip("smolagents")
+        pytest.importorskip("pydantic_monty")
     held([PROGRAM, agent], tmp_path, kills)

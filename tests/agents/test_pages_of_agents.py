@@ -47,7 +47,7 @@ def test_an_agent_whose_run_has_failed_says_so_without_a_traceback(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if name == "code-agent":
-        pytest.importorskip("smolagents")
+        pytest.importorskip("pydantic_monty")
     monkeypatch.setitem(sys.modules, "anthropic", None)
     monkeypatch.setattr(sys, "argv", ["agent.py", "--model", "anthropic:claude-sonnet-4-5", "How far is it?"])
     with pytest.raises(SystemExit) as ended:

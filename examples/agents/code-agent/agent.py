@@ -17,7 +17,7 @@ from typing import Any
 
 import instrc
 from instrc.runtime.activities import current_call
-from instrc.runtime.sandbox.child_process import Recorded, Round, RoundLimits, ToolCall, ToolResult
+from instrc.runtime.sandbox.rounds import Recorded, Round, RoundLimits, ToolCall, ToolResult
 from instrc.runtime.sandbox.sandbox import CodeRuns
 
 HERE = Path(__file__).parent

@@ -1,0 +1,238 @@
+"""Code in a worker of pydantic-monty: what it asks for is answered or refused here, and its calls of tools are checked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from importlib.util import find_spec
+from time import monotonic
+from typing import TYPE_CHECKING, get_args
+from uuid import NAMESPACE_URL, uuid5
+
+from instrc.problems.errors import SettingsError
+from instrc.problems.settings import MissingExtra, SandboxNotStarted
+from instrc.runtime.sandbox.modules import HOST_FUNCTIONS, MODULES, missing_module
+from instrc.runtime.sandbox.parameters import ToolParameters
+from instrc.runtime.sandbox.rounds import Observation, ObservationKind, RoundLimits, RoundStep, ToolCall, ToolResult
+from instrc.runtime.sandbox.values import Printed, plain, whole
+from instrc.text.jsonvalue import Json
+
+if TYPE_CHECKING:
+    from pydantic_monty import FunctionSnapshot, Monty, MontyError, MontySession, SyncSnapshot
+
+_SUSPENSIONS = 10_000_000
+"""Requests of a session, which may run all rounds again: the time of a round is what limits them."""
+_VALUE_CHARACTERS = 20_000
+"""Characters of a last value that a model is shown, as smolagents shows."""
+_WORKERS = 8
+_PATIENCE = 120.0
+"""Seconds in which one of the workers should become free."""
+_ANSWER: dict[str, Json] = {"properties": {"answer": {}}, "required": ["answer"]}
+
+
+def require_monty() -> None:
+    """Raise a `SettingsError` if pydantic-monty is not installed."""
+    if find_spec("pydantic_monty") is None:
+        raise SettingsError([MissingExtra(feature="code of agents", extra="sandbox", package="pydantic-monty")])
+
+
+class Execution:
+    """The code of one agent in one worker, up to the call of a tool that it waits for."""
+
+    def __init__(self, session: MontySession, tools: Mapping[str, ToolParameters | None], limits: RoundLimits) -> None:
+        self._session = session
+        self._tools = {**tools, "final_answer": ToolParameters("final_answer", _ANSWER)}
+        self._limits = limits
+        self._printed = Printed(limits.output)
+        self._snapshot: SyncSnapshot | None = None
+        self._answer: Observation | None = None
+        self.is_usable = True
+        """Whether the variables are those that the code has made: a limit leaves none that can be relied on."""
+
+    def start(self, code: str) -> RoundStep:
+        """Run one round of code up to its first call of a tool, or to its end."""
+        self._printed, self._answer = Printed(self._limits.output), None
+        tools = {name: _named(name) for name in self._tools}  # bound anew, whatever the round before has bound there
+        return self._advance(lambda: self._session.feed_start(whole(code), inputs=tools, print_callback=self._printed))
+
+    def resume(self, result: ToolResult) -> RoundStep:
+        """Give the code the result of the call that it waits for."""
+        return self._advance(lambda: self._resumed(result))
+
+    def dump(self) -> tuple[bytes, str]:
+        """Return the state of the worker, and what this round has printed."""
+        return self._session.dump(), str(self._printed)
+
+    def load(self, state: bytes, printed: str, *, is_waiting: bool) -> None:
+        """Go on from a state that this process has kept."""
+        self._printed = Printed(self._limits.output, printed)
+        if is_waiting:
+            self._snapshot = self._session.load_snapshot(state, print_callback=self._printed)
+        else:
+            self._session.load_session(state)
+
+    def _resumed(self, result: ToolResult) -> SyncSnapshot:
+        if result.error is None:
+            return _answer(self._snapshot, {"return_value": result.value})
+        kind, _, message = result.error.partition(": ")
+        if kind not in _raisable():
+            kind, message = "RuntimeError", result.error
+        return _answer(self._snapshot, {"exc_type": kind, "message": whole(message)})
+
+    def _advance(self, proceed: Callable[[], SyncSnapshot]) -> RoundStep:
+        from pydantic_monty import FunctionSnapshot, MontyComplete, MontyError
+
+        until = monotonic() + 2 * self._limits.seconds
+        try:
+            snapshot = proceed()
+            while not isinstance(snapshot, MontyComplete):
+                if monotonic() > until:  # what it asks for takes our time, which its own clock does not count
+                    failed = self._failed("time", self._late())
+                    return self._answer or failed
+                if isinstance(snapshot, FunctionSnapshot):
+                    answer = self._served(snapshot)
+                    if isinstance(answer, ToolCall):
+                        self._snapshot = snapshot
+                        return answer
+                    snapshot = answer
+                else:
+                    snapshot = snapshot.resume()  # type: ignore[call-arg]  # a name that nothing is bound to
+            return self._answer or self._completed(snapshot.output)
+        except MontyError as error:
+            failed = self._fault(error)
+            return self._answer or failed
+        except (RuntimeError, ValueError) as error:  # a worker out of step, a value that is too large
+            return self._failed("ended", str(error))
+
+    def _served(self, snapshot: FunctionSnapshot) -> SyncSnapshot | ToolCall:
+        """Answer a request of the code, or return the call of a tool once its arguments are checked."""
+        name = str(snapshot.function_name)
+        if snapshot.is_os_function:
+            if name != "import":
+                return snapshot.resume_not_handled()
+            module = str(snapshot.args[0])
+            if module in MODULES:
+                return snapshot.resume_auto()
+            return _answer(snapshot, {"exc_type": "ModuleNotFoundError", "message": missing_module(module)})
+        if self._answer is not None:
+            return _answer(snapshot, {"exc_type": "SystemExit"})  # nothing is done after an answer
+        try:
+            if name in HOST_FUNCTIONS:
+                return _answer(snapshot, {"return_value": HOST_FUNCTIONS[name](*snapshot.args, **snapshot.kwargs)})
+            if name not in self._tools:
+                return _answer(snapshot, {"exc_type": "NameError", "message": f"name '{name}' is not defined"})
+            call = self._checked(name, snapshot)
+        except (TypeError, ValueError, ArithmeticError) as error:
+            kind = type(error).__name__
+            return _answer(snapshot, {"exc_type": kind if kind in _raisable() else "ValueError", "message": whole(str(error))})
+        if name != "final_answer":
+            return call
+        answer = call.named["answer"]
+        text = self._text(snapshot.args[0] if snapshot.args else snapshot.kwargs["answer"])
+        self._answer = Observation(logs=str(self._printed), value=answer, text=text, final=True)
+        return _answer(snapshot, {"exc_type": "SystemExit"})
+
+    def _checked(self, name: str, snapshot: FunctionSnapshot) -> ToolCall:
+        given = [plain(item) for item in snapshot.args]
+        by_name = {whole(str(key)): plain(item) for key, item in snapshot.kwargs.items()}
+        if (parameters := self._tools[name]) is None:
+            return ToolCall(name, tuple(given), by_name)
+        return ToolCall(name, (), parameters.named(given, by_name))
+
+    def _completed(self, output: object) -> Observation:
+        for name in self._tools:
+            if self._session.feed_run(name) != name:
+                message = f"`{name}` is a tool: no other value can have its name, and from the next round on it is the tool again"
+                return self._failed("error", message)
+        try:
+            value = plain(output)
+        except ValueError as error:
+            return self._failed("error", str(error))
+        return Observation(logs=str(self._printed), value=value, text=self._text(output))
+
+    def _text(self, value: object) -> str:
+        return str(Printed(min(_VALUE_CHARACTERS, self._limits.output), str(value)))
+
+    def _fault(self, error: MontyError) -> Observation:
+        from pydantic_monty import MontyCrashedError, MontyRuntimeError
+
+        said, raised = str(error), error.exception()
+        if isinstance(error, MontyCrashedError) and not error.timed_out:
+            return self._failed("ended", "the worker that runs the code has ended")
+        if isinstance(error, MontyCrashedError) or (isinstance(raised, TimeoutError) and "time limit exceeded" in said):
+            return self._failed("time", self._late())
+        if isinstance(raised, MemoryError):
+            return self._failed("memory", f"MemoryError: the code needs more than {self._limits.memory:,} bytes of memory")
+        if not isinstance(error, MontyRuntimeError):
+            return self._failed("error", f"{type(raised).__name__}: {said}")
+        frames = error.traceback()
+        place = f" (line {frames[0].line}: {(frames[0].source_line or '').strip()[:200]})" if frames else ""
+        return self._failed("error", f"{said[: self._limits.output]}{place}")
+
+    def _late(self) -> str:
+        return f"the code ran longer than {self._limits.seconds:g} seconds"
+
+    def _failed(self, kind: ObservationKind, message: str) -> Observation:
+        self.is_usable = kind == "error"
+        return Observation(logs=str(self._printed), kind=kind, message=whole(message[: self._limits.output + 300]))
+
+
+@contextmanager
+def worker_session(limits: RoundLimits) -> Iterator[MontySession]:
+    """Lease a worker that has run nothing, and end it afterwards; a `SettingsError` says why there is none."""
+    from pydantic_monty import ExternalModule
+
+    modules = {name: ExternalModule(members, id=uuid5(NAMESPACE_URL, name)) for name, members in MODULES.items()}
+    try:
+        session = _pool(os.getpid()).checkout(
+            limits={
+                "max_feed_duration_secs": limits.seconds,
+                "max_memory": limits.memory,
+                "max_recursion_depth": limits.recursion,
+                "max_suspensions": _SUSPENSIONS,
+            },
+            os_policy={"random_start": {"seed": 0}, "sleep": "zero"},  # code that is run again does the same again
+            external_modules=modules,
+            assert_message_annotations=False,  # the words of the code, as in Python
+        )
+        opened = session.__enter__()
+    except (OSError, RuntimeError) as error:  # `TimeoutError` is one
+        raise SettingsError([SandboxNotStarted(reason=str(error))]) from None
+    try:
+        yield opened
+    finally:
+        session.__exit__(None, None, None)
+
+
+@cache
+def _pool(_process: int) -> Monty:
+    """Return the workers of this process; each serves one session, so no agent meets what another one has left."""
+    from pydantic_monty import Monty
+
+    workers = max(_WORKERS, os.cpu_count() or 1)
+    return Monty(max_processes=workers, checkout_timeout=_PATIENCE, max_checkouts_per_worker=1).__enter__()
+
+
+@cache
+def _raisable() -> frozenset[str]:
+    from pydantic_monty import ExcType
+
+    return frozenset(get_args(ExcType))
+
+
+@cache
+def _named(name: str) -> Callable[[], None]:
+    """Return what stands for a tool: the worker is given its name, and nothing else of it."""
+
+    def tool() -> None:
+        """Stand for the tool."""
+
+    tool.__name__ = name
+    return tool
+
+
+def _answer(snapshot: object, result: dict[str, object]) -> SyncSnapshot:
+    answered: SyncSnapshot = snapshot.resume(result)  # type: ignore[attr-defined]
+    return answered

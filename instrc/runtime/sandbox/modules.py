@@ -1,0 +1,52 @@
+"""Modules that code of agents imports and the interpreter lacks: `string`, and `statistics` under a bound."""
+
+from __future__ import annotations
+
+import statistics
+import string
+from collections.abc import Callable
+from typing import Final
+
+SERIES_NUMBERS: Final = 100_000
+"""Maximum numbers of a series that a function of `statistics` takes."""
+_NUMBER_BITS: Final = 64
+"""Maximum bits of a whole number in it: sums of long ones take long."""
+_SERIES = (
+    *("fmean", "geometric_mean", "harmonic_mean", "mean", "median", "median_high", "median_low", "mode", "multimode"),
+    *("pstdev", "pvariance", "quantiles", "stdev", "variance", "correlation", "covariance"),
+)
+_INSTEAD = {
+    "queue": "use `collections.deque`",
+    "stat": "there are no files",
+    "threading": "nothing runs at the same time",
+    **dict.fromkeys(("socket", "requests", "urllib", "http"), "there is no network: call a tool"),
+    **dict.fromkeys(("numpy", "pandas"), "use lists, `math` and `statistics`"),
+}
+
+
+def missing_module(name: str) -> str:
+    """Return what the code is shown when it imports a module that is not there."""
+    instead = _INSTEAD.get(name.partition(".")[0], "use what Python has built in, `math`, `statistics`, `collections`, or a tool")
+    return f"No module named '{name[:100]}' in this sandbox: {instead}"
+
+
+def _bounded(function: Callable[..., object]) -> Callable[..., object]:
+    def call(*given: object) -> object:
+        if not all(isinstance(series, list | tuple | set | frozenset) and len(series) <= SERIES_NUMBERS for series in given):
+            message = f"{function.__name__}() takes lists of at most {SERIES_NUMBERS:,} numbers here"
+            raise TypeError(message)
+        for number in (number for series in given if isinstance(series, list | tuple | set | frozenset) for number in series):
+            if not isinstance(number, float) and not (isinstance(number, int) and number.bit_length() <= _NUMBER_BITS):
+                message = f"{function.__name__}() takes numbers of at most {_NUMBER_BITS} bits here"
+                raise TypeError(message)
+        return function(*given)
+
+    return call
+
+
+MODULES: Final[dict[str, dict[str, object]]] = {
+    "statistics": {name: getattr(statistics, name) for name in _SERIES},
+    "string": {name: value for name, value in vars(string).items() if isinstance(value, str) and name[0] != "_"},
+}
+"""The members of each module."""
+HOST_FUNCTIONS: Final = {f"statistics.{name}": _bounded(getattr(statistics, name)) for name in _SERIES}

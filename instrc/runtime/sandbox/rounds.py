@@ -1,0 +1,95 @@
+"""What the code of an agent may use, the tools that it calls, and what a round of it gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
+
+from instrc.text.jsonvalue import Json
+
+ObservationKind: TypeAlias = Literal["error", "operations", "time", "memory", "ended", "lost"]
+"""What ended a round: an error of the code, a limit, the end of the worker, or earlier code that cannot be run again."""
+_REPEATABLE = frozenset({None, "error", "operations"})  # `operations` is in old records: it left its variables
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundLimits:
+    """What the code of one round may use."""
+
+    seconds: float = 30.0
+    """Seconds in which the code itself computes; waiting for a tool is not counted."""
+    memory: int = 256 * 1024 * 1024
+    """Bytes of its variables."""
+    recursion: int = 1000
+    """Calls of functions inside each other."""
+    output: int = 50_000
+    """Characters of what it prints and of an error that are kept."""
+
+
+class ToolCall(NamedTuple):
+    """A tool that the code calls, and waits for."""
+
+    name: str
+    arguments: tuple[Json, ...]
+    named: dict[str, Json]
+
+    def __str__(self) -> str:
+        """Return the call as Python writes it."""
+        given = [*map(repr, self.arguments), *(f"{name}={value!r}" for name, value in self.named.items())]
+        return f"{self.name}({', '.join(given)})"
+
+
+class ToolResult(NamedTuple):
+    """What a tool gave: a value, or why it failed."""
+
+    value: Json = None
+    error: str | None = None
+
+
+class Recorded(NamedTuple):
+    """A call of a tool with what it gave."""
+
+    call: ToolCall
+    result: ToolResult
+
+
+class Round(NamedTuple):
+    """Code that has run, with the calls that it made."""
+
+    code: str
+    calls: tuple[Recorded, ...] = ()
+    kind: ObservationKind | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """What the model is shown of its code."""
+
+    logs: str
+    """What it printed."""
+    value: Json = None
+    """Its last value, as JSON as far as it is that."""
+    text: str = "None"
+    """Its last value, as Python writes it."""
+    final: bool = False
+    """Whether `final_answer` was called; the value is the answer."""
+    kind: ObservationKind | None = None
+    """What ended it; `None` if nothing did."""
+    message: str | None = None
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the observation as plain JSON."""
+        return {name: getattr(self, name) for name in ("logs", "value", "text", "final", "kind", "message")}
+
+
+RoundStep: TypeAlias = ToolCall | Observation
+
+
+def repeatable(rounds: tuple[Round, ...]) -> tuple[Round, ...]:
+    """Return the rounds that make what the code knows now.
+
+    A round that a limit or the end of its worker has ended left nothing: how far it came nobody can tell.
+    What was before a round that was `lost` is lost.
+    """
+    last = max((number for number, item in enumerate(rounds) if item.kind == "lost"), default=-1)
+    return tuple(item for item in rounds[last + 1 :] if item.kind in _REPEATABLE)

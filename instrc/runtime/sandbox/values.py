@@ -1,0 +1,87 @@
+"""Values of the code of an agent as JSON, under a bound: shared parts are small in the worker and large when written."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from typing import Final
+
+from instrc.runtime.boundary import LEVELS
+from instrc.text.jsonvalue import Json
+from instrc.text.limits import INTEGER_DIGITS
+
+SANDBOX_VALUES: Final = 200_000
+"""Maximum values in a value that crosses the boundary."""
+SANDBOX_CHARACTERS: Final = 16 * 1024 * 1024
+"""Maximum characters of all its texts."""
+
+
+def plain(value: object) -> Json:
+    """Return a value as JSON, as far as it is that, else as Python writes it; a `ValueError` if it is too large."""
+    return _Plain().read(value, LEVELS)
+
+
+def whole(text: str) -> str:
+    """Return a text without halves of surrogate pairs, which no JSON can hold."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+class Printed:
+    """A text that is printed bit by bit: of a long one the beginning and the end are kept."""
+
+    def __init__(self, most: int, text: str = "") -> None:
+        self._most = most
+        self._head = self._tail = ""
+        self._omitted = 0
+        self("", text)
+
+    def __call__(self, _stream: str, text: str) -> None:
+        """Append a text."""
+        room = max(self._most // 2 - len(self._head), 0)
+        self._head, rest = self._head + text[:room], self._tail + text[room:]
+        omitted = max(len(rest) - (self._most - self._most // 2), 0)
+        self._omitted, self._tail = self._omitted + omitted, rest[omitted:]
+
+    def __str__(self) -> str:
+        """Return what is kept."""
+        note = f"\n[{self._omitted:,} characters are omitted]\n" if self._omitted else ""
+        return whole(f"{self._head}{note}{self._tail}")
+
+
+class _Plain:
+    def __init__(self) -> None:
+        self._values = SANDBOX_VALUES
+        self._characters = SANDBOX_CHARACTERS
+
+    def read(self, value: object, levels: int) -> Json:
+        self._values -= 1
+        if self._values < 0 or levels < 0:
+            message = f"a value of the code has over {SANDBOX_VALUES:,} parts, or over {LEVELS} levels"
+            raise ValueError(message)
+        if value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, int):
+            return self._integer(value)
+        if isinstance(value, float) and math.isfinite(value):
+            return value
+        if isinstance(value, list | tuple | set | frozenset | deque):
+            return [self.read(item, levels - 1) for item in value]
+        if not isinstance(value, dict):
+            attributes = getattr(value, "attributes", None)  # of an instance of a class of the code
+            if not isinstance(attributes, dict):
+                return self._text(str(value))
+            value = attributes
+        return {self._text(str(self.read(key, levels - 1))): self.read(item, levels - 1) for key, item in value.items()}
+
+    def _integer(self, value: int) -> int:
+        if value.bit_length() > INTEGER_DIGITS * 3.32:  # bits of a digit
+            message = f"an integer of the code has over {INTEGER_DIGITS:,} digits"
+            raise ValueError(message)
+        return value
+
+    def _text(self, text: str) -> str:
+        self._characters -= len(text)
+        if self._characters < 0:
+            message = f"a value of the code has over {SANDBOX_CHARACTERS:,} characters"
+            raise ValueError(message)
+        return whole(text)
