@@ -1,7 +1,8 @@
 """Generate typed Python classes for schemas by `datamodel-code-generator`.
 
 The classes have names, order, types, choices and bounds, but no patterns, no formats other than dates, and nothing that no
-type of Python can say: `lift` validates a value by its schema before it becomes an instance.
+type of Python can say; further properties are kept as they are where the schema allows them.
+`lift` validates a value by its schema before it becomes an instance.
 There is one class for each document and each step in it; equal steps, and equal definitions of one name, share a class.
 A step whose result differs, since thoughts are stripped, has a second class that ends in `Result`.
 """
@@ -23,7 +24,7 @@ from instrc.schema.kinds import is_number
 from instrc.schema.vocabulary import COUNTS
 from instrc.schema.walk import map_schemas, redirected, walk
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object
+from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, mapping
 from instrc.text.names import free_name, pascal
 from instrc.text.visible import visible, visible_lines
 
@@ -40,6 +41,15 @@ _PROTECTED = ("model_dump", "model_validate")
 _TYPES = frozenset(
     "Annotated Any BaseModel ConfigDict Field Literal RootModel bool date dict float int list str tuple".split()  # noqa: SIM905  -- as above
 )
+_IMPORTS = ["datetime.date", "pydantic.BeforeValidator", "pydantic.Field", "typing.Annotated"]
+_DATE = """
+# pydantic reads numbers, and texts like "0", as seconds
+date = Annotated[
+    day,
+    Field(strict=True),
+    BeforeValidator(lambda value: day.fromisoformat(value) if isinstance(value, str) else value),
+]"""
+"""What fields of the format `date` are in a module."""
 _HEAD = '"""{title}\n\nWritten by `instrc types`; do not edit.\n"""\n\n'
 
 
@@ -57,6 +67,7 @@ def module(title: str, parts: Mapping[str, Json]) -> str:
         raise SettingsError([MissingExtra(feature="`instrc types`", extra="types", package="datamodel-code-generator")]) from None
     sayable = {name: expressible(schema) for name, schema in parts.items()}
     definitions = {name: {**schema, "title": name} if isinstance(schema, dict) else schema for name, schema in sayable.items()}
+    dated = any(mapping(node).get("format") == "date" for schema in sayable.values() for _, node in walk(schema))
     text = generate(
         dumps({"$defs": definitions}),
         input_file_type=InputFileType.JsonSchema,
@@ -65,7 +76,7 @@ def module(title: str, parts: Mapping[str, Json]) -> str:
         formatters=[Formatter.BUILTIN],
         aliases=_aliases(definitions),
         allow_remote_refs=False,  # nothing is ever fetched
-        allow_population_by_field_name=True,
+        additional_imports=_IMPORTS if dated else None,
         custom_file_header=_HEAD.format(title=_in_docstring(title)).rstrip(),
         disable_timestamp=True,
         enum_field_as_literal=LiteralType.All,
@@ -82,6 +93,9 @@ def module(title: str, parts: Mapping[str, Json]) -> str:
     if not isinstance(text, str):
         message = f"the generator wrote no module: {type(text).__name__}"
         raise TypeError(message)
+    if dated:
+        text = text.replace("from datetime import date\n", "from datetime import date as day\n", 1)
+        text = text.replace("\n\n\nclass ", f"\n{_DATE}\n\n\nclass ", 1)
     ast.parse(text)
     return f"{text.rstrip()}\n"
 
@@ -111,6 +125,8 @@ def expressible(schema: Json) -> Json:
         if not isinstance(node, dict):
             return node
         kept = {key: value for key, value in node.items() if key in _KEPT}
+        if "patternProperties" in node if "additionalProperties" in kept else "properties" in kept:
+            kept["additionalProperties"] = True
         if node.get("format") in _FORMATS:
             kept["format"] = node["format"]
         if isinstance(said := kept.get("description"), str):

@@ -361,6 +361,8 @@ def as_instance(value: Json, output: Json, violations: Sequence[Violation], mode
             else:
                 if said and _is_empty(result) and step is None and (steps := _steps_of(output, adapter)):
                     raise InputError([_step_needed(steps, name)])
+                if said is not output and _holds_thoughts(result):
+                    continue
                 return result
         steps = _steps_of(output, adapter) if step is None else []
     except PydanticUserError as error:
@@ -389,6 +391,18 @@ def _is_empty(made: object) -> bool:
     """Return whether a model has taken nothing of what it was made from: each of its properties has a default."""
     taken = getattr(made, "model_fields_set", made)
     return isinstance(taken, set | dict) and not taken
+
+
+def _holds_thoughts(made: object) -> bool:
+    """Return whether a model keeps thoughts or metrics among properties that it does not know."""
+    stack = [made]
+    while stack:
+        item = stack.pop()
+        if any(name.startswith(("_", "$")) for name in getattr(item, "model_extra", None) or ()):
+            return True
+        inner = item if isinstance(item, dict) else getattr(item, "__dict__", {})
+        stack += item if isinstance(item, list) else inner.values()
+    return False
 
 
 def _steps_of(value: Json, adapter: Adapter[object]) -> list[str]:

@@ -246,3 +246,60 @@ def test_a_module_is_not_written_under_another_ending(name: str, tmp_path: Path,
     assert main(["types", str(tmp_path / "letter.aug"), "-o", str(tmp_path / name)]) == 2
     assert "whose name ends with .py" in " ".join(capsys.readouterr().err.split())
     assert not (tmp_path / name).exists()
+
+
+MEMBERS = ["user-id", "user_id", "user id", "class", "date", "day", "a", "A", "x-1", "_t", "model_dump", "str", "имя", "1x"]
+KINDS: list[tuple[Any, list[Any]]] = [
+    ({"type": "string"}, ["", "x", "0"]),
+    ({"type": "integer"}, [0, -3, 2**60]),
+    ({"type": ["number", "null"]}, [0.5, None, 1]),
+    ({"type": "boolean"}, [True, False]),
+    ({"type": "string", "format": "date"}, ["2026-01-02", "1999-12-31"]),
+    ({"enum": ["no", 1, None]}, ["no", 1, None]),
+    ({"type": "array", "items": {"type": "integer"}}, [[], [1, 2]]),
+    ({"type": "object", "additionalProperties": {"type": "integer"}}, [{}, {"user-id": 1}]),
+    ({"type": "object", "patternProperties": {"^x-": {"type": "integer"}}, "additionalProperties": False}, [{}, {"x-1": 1}]),
+    ({"type": "object", "properties": {"a": {}}, "patternProperties": {"^x-": {}}, "additionalProperties": False}, [{"x-1": 1}]),
+    ({"type": "object", "properties": {"a-b": {"type": "string"}}}, [{}, {"a-b": "x"}, {"a-b": "x", "a_b": 1}]),
+    ({"type": "object", "properties": {"a-b": {"type": "string"}}, "additionalProperties": False}, [{}, {"a-b": "x"}]),
+]
+
+
+@examples(25)
+@given(st.data())
+def test_a_class_takes_what_lift_takes_and_gives_it_back(data: st.DataObject) -> None:
+    properties, value = {}, {}
+    for name in data.draw(st.lists(st.sampled_from(MEMBERS), unique=True, min_size=1, max_size=5)):
+        schema, values = data.draw(st.sampled_from(KINDS))
+        kind = data.draw(st.sampled_from(["filled", "left", "further"]))
+        if kind != "further":
+            properties[name] = schema
+        if kind != "left":
+            value[name] = data.draw(st.sampled_from(values))
+    schema = {"type": "object", "properties": properties}
+    lifted = instrc.lift(value, instrc.lower(schema, "jsonschema", "it"))
+    if not lifted.ok:
+        return
+    found = classes(module("x", module_parts({"it": ({"it": schema}, schema)})))
+    instance: Any = lifted.as_model(found["It"]) if not any(name.startswith("_") for name in value.keys() - properties) else None
+    instance = found["It"].model_validate(lifted.value) if instance is None else instance
+    assert instance.model_dump(mode="json", by_alias=True, exclude_unset=True) == lifted.value
+    members = {field.alias or name for name, field in found["It"].model_fields.items()}
+    assert members == set(properties)
+
+
+@every_case("text", ["0", "86400", "2026-1-2", "2026-02-30", "x", 0, "2026-01-02T00:00:00"])
+def test_a_field_of_a_date_takes_dates_only(text: object) -> None:
+    schema = {"type": "object", "properties": {"date": {"type": "string", "format": "date"}, "day": {"type": "string"}}}
+    found = classes(module("x", module_parts({"it": ({"it": schema}, schema)})))["It"]
+    with pytest.raises(ValueError, match="date"):
+        found.model_validate({"date": text})
+    assert "2026-01-02" in found.model_validate({"date": "2026-01-02"}).model_dump_json()
+
+
+def test_thoughts_are_left_out_of_a_result_that_takes_further_properties() -> None:
+    [tool] = instrc.compile("Draft", vibes={"Draft": {"type": "object", "properties": {"_why": {}, "text": {}}}})
+    text = instrc.types("Draft", vibes={"Draft": {"type": "object", "properties": {"_why": {}, "text": {}}}})
+    lifted = instrc.lift({"_why": "x", "text": "y", "more": 1}, instrc.lower(tool, "jsonschema", "it"))
+    (result,) = (each for name, each in classes(text).items() if name.endswith("Result"))
+    assert lifted.as_model(result).model_dump() == {"text": "y", "more": 1}
