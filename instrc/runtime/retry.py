@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from typing import Final, NoReturn, NotRequired, TypeAlias, TypedDict, cast
 
 from instrc import problems
-from instrc.problems.errors import AnswerError, ConflictError, InputError
+from instrc.problems.errors import AccessError, AnswerError, ConflictError, InputError
 from instrc.problems.problem import Problem
 from instrc.runtime.activities import complaints
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import (
+    Author,
     Command,
     Failure,
     FireCommand,
@@ -26,7 +27,7 @@ from instrc.runtime.interpreter.documents import (
 )
 from instrc.runtime.interpreter.v1.interface import program_of
 from instrc.runtime.journal import Again, CommandResult, Journal, JournalEntry, begun, replay
-from instrc.text.jsontext import dumps
+from instrc.text.jsontext import digest_of, dumps
 from instrc.text.jsonvalue import Json, JsonObject
 from instrc.text.names import file_name
 from instrc.text.source import Source
@@ -257,6 +258,10 @@ class ForkOrigin(TypedDict):
     at: str | None
     left: NotRequired[dict[str, str]]
     """Steps whose results another version of the program did not take, and why."""
+    edits: NotRequired[dict[str, str]]
+    """Steps whose results were given, each with the SHA-256 digest of what was given."""
+    by: NotRequired[Author]
+    """Who has given them."""
 
 
 ProgramVersion: TypeAlias = str | Source | JsonObject
@@ -277,6 +282,10 @@ class ForkOptions:
     """Another version of the program."""
     model: str | None = None
     """The model that is asked for every chunk; `None` for the one of before."""
+    by: Author | None = None
+    """Who gives the `edits`; it is recorded with them."""
+    persons: bool = True
+    """Whether `edits` may replace answers of people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,9 +313,17 @@ def fork_of(run: str, journal: Journal, options: ForkOptions, plan: PinnedPlan, 
         for step in options.step.split(","):
             at += played.named(step.strip()) or _refuse_step(run, played, step.strip())
     edits = {_edited(run, played, step): (step, value) for step, value in options.edits.items()}
+    answered = [step for name, (step, _) in edits.items() if played.commands[name]["kind"] == "user"]
+    if answered and not options.persons:
+        reason = f"`{answered[0]}` is the answer of a person, and `allow-fork-person-steps` is not set"
+        action, who = f"set steps in a fork of `{run}`", "" if options.by is None else options.by["who"]
+        raise AccessError([problems.serving.NotAllowed(who=who, action=action, reason=reason)])
     without = _replayed(journal, [*at, *edits])
     kept = [(played.commands[name], result) for name, result in without.kept if name]
-    kept += [(played.commands[name], _edit(played.commands[name], step, value, journal)) for name, (step, value) in edits.items()]
+    kept += [
+        (played.commands[name], _edit(played.commands[name], step, value, journal, options.by))
+        for name, (step, value) in edits.items()
+    ]
     built = _reuse(plan, inputs, kept, holds=journal.holds)
     left: dict[str, str] = {}
     for command in built.left:
@@ -332,7 +349,7 @@ def _edited(run: str, played: _Replay, step: str) -> str:
     return result[0]
 
 
-def _edit(command: Command, step: str, value: Json, journal: Journal) -> Result:
+def _edit(command: Command, step: str, value: Json, journal: Journal, by: Author | None) -> Result:
     """Return a result with what was given for a step in it; one that does not fit is refused."""
     recorded = next((result.get("ok") for name, result in reversed(journal.results) if name == command["id"]), None)
     keys = steps_of(command)
@@ -345,7 +362,7 @@ def _edit(command: Command, step: str, value: Json, journal: Journal) -> Result:
         wrong = within if not within or within[0]["pointer"] else wrong
     if wrong:
         raise AnswerError([problems.runs.RejectedAnswer(step=step, pointer=wrong[0]["pointer"], reason=wrong[0]["message"])])
-    return {"ok": built}
+    return {"ok": built} if by is None or command["kind"] != "user" else {"ok": built, "by": by}
 
 
 @dataclass(slots=True)
@@ -467,4 +484,10 @@ def wrong_id(run: str) -> Iterator[Problem]:
 def origin_of(run: str, options: ForkOptions, made: Forked) -> ForkOrigin:
     """Return what is noted with a fork."""
     origin: ForkOrigin = {"run": run, "at": options.step}
-    return {**origin, "left": made.left} if made.left else origin
+    if made.left:
+        origin["left"] = made.left
+    if options.edits:
+        origin["edits"] = {step: digest_of(value) for step, value in options.edits.items()}
+    if options.edits and options.by is not None:
+        origin["by"] = options.by
+    return origin

@@ -203,7 +203,7 @@ def is_extension(word: str) -> bool:
     return word.startswith(("x-", "X-"))
 
 
-APPROVAL = ("x-approvers", "x-needed", "x-veto", "x-not", "x-claim")
+APPROVAL = ("x-approvers", "x-needed", "x-veto", "x-not", "x-claim", "x-links")
 """The words of a step of a person that say who approves: `instrc serve` counts answers by them."""
 TEMPERATURE = "x-temperature"
 """The word of a step of a model that says how freely it answers: the engine reads it, and the model is not shown it."""

@@ -35,7 +35,6 @@ from instrc.problems.errors import InstrcError, LimitError, NotFoundError
 from instrc.runtime.answers import find_question
 from instrc.runtime.run_report import RunFilter
 from instrc.server.access import Caller
-from instrc.server.approvals import digest_of
 from instrc.server.door import caller_of
 from instrc.server.exchange import (
     EXACT,
@@ -52,7 +51,7 @@ from instrc.server.operations import place_of_run, token_of
 from instrc.server.run_service import RunService
 from instrc.server.views import ProgramInfo, RunInfo
 from instrc.server.webhooks import Hook, Webhooks
-from instrc.text.jsontext import dumps, loads
+from instrc.text.jsontext import digest_of, dumps, loads
 from instrc.text.jsonvalue import Json, as_object
 from instrc.version import __version__
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Final
 
 from instrc import problems
@@ -12,10 +11,13 @@ from instrc.problems.errors import AnswerError
 from instrc.runtime.activities import complaints
 from instrc.runtime.questions import Question
 from instrc.schema.vocabulary import APPROVAL
+from instrc.server.access import ALL, NameRules
 from instrc.text.durations import is_duration, seconds
-from instrc.text.jsontext import dumps
+from instrc.text.jsontext import digest_of
 from instrc.text.jsonvalue import Json
 
+NOBODY: Final = "group:"
+"""Stands for approvers of whom none can be told: it includes no caller."""
 REFUSAL: Final = "Reject"
 """The `decision` by which a person refuses."""
 
@@ -45,6 +47,8 @@ class Approval:
     """Seconds for which somebody keeps the question (`x-claim`); as the settings say, where the program does not."""
     excluded: frozenset[str] = frozenset()
     """Who may not answer (`x-not`), such as whoever began the run: four eyes."""
+    outsiders: bool = False
+    """Whether a link may be for somebody who is no candidate (`x-links`)."""
 
     def require_fit(self, question: Question, data: Json) -> None:
         """Refuse an answer that does not fit the schema of its question: all that is wrong with it, each with its place."""
@@ -71,7 +75,8 @@ class Approval:
                 return side[-1]
         refused = [vote for vote in votes if is_refusal(vote.data)]
         people = len([each for each in self.approvers if each not in self.excluded])
-        certain = people and not any(":" in each or each == "*" for each in self.approvers)  # a group is as large as it is
+        grouped = any(each.startswith("group:") or each == ALL for each in self.approvers)  # a group is as large as it is
+        certain = people and not grouped
         return refused[-1] if refused and certain and people - len(refused) < self.needed else None
 
 
@@ -93,21 +98,27 @@ def side_of(data: Json) -> str:
     return digest_of(decisions or data)
 
 
-def approval_of(question: Question, starter: str | None) -> Approval:
-    """Return the rule that the schema of a question states; `starter` is who has begun the run."""
+def approval_of(question: Question, starter: str | None, names: NameRules = NameRules()) -> Approval:  # noqa: B008  -- it is a value
+    """Return the rule that the schema of a question states; `starter` is who has begun the run.
+
+    An ambiguous name approves nothing, and excludes everybody whom it may mean.
+    """
     said: dict[str, Json] = {}
     for schema in _schemas(question.schema):
         said |= {key: schema[key] for key in APPROVAL if key in schema}
     needed, veto, claim = said.get("x-needed"), said.get("x-veto", True), said.get("x-claim")
-    excluded = set(_people(said.get("x-not"), question.show))
-    if "starter" in excluded and starter is not None:
+    listed = _people(said.get("x-approvers"), question.show)
+    barred = _people(said.get("x-not"), question.show)
+    excluded = {name for word in barred for name in names.read(word)}
+    if "starter" in barred and starter is not None:
         excluded.add(starter)
     return Approval(
-        tuple(_people(said.get("x-approvers"), question.show)),
+        tuple(names.clear(listed)) or ((NOBODY,) if listed else ()),
         needed if isinstance(needed, int) and not isinstance(needed, bool) and needed >= 1 else 1,
         veto is not False,
         seconds(claim) if isinstance(claim, str) and is_duration(claim) else None,
         frozenset(excluded),
+        said.get("x-links") is True,
     )
 
 
@@ -132,14 +143,3 @@ def _people(said: Json, show: Json) -> list[str]:
             found = place[said]
             return [str(each) for each in found] if isinstance(found, list) else [str(found)]
     return [said]
-
-
-def digest_of(value: Json) -> str:
-    """Return a digest of a value: equal for equal values, whatever the order of their keys."""
-    return sha256(dumps(_sorted(value), indent=False).encode()).hexdigest()
-
-
-def _sorted(value: Json) -> Json:
-    if isinstance(value, dict):
-        return {key: _sorted(value[key]) for key in sorted(value)}
-    return [_sorted(each) for each in value] if isinstance(value, list) else value

@@ -31,6 +31,7 @@ from instrc.server.records import Records, RunChange
 from instrc.server.run_service import RunService
 from instrc.server.streams import Hub
 from instrc.server.webhooks import AddressRules, Webhooks, webhook_routes
+from instrc.text.jsonvalue import Json, mapping
 from instrc.vibes.project import Project
 from instrc.vibes.settings import read_settings
 
@@ -144,6 +145,36 @@ def idle_settings(service: RunService) -> list[str]:
     return found
 
 
+def require_clear_names(service: RunService) -> None:
+    """Refuse names of settings and programs that may mean people of two issuers: keys, and an identity provider."""
+    settings, names = service.settings, service.names
+    said = [(f"[tool.instrc.serve.groups] {group}", word) for group, listed in settings.groups.items() for word in listed]
+    said += [
+        ("[tool.instrc.serve.roles]", word) for all_ in settings.roles.values() for listed in all_.values() for word in listed
+    ]
+    said += [("[tool.instrc.people]", word) for each in settings.people.values() for word in each.candidates]
+    for name, launcher in service.launchers.items():
+        said += [(f"`{name}`", word) for word in _approvers_in(launcher.prepared.document)]
+    for place, word in said:
+        if len(names.read(word)) > 1:
+            reason = (
+                f"in {place} it may be a key or a subject of the identity provider: write `key:{word}` or `oidc:ISSUER#{word}`"
+            )
+            raise SettingsError([problems.runs.UnusableSetting(what="name", word=word, reason=reason)])
+
+
+def _approvers_in(document: Json) -> Iterator[str]:
+    """Yield the names in the lists of `x-approvers` and `x-not` of a program."""
+    if isinstance(document, list):
+        for part in document:
+            yield from _approvers_in(part)
+    for key, part in mapping(document).items():
+        if key in {"x-approvers", "x-not"}:
+            yield from (word for word in (part if isinstance(part, list) else ()) if isinstance(word, str) and word != "starter")
+        else:
+            yield from _approvers_in(part)
+
+
 def listener_at(host: str, port: int) -> socket:
     """Return a socket that listens; with the port 0 at one that is free. `SettingsError` if it cannot."""
     try:
@@ -175,6 +206,7 @@ async def serve(
     tell(greeting)
     if identify is None and not identity.is_on:
         tell("authentication is off: anyone who can reach this address, from this machine only, may do everything")
+    require_clear_names(service)
     for line in idle_settings(service) if service.launchers else ():
         tell(line)
     known = identity if identity.is_on and identify is None else None

@@ -41,7 +41,7 @@ from instrc.server.door import (
     problem_json,
     problem_response,
 )
-from instrc.server.identity import Identity, caller_of_link
+from instrc.server.identity import Identity
 from instrc.server.openapi import EVENTS, document_of
 from instrc.server.operations import ENDPOINTS, Endpoint, RequestData, ResponseData, question_id, refuse, tags_of
 from instrc.server.run_service import RunService
@@ -237,7 +237,7 @@ def _endpoint(service: RunService, operation: Endpoint, rate: RateLimiter) -> An
         path = request.path_params
         if operation.by_link:
             rate.enter(f"link {request.client.host if request.client else ''}", "uses of links in a minute")
-            caller = caller_of_link(service.signer, path["word"])
+            caller = await service.linked(path["word"])
             assert caller.only is not None
             path = {"question": question_id(*caller.only)}
         else:

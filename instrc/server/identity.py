@@ -21,9 +21,9 @@ import jwt
 from itsdangerous import BadData, URLSafeTimedSerializer
 
 from instrc import problems
-from instrc.problems.errors import AuthenticationError, SettingsError
-from instrc.server.access import ALL, Caller, Means
-from instrc.server.records import Records
+from instrc.problems.errors import AuthenticationError, RequestError, SettingsError
+from instrc.server.access import ALL, OUTSIDER, Caller, Means, NameRules, normal_name
+from instrc.server.records import KeyRow, Records
 from instrc.text.jsonvalue import Json, as_object, as_text, as_texts, mapping
 from instrc.vibes.service_settings import OidcSettings, Role, ServiceSettings
 
@@ -144,6 +144,10 @@ class Identity:
 
     def new_key(self, name: str, roles: Iterable[str] = (), groups: Iterable[str] = (), expires: float | None = None) -> str:
         """Return a new key, which is kept only as a digest; roles are `ROLE` for all programs, or `PROGRAM:ROLE`."""
+        name = normal_name(name)
+        if not name or _is_reserved(name):
+            reason = "names that begin with `group:`, `oidc:`, `key:` or `link:` are not those of keys, nor is `*`"
+            raise SettingsError([problems.runs.UnusableSetting(what="name of a key", word=name, reason=reason)])
         ident, secret = token_hex(6), token_urlsafe(32)
         word = f"ik_{ident}_{secret}"
         self.records.add_key(ident, _digest(word), name, [*roles], [*groups], expires)
@@ -155,20 +159,13 @@ class Identity:
             refuse_unknown("the key is not one of this service")
         if row.expires is not None and row.expires < time():
             refuse_unknown("the key has expired")
-        return self._caller("key", row.name, row.groups, row.roles)
+        return self._of_row("key", row)
 
-    def _caller(self, by: Means, name: str, groups: Iterable[str], roles: Iterable[str] = ()) -> Caller:
-        """Return somebody with the groups and roles that are said, and those of the settings."""
-        known = frozenset({*groups, *(group for group, names in self.settings.groups.items() if name in names)})
-        words = {name, ALL, *(f"group:{group}" for group in known)}
-        listed = [
-            f"{program}:{role}" for program, all_ in self.settings.roles.items() for role, who in all_.items() if words & {*who}
-        ]
-        held: dict[str, frozenset[Role]] = {}
-        for said in (*listed, *roles):
-            program, _, role = said.rpartition(":")
-            held[program or ALL] = held.get(program or ALL, frozenset()) | {cast("Role", role)}
-        return Caller(name, known, held, by)
+    def _of_row(self, by: Means, row: KeyRow) -> Caller:
+        name = normal_name(row.name)
+        if _is_reserved(name):
+            refuse_unknown("the key has a name that is not one of a key")
+        return _caller(self.settings, self.records, by, name, row.groups, row.roles)
 
     # --- tokens ---------------------------------------------------------------------------------------------------------------
 
@@ -196,8 +193,11 @@ class Identity:
         name, groups = claims.get(oidc.name), claims.get(oidc.groups, [])
         if not isinstance(name, str) or not name:
             refuse_unknown(f"the token has no `{oidc.name}`")
+        if name != normal_name(name):  # two subjects would have one name
+            refuse_unknown(f"`{oidc.name}` of the token has spaces or characters by which names are not told apart")
         listed = [each for each in groups if isinstance(each, str)] if isinstance(groups, list) else []
-        return self._caller("token", name, listed)
+        who = f"oidc:{oidc.issuer}#{name}"
+        return await asyncio.to_thread(_caller, self.settings, self.records, "token", who, listed)
 
     # --- sessions of pages ----------------------------------------------------------------------------------------------------
 
@@ -223,11 +223,53 @@ class Identity:
             return None
         ident = value.get("key")
         if ident is None:
-            return self._caller("cookie", as_text(value["name"]), as_texts(value["groups"]))
+            return _caller(self.settings, self.records, "cookie", as_text(value["name"]), as_texts(value["groups"]))
         row = self.records.key(str(ident))
         if row is None or (row.expires is not None and row.expires < time()):
             return None  # the key was taken back
-        return self._caller("cookie", row.name, row.groups, row.roles)
+        return self._of_row("cookie", row)
+
+
+def names_of(settings: ServiceSettings, records: Records) -> NameRules:
+    """Return how names of settings and programs are read: by the issuers that there are now."""
+    return NameRules(None if settings.oidc is None else settings.oidc.issuer, settings.oidc is not None and records.has_keys())
+
+
+def known_person(settings: ServiceSettings, records: Records, word: str) -> Caller:
+    """Return a person by name, as whoever has a link: with the groups and roles of settings and keys.
+
+    What only a token says of somebody is not known without it; an ambiguous name is that of nobody.
+    """
+    found = names_of(settings, records).read(word)
+    if len(found) != 1 or not found[0] or found[0].startswith("group:") or found[0] == ALL:
+        reason = f"`{word[:80]}` is not the name of one person: write `key:NAME` or `oidc:ISSUER#SUBJECT`"
+        raise RequestError([problems.serving.InvalidRequest(reason=reason, pointer="/to")])
+    keys = [row for row in records.keys_of(found[0]) if row.expires is None or row.expires >= time()]
+    groups, roles = [each for row in keys for each in row.groups], [each for row in keys for each in row.roles]
+    return _caller(settings, records, "link", found[0], groups, roles)
+
+
+def _caller(
+    settings: ServiceSettings, records: Records, by: Means, name: str, groups: Iterable[str], roles: Iterable[str] = ()
+) -> Caller:
+    """Return somebody with the groups and roles that are said, and those of the settings."""
+    names = names_of(settings, records)
+    listed = {group for group, members in settings.groups.items() if name in names.clear(members)}
+    known = frozenset({normal_name(each) for each in (*groups, *listed)} - {""})
+    words = {name, ALL, *(f"group:{group}" for group in known)}
+    held: dict[str, frozenset[Role]] = {}
+    for program, all_ in settings.roles.items():
+        for role, who in all_.items():
+            if words & {*names.clear(who)}:
+                held[program] = held.get(program, frozenset()) | {cast("Role", role)}
+    for said in roles:
+        program, _, role = said.rpartition(":")
+        held[program or ALL] = held.get(program or ALL, frozenset()) | {cast("Role", role)}
+    return Caller(name, known, held, by)
+
+
+def _is_reserved(name: str) -> bool:
+    return name == ALL or name.startswith(("group:", "oidc:", "key:", OUTSIDER))
 
 
 def _digest(word: str) -> str:
@@ -256,7 +298,7 @@ def link_word(signer: Signer, run: str, question: str, to: str) -> str:
     return signer.sign("question", {"run": run, "question": question, "for": to, "nonce": token_urlsafe(12)})
 
 
-def caller_of_link(signer: Signer, word: str, seconds: int = LINK_SECONDS) -> Caller:
+def read_link(signer: Signer, word: str, seconds: int = LINK_SECONDS) -> Caller:
     """Return who has a link; `NotAuthenticated` if it is not ours, or too old."""
     value = signer.read("question", word, seconds)
     if value is None:

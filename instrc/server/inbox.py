@@ -30,7 +30,7 @@ from instrc.server.access import Caller, RateLimiter
 from instrc.server.door import CONTENT_POLICY, caller_of
 from instrc.server.form_data import changed, pairs
 from instrc.server.forms import AnswerForm, Words
-from instrc.server.identity import Identity, caller_of_link
+from instrc.server.identity import Identity
 from instrc.server.operations import RequestData, place_of_question, place_of_run, question_id, token_of
 from instrc.server.run_service import RunService
 from instrc.server.templates import render, spoken, words_for
@@ -118,13 +118,13 @@ class Inbox:
 
         return guarded
 
-    def _caller(self, request: Request) -> Caller:
+    async def _caller(self, request: Request) -> Caller:
         """Return who asks: the bearer of a signed link on its pages."""
         word = request.path_params.get("word")
         if word is None:
             return caller_of(request)
         self._rate.enter(f"link {_host(request)}", "uses of links in a minute")
-        return caller_of_link(self.service.signer, word)
+        return await self.service.linked(word)
 
     async def _login(self, request: Request) -> Response:
         """Let a browser go on as the owner of an API key."""
@@ -163,19 +163,19 @@ class Inbox:
 
     async def _question(self, request: Request) -> Response:
         found = await self._found(request)
-        return self._shown(
+        return await self._shown(
             request, found, AnswerForm(found.question.schema, {}, self.words(request), show=found.question.show), {}
         )
 
     async def _found(self, request: Request) -> QuestionInfo:
-        caller = self._caller(request)
+        caller = await self._caller(request)
         run, question = caller.only or RequestData(request.path_params, {}, {}, {}).question
         return await self.service.question(caller, run, question)
 
-    def _shown(
+    async def _shown(
         self, request: Request, found: QuestionInfo, form: AnswerForm, facts: Mapping[str, object], status: int | None = None
     ) -> Response:
-        caller = self._caller(request)
+        caller = await self._caller(request)
         asked: dict[str, object] = {
             "linked": caller.only is not None,
             "refusal": self.service.refusal(caller, found),
@@ -205,22 +205,22 @@ class Inbox:
         if button in {"claim", "release", "delegate"}:
             form, status = filled(sent), 200
             try:
-                found = await self._moved(self._caller(request), found, button, to)
+                found = await self._moved(await self._caller(request), found, button, to)
                 kept["note"] = f"done_{button}"
             except InstrcError as error:
                 kept["problems"], status = error.problems, codes_of(type(error)).http
-            return self._shown(request, found, form, kept, status)
+            return await self._shown(request, found, form, kept, status)
         if button not in {"answer", "check"}:
             data, at = changed(schema, sent, button, show)
             form = filled(data)
             form.focus(at)
-            return self._shown(request, found, form, kept, 200)
+            return await self._shown(request, found, form, kept, 200)
         form = filled(sent)
         if not form.check() or button == "check":
-            return self._shown(request, found, form, {**kept, "note": None if form.errors else "fits"})
+            return await self._shown(request, found, form, {**kept, "note": None if form.errors else "fits"})
         try:
             await self.service.answer(
-                self._caller(request),
+                await self._caller(request),
                 found.run,
                 found.question.id,
                 form.value,
@@ -231,7 +231,7 @@ class Inbox:
             kept["problems"] = _at_fields(error, form)
             if isinstance(error, StaleError):
                 kept["tag"] = found.tag  # the page shows it now
-            return self._shown(request, found, form, kept, codes_of(type(error)).http)
+            return await self._shown(request, found, form, kept, codes_of(type(error)).http)
         if "word" in request.path_params:
             return self.page(request, "message.html", {"problems": (), "note": "recorded_link"})
         return RedirectResponse("/inbox?done=answered", 303)
@@ -284,11 +284,11 @@ class Inbox:
     async def _run(self, request: Request) -> Response:
         caller, run = caller_of(request), request.path_params["run"]
         info = await self.service.run(caller, run)
-        decided = await self.service.votes(caller, run)
+        decided = await self.service.votes(caller, run) if info.is_whole else {}
         asked = [(each, _step(each.steps, each.id)) for each in info.report.questions]
         steps = {
             event["id"]: _step(tuple(steps_of(event)), "")
-            for event in await self.service.trace(caller, run)
+            for event in (await self.service.trace(caller, run) if info.is_whole else ())
             if event["event"] == "question"
         }
         answers = sorted(

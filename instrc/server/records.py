@@ -35,7 +35,8 @@ from instrc.engines.service_tables import (
 )
 from instrc.runtime.questions import Question
 from instrc.runtime.run_report import RunReport
-from instrc.server.approvals import Vote, approval_of, digest_of
+from instrc.server.approvals import Vote, approval_of
+from instrc.text.jsontext import digest_of
 from instrc.text.jsonvalue import Json, JsonObject
 
 
@@ -117,6 +118,8 @@ class QuestionRow:
     claimed_until: float | None = None
 
 
+KeyRow: TypeAlias = sa.Row[*tuple[object, ...]]
+"""An API key as the store has it."""
 Listener: TypeAlias = Callable[[sa.Connection, RunChange], None]
 """Is told of each change, in the transaction in which it is written."""
 _SEEN: Final = 60.0
@@ -392,7 +395,12 @@ class Records:
         with self.engine.begin() as connection:
             connection.execute(sa.insert(KEYS).values(id=ident, hash=digest, name=name, **said))
 
-    def key(self, ident: str) -> sa.Row[*tuple[object, ...]] | None:
+    def keys_of(self, name: str) -> list[KeyRow]:
+        """Return the API keys of a name."""
+        with self.engine.connect() as connection:
+            return list(connection.execute(sa.select(KEYS).where(KEYS.c.name == name)))
+
+    def key(self, ident: str) -> KeyRow | None:
         """Return an API key, and note once a minute that it is used."""
         with self.engine.begin() as connection:
             row = connection.execute(sa.select(KEYS).where(KEYS.c.id == ident)).first()

@@ -17,7 +17,6 @@ from instrc import problems
 from instrc.engines.launch import Launcher, forked
 from instrc.engines.service_tables import DELETED
 from instrc.problems.errors import (
-    AccessError,
     ConflictError,
     GoneError,
     InstrcError,
@@ -31,11 +30,12 @@ from instrc.runtime.engine_protocol import Engine, TracedEngine
 from instrc.runtime.interpreter.documents import Author, spellings
 from instrc.runtime.questions import Question
 from instrc.runtime.retry import ForkOptions, RetryOptions
+from instrc.runtime.run_config import RunConfig
 from instrc.runtime.run_report import RunFilter, RunReport
 from instrc.runtime.traces import Event
-from instrc.server.access import Caller, RateLimiter
-from instrc.server.approvals import Vote, approval_of, digest_of, side_of
-from instrc.server.identity import Signer, link_word, refuse_unknown
+from instrc.server.access import OUTSIDER, Caller, NameRules, RateLimiter, normal_name
+from instrc.server.approvals import NOBODY, Vote, approval_of, side_of
+from instrc.server.identity import Signer, known_person, link_word, names_of, read_link, refuse_unknown
 from instrc.server.records import (
     Beginning,
     Opening,
@@ -45,8 +45,10 @@ from instrc.server.records import (
     questions_query,
     runs_query,
 )
+from instrc.server.rights import Action, is_candidate, refusal_of
 from instrc.server.streams import TOLD_PAUSE, Hub, NumberedEvent, TraceReading, part_json
 from instrc.server.views import Page, ProgramInfo, QuestionInfo, RunInfo, inputs_of, program_info, standing_json
+from instrc.text.jsontext import digest_of
 from instrc.text.jsonvalue import Json, JsonObject
 from instrc.tools.python_values import JsonLike
 from instrc.vibes.service_settings import Role, ServiceSettings
@@ -105,6 +107,11 @@ class RunService:
         self._secrets = self._secrets or [self.records.secret()]
         return Signer(self._secrets)
 
+    @property
+    def names(self) -> NameRules:
+        """How names of settings and programs are read now."""
+        return names_of(self.settings, self.records)
+
     async def programs(self, caller: Caller) -> list[ProgramInfo]:
         """Return the programs that the caller may see or start."""
         return [program_info(name, self.launchers[name]) for name in self.launchers if caller.knows(name)]
@@ -147,7 +154,7 @@ class RunService:
             await self._require_free(caller, launch.run)
         report = await self._recorded(launch.run, self.engine.start(launch), wait)
         await self._note(report, Beginning(caller.name, metadata, caller.by, digest_of(launch.inputs)))
-        return await self._info_of(report)
+        return await self._info_of(caller, report)
 
     async def _require_free(self, caller: Caller, run: str) -> None:
         """Refuse the id of a run that was deleted, or that another has begun: of theirs the caller would see how it stands."""
@@ -189,16 +196,16 @@ class RunService:
         """Return how a run stands; one that the caller may not see is as unknown as one that is not there."""
         report = await self._seen(caller, run)
         await self._note(report)
-        return await self._info_of(report)
+        return await self._info_of(caller, report)
 
     async def trace(self, caller: Caller, run: str) -> list[Event]:
-        """Return what has happened in a run, in order."""
-        await self._seen(caller, run)
+        """Return what has happened in a run, in order; whoever is only asked something in it sees their questions alone."""
+        await self._require_whole(caller, run)
         return await asyncio.to_thread(self.engine.trace, run)
 
     async def votes(self, caller: Caller, run: str) -> Mapping[str, Sequence[Vote]]:
         """Return what people have answered in a run, by question."""
-        await self._seen(caller, run)
+        await self._require_whole(caller, run)
         return await asyncio.to_thread(self.records.votes, run)
 
     async def cancel(self, caller: Caller, run: str) -> RunInfo:
@@ -219,11 +226,14 @@ class RunService:
         caller.require("operator", report.name, f"fork runs of `{report.name}`")
         if options.run is not None and await asyncio.to_thread(self.records.run, options.run) is not None:
             raise ConflictError([problems.runs.RunExists(run=options.run)])
+        options = replace(options, by={"who": caller.name, "means": caller.by}, persons=self.settings.allow_fork_person_steps)
         launch = await forked(self.engine, run, options)
         made = await self._recorded(launch.run, self.engine.start(launch), 0.0)
         await self._note(made, Beginning(caller.name))
-        await self._audit(caller, "fork", made.run)
-        return await self._info_of(made)
+        await self._audit(caller, "fork", made.run, sent=dict(options.edits) or None)
+        for step, value in options.edits.items():
+            await self._audit(caller, "set", made.run, step, value)
+        return await self._info_of(caller, made)
 
     async def delete(self, caller: Caller, run: str) -> None:
         """Forget a run that has ended; that there was one stays known."""
@@ -241,7 +251,7 @@ class RunService:
             report = await self._recorded(run, cast("Coroutine[object, object, RunReport]", work()), SETTLE, known=True)
             await self._audit(caller, action, run)
         await self._note(report)
-        return await self._info_of(report)
+        return await self._info_of(caller, report)
 
     async def questions(
         self,
@@ -292,17 +302,17 @@ class RunService:
     async def claim(self, caller: Caller, run: str, question: str, *, to: str | None = None) -> QuestionInfo:
         """Let the caller, or another person, have a question for a while: nobody else answers it then."""
         found = await self.question(caller, run, question)
-        if to is None or to == caller.name:
-            self._require_candidate(caller, found)
-        elif found.claimed_by != caller.name:
-            caller.require("operator", found.program, f"give questions of `{found.program}` to others")
+        person = caller if to is None else await self._person(to)
+        action: Action = "claim" if person.name == caller.name else "delegate"
+        _require(action, found, caller, person)
         until = time() + (found.approval.claim or self.settings.claim)
-        await self._claim(caller, found, to or caller.name, until, "delegate" if to else "claim")
+        await self._claim(caller, found, person.name, until, action)
         return await self.question(caller, run, question)
 
     async def release(self, caller: Caller, run: str, question: str) -> QuestionInfo:
         """Give a question free that the caller has; an operator gives those of others free too."""
         found = await self.question(caller, run, question)
+        _require("release", found, caller)
         await self._claim(caller, found, caller.name, None, "release")
         return await self.question(caller, run, question)
 
@@ -310,9 +320,8 @@ class RunService:
         """Give a question that the caller has to another person; an operator gives any."""
         return await self.claim(caller, run, question, to=to)
 
-    async def _claim(self, caller: Caller, found: QuestionInfo, who: str, until: float | None, action: str) -> None:
-        operator = caller.may("operator", found.program) or (found.claimed_by == caller.name and action == "delegate")
-        means = "admin" if operator and action != "claim" else caller.by
+    async def _claim(self, caller: Caller, found: QuestionInfo, who: str, until: float | None, action: Action) -> None:
+        means = "admin" if action != "claim" else caller.by  # whoever may release or delegate was asked already
         other = await asyncio.to_thread(self.records.claim, found, who, until, means)
         if other is not None:
             raise ConflictError([problems.serving.QuestionNotFree(question=found.question.id, state="claimed", by=other)])
@@ -320,11 +329,25 @@ class RunService:
         await self._audit(caller, action, found.run, found.question.id)
 
     async def link(self, caller: Caller, run: str, question: str, to: str) -> str:
-        """Return the word of a link by which a person may see and answer one question, once; an operator makes it."""
-        found = await self.question(caller, run, question)
-        caller.require("operator", found.program, f"send links to questions of `{found.program}`")
-        await self._audit(caller, "link", run, found.question.id, sent=to)
-        return link_word(self.signer, run, found.question.id, to)
+        """Return the word of a link by which a person may see and answer one question, once; an operator makes it.
+
+        The person is a candidate, or an outsider where the question allows outsiders; the link has their rights of then.
+        """
+        found, person = await self.question(caller, run, question), await self._person(to)
+        if not is_candidate(found, person):
+            person = Caller(f"{OUTSIDER}{normal_name(to)}", by="link")
+        _require("link", found, caller, person)
+        await self._audit(caller, "link", run, found.question.id, sent=person.name)
+        return link_word(self.signer, run, found.question.id, person.name)
+
+    async def linked(self, word: str) -> Caller:
+        """Return the bearer of a link: the person whom it names, with their groups of now."""
+        bearer = read_link(self.signer, word)
+        return replace(await self._person(bearer.name), only=bearer.only, nonce=bearer.nonce)
+
+    async def _person(self, name: str) -> Caller:
+        """Return a person by name, with what is known here of their groups and roles."""
+        return await asyncio.to_thread(known_person, self.settings, self.records, name)
 
     async def answer(
         self, caller: Caller, run: str, question: str, data: Json, *, comment: str | None = None, tags: Collection[str] = ()
@@ -340,13 +363,11 @@ class RunService:
         if any(each.who == caller.name and each.data == data for each in before):
             report = await self._seen(caller, run, question)
             if all(each.id != question for each in report.questions):
-                return await self._info_of(report)
+                return await self._info_of(caller, report)
         found = await self.question(caller, run, question)
-        self._require_candidate(caller, found)
+        _require("answer", found, caller)
         if tags and found.tag not in tags:
             raise StaleError([problems.serving.QuestionNotFree(question=question, state="shown anew")])
-        if found.claimed_by not in {None, caller.name}:
-            raise ConflictError([problems.serving.QuestionNotFree(question=question, state="claimed", by=found.claimed_by)])
         return await self._take(caller, found, data, comment)
 
     async def _take(self, caller: Caller, found: QuestionInfo, data: Json, comment: str | None) -> RunInfo:
@@ -364,19 +385,19 @@ class RunService:
         if decided is None:
             change = RunChange("question.voted", run, found.program, {"question": name, "who": caller.name})
             self._wake(await asyncio.to_thread(self.records.tell, change))
-            return await self.run(caller, run)
+            return await self._now(caller, run)
         take_back = partial(self.records.unvote, run, name, caller.name, caller.nonce)
         if found.approval.needed <= 1 and decided.data != data:  # another person was quicker
             await asyncio.to_thread(take_back)
             raise ConflictError([problems.runs.NoSuchQuestion(run=run, step=name, open=(), closed="answered")])
         try:
-            return await self._info_of(await self._decide(run, name, votes, decided))
+            return await self._info_of(caller, await self._decide(run, name, votes, decided))
         except InstrcError as error:
             closed = all(each.id != name for each in (await self.engine.show(run)).questions)
             if not isinstance(error.problems[0], problems.runs.NoSuchQuestion | problems.runs.RejectedAnswer):
                 raise
             if closed and await self._is_recorded(run, name, decided.data):
-                return await self.run(caller, run)  # another request has just told the run the same
+                return await self._now(caller, run)  # another request has just told the run the same
             await asyncio.to_thread(take_back)
             if closed and isinstance(error.problems[0], problems.runs.RejectedAnswer):  # it fitted what was open then
                 raise ConflictError([problems.runs.NoSuchQuestion(run=run, step=name, open=(), closed="answered")]) from None
@@ -387,6 +408,12 @@ class RunService:
         child, _, asked = question.rpartition("/")
         _, journal = await self.engine.journal(f"{run}/{child}" if child else run)
         return any(command == asked and result.get("ok") == data for command, result in journal.results)
+
+    async def _now(self, caller: Caller, run: str) -> RunInfo:
+        """Return how a run stands in which the caller has just answered."""
+        report = await self.engine.show(run)
+        await self._note(report)
+        return await self._info_of(caller, report)
 
     async def _decide(self, run: str, question: str, votes: Sequence[Vote], decided: Vote) -> RunReport:
         """Let a run go on with the answer that its votes decide on."""
@@ -407,31 +434,8 @@ class RunService:
 
     def refusal(self, caller: Caller, found: QuestionInfo) -> Problem | None:
         """Return why the caller may not answer a question; `None` if nothing speaks against it."""
-        try:
-            self._require_candidate(caller, found)
-        except InstrcError as error:
-            return error.problems[0]
-        return None
-
-    def _require_candidate(self, caller: Caller, found: QuestionInfo) -> None:
-        """Refuse a caller who is none of the people that a question is for."""
-        action = f"answer `{found.question.id}` of `{found.run}`"
-        if caller.only is not None:
-            if caller.only != (found.run, found.question.id):
-                raise AccessError([problems.serving.NotAllowed(who=caller.name, action=action, reason="the link is for another")])
-        elif found.question.by == "operator":
-            caller.require("operator", found.program, action)
-        else:
-            caller.require("answerer", found.program, action)
-        if found.question.by != "person":
-            return
-        excluded = found.approval.excluded
-        if caller.name in excluded:
-            reason = "whoever has had a part in this may not approve it"
-            raise AccessError([problems.serving.NotAllowed(who=caller.name, action=action, reason=reason)])
-        if caller.only is None and not caller.as_candidates & {*found.candidates} and caller.name != found.claimed_by:
-            reason = f"this is for {', '.join(f'`{each}`' for each in found.candidates)}"
-            raise AccessError([problems.serving.NotAllowed(who=caller.name, action=action, reason=reason)])
+        error = refusal_of("answer", replace(found, claimed_by=None), caller, time())
+        return None if error is None else error.problems[0]
 
     async def _asked(self, row: QuestionRow) -> QuestionInfo:
         def look() -> QuestionInfo:
@@ -440,7 +444,7 @@ class RunService:
             votes = tuple(self.records.votes(row.run, row.question.id, row.opened).get(row.question.id, ()))
             candidates = tuple(sorted(self.records.candidates(row.run, row.question.id)))
             known_row = (row.run, row.program, row.question, row.opened, row.due, row.claimed_by, row.claimed_until)
-            return QuestionInfo(*known_row, candidates, approval_of(row.question, starter), votes)
+            return QuestionInfo(*known_row, candidates, approval_of(row.question, starter, self.names), votes)
 
         return await asyncio.to_thread(look)
 
@@ -454,7 +458,12 @@ class RunService:
 
     async def _events_of(self, caller: Caller, run: str, after: int) -> AsyncGenerator[NumberedEvent]:
         report = await self._seen(caller, run)
-        yield NumberedEvent(after, "snapshot", standing_json(report))
+        info = await self._info_of(caller, report)
+        yield NumberedEvent(after, "snapshot", standing_json(info.report))
+        if not info.is_whole:
+            async for event in self._standings_of(caller, info, after):
+                yield event
+            return
         status, looked, woken, reading = report.status, monotonic(), True, TraceReading(self.engine, run, after)
         with self.hub.following(run) as box:
             while True:
@@ -471,6 +480,17 @@ class RunService:
                     if report.has_ended:
                         return
                 woken = await self.hub.wait(run, max(_LOOK, len(self.hub.boxes) / _LOOKS))
+
+    async def _standings_of(self, caller: Caller, info: RunInfo, after: int) -> AsyncGenerator[NumberedEvent]:
+        """Yield how a run stands to somebody who is only asked something in it, each time that this changes."""
+        before = standing_json(info.report)
+        with self.hub.following(info.report.run):
+            while not info.report.has_ended:
+                await self.hub.wait(info.report.run, max(_LOOK, len(self.hub.boxes) / _LOOKS))
+                info = await self._info_of(caller, await self._seen(caller, info.report.run))
+                if (now := standing_json(info.report)) != before:
+                    before = now
+                    yield NumberedEvent(after, "status", now)
 
     async def _events_of_all(self, caller: Caller, after: int) -> AsyncGenerator[NumberedEvent]:
         first, last = await asyncio.to_thread(self.records.feed_bounds)
@@ -563,14 +583,17 @@ class RunService:
         return voted or bool(self.records.questions(questions_query(run=report.run, claimed_by=caller.name)))
 
     def _is_for(self, caller: Caller, report: RunReport, question: Question) -> bool:
+        if caller.only is not None:
+            return caller.only == (report.run, question.id)
         return bool(caller.as_candidates & {*self._opening(report, question).candidates})
 
     def _opening(self, report: RunReport, question: Question) -> Opening:
         """Return who may answer a question, and when that is due: the program says it, else the settings."""
         said = self.settings.people_of(report.name, spellings(question.steps[0]) if question.steps else (question.id,))
-        listed = approval_of(question, None).approvers
+        names = self.names
+        listed = approval_of(question, None, names).approvers
         due = None if said.due is None else time() + said.due
-        return Opening(listed or said.candidates, due)
+        return Opening(listed or names.clear(said.candidates) or (NOBODY,), due)
 
     async def _note(self, report: RunReport, begun: Beginning | None = None) -> None:
         """Take in how a run stands, and wake those who wait for that."""
@@ -583,9 +606,20 @@ class RunService:
             self.hub.wake(change.run)
             self.hub.touched.discard(change.run)
 
-    async def _info_of(self, report: RunReport) -> RunInfo:
+    async def _info_of(self, caller: Caller, report: RunReport) -> RunInfo:
+        """Return what the caller sees of a run: all of it, or only how it stands and what it asks them."""
         row = await asyncio.to_thread(self.records.run, report.run)
-        return RunInfo(report, None if row is None else row.starter, {} if row is None else row.metadata)
+        starter = None if row is None else row.starter
+        if _may_see(caller, report.name, starter):
+            return RunInfo(report, starter, {} if row is None else row.metadata)
+        asked = tuple([each for each in report.questions if await asyncio.to_thread(self._is_for, caller, report, each)])
+        seen = replace(report, outcome=None, record=None, config=RunConfig(), questions=asked)
+        return RunInfo(seen, starter, is_whole=False)
+
+    async def _require_whole(self, caller: Caller, run: str) -> None:
+        report = await self._seen(caller, run)
+        if not (await self._info_of(caller, report)).is_whole:
+            caller.require("viewer", report.name, f"see all of `{run}`")
 
     async def _audit(self, caller: Caller, action: str, run: str, question: str | None = None, sent: Json = None) -> None:
         await asyncio.to_thread(self.records.audit, caller.name, caller.by, action, run, question, sent)
@@ -624,6 +658,13 @@ class RunService:
         self.hub.wake(key.partition("!")[0])
         if not task.cancelled():
             task.exception()  # asked for, so that asyncio does not complain
+
+
+def _require(action: Action, question: QuestionInfo, caller: Caller, to: Caller | None = None) -> None:
+    """Refuse what a caller may not do with a question."""
+    error = refusal_of(action, question, caller, time(), to)
+    if error is not None:
+        raise error
 
 
 def _may_see(caller: Caller, program: str, starter: str | None) -> bool:

@@ -12,8 +12,9 @@ from instrc.engines.prepare import inputs_schema, output_schema
 from instrc.problems.errors import InputError
 from instrc.runtime.activities import complaints
 from instrc.runtime.run_report import RunReport
-from instrc.server.approvals import Approval, Vote, digest_of
+from instrc.server.approvals import Approval, Vote
 from instrc.server.records import QuestionRow, RunRow
+from instrc.text.jsontext import digest_of
 from instrc.text.jsonvalue import Json, JsonObject, as_object, tokens
 from instrc.tools.python_values import JsonLike
 
@@ -58,6 +59,8 @@ class RunInfo:
     report: RunReport
     starter: str | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
+    is_whole: bool = True
+    """Whether this is all of the run; else only how it stands, and what it asks the caller."""
 
     @property
     def tag(self) -> str:

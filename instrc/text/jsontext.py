@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from json import decoder
 from typing import NamedTuple, TypeAlias
 
@@ -475,3 +476,14 @@ def _keeps_all_keys(text: str, value: Json) -> bool:
         return orjson.dumps(value).count(b'"') == text.count('"')
     except orjson.JSONEncodeError:  # it holds what that writer does not
         return False
+
+
+def digest_of(value: Json) -> str:
+    """Return a digest of a value: equal for equal values, whatever the order of their keys."""
+    return sha256(dumps(_sorted(value), indent=False).encode()).hexdigest()
+
+
+def _sorted(value: Json) -> Json:
+    if isinstance(value, dict):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return [_sorted(each) for each in value] if isinstance(value, list) else value

@@ -59,6 +59,8 @@ class ServiceSettings(Struct, frozen=True):
     """Private networks to which webhooks may be sent, as `10.1.0.0/16`."""
     url: str | None = None
     """The public URL of the service; links begin with it."""
+    allow_fork_person_steps: bool = False
+    """Whether a fork may `set` the answer of a person."""
     language: str | None = None
     """The language of the pages for people, one of `LANGUAGES`; `None`: that of the browser."""
 
@@ -78,7 +80,8 @@ ROLES: Final[tuple[Role, ...]] = get_args(Role)
 def service_settings(serve: object, people: object, wrong: Wrong) -> ServiceSettings:
     """Read the tables `serve` and `people`; report to `wrong` what cannot be used."""
     table = _table("serve", serve, wrong)
-    _refuse_unknown("serve", table, tuple(name for name in ServiceSettings.__struct_fields__ if name != "people"), wrong)
+    known = tuple(name.replace("_", "-") for name in ServiceSettings.__struct_fields__ if name != "people")
+    _refuse_unknown("serve", table, known, wrong)
     roles: dict[str, Mapping[str, tuple[str, ...]]] = {}
     for program, given in _table("serve.roles", table.get("roles", {}), wrong).items():
         held = _table(f"serve.roles.{program}", given, wrong)
@@ -100,6 +103,7 @@ def service_settings(serve: object, people: object, wrong: Wrong) -> ServiceSett
         networks=_networks(table.get("networks", []), wrong),
         url=_url(table["url"], wrong) if "url" in table else None,
         language=_language(table["language"], wrong) if "language" in table else None,
+        allow_fork_person_steps=_truth("serve.allow-fork-person-steps", table.get("allow-fork-person-steps", False), wrong),
         **numbers,
     )
 
@@ -129,6 +133,12 @@ def _seconds(name: str, given: object, wrong: Wrong) -> float | None:
         return seconds(given)
     wrong(name, "it must be a time span, as `P2D` or `PT30M`", word=name.rpartition(".")[2])
     return None
+
+
+def _truth(name: str, given: object, wrong: Wrong) -> bool:
+    if not isinstance(given, bool):
+        wrong(name, "it must be `true` or `false`", word=name.rpartition(".")[2])
+    return given is True
 
 
 def _whole(name: str, given: object, wrong: Wrong) -> int:

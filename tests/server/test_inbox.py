@@ -153,17 +153,18 @@ def test_pages_that_refuse_are_in_the_language_of_the_reader(tmp_path: Path, lan
     async def body() -> None:
         made = service(tmp_path, settings=ServiceSettings(body=20_000))
         identity = Identity(made.records, made.settings, made.signer)
-        keys = identity.new_key("boss", ["admin"]), identity.new_key("eve", ["viewer"])
-        boss, eve = [identity.session(await identity.bearer(key), key) for key in keys]
+        keys = identity.new_key("boss", ["admin"]), identity.new_key("cat", ["viewer"])
+        identity.new_key("eve", ["answerer"])
+        boss, cat = [identity.session(await identity.bearer(key), key) for key in keys]
         async with client(made, identity=identity, routes=Inbox(made, identity=identity).routes) as http:
             http.headers["accept-language"] = language
             run = (await made.start(BOSS, "letter", "Ann comes", wait=20)).report.run
             word = await made.link(BOSS, run, "userContext1", "eve")
-            as_boss, as_eve = ({"cookie": each.partition(";")[0]} for each in (boss, eve))
+            as_boss, as_cat = ({"cookie": each.partition(";")[0]} for each in (boss, cat))
             sent = {**seen(await http.get(f"/inbox/link/{word}")).sent, "/data/decision": '"Approve"', "do": "answer"}
             refused = {
                 "expired": (await http.post(asked(run), data=sent), 401),
-                "not for her": (await http.post(asked(run), data=sent, headers=as_eve), 403),
+                "not for her": (await http.post(asked(run), data=sent, headers=as_cat), 403),
                 "no page": (await http.get("/inbox/nothing/here"), 404),
                 "no run": (await http.get("/inbox/runs/r1", headers=as_boss), 404),
                 "no program": (await http.get("/inbox/start/lettre", headers=as_boss), 404),
@@ -374,6 +375,7 @@ def test_the_example_of_messages_links_to_the_page(tmp_path: Path, monkeypatch: 
 
     async def body() -> None:
         made = service(tmp_path)
+        Identity(made.records, made.settings, made.signer).new_key("eve", ["answerer"])
         async with listening(made, routes=Inbox(made).routes) as address:
             run = (await made.start(BOSS, "letter", "Ann comes", wait=20)).report.run
             monkeypatch.setattr(receiver, "SERVICE", address)
@@ -390,6 +392,7 @@ def test_a_link_answers_one_question_once(tmp_path: Path) -> None:
         made = service(tmp_path)
         identity = Identity(made.records, made.settings, made.signer)
         identity.new_key("boss", ["admin"])
+        identity.new_key("eve", ["answerer"])
         async with client(made, identity=identity, routes=Inbox(made, identity=identity).routes) as http:
             run = (await made.start(BOSS, "letter", "Ann comes", wait=20)).report.run
             await settled(made, run, "waiting")

@@ -242,7 +242,7 @@ def test_a_token_counts_only_if_all_of_it_holds(key: Any, algorithm: str, claims
                 await identity.bearer(word)
             return
         caller = await identity.bearer(word)
-        assert (caller.name, caller.groups, caller.by) == ("ann", {"leads"}, "token")
+        assert (caller.name, caller.groups, caller.by) == ("oidc:https://id.example#ann", {"leads"}, "token")
         assert (caller.may("answerer", "letter"), caller.may("starter", "letter")) == (True, False)
         unknown = jwt.encode(said, RSA, algorithm="RS256", headers={"kid": "two"})
         with pytest.raises(AuthenticationError):
@@ -272,7 +272,9 @@ def test_an_identity_provider_is_asked_for_its_keys_and_again_for_new_ones(
     async def body(address: str) -> None:
         identity = Identity(made.records, settings, made.signer, ProviderKeys(f"{address}/keys", tmp_path))
         async with client(made, identity=identity) as http:
-            assert (await http.post("/v1/runs", json=START, headers=token("one"))).json()["starter"] == "ann"
+            assert (await http.post("/v1/runs", json=START, headers=token("one"))).json()[
+                "starter"
+            ] == "oidc:https://id.example#ann"
             assert (await http.post("/v1/runs", json=START, headers=token("one", groups=[]))).status_code == 404
             names.append("two")
             assert (await http.get("/v1/programs", headers=token("two"))).status_code == 401  # it was asked a moment ago
@@ -327,6 +329,7 @@ def test_a_session_is_a_signed_cookie_that_ends_with_its_key(tmp_path: Path) -> 
 def test_a_link_shows_one_question_and_answers_it_once(tmp_path: Path) -> None:
     async def body() -> None:
         made = service(tmp_path)
+        Identity(made.records, made.settings, made.signer).new_key("guest", ["answerer"])
         async with client(made) as http:
             runs = [(await http.post("/v1/runs", json=START, headers={"Prefer": "wait=20"})).json() for _ in range(2)]
             question = runs[0]["questions"][0]["id"]

@@ -1,0 +1,294 @@
+"""Who may do what with a question: every combination by a table, and attacks on the rule of a question over each protocol."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from serving import ANSWER, BOSS, LETTER, asking, client, go, person, service
+
+from instrc.problems.errors import AccessError, InstrcError, SettingsError
+from instrc.runtime.questions import Question  # what the table asks about
+from instrc.server.access import Caller, NameRules, normal_name  # what the table asks about
+from instrc.server.approvals import NOBODY, Approval, approval_of  # what the table asks about
+from instrc.server.hosting import require_clear_names  # what a service does when it begins
+from instrc.server.identity import Identity  # what callers are known by
+from instrc.server.rights import Action, refusal_of  # the function of the table
+from instrc.server.views import QuestionInfo  # what the table asks about
+from instrc.vibes.service_settings import OidcSettings, PeopleSettings, ServiceSettings  # without a file
+
+NOW = 1000.0
+ROLES: tuple[tuple[str, ...], ...] = ((), ("viewer",), ("answerer",), ("operator",), ("operator", "answerer"), ("admin",))
+LISTS: tuple[tuple[str, ...], ...] = (("*",), ("ann",), ("group:leads",), ("bob",), (NOBODY,))
+CLAIMS: tuple[tuple[str, float] | None, ...] = (None, ("ann", NOW + 1), ("bob", NOW + 1), ("bob", NOW - 1))
+OTHERS = (
+    None,
+    Caller("ann", by="link"),
+    Caller("bob", by="link"),
+    Caller("cat", frozenset({"leads"}), by="link"),
+    Caller("link:eve", by="link"),
+)
+
+
+def combinations() -> Any:
+    """Yield each combination of a question, a caller, the means, the time of a claim, and another person."""
+    rules = [
+        Approval(approvers=approvers, excluded=frozenset(excluded), outsiders=outsiders)
+        for approvers, excluded, outsiders in product(((), ("ann",)), ((), ("ann",), ("bob",)), (False, True))
+    ]
+    for by, candidates, rule, claim in product(("person", "system", "operator"), LISTS, rules, CLAIMS):
+        listed = rule.approvers or candidates
+        who, until = claim or (None, None)
+        asked = Question("q", ("step1_q",), {}, {}, by)  # type: ignore[arg-type]  # one of them
+        info = QuestionInfo("r", "p", asked, 0.0, None, who, until, listed, rule)
+        for roles, groups, link in product(ROLES, ((), ("leads",)), (None, ("r", "q"), ("r", "other"))):
+            caller = Caller("ann", frozenset(groups), {"p": frozenset(roles)}, "key" if link is None else "link", link)  # type: ignore[arg-type]  # roles
+            yield info, caller
+
+
+def expected(action: Action, info: QuestionInfo, caller: Caller, to: Caller | None) -> bool:
+    """Return what the page says, written as a list of conditions that must all hold."""
+    held = {*caller.roles["p"]} | ({"operator", "answerer"} if "admin" in caller.roles["p"] else set())
+    names = {"ann", "*", *(f"group:{each}" for each in caller.groups)}
+    holder = info.claimed_by if info.claimed_by and info.claimed_until and info.claimed_until >= NOW else None
+    rule, kind = info.approval, info.question.by
+    barred = kind == "person" and caller.name in rule.excluded
+    if caller.only is not None:
+        named = names & {*info.candidates}
+        fits = bool(named - {"*"}) or (bool(named) and "answerer" in held)
+        free = not barred and holder in {None, "ann"}
+        return action == "answer" and caller.only == ("r", "q") and kind == "person" and fits and free
+    if kind == "operator" and "operator" not in held:
+        return False
+    if action == "release":
+        return "operator" in held or holder == "ann"
+    if barred:
+        return False
+    if action in {"answer", "claim"}:
+        reassigned = holder == "ann" and not rule.approvers
+        needed = {"person": "answerer", "system": "answerer", "operator": "operator"}[kind]
+        fits = kind != "person" or bool(names & {*info.candidates}) or reassigned
+        return needed in held and fits and holder in {None, "ann"}
+    assert to is not None
+    if not ("operator" in held or holder == "ann") or (kind == "person" and to.name in rule.excluded):
+        return False
+    if action == "link":
+        of_to = {to.name, *(f"group:{each}" for each in to.groups)}  # nobody of them is known to have a role
+        return kind == "person" and (rule.outsiders if to.name == "link:eve" else bool(of_to & {*info.candidates}))
+    return not rule.approvers or any(each == "*" or each.startswith("group:") or each == to.name for each in info.candidates)
+
+
+def test_every_combination_of_question_caller_means_and_time() -> None:
+    number = 0
+    for info, caller in combinations():
+        for action in get_args(Action):
+            for to in OTHERS[1:] if action in {"delegate", "link"} else OTHERS[:1]:
+                allowed = refusal_of(action, info, caller, NOW, to) is None
+                assert allowed == expected(action, info, caller, to), (action, info, caller, to)
+                number += 1
+    assert number > 100_000
+
+
+def test_what_is_missing_is_refused() -> None:
+    info = QuestionInfo("r", "p", Question("q", (), {}, {}, "person"), 0.0, None, None, None, ("*",), Approval())
+    assert refusal_of("link", info, person("op", "admin"), NOW) is not None
+
+
+async def begun(http: Any, program: str) -> str:
+    sent = {"program": program, "input": "x"}
+    return str((await http.post("/v1/runs", json=sent, headers={"Prefer": "wait=20"})).json()["run"])
+
+
+def test_an_operator_makes_no_approvals_that_nobody_gave(tmp_path: Path) -> None:
+    async def body() -> None:
+        rule = {"x-approvers": ["ann", "bob"], "x-needed": 2, "x-not": ["starter"]}
+        made = service(tmp_path, pay=asking(**rule))
+        operator = person("op", "operator", "starter", "answerer")
+        async with client(made, operator) as http:
+            run = await begun(http, "pay")
+            question = f"/v1/questions/{run}:userContext1"
+            names = (
+                "nobody-1",
+                "nobody-2",
+                "op",
+                "op ",
+                "o\u200bp",
+                "\uff4f\uff50",
+                "*",
+                "group:leads",
+                "link:ann",
+                "key:op",
+                "",
+            )
+            for to in (*names, "ann", "bob"):  # `op` began it: who is excluded lets nobody else answer, either
+                assert (await http.post(f"{question}/links", json={"to": to})).status_code in {400, 403, 422}, to
+                assert (await http.post(f"{question}/delegate", json={"to": to})).status_code in {400, 403, 422}, to
+            assert (await http.post(f"{question}/answer", json={"data": ANSWER})).status_code == 403
+        async with client(made, person("clerk", "operator")) as http:
+            for to in names:
+                assert (await http.post(f"{question}/links", json={"to": to})).status_code in {400, 403, 422}, to
+            words = [(await http.post(f"{question}/links", json={"to": to})).json()["word"] for to in ("ann", "ann", "bob")]
+            first = await http.post(f"/v1/links/{words[0]}", json={"data": ANSWER})
+            assert (first.status_code, first.json()["status"]) == (200, "waiting")  # it counts, and says so
+            again = await http.post(f"/v1/links/{words[1]}", json={"data": ANSWER})
+            assert again.json().get("status") == "waiting"  # the same person, once
+            assert (await http.post(f"/v1/links/{words[2]}", json={"data": ANSWER})).json()["status"] == "done"
+        votes = made.records.votes(run)["userContext1"]
+        assert sorted(vote.who for vote in votes) == ["ann", "bob"]
+
+    go(body())
+
+
+def test_an_outsider_has_a_link_where_the_question_allows_it_and_is_nobody_else(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path, ask=asking(**{"x-approvers": ["ann"], "x-links": True, "x-not": ["starter"]}))
+        run = (await made.start(person("eve", "starter"), "ask", "x", wait=20)).report.run
+        async with client(made, person("clerk", "operator")) as http:
+            word = (await http.post(f"/v1/questions/{run}:userContext1/links", json={"to": "guest"})).json()["word"]
+            shown = (await http.get(f"/v1/links/{word}")).json()
+            assert shown["run"] == run
+            assert (await http.post(f"/v1/links/{word}", json={"data": ANSWER})).json() == {"run": run, "status": "done"}
+        assert [vote.who for vote in made.records.votes(run)["userContext1"]] == ["link:guest"]
+
+    go(body())
+
+
+def test_a_link_has_the_rights_of_its_person_of_now(tmp_path: Path) -> None:
+    async def body() -> None:
+        settings = ServiceSettings(people={"*": PeopleSettings(("group:leads",))})
+        made = service(tmp_path, settings=settings)
+        identity = Identity(made.records, made.settings, made.signer)
+        identity.new_key("ann", groups=["leads"])
+        run = (await made.start(BOSS, "letter", "x", wait=20)).report.run
+        word = await made.link(BOSS, run, "userContext1", "ann")
+        made.records.revoke("ann")  # she is in no group any more
+        async with client(made) as http:
+            assert (await http.post(f"/v1/links/{word}", json={"data": ANSWER})).status_code == 403
+
+    go(body())
+
+
+@pytest.mark.parametrize("allowed", [False, True])
+def test_a_fork_sets_no_answer_of_a_person_unless_the_settings_allow_it(allowed: bool, tmp_path: Path) -> None:  # noqa: FBT001
+    async def body() -> None:
+        made = service(tmp_path, settings=ServiceSettings(allow_fork_person_steps=allowed), letter=LETTER)
+        async with client(made, person("op", "operator", "starter")) as http:
+            run = await begun(http, "letter")
+            sent = await http.post(f"/v1/runs/{run}/fork", json={"set": {"approve": ANSWER}})
+            assert sent.status_code == (201 if allowed else 403), sent.text
+            other = await http.post(f"/v1/runs/{run}/fork", json={"step": "draft", "set": {}})
+            assert other.status_code == 201  # other forks are as they were
+            if not allowed:
+                return
+            forked = sent.json()["forked"]
+            assert forked["by"] == {"who": "op", "means": "key"}
+            [digest] = forked["edits"].values()
+            audited = [row for row in made.records.audited(sent.json()["run"]) if row["action"] == "set"]
+            assert [(row["who"], row["question"], row["digest"]) for row in audited] == [("op", "approve", digest)]
+
+    go(body())
+
+
+def test_whoever_is_asked_sees_what_is_shown_and_no_more(tmp_path: Path) -> None:
+    """Not the trace, not the result, not the questions of others, over any stream; a viewer and the starter see all."""
+
+    async def body() -> None:
+        made = service(tmp_path)
+        async with client(made, BOSS) as http:
+            run = await begun(http, "letter")
+        async with client(made, person("cat", "answerer")) as http:
+            place = f"/v1/runs/{run}"
+            seen = (await http.get(place)).json()
+            assert [each["id"] for each in seen["questions"]] == [f"{run}:userContext1"]
+            assert (await http.get(f"{place}/trace")).status_code == 403
+            done = await http.post(f"/v1/questions/{run}:userContext1/answer", json={"data": ANSWER})
+            assert done.json()["status"] == "done"
+            for answer in (done, await http.get(place)):
+                assert not {"output", "value", "error"} & answer.json().keys()
+            told = (await http.get(f"{place}/events")).text
+            assert "event: snapshot" in told
+            assert "event: answered" not in told
+            assert (await http.get(f"{place}/trace")).status_code == 403
+        async with client(made, person("eve", "viewer")) as http:
+            assert "value" in (await http.get(place)).json()
+            assert (await http.get(f"{place}/trace")).json()["items"]
+
+    go(body())
+
+
+# --- names of several issuers -------------------------------------------------------------------------------------------------
+
+ISSUER = "https://id.example"
+
+
+@pytest.mark.parametrize("text", ["op ", " op", "o\u200bp", "\uff4f\uff50", "op\u00a0"])
+def test_names_are_compared_in_one_form(text: str) -> None:
+    assert normal_name(text) == "op"
+    rule = approval_of(Question("q", (), {}, {"x-not": [text]}, "person"), None)
+    assert rule.excluded == {"op"}
+
+
+@pytest.mark.parametrize(
+    ("names", "word", "read"),
+    [
+        (NameRules(), "ann", ("ann",)),
+        (NameRules(), "key:ann", ("ann",)),
+        (NameRules(ISSUER, has_keys=False), "ann", (f"oidc:{ISSUER}#ann",)),
+        (NameRules(ISSUER, has_keys=True), "ann", ("ann", f"oidc:{ISSUER}#ann")),
+        (NameRules(ISSUER, has_keys=True), "key:ann", ("ann",)),
+        (NameRules(ISSUER, has_keys=True), "group:leads", ("group:leads",)),
+        (NameRules(ISSUER, has_keys=True), "*", ("*",)),
+    ],
+)
+def test_a_bare_name_is_of_the_only_issuer(names: NameRules, word: str, read: tuple[str, ...]) -> None:
+    assert names.read(word) == read
+    asked = Question("q", (), {}, {"x-approvers": [word], "x-not": [word]}, "person")
+    rule = approval_of(asked, None, names)
+    assert rule.excluded == {*read}
+    assert rule.approvers == (read if len(read) == 1 else (NOBODY,))
+
+
+def test_a_key_has_no_name_of_another_issuer(tmp_path: Path) -> None:
+    made = service(tmp_path)
+    identity = Identity(made.records, made.settings, made.signer)
+    for name in ("group:staff", "oidc:https://id.example#ann", "key:ann", "link:ann", "*", " ", "\u200b", " group:staff"):
+        with pytest.raises(SettingsError):
+            identity.new_key(name)
+
+
+def test_ambiguous_names_are_refused_when_the_service_starts(tmp_path: Path) -> None:
+    oidc = OidcSettings(ISSUER, "instrc", "keys.json")
+    for settings, document, word in (
+        (ServiceSettings(oidc=oidc, roles={"*": {"viewer": ("ann", "group:staff")}}), LETTER, "ann"),
+        (ServiceSettings(oidc=oidc, groups={"leads": ("key:ann", "bob")}), LETTER, "bob"),
+        (ServiceSettings(oidc=oidc, people={"*": PeopleSettings(("*", "cat"))}), LETTER, "cat"),
+        (ServiceSettings(oidc=oidc), asking(**{"x-approvers": ["dan"]}), "dan"),
+        (ServiceSettings(oidc=oidc), asking(**{"x-not": ["starter", "eve"]}), "eve"),
+    ):
+        made = service(tmp_path, settings=settings, letter=document)
+        require_clear_names(made)  # the identity provider is the only issuer
+        Identity(made.records, settings, made.signer).new_key("robot")
+        with pytest.raises(SettingsError, match=word):
+            require_clear_names(made)
+        made.records.revoke("robot")
+    clear = ServiceSettings(oidc=oidc, roles={"*": {"viewer": ("key:ann", "group:staff", f"oidc:{ISSUER}#bob", "*")}})
+    made = service(tmp_path, settings=clear)
+    Identity(made.records, clear, made.signer).new_key("robot")
+    require_clear_names(made)
+
+
+def test_the_same_name_of_two_issuers_is_two_people(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path)
+        run = (await made.start(replace(person("op", "starter"), name="op"), "letter", "x")).report.run
+        token = replace(person("op", "starter"), name=f"oidc:{ISSUER}#op", by="token")
+        with pytest.raises(InstrcError):
+            await made.run(token, run)
+        with pytest.raises(AccessError):
+            (await made.run(person("op", "starter"), run)) and token.require("viewer", "letter", "see")
+        assert f"oidc:{ISSUER}#group:staff" not in replace(token, groups=frozenset({"staff"})).as_candidates
+
+    go(body())
