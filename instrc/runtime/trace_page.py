@@ -144,7 +144,8 @@ def _bar(before: float, width: float, room: float, label: str, *, late: bool) ->
 
 def _tokens(span: TimelineSpan) -> int:
     usage: Json = span.facts.get("usage")
-    return sum(count for count in usage.values() if isinstance(count, int)) if isinstance(usage, dict) else 0
+    counts = [usage.get(name) for name in ("input_tokens", "output_tokens")] if isinstance(usage, dict) else []
+    return sum(count for count in counts if isinstance(count, int))
 
 
 def _details(number: int, span: TimelineSpan) -> str:

@@ -348,7 +348,7 @@ class _SettingsReader:
             if not price:
                 self._wrong(f"prices.{name}", "it has `input` and `output`, US dollars for a million tokens", word=name)
             for key, value in price.items():
-                if key not in {"input", "output"} or not is_amount(value):
+                if key not in {"input", "output", "cache_read", "cache_write"} or not is_amount(value):
                     self._wrong(f"prices.{name}", "it has `input` and `output`, US dollars for a million tokens", word=name)
         return written
 

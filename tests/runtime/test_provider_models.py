@@ -15,8 +15,12 @@ import instrc
 from instrc import ModelError, Request
 from instrc.cli import main
 from instrc.problems.errors import SettingsError
+from instrc.runtime.models.budget import cost_of
 from instrc.runtime.models.catalogue import ADAPTERS, model_of  # the list of all adapters
 from instrc.runtime.models.closing import closing_all  # as a run closes them
+from instrc.runtime.models.model import tokens_of
+from instrc.runtime.models.partial import whole_answer
+from instrc.runtime.models.provider import token_counts
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
@@ -53,6 +57,51 @@ def test_a_provider_that_can_call_several_tools_at_once_is_asked_for_one(
     for name in where:
         said = said[name]
     assert said is only
+
+
+TOKENS: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
+    "openai": (
+        "usage",
+        {"prompt_tokens_details": {"cached_tokens": 5}, "completion_tokens_details": {"reasoning_tokens": 3}},
+        {"input_tokens": 11, "output_tokens": 7, "cache_read_tokens": 5},
+    ),
+    "anthropic": (
+        "usage",
+        {"cache_read_input_tokens": 100, "cache_creation_input_tokens": 20},
+        {"input_tokens": 131, "output_tokens": 7, "cache_read_tokens": 100, "cache_write_tokens": 20},
+    ),
+    "gemini": (
+        "usageMetadata",
+        {"thoughtsTokenCount": 50, "cachedContentTokenCount": 4},
+        {"input_tokens": 11, "output_tokens": 57, "cache_read_tokens": 4},
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", TOKENS, indirect=True)
+def test_thoughts_and_what_a_cache_has_are_counted_and_priced(kind: str, standin: Standin) -> None:
+    member, more, expected = TOKENS[kind]
+    good = SHAPES[kind](FILLED, "step1_read")
+    standin.answers.append((200, good | {member: good[member] | more}))
+    usage = ask(kind).usage
+    assert usage == expected
+    prices = {"m": {"input": 10.0, "output": 100.0, "cache_read": 1.0}}
+    read = usage.get("cache_read_tokens", 0)
+    cost = 10 * (usage["input_tokens"] - read) + read + 100 * usage["output_tokens"]
+    assert cost_of(prices, "m", usage) == pytest.approx(cost / 1_000_000)
+    assert tokens_of(usage) == usage["input_tokens"] + usage["output_tokens"]
+
+
+def test_the_tokens_of_a_stream_of_anthropic_hold_its_cache() -> None:
+    use = {"type": "tool_use", "id": "t", "name": "t", "input": {}}
+    pieces: list[Any] = [
+        {"type": "message_start", "message": {"usage": {"input_tokens": 3, "cache_read_input_tokens": 9, "output_tokens": 1}}},
+        {"type": "content_block_start", "index": 0, "content_block": use},
+        {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 7}},
+    ]
+    names = ("usage", "input_tokens", "output_tokens")
+    answer = whole_answer(pieces, names)
+    assert token_counts(answer, names) == {"input_tokens": 12, "output_tokens": 7, "cache_read_tokens": 9}
 
 
 def test_a_response_without_an_answer_is_never_the_value(kind: str, standin: Standin) -> None:

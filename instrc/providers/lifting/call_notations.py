@@ -286,12 +286,15 @@ def _name_and_json(match: re.Match[str]) -> list[RawCall]:
     return [_marked_call(match["name"], match["body"], ended=bool(match["end"]))]
 
 
-_PREFIX = r"(?:[|｜]DSML[|｜]|\w+:)?"
+_PREFIX = r"(?:[|｜‖]DSML[|｜‖]|\w+:)?"
 """What the names of elements begin with: DeepSeek's mark, or a namespace."""
 _PARAMETER = re.compile(
     rf"<{_PREFIX}param(?:eter)?(?:=|\s+name=)[\"']?(?P<key>[^>\"']+)[\"']?[^>]*>(?P<value>.*?)(?P<end></{_PREFIX}param(?:eter)?>|\Z)",
     re.DOTALL,
 )
+
+
+_ARGUMENT_BEGINS = re.compile(rf"<(?:{_PREFIX}param(?:eter)?(?:=|\s+name=)|arg_(?:key|value)>)")
 
 
 def _elements(name: str, body: str, pattern: re.Pattern[str] = _PARAMETER, *, ended: bool = True) -> RawCall:
@@ -301,16 +304,20 @@ def _elements(name: str, body: str, pattern: re.Pattern[str] = _PARAMETER, *, en
     """
     arguments: dict[str, Json] = {}
     repeated: list[str] = []
-    cut = not ended
+    cut, mixed = not ended, False
     place = 0
     for match in pattern.finditer(body):
         key = match["key"].strip()
+        mixed = mixed or bool(arguments and body[place : match.start()].strip()) or bool(_ARGUMENT_BEGINS.search(match["value"]))
         repeated += [key] if key in arguments and key not in repeated else []
         arguments[key] = match["value"].removeprefix("\n").removesuffix("\n")
         cut = not match["end"]
         place = match.end()
+    mixed = mixed or (ended and bool(arguments) and bool(body[place:].strip()))
     cut = cut or (not ended and bool(body[place:].strip()))
-    unreadable = "its last argument has no end" if cut else None
+    unreadable = (
+        "its last argument has no end" if cut else "a mark of an argument is missing, or stands in a value" if mixed else None
+    )
     return RawCall(name.strip(), arguments, unreadable=unreadable, partial=cut, repeated=tuple(repeated))
 
 
@@ -361,6 +368,7 @@ def _functions(text: str, *, ended: bool = False) -> list[RawCall]:
 _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[RawCall]]], ...] = (
     (re.compile(r"<\|?tool_call\|?>(?P<body>.*?)(?P<end></tool_call>|(?=<\|?tool_call\|?>)|\Z)", re.DOTALL), _tool_call),
     (re.compile(r"\[TOOL_CALLS\]\s*(?P<body>.*?)(?=\[TOOL_CALLS\]|</s>|\Z)", re.DOTALL), _mistral),
+    (re.compile(r"\A\s*(?P<body>[\w.:-]+?(?:\[CALL_ID\]\w+)?\[ARGS\]\s*\{.*)", re.DOTALL), _mistral),
     (re.compile(r"<\|python_tag\|>(?P<body>.*?)(?:<\|eo[tm]_id\|>|\Z)", re.DOTALL), _json_or_python),
     (
         re.compile(

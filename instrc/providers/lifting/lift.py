@@ -342,6 +342,7 @@ def _lifted(reply: RawReply, records: Records) -> Lifted:
     reply = _with_calls_apart(reply, records)
     reply = _with_text_as_value(reply, records)
     reply = _with_value_in_text(reply, records)
+    reply = _with_value_in_thoughts(reply, records)
     calls = _with_ids_told((_call(one, records, enveloped=reply.envelope, cut=reply.cut) for one in reply.calls), repeated)
     return Lifted(
         calls,
@@ -451,6 +452,17 @@ def _with_value_in_text(reply: RawReply, records: Records) -> RawReply:
         return reply
     value, rest = result
     return replace(reply, calls=(value,), texts=(rest,) if rest else ()) if _ownership(value.arguments, records).all else reply
+
+
+def _with_value_in_thoughts(reply: RawReply, records: Records) -> RawReply:
+    """Read a value that stands whole and valid in the thoughts of an answer that has nothing else."""
+    ended = reply.refusal or reply.failure or reply.malformed or reply.cut or reply.paused
+    if ended or reply.calls or len(records) != 1 or not reply.thoughts or any(text.strip() for text in reply.texts):
+        return reply
+    [record] = records.values()
+    value = raw_call(None, reply.thoughts)
+    valid = value.unreadable is None and value.loose is None and value.arguments and _ownership(value.arguments, records).all
+    return replace(reply, calls=(value,)) if valid and not repair(record, value.arguments).violations else reply
 
 
 def _is_output(target: Json) -> bool:
@@ -581,6 +593,10 @@ _NAMESPACE = re.compile(r"__|[.:/]+")
 """The ends of a namespace: `functions.`, `default_api:`, `mcp__server__`."""
 
 
+_NUMBERED = re.compile(r"functions[._](?P<name>.+)_\d+")
+"""A name with the number of its call, as Kimi writes it where a server has replaced its signs."""
+
+
 def named(name: str | None, records: Records) -> tuple[JsonObject | None, bool]:
     """Return the map of the tool that a name stands for, and whether it is written otherwise; no map if it stands for none.
 
@@ -592,8 +608,10 @@ def named(name: str | None, records: Records) -> tuple[JsonObject | None, bool]:
     bare = name
     while (stripped := _BESIDE.sub("", bare)) != bare:
         bare = stripped
-    for start in (0, *(end.end() for end in _NAMESPACE.finditer(bare))):
-        result = _fitting(bare[start:], records)
+    ends = [bare[end.end() :] for end in _NAMESPACE.finditer(bare)]
+    numbered = _NUMBERED.fullmatch(bare)
+    for written in (bare, *ends, *([numbered["name"]] if numbered else [])):
+        result = _fitting(written, records)
         if len(result) == 1:
             return result[0], True
     return None, False

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from instrc.providers.lifting.reply import RawCall, RawReply, first, join_replies, raw_call, stop_reply
-from instrc.text.jsonvalue import Json, JsonArray, JsonObject
+from instrc.text.jsonvalue import Json, JsonArray, JsonObject, text_or_empty
 
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\['([^']*)'\]|\[\"([^\"]*)\"\]")
 _VALUES = (("stringValue", "string_value"), ("numberValue", "number_value"), ("boolValue", "bool_value"))
@@ -194,7 +194,7 @@ def _call(item: dict[str, Json], call_id: Json, *, wanted: bool, custom: bool = 
         return RawReply()
     said = first(item, *_ARGUMENTS)
     result = raw_call(first(item, *_NAMES), said, call_id)
-    if custom and isinstance(said, str) and not isinstance(result.arguments, dict):
+    if custom and isinstance(said, str):
         result = RawCall(result.name, {"input": said}, result.id)  # a tool that takes a text is lowered as one with this property
     return RawReply(calls=(replace(result, partial=True) if continues_later(item) else result,))
 
@@ -223,6 +223,7 @@ def message(said: Json) -> RawReply:
     if isinstance(call := said.get("function_call"), dict):
         result |= part({"function_call": call})
     parts = next((said[key] for key in ("content", "parts", "blocks", "items") if key in said), None)
+    result |= RawReply(thoughts=text_or_empty(first(said, "reasoning_content", "reasoning", "thinking")))
     return result | content(parts, calls=not result.calls)  # a framework leaves them there in the provider's own form as well
 
 

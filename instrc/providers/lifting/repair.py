@@ -303,6 +303,8 @@ _SEVERAL = re.compile(r"[,;\n|]|\A\s*[\[{(\"]|\A\s*\Z")
 
 def _in_shape(value: Json, types: AbstractSet[str]) -> tuple[Json, tuple[Shaping, ...]]:
     """Return a value as one of some types; of listed values, a text that holds JSON is none, of lists, one word is one."""
+    if isinstance(value, str) and value in _NOTHING and "null" in types:
+        return None, ("text-read",)
     if "array" in types and not isinstance(value, dict | list | None) and not (isinstance(value, str) and _SEVERAL.search(value)):
         return [value], ("listed",)
     result, steps = shaped(value, types, unpacked)
@@ -458,7 +460,7 @@ def repairable_places(wrongness: Wrongness) -> list[Candidate]:
             certain = leaf.certain or (known is not None and known.certain)
             shape = (types, steps) if what in steps else (frozenset[str](), ())
             result[path, what, name] = Candidate(path, what, listed, certain, name, *shape)
-    return list(result.values())
+    return sorted(result.values(), key=lambda item: "null" not in item.types)  # a null that may be there stays there
 
 
 _SPELLINGS: tuple[Literal["case", "spelling"], ...] = ("case", "spelling")

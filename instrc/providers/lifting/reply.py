@@ -68,6 +68,8 @@ class RawReply:
     """Whether the provider says that the turn goes on once the answer is sent back."""
     result: bool = False
     """Whether it is what a tool gave, by a server of MCP, and no call."""
+    thoughts: str = ""
+    """What a message has beside an empty text as thoughts: some servers put the whole answer there."""
 
     def __or__(self, other: RawReply) -> RawReply:
         """Return what both hold: the calls and texts of this one first, the first word where only one can stand."""
@@ -81,6 +83,7 @@ class RawReply:
             self.envelope or other.envelope,
             self.paused or other.paused,
             self.result or other.result,
+            self.thoughts or other.thoughts,
         )
 
 
@@ -277,15 +280,38 @@ def strip_reasoning(text: str) -> tuple[str, bool]:
 
     Some chat templates write the opening mark into the prompt, so the end of the thoughts may stand alone.
     """
-    if CHANNEL in text:
-        return without_analysis(text)
     begun = text.lstrip()
     for opening, ending in _PAIRS:
         if begun.startswith(opening):
             _, end, rest = begun.partition(ending)
-            return (rest, False) if end else ("", True)
-    thoughts, end, rest = text.partition("</think>")
-    return (rest, False) if end and "<think>" not in thoughts else (text, False)
+            return (_DEBRIS.sub(r"\1", rest), False) if end else ("", True)
+    if _place_of(CHANNEL, text) >= 0:
+        return without_analysis(text)
+    place = _place_of("</think>", text)
+    text = text[place + len("</think>") :] if place >= 0 and "<think>" not in text[:place] else text
+    return _DEBRIS.sub(r"\1", text), False
+
+
+_DEBRIS = re.compile(
+    r"\A\s*(?:\[ARGS\](?=\s*\{)|json\s*\n(?=\s*[\[{])|<\|begin_of_box\|>)(.*?)(?:<\|end_of_box\|>)?\s*\Z", re.DOTALL
+)
+"""What is left of the marks of Mistral and of a fence before a value; the box of GLM around one."""
+
+
+_BEGINS_JSON = re.compile(r"\s*+(?:```[\w-]*+\s*+)?[\[{]")
+
+
+def _place_of(mark: str, text: str) -> int:
+    """Return where a mark stands outside of the texts of JSON; -1 if it stands nowhere else."""
+    if not _BEGINS_JSON.match(text):
+        return text.find(mark)
+    quoted = False
+    for token in re.finditer(rf'\\.|"|{re.escape(mark)}', text, re.DOTALL):
+        if token[0] == '"':
+            quoted = not quoted
+        elif token[0] == mark and not quoted:
+            return token.start()
+    return -1
 
 
 _FENCE = re.compile(r"\A\s*```[\w-]*[ \t]*\n(.*?)(?:\n?[ \t]*```\s*)?\Z", re.DOTALL)

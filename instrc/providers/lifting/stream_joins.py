@@ -10,6 +10,7 @@ from typing import TypeAlias
 from instrc.providers.lifting.envelopes import is_ended
 from instrc.providers.lifting.parts import content, joined_calls
 from instrc.providers.lifting.reply import first, says_something
+from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, listing, mapping, text_or_empty
 
 _Mark: TypeAlias = Callable[[JsonObject], bool]
@@ -41,7 +42,7 @@ def join_chat(pieces: list[JsonObject]) -> JsonObject:
     for choice in _choices_of(pieces):
         reason, error = choice.get("finish_reason") or reason, choice.get("error") or error
         delta = mapping(choice.get("delta")) or {"content": choice.get("text")}  # servers that complete texts have no deltas
-        for word in ("content", "refusal"):
+        for word in ("content", "refusal", "reasoning_content", "reasoning"):
             if more := _words_of(delta.get(word)):
                 said[word] = text_or_empty(said.get(word)) + more
         if isinstance(function := delta.get("function_call"), dict):
@@ -55,7 +56,7 @@ def join_chat(pieces: list[JsonObject]) -> JsonObject:
             index = _index(part.get("index", position))
             known = calls.get(index)
             own = None if part.get("id") == "null" else part.get("id")  # as Mistral's library writes that there is none
-            if known is None or (own and known.get("id") and own != known["id"]):
+            if known is None or _begins_call(known, part, own):
                 known = calls[index] = {"id": own, "type": "function", "function": {}}
                 joined.append(known)
             known["id"] = known["id"] or own
@@ -64,6 +65,31 @@ def join_chat(pieces: list[JsonObject]) -> JsonObject:
     said["tool_calls"] = joined
     joined_choice: JsonObject = {"message": said, "finish_reason": reason or "length"}
     return {"choices": [joined_choice | {"error": error} if error else joined_choice]}
+
+
+def _begins_call(known: JsonObject, part: JsonObject, own: Json) -> bool:
+    """Return whether a fragment begins another call than the one that is known under its index.
+
+    Servers are known that send whole calls under one index without ids, and others that send each fragment under a new id.
+    """
+    function, before = mapping(part.get("function")), mapping(known["function"]).get("arguments")
+    more, is_named = function.get("arguments"), bool(function.get("name"))
+    if not own:
+        return is_named and _is_whole(more) and _is_whole(before)
+    if not known.get("id") or own == known["id"]:
+        return False
+    begins = not isinstance(more, str) or not more or more.lstrip().startswith("{")
+    return _is_whole(before) or (is_named and begins)
+
+
+def _is_whole(arguments: Json) -> bool:
+    """Return whether arguments are an object that holds anything, or the text of one."""
+    if not isinstance(arguments, str):
+        return bool(arguments)
+    try:
+        return arguments.rstrip().endswith("}") and bool(loads(arguments))
+    except (ValueError, RecursionError):
+        return False
 
 
 def _choices_of(pieces: list[JsonObject]) -> Iterator[JsonObject]:
@@ -146,9 +172,11 @@ def _ollama(pieces: list[JsonObject]) -> JsonObject:
     messages = [message for piece in pieces if isinstance(message := piece.get("message"), dict)]
     if not messages:
         return {"done_reason": reason, "done": True, "response": "".join(str(piece.get("response") or "") for piece in pieces)}
-    content = "".join(text_or_empty(message.get("content")) for message in messages)
+    said: JsonObject = {
+        word: "".join(text_or_empty(message.get(word)) for message in messages) for word in ("content", "thinking")
+    }
     calls: JsonArray = [call for message in messages for call in listing(message.get("tool_calls"))]
-    return {"done_reason": reason, "message": {"role": "assistant", "content": content, "tool_calls": calls}}
+    return {"done_reason": reason, "message": {"role": "assistant", **said, "tool_calls": calls}}
 
 
 def _live(pieces: list[JsonObject]) -> JsonObject:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import islice, pairwise
 
 from instrc.providers.lifting.parts import is_part
@@ -92,13 +93,9 @@ def pieces_in(text: str) -> list[JsonObject] | None:
     result: list[JsonObject] = []
     begun = (line for line in text.split("\n") if line.strip() and not line.startswith(":"))  # OpenRouter comments while it waits
     events = any(line.startswith("data:") for line in islice(begun, 3))
-    for raw in text.split("\n"):
+    for raw in _data_in(text) if events else text.split("\n"):
         line = raw.strip()
-        if events and line.startswith("data:"):
-            line = line[5:].strip()
-        elif not line or (events and line.startswith(("event:", "id:", "retry:", ":"))):
-            continue
-        if line == "[DONE]":
+        if line in _SIGNS:
             continue
         try:
             piece = loads(line)
@@ -114,6 +111,20 @@ def pieces_in(text: str) -> list[JsonObject] | None:
     said = [piece for piece in _telling(unwrapped(result)) if not _is_an_error(piece)]
     known = join_of(said) is not None or (result and (not said or all(map(is_part, result))))
     return result if known else None
+
+
+def _data_in(text: str) -> Iterator[str]:
+    """Yield the data of events: the lines of one event together, unless each of them is JSON by itself."""
+    held: list[str] = []
+    for raw in [*text.split("\n"), ""]:
+        line = raw.strip()
+        if line.startswith("data:"):
+            held.append(line[5:].strip())
+        elif not line.startswith(("event:", "id:", "retry:", ":")):
+            joined = "\n".join(held)
+            yield from [joined] if _held(joined) else held
+            held = []
+            yield line
 
 
 def _telling(pieces: list[JsonObject]) -> list[JsonObject]:

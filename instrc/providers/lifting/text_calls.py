@@ -23,6 +23,7 @@ from instrc.providers.lifting.call_notations import (
 )
 from instrc.providers.lifting.reply import (
     RawCall,
+    ends_early,
     raw_call,
     strip_reasoning,
     with_repeated,
@@ -119,8 +120,8 @@ def _children(body: str) -> list[tuple[str, Json]] | None:
 _MARK = re.compile(r"^[ \t]*```(?P<language>[\w-]*)[ \t]*$", re.MULTILINE)
 _OBJECT = re.compile(r"\{\s*\"")
 _AROUND_CALLS = re.compile(
-    r"</?(?:[|｜]DSML[|｜]|\w+:)?(?:tool_?calls?|function_calls?|TOOLCALL|tools)>"
-    r"|<[|｜](?:DSML[|｜])?/?tool[_▁]calls?(?:[_▁]section)?(?:[_▁:](?:begin|start|end))?[|｜]>"
+    r"</?(?:[|｜‖]DSML[|｜‖]|\w+:)?(?:tool_?calls?|function_calls?|TOOLCALL|tools)>"
+    r"|<[|｜‖](?:DSML[|｜‖])?/?tool[_▁]calls?(?:[_▁]section)?(?:[_▁:](?:begin|start|end))?[|｜]>"
     r"|<\|/?(?:tool_calls?|tools):(?:begin|start|end)\|>|\[/?TOOL_CALLS\]"
     r"|<[|｜](?:end[_▁]of[_▁]sentence|end▁of▁sentence|im_end|eo[tm]_id|call|return|end)[|｜]>|</s>"
 )
@@ -150,7 +151,10 @@ def extract_tool_calls(text: str, tools: KnownTools) -> InText:
     said, unended = strip_reasoning(text)
     if unended:
         return InText([], "", unended=True)
-    calls, rest = tagged(said)
+    if (is_json := _is_json(said)) is True:
+        calls = _fenced(said, tools)[0] or _ours(said, tools)
+        return InText(calls, "" if calls else said)
+    calls, rest = tagged(said) if is_json is False else ([], said)
     rest = _AROUND_CALLS.sub("", rest) if calls else rest
     tools = tools._replace(names=tools.names | {PARALLEL})
     for search in (_reason_and_act, _fenced, _in_elements, _in_python, _behind_names, _lone):
@@ -158,6 +162,16 @@ def extract_tool_calls(text: str, tools: KnownTools) -> InText:
             break
         calls, rest = search(said, tools)
     return InText(calls, rest.strip() if calls else said)
+
+
+def _is_json(text: str) -> bool | None:
+    """Return whether a text is one value of JSON, so that marks inside of it are quotations; `None` if it is one that is cut."""
+    begun = text.strip()
+    if not begun.startswith(("{", "[", "```")):
+        return False
+    read = raw_call(None, begun)
+    whole = read.unreadable is None and read.loose is None
+    return whole or (None if begun.startswith("{") and ends_early(begun) else False)
 
 
 _ACTION = re.compile(r"^(?:Action|Tool):[ \t]*(?P<name>\S+)[ \t]*\n+(?:(?:Action|Tool) )?(?:Input|Arguments):\s*", re.MULTILINE)

@@ -19,7 +19,10 @@ from instrc.runtime.models.model import ModelError
 
 _MILLION: Final = 1_000_000
 Prices = Mapping[str, Mapping[str, float]]
-"""By name or pattern of a model: `input` and `output`, in US dollars for a million tokens."""
+"""By name or pattern of a model: `input`, `output`, and those of a cache, in US dollars for a million tokens."""
+_OF_INPUT: Final = ("cache_read", "cache_write")
+"""Shares of the input, which cost as much as the rest of it unless they have a price."""
+PRICED: Final = ("input", "output", *_OF_INPUT)
 
 
 def price_of(prices: Prices, model: str) -> Mapping[str, float] | None:
@@ -32,7 +35,11 @@ def cost_of(prices: Prices, model: str | None, usage: Mapping[str, int]) -> floa
     price = None if model is None else price_of(prices, model)
     if price is None:
         return None
-    return sum(price.get(kind, 0.0) * usage.get(f"{kind}_tokens", 0) for kind in ("input", "output")) / _MILLION
+    counts = {kind: usage.get(f"{kind}_tokens", 0) for kind in PRICED}
+    counts["input"] = max(counts["input"] - counts["cache_read"] - counts["cache_write"], 0)
+    return (
+        sum(price.get(kind, price.get("input", 0.0) if kind in _OF_INPUT else 0.0) * counts[kind] for kind in PRICED) / _MILLION
+    )
 
 
 BYTES: Final = 3

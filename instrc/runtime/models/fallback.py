@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 from instrc.problems.errors import InstrcError
 from instrc.process.request_settings import RequestSettings
 from instrc.runtime.models.database import WAIT, require_file, transaction
-from instrc.runtime.models.model import Model, ModelError, Reply, Request
+from instrc.runtime.models.model import Model, ModelError, Reply, Request, tokens_of
 
 _ELSEWHERE = frozenset({"refused", "quota", "context", "loading", "unreadable", "provider"})
 """Codes of failures that another model may not have, though this one always will."""
@@ -167,7 +167,7 @@ class Limited:
                 await asyncio.sleep(await self._turn("tpm", tpm, min(guess, tpm), MINUTE))
             reply = await self.model.answer(request)
             if tpm is not None and reply.usage:
-                await self._turn("tpm", tpm, sum(reply.usage.values()) - min(guess, tpm), MINUTE)
+                await self._turn("tpm", tpm, tokens_of(reply.usage) - min(guess, tpm), MINUTE)
             return reply
 
     def _turn(self, name: str, per_minute: float, amount: float, ahead: float) -> Awaitable[float]:

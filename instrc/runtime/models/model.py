@@ -57,7 +57,7 @@ class Reply:
     answer: Json
     """The value in the names and shapes of the request's schema; it need not satisfy it."""
     usage: dict[str, int] = field(default_factory=dict)
-    """`input_tokens`, `output_tokens`."""
+    """`input_tokens`, `output_tokens`; of the input, `cache_read_tokens` and `cache_write_tokens`, where there are any."""
     cost: float | None = None
     """In US dollars, if it is known."""
     model: str | None = None
@@ -90,6 +90,11 @@ class ModelError(Exception):
         self.code = code
         self.retry = retry
         self.after = after
+
+
+def tokens_of(usage: Mapping[str, int]) -> int:
+    """Return how many tokens were used; those of a cache are a share of the input."""
+    return usage.get("input_tokens", 0) + usage.get("output_tokens", 0)
 
 
 RULER = "-----"

@@ -80,11 +80,12 @@ def whole_answer(pieces: list[JsonObject], names: tuple[str | None, str, str]) -
     if answer is None or ("error" not in answer and not any(map(is_last, pieces))):
         message = "the stream of the provider ended before the answer did"
         raise ModelError(message, code="unreadable", retry=True)
-    member, *counted = names
+    member, *counted = names  # beside the counts that the answer itself has, such as those of Ollama, all are those of tokens
     holders = [item for piece in pieces for item in (mapping(piece.get("message")), piece)]  # Anthropic counts in both
     counts: JsonObject = {}
     for holder in holders if member is None else [mapping(item.get(member)) for item in holders]:
-        counts |= {name: count for name in counted if isinstance(count := holder.get(name), int)}
+        told = counted if member is None else holder
+        counts |= {name: count for name in told if isinstance(count := holder.get(name), int | dict)}
     return answer | (counts if member is None else {member: counts})
 
 

@@ -10,7 +10,7 @@ import asyncio
 import os
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,6 +25,7 @@ from instrc import problems
 from instrc.problems.errors import SettingsError
 from instrc.process.request_settings import RequestSettings
 from instrc.providers.lifting.lift import Lifted, LiftedCall, lift_response
+from instrc.providers.lifting.reply import first
 from instrc.providers.lowering.lower import Lowering, lower
 from instrc.providers.targets import dialect
 from instrc.runtime.interpreter.documents import Complaint
@@ -37,7 +38,7 @@ from instrc.runtime.models.settings import LEAST_BOUND, TIMEOUT, answer_bound, j
 from instrc.runtime.secrets import secret
 from instrc.schema.outline import outline
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json, JsonObject, as_object
+from instrc.text.jsonvalue import Json, JsonObject, as_object, mapping
 from instrc.text.sentences import EN, Sentences
 from instrc.tools.tool import Tool
 
@@ -407,13 +408,35 @@ def _repairs(call: LiftedCall) -> tuple[str, ...]:
 
 
 def token_counts(answer: Json, names: TokenNames) -> dict[str, int]:
-    """Return the tokens that an answer says it took, under our names."""
+    """Return the tokens that an answer says it took, under our names; those of a cache are a share of the input."""
     member, given, written = names
-    counts = answer.get(member) if isinstance(answer, dict) and member is not None else answer
-    if not isinstance(counts, dict):
-        return {}
-    pairs = {"input_tokens": counts.get(given), "output_tokens": counts.get(written)}
-    return {name: count for name, count in pairs.items() if isinstance(count, int) and 0 <= count < _MOST_TOKENS}
+    counts = mapping(mapping(answer).get(member) if member is not None else answer)
+    details = mapping(first(counts, "prompt_tokens_details", "input_tokens_details"))
+    pairs = (("input_tokens", given), ("output_tokens", written))
+    result = {name: _sum_of(counts, (word, *_ADDED[name])) for name, word in pairs if _is_count(counts.get(word))}
+    shares = {name: _sum_of(counts, words) for name, words in _BESIDE_COUNTS.items()}
+    shares["cache_read_tokens"] += _sum_of(counts, ("cachedContentTokenCount",)) or _sum_of(details, ("cached_tokens",))
+    return result | {name: min(count, result.get("input_tokens", 0)) for name, count in shares.items() if count}
+
+
+_BESIDE_COUNTS: Final = {
+    "cache_read_tokens": ("cache_read_input_tokens", "cacheReadInputTokens"),
+    "cache_write_tokens": ("cache_creation_input_tokens", "cacheWriteInputTokens"),
+}
+"""Counts of Anthropic and Bedrock beside `input_tokens` (anthropic 2.14.0, `Usage`; Converse, `TokenUsage`; 2026-11)."""
+_ADDED: Final = {
+    "input_tokens": (*_BESIDE_COUNTS["cache_read_tokens"], *_BESIDE_COUNTS["cache_write_tokens"], "toolUsePromptTokenCount"),
+    "output_tokens": ("thoughtsTokenCount",),
+}
+"""What is paid for beside the usual counts: Gemini counts its thoughts apart (google-genai 3.6.1, `usage_metadata`; 2026-11)."""
+
+
+def _sum_of(counts: JsonObject, names: Iterable[str]) -> int:
+    return sum(count for name in names if isinstance(count := counts.get(name), int) and _is_count(count))
+
+
+def _is_count(value: Json) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_TOKENS
 
 
 def base_url_from(variable: str) -> str | None:

@@ -11,7 +11,16 @@ from every_case import every_case
 from instrc import lift, lower
 
 SCHEMA: Any = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
-LOWERED = {target: lower(SCHEMA, target, "t") for target in ("openai", "openai-output")}
+TARGETS = (
+    "openai",
+    "openai-output",
+    "openai-responses",
+    "openai-responses-output",
+    "anthropic-output",
+    "bedrock",
+    "bedrock-output",
+)
+LOWERED = {target: lower(SCHEMA, target, "t") for target in TARGETS}
 
 # What a provider says went wrong
 
@@ -115,6 +124,18 @@ REPEATED: dict[str, Any] = {
     "chat": {"choices": [{"message": {"role": "assistant", "tool_calls": [CALL]}, "finish_reason": "tool_calls"}]},
     "events of chat": _events(*HALVES),
     "content of chat": {"choices": [{"message": {"role": "assistant", "content": TWICE}, "finish_reason": "stop"}]},
+    "responses": {
+        "object": "response",
+        "status": "completed",
+        "output": [{"type": "function_call", "name": "t", "arguments": TWICE}],
+    },
+    "text of bedrock": f'{{"output": {{"message": {{"role": "assistant", "content": [{{"toolUse": {{"name": "t", "input": {TWICE}}}}}]}}}}}}',
+    "output of anthropic": {
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "text", "text": TWICE}],
+        "stop_reason": "end_turn",
+    },
     "text of anthropic": f'{{"role": "assistant", "content": [{{"type": "tool_use", "name": "t", "input": {TWICE}}}]}}',
     "text of gemini": f'{{"candidates": [{{"content": {{"parts": [{{"functionCall": {{"name": "t", "args": {TWICE}}}}}]}}}}]}}',
     "text of ollama": OLLAMA % (TWICE, "true"),
