@@ -115,6 +115,7 @@ HALVES: Any = [
 OLLAMA = (
     '{"message": {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "t", "arguments": %s}}]}, "done": %s}'
 )
+BEDROCK = '{"output": {"message": {"role": "assistant", "content": [{"toolUse": {"name": "t", "input": %s}}]}}}'
 REPEATED: dict[str, Any] = {
     "bare": TWICE,
     "a text of a text": json.dumps(TWICE),
@@ -129,7 +130,7 @@ REPEATED: dict[str, Any] = {
         "status": "completed",
         "output": [{"type": "function_call", "name": "t", "arguments": TWICE}],
     },
-    "text of bedrock": f'{{"output": {{"message": {{"role": "assistant", "content": [{{"toolUse": {{"name": "t", "input": {TWICE}}}}}]}}}}}}',
+    "text of bedrock": BEDROCK % TWICE,
     "output of anthropic": {
         "type": "message",
         "role": "assistant",
