@@ -14,6 +14,7 @@ from contextlib import (
     suppress,
 )
 from functools import partial
+from http import HTTPStatus
 from typing import Final, TypeAlias
 
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
@@ -21,7 +22,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Receive, Scope, Send
 
 from instrc import problems
@@ -46,7 +47,7 @@ from instrc.server.openapi import EVENTS, document_of
 from instrc.server.operations import ENDPOINTS, Endpoint, RequestData, ResponseData, question_id, refuse, tags_of
 from instrc.server.run_service import RunService
 from instrc.server.streams import NumberedEvent
-from instrc.text.jsontext import dumps, loads
+from instrc.text.jsontext import dumps, loads, repeated_members
 from instrc.text.jsonvalue import JsonObject
 
 PING: Final = 15.0
@@ -80,12 +81,18 @@ def event_endpoints(streams: Streams) -> list[Endpoint]:
     """Return what streams the events of one run, and of all."""
 
     async def stream(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
-        given, run = asked.headers.get("last-event-id", "0") or "0", asked.path.get("run")
+        given, run = asked.headers.get("last-event-id"), asked.path.get("run")
+        after = int(given[:15]) if given else None
+        if run is not None and after is not None and await service.has_told(caller, run, after):
+            return ResponseData(None, 204)  # by which an `EventSource` stops
 
         async def begin() -> AsyncIterator[str]:
             if run is not None:
                 await service.run(caller, run)  # a problem is told before the stream begins
-            return _as_text(service.events(caller, run, int(given[:15])), streams.closing)
+                start = after or 0
+            else:
+                start = (await asyncio.to_thread(service.records.feed_bounds))[1] if after is None else after
+            return _as_text(service.events(caller, run, start), streams.closing)
 
         return ResponseData(None, stream=begin)
 
@@ -100,7 +107,7 @@ def event_endpoints(streams: Streams) -> list[Endpoint]:
         errors=(404, 410),
     )
     return [
-        made("/v1/events", "streamEvents", "What happens to all runs, as it happens."),
+        made("/v1/events", "streamEvents", "What happens to all runs, from now on or from behind an event."),
         made("/v1/runs/{run}/events", "streamRun", "What happens to a run, until it ends."),
     ]
 
@@ -291,6 +298,8 @@ async def _body(request: Request, operation: Endpoint) -> JsonObject:
         body = loads(raw)
     except ValueError as error:
         refuse(f"the body is not JSON: {error}")
+    for member in repeated_members(raw.decode("utf-8", "replace"), body):
+        refuse(member.reason)
     wrong = complaints(body, operation.body)
     if wrong:
         raise RequestError(problems.serving.InvalidRequest(reason=each["message"], pointer=each["pointer"]) for each in wrong)
@@ -341,14 +350,18 @@ async def _told(_request: Request, error: Exception) -> Response:
     return problem_response(error)
 
 
-async def _broken(_request: Request, error: Exception) -> Response:
+async def _broken(request: Request, error: Exception) -> Response:
     """Say that there is no such address or method; nothing of what has failed inside: the log has it."""
     known = error if isinstance(error, HTTPException) else HTTPException(500, "internal error")
+    headers = dict(known.headers or {})
+    if known.status_code == HTTPStatus.METHOD_NOT_ALLOWED:  # the methods of one address are routes of their own
+        alike = [
+            each for each in request.app.routes if isinstance(each, Route) and each.matches(request.scope)[0] is not Match.NONE
+        ]
+        headers["Allow"] = ", ".join(sorted({method for each in alike for method in each.methods or ()}))
     title = known.detail.lower()
     made: JsonObject = {"type": "about:blank", "title": title, "status": known.status_code, "name": title.replace(" ", "-")}
-    return Response(
-        dumps({**made, "detail": "the service could not do this"}), known.status_code, dict(known.headers or {}), PROBLEM
-    )
+    return Response(dumps({**made, "detail": "the service could not do this"}), known.status_code, headers, PROBLEM)
 
 
 async def _away(_request: Request, _error: Exception) -> Response:

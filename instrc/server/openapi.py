@@ -81,6 +81,8 @@ def _operation(operation: Endpoint, starts: list[Json]) -> JsonObject:
         good["links"] = links
     problem: Json = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
     responses: JsonObject = {str(operation.status): good}
+    if operation.is_stream and "{run}" in operation.path:
+        responses["204"] = {"description": "The run has ended, and nothing has happened since."}
     for status in sorted({*_ALWAYS, *operation.errors}):
         responses[str(status)] = {"description": _TITLES[status], "content": problem}
     made: JsonObject = {"operationId": operation.name, "summary": operation.summary, "parameters": parameters}

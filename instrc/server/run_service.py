@@ -456,6 +456,11 @@ class RunService:
         """
         return self._events_of_all(caller, after) if run is None else self._events_of(caller, run, after)
 
+    async def has_told(self, caller: Caller, run: str, after: int) -> bool:
+        """Return whether a run has ended, and nothing has happened to it since the event of a number."""
+        report = await self._seen(caller, run)
+        return report.has_ended and not await asyncio.to_thread(TraceReading(self.engine, run, after).events)
+
     async def _events_of(self, caller: Caller, run: str, after: int) -> AsyncGenerator[NumberedEvent]:
         report = await self._seen(caller, run)
         info = await self._info_of(caller, report)

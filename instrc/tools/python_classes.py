@@ -47,7 +47,9 @@ _DATE = """
 date = Annotated[
     day,
     Field(strict=True),
-    BeforeValidator(lambda value: day.fromisoformat(value) if isinstance(value, str) else value),
+    BeforeValidator(
+        lambda value: day.fromisoformat(value) if isinstance(value, str) else value
+    ),
 ]"""
 """What fields of the format `date` are in a module."""
 _HEAD = '"""{title}\n\nWritten by `instrc types`; do not edit.\n"""\n\n'

@@ -20,6 +20,8 @@ from sqlalchemy.exc import OperationalError
 
 from instrc import Reply, Request, Sample
 from instrc.runtime.models.partial import AnswerPart
+from instrc.server.http import Streams, event_endpoints  # an endless stream, read in the process of the test
+from instrc.server.operations import RequestData
 from instrc.server.streams import NumberedEvent  # the service, in the process of the test
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
@@ -228,6 +230,41 @@ def test_pages_hold_every_run_once(tmp_path: Path) -> None:
     go(body())
 
 
+def test_the_events_of_all_begin_now_or_behind_one(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path)
+        stream = next(each for each in event_endpoints(Streams(9)) if each.path == "/v1/events").call
+        async with client(made) as http:
+
+            async def first(**headers: str) -> str:
+                begin = (await stream(made, BOSS, RequestData({}, {}, {}, headers))).stream  # type: ignore[arg-type]
+                assert begin is not None
+                async with aclosing(await begin()) as source:  # type: ignore[type-var]
+                    await begun(http)
+                    return await anext(source)
+
+            before, _ = await begun(http)
+            assert before not in await first()
+            assert before in await first(**{"last-event-id": "0"})
+
+    go(body())
+
+
+def test_a_doubled_key_of_a_body_is_refused_and_all_methods_are_named(tmp_path: Path) -> None:
+    async def body() -> None:
+        async with client(service(tmp_path)) as http:
+            text = '{"program": "letter", "input": "a", "in\\u0070ut": "b"}'
+            for twice in (text, text.replace("\\u0070", "p")):
+                refused = await http.post("/v1/runs", content=twice, headers={"Content-Type": "application/json"})
+                assert (refused.status_code, "twice" in refused.json()["detail"]) == (400, True), refused.text
+            document = (await http.get("/openapi.json")).json()
+            for path, methods in document["paths"].items():
+                allowed = (await http.request("PROPFIND", path.replace("{", "").replace("}", ""))).headers["allow"].split(", ")
+                assert {*allowed} - {"HEAD"} == {method.upper() for method in methods}, path
+
+    go(body())
+
+
 def events(text: str) -> list[tuple[int, str, Any]]:
     """Return the events of a stream: number, kind, data."""
     found = []
@@ -252,6 +289,8 @@ def test_events_are_numbered_and_go_on_behind_the_last_one(tmp_path: Path) -> No
             assert [kind for _, kind, _ in rest] == ["snapshot", "told", "ended", "status"]
             lost = events((await http.get(f"/v1/runs/{run}/events", headers={"Last-Event-ID": "99"})).text)
             assert [kind for _, kind, _ in lost] == ["snapshot", "gap", "status"]
+            last = {"Last-Event-ID": str(whole[-1][0])}
+            assert (await http.get(f"/v1/runs/{run}/events", headers=last)).status_code == 204  # an `EventSource` stops by it
             assert (await http.get(f"/v1/runs/{run}/events", headers={"Last-Event-ID": "x"})).status_code == 400
             assert (await http.get("/v1/runs/nobody/events")).status_code == 404
             author = next(event for _, kind, event in whole if kind == "told")
