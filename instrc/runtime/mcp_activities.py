@@ -6,6 +6,7 @@ One session a server and event loop is kept while calls come, and is closed afte
 from __future__ import annotations
 
 import asyncio
+import logging
 import shlex
 import subprocess
 import sys
@@ -124,6 +125,7 @@ class _Session:
         under_way: set[asyncio.Task[None]] = set()
         try:
             address = self.server.address
+            logging.getLogger(stdio_client.__module__).addFilter(_without_traceback)
             transport = address if isinstance(address, str) else stdio_client(address, _error_stream())
             async with Client(transport, extensions=[_Tasks()]) as client:
                 names = {bare_name(tool.name): tool.name for tool in await _tools(client)}
@@ -153,6 +155,12 @@ class _Session:
         while not self.calls.empty():
             if (call := self.calls.get_nowait()) is not None:
                 _give(call[-1], ActivityError(message, code="unreachable"))
+
+
+def _without_traceback(record: logging.LogRecord) -> bool:
+    """Let the library report a line that is no message, as of a banner, in one line."""
+    record.exc_info = None
+    return True
 
 
 def _error_stream() -> TextIO:

@@ -180,7 +180,7 @@ class ServiceHandler(RequestHandler):
         with _in_their_words(), _stream(context):
             info = await self._info(context, params.id)
             if info.report.has_ended:
-                raise UnsupportedOperationError(message=f"the task has ended: it is {info.report.status}")
+                raise UnsupportedOperationError(message=_ended(info))
             async for event in self._followed(context, info, through_questions=True):
                 yield event
 
@@ -237,6 +237,8 @@ class ServiceHandler(RequestHandler):
         info = await self._info(context, run)
         if message.context_id and message.context_id != info.metadata.get(CONTEXT, run):
             raise InvalidParamsError(message="the task is of another context")
+        if info.report.has_ended:
+            raise UnsupportedOperationError(message=_ended(info))
         named: dict[str, list[pb.Part]] = {}
         for part in message.parts:
             named.setdefault(str(_member(part.metadata, "question") or ""), []).append(part)
@@ -284,7 +286,7 @@ class ServiceHandler(RequestHandler):
         with _in_their_words():
             info = await self._info(context, params.id)
             if info.report.has_ended:
-                raise TaskNotCancelableError(message=f"the task has ended: it is {info.report.status}")
+                raise TaskNotCancelableError(message=_ended(info))
             return task_of(await self.service.cancel(_caller(context), params.id))
 
     # --- push ---------------------------------------------------------------------------------------------------------------
@@ -367,6 +369,10 @@ class ServiceHandler(RequestHandler):
         return card_of(
             [each for each in offered if wanted in {"", each.name}], base, tenant=wanted, push=self.webhooks is not None
         )
+
+
+def _ended(info: RunInfo) -> str:
+    return f"the task `{info.report.run}` has ended: it is {info.report.status}"
 
 
 def _caller(context: ServerCallContext) -> Caller:

@@ -217,6 +217,14 @@ def command(tmp_path: Path) -> str:
     return f"{sys.executable} {tmp_path / 'server.py'}"
 
 
+def test_what_a_server_writes_beside_messages_is_told_in_a_line(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    pytest.importorskip("mcp")
+    (tmp_path / "loud.py").write_text(f"print('Welcome!', flush=True)\n{SERVER}", encoding="utf-8")
+    shout = served("shout_Activity", {"mcp": f"{sys.executable} {tmp_path / 'loud.py'}"}, Path())
+    assert asyncio.run(attempt_call(shout, {"text": "a"}, ActivityCall("r/b", "shout", 1))) == {"result": "A"}
+    assert [(record.name, record.exc_info) for record in caplog.records if "mcp" in record.name] == [("mcp.client.stdio", None)]
+
+
 def test_a_tool_of_a_server_is_an_activity(command: str) -> None:
     async def calls() -> list[Json]:
         search = served("Search_Activity", {"mcp": command, "tool": "search"}, Path())

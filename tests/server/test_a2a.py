@@ -251,6 +251,8 @@ def test_a_task_is_cancelled_once(tmp_path: Path) -> None:
             assert (await client.cancel_task(pb.CancelTaskRequest(id=run))).status.state == pb.TASK_STATE_CANCELED
             with pytest.raises((A2AError, A2AClientError), match=r"cancel|ended"):
                 await client.cancel_task(pb.CancelTaskRequest(id=run))
+            with pytest.raises((A2AError, A2AClientError), match=f"the task `{run}` has ended: it is cancelled"):
+                await sent(client, message(text("y"), name="m2", task=run))
 
     go(body())
 

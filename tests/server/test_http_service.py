@@ -21,7 +21,7 @@ from sqlalchemy.exc import OperationalError
 from instrc import Reply, Request, Sample
 from instrc.runtime.models.partial import AnswerPart
 from instrc.server.http import Streams, event_endpoints  # an endless stream, read in the process of the test
-from instrc.server.operations import RequestData
+from instrc.server.operations import RequestData  # what such a stream is asked with
 from instrc.server.streams import NumberedEvent  # the service, in the process of the test
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
