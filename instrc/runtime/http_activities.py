@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from ssl import SSLContext
-from typing import Final, Required, TypedDict, cast
-from urllib.parse import quote, urlsplit
+from typing import Final, NoReturn, Required, TypedDict, cast
+from unicodedata import normalize
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 import httpx
 
@@ -40,6 +41,7 @@ def http_handler(name: str, given: Mapping[str, object], folder: Path) -> Handle
 
     `url`, `headers`, `query` and `body` may hold `{member.member}`: a member of what the activity is given; `{}` is the whole.
     A text that is nothing but such a place is the value itself; in a longer one, and in the URL, it is its text.
+    A value stays in its part: in a path it is one segment (`/` is sent as `%2F`), never empty, `.` or `..`, also when encoded.
     Without `body` what is given is sent as JSON; a `GET` or `DELETE` sends it as its query instead, without what the URL names.
     `result` is a JSON Pointer into the answer. Every call but a `GET` carries its key in the header `idempotency`.
     Redirects are not followed.
@@ -88,8 +90,8 @@ class _HttpTable(TypedDict, total=False):
 
 
 def _request(method: str, table: _HttpTable, given: Json) -> httpx.Request:
-    url = _PLACE.sub(lambda found: quote(_text(found[1], given), safe=""), table["url"])
-    headers = {key: _header(fill_template(value, given)) for key, value in table.get("headers", {}).items()}
+    url = urlsplit(_url(table["url"], given))
+    headers = {key: _header(key, value, given) for key, value in table.get("headers", {}).items()}
     query = {key: fill_template(value, given) for key, value in table.get("query", {}).items()}
     content = None
     if "body" in table:
@@ -97,7 +99,7 @@ def _request(method: str, table: _HttpTable, given: Json) -> httpx.Request:
     elif method not in _WITHOUT_BODY:
         content = dumps(given)
     elif "query" not in table and isinstance(given, dict):
-        named = {found.partition(".")[0] for found in _PLACE.findall(table["url"])}
+        named = {place.partition(".")[0] for place in _PLACE.findall(table["url"])} | dict(parse_qsl(url.query)).keys()
         query = {key: value for key, value in given.items() if key not in named}
     if content is not None:
         headers.setdefault("Content-Type", "application/json")
@@ -109,9 +111,52 @@ def _request(method: str, table: _HttpTable, given: Json) -> httpx.Request:
         for item in (value if isinstance(value, list) else [value])
         if item is not None
     ]
-    return httpx.Request(
-        method, url, params=flat or None, headers=headers, content=content.encode() if content is not None else None
-    )
+    joined = "&".join(filter(None, (url.query, str(httpx.QueryParams(flat)))))  # `params` would replace that of the URL
+    target = url._replace(query=joined, fragment="").geturl()
+    return httpx.Request(method, target, headers=headers, content=content.encode() if content is not None else None)
+
+
+def _url(template: str, given: Json) -> str:
+    """Return the URL of a call: each value is a part of one segment of the path, or of one value of the query."""
+    query = _PLACE.sub(lambda place: "x" * len(place[0]), template).find("?")
+
+    def fill(place: re.Match[str]) -> str:
+        text = _text(place[1], given)
+        if 0 <= query < place.start():
+            return quote(text, safe="")
+        if not isinstance(_member(place[1], given), str | int | float) or _leaves_segment(text):
+            _refuse(f"`{place[1]}` is no segment of a path: it is empty, `.` or `..`, or holds such a part")
+        return quote(text, safe="")
+
+    url = _PLACE.sub(fill, template)
+    if any(_leaves_segment(segment) for segment in urlsplit(url).path.split("/") if segment):  # joined from several values
+        _refuse("a segment of the path is `.` or `..`")
+    return url
+
+
+_DECODINGS = 8
+"""Decodings of a value that are looked at: servers behind each other decode a path more than once."""
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_NO_SEGMENT = re.compile(r"[.\s]*(;.*)?", re.DOTALL)
+
+
+def _leaves_segment(text: str) -> bool:
+    """Return whether a server could take a text for another place than one segment, however often it decodes it."""
+    for _ in range(_DECODINGS):
+        parts = re.split(r"[/\\]", normalize("NFKC", text))
+        if any(_NO_SEGMENT.fullmatch(part) for part in parts) or any(
+            character < " " or character == "\x7f" for character in text
+        ):
+            return True
+        decoded = unquote(text)
+        if decoded == text:
+            return False
+        text = decoded
+    return True
+
+
+def _refuse(message: str) -> NoReturn:
+    raise ActivityError(message, code="invalid-input", retry=False)
 
 
 def _text(path: str, given: Json) -> str:
@@ -126,17 +171,19 @@ def _member(path: str, given: Json) -> Json:
     value = given
     for name in path.split(".") if path else ():
         if not isinstance(value, dict) or name not in value:
-            message = f"the call needs `{path}`, which it is not given"
-            raise ActivityError(message, code="invalid-input", retry=False)
+            _refuse(f"the call needs `{path}`, which it is not given")
         value = value[name]
     return value
 
 
-def _header(value: Json) -> str:
-    text = _plain(value)
-    if any(character in text for character in "\r\n\0"):
-        message = "a header is one line of text"
-        raise ActivityError(message, code="invalid-input", retry=False)
+def _header(name: str, template: Json, given: Json) -> str:
+    text = _plain(fill_template(template, given)).strip(" \t")
+    if not text.isascii() or _CONTROL.search(text):
+        _refuse(f"the header `{name}` is one line of ASCII")
+    if isinstance(template, str) and not _PLACE.fullmatch(template):
+        for place in _PLACE.findall(template):
+            if set(_text(place, given)) & set(',;"\\'):
+                _refuse(f"`{place}` is a part of the header `{name}`, and holds what ends a part")
     return text
 
 

@@ -402,8 +402,17 @@ def _hook_of(row: sa.Row[tuple[object, ...]]) -> Hook:
     return Hook(*(getattr(row, each.name) for each in fields(Hook)))
 
 
-_INNER: Final = tuple(map(ip_network, ("168.63.129.16/32", "192.0.0.0/24", "64:ff9b:1::/48")))
-"""Inner addresses that some releases of Python take for outer ones: the services of Azure, of Oracle's cloud, NAT64 of a site."""
+_INNER: Final = tuple(
+    map(
+        ip_network,
+        (
+            *("168.63.129.16/32", "192.0.0.0/24"),  # services of Azure and of Oracle's cloud
+            *("64:ff9b:1::/48", "::/96", "::ffff:0:0:0/96", "192.88.99.0/24"),  # NAT64 of a site, old ways to write IPv4 as IPv6
+            *("fec0::/10", "5f00::/16", "3fff::/20"),  # of a site, of segment routing, of documentation
+        ),
+    )
+)
+"""Inner addresses that some releases of Python take for outer ones."""
 _NAT64: Final = ip_network("64:ff9b::/96")
 
 
