@@ -101,6 +101,9 @@ class _Passes:
         return [plan for plan in plans if plan]
 
     def emit(self, plans: Iterable[Plan]) -> tuple[Artefact, ...]:
+        plans = tuple(plans)
+        if not plans:
+            return ()
         from instrc.compiler.emit.emit import emit  # few checks need it
 
         batch, sentences = self.options.batch, self.options.sentences

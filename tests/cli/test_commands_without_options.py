@@ -41,4 +41,4 @@ def test_no_reader_of_options_and_no_parser_generator_is_loaded(command: str) ->
     loaded = ran.stderr.split()
     assert {"typer", "click", "lark", "rich", "jsonschema", "hashlib"}.isdisjoint(loaded)
     of_problems = {name for name in loaded if name.startswith("instrc.problems.")}
-    assert of_problems <= {f"instrc.problems.{name}" for name in ("problem", "report", "suggest", "lookalikes")}
+    assert of_problems <= {f"instrc.problems.{name}" for name in ("errors", "problem", "report", "suggest", "lookalikes")}

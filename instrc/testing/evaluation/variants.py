@@ -154,7 +154,7 @@ def _vibe(program: str, name: str, other: str, project: Project) -> Json:
     if other.endswith(".json"):
         report = Report()
         source = read_text(other, report)
-        report.stop_if_failed()
+        report.stop_if_failed(SettingsError)
         try:
             return loads(source.text if source is not None else "")
         except ValueError as error:
