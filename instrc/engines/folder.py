@@ -29,7 +29,7 @@ from instrc.runtime.run_launch import Launch
 from instrc.runtime.run_report import RunReport, RunStatus, require_ended, status_of
 from instrc.runtime.traces import Event
 from instrc.text.callers import warn_caller
-from instrc.text.files import read_whole
+from instrc.text.files import make_private, private_opener, read_whole
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject
 from instrc.tools.python_values import JsonLike
@@ -191,10 +191,12 @@ class FolderEngine(TracedEngine):
         if self.folder is None or (self.keep == "open" and _report(saved).status not in {"waiting", "held"}):
             return
         try:
-            (self.folder / "runs").mkdir(parents=True, exist_ok=True)
+            make_private(self.folder)
+            make_private(self.folder / "runs")
             file = self.folder / "runs" / f"{saved['run']}.json"
             beside = file.with_suffix(f".{os.getpid()}.part")
-            beside.write_text(dumps(saved), encoding="utf-8")
+            with open(beside, "w", encoding="utf-8", opener=private_opener) as file_beside:
+                file_beside.write(dumps(saved))
             beside.replace(file)
         except OSError as error:
             with suppress(OSError, UnboundLocalError):

@@ -151,6 +151,16 @@ KEYS = sa.Table(
     sa.Column("used", sa.Float),
 )
 """API keys, by a digest each."""
+SESSIONS = sa.Table(
+    "instrc_sessions",
+    TABLES,
+    sa.Column("hash", sa.String(64), primary_key=True),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("groups", JsonColumn, nullable=False),
+    sa.Column("key", sa.String(32)),
+    sa.Column("expires", sa.Float, nullable=False),
+)
+"""Sessions of pages, by a digest each; of a key, or of a token with its groups."""
 NONCES = sa.Table(
     "instrc_nonces", TABLES, sa.Column("nonce", sa.String(64), primary_key=True), sa.Column("at", sa.Float, nullable=False)
 )

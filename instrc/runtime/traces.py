@@ -12,7 +12,7 @@ from instrc.runtime.boundary import copy_of, guarded, words_of
 from instrc.runtime.interpreter.documents import Author, Complaint, Outcome
 from instrc.runtime.secrets import redacted
 from instrc.text.callers import warn_caller
-from instrc.text.files import read_regular
+from instrc.text.files import make_private, private_opener, read_regular
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, without_type
 
@@ -141,7 +141,8 @@ def written_to(folder: Path) -> Callable[[Event], None]:
             try:
                 _append(file, line)
             except FileNotFoundError:
-                file.parent.mkdir(parents=True, exist_ok=True)
+                make_private(file.parent.parent)
+                make_private(file.parent)
                 _append(file, line)
         except OSError as error:
             warn_caller(f"the trace of `{event['run']}` is not whole: {error.strerror}")
@@ -150,7 +151,7 @@ def written_to(folder: Path) -> Callable[[Event], None]:
 
 
 def _append(file: Path, line: str) -> None:
-    with file.open("a", encoding="utf-8") as trace:
+    with open(file, "a", encoding="utf-8", opener=private_opener) as trace:
         trace.write(line)
 
 

@@ -6,10 +6,11 @@ import asyncio
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import Final, TypeAlias
 
 from starlette.datastructures import Headers
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -26,12 +27,14 @@ Counted: TypeAlias = "Counter[tuple[str, int]]"
 """How many responses there were, by what was asked and by status."""
 _WRONG_KEYS: Final = 30
 """Wrong keys and tokens from one address in a minute."""
+_ASKED_AGAIN: Final = 5.0
+"""Seconds after which it is asked again who waits for an answer, or follows a stream."""
 _BODY_SECONDS: Final = 30.0
 """Seconds to wait for the next part of a body."""
 CONTENT_POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
-_HEADERS: Final = (
+HEADERS: Final = (
     (b"content-security-policy", CONTENT_POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"same-origin"),
@@ -58,7 +61,7 @@ class Door:
         headers = Headers(scope=scope)
         refusal = self._refusal(scope, headers)
         if refusal is not None:
-            await refusal(scope, receive, send)
+            await refusal(scope, receive, self._protected(scope, send))
             return
         scope["instrc.caller"] = LOCAL
         if self.identify is not None:
@@ -69,9 +72,31 @@ class Door:
                 try:
                     self.failures.enter((scope.get("client") or ("",))[0], "wrong keys in a minute")
                 except InstrcError as too_often:
-                    await problem_response(too_often)(scope, receive, send)
+                    await problem_response(too_often)(scope, receive, self._protected(scope, send))
                     return
-        await self.app(scope, self._limited(receive), self._protected(scope, send))
+        with suppress(ClientDisconnect):  # nobody waits for an answer any more
+            await self._answer(scope, headers, self._limited(receive), self._protected(scope, send))
+
+    async def _answer(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
+        """Answer a request as long as it is known who asks: a stream ends with the key, session or token of its caller."""
+        caller, answering = scope["instrc.caller"], asyncio.ensure_future(self.app(scope, receive, send))
+        try:
+            while not (await asyncio.wait({answering}, timeout=_ASKED_AGAIN))[0]:
+                if self.identify is not None and caller is not None and not await self._is_still(caller, headers):
+                    answering.cancel()
+                    await asyncio.wait({answering})
+                    await _end(scope, receive, send)
+                    return
+            await answering
+        finally:
+            answering.cancel()
+
+    async def _is_still(self, caller: Caller, headers: Headers) -> bool:
+        assert self.identify is not None
+        try:
+            return await self.identify(headers) == caller
+        except InstrcError:
+            return False
 
     def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
         host = re.sub(r":\d+$", "", headers.get("host", ""))
@@ -123,15 +148,25 @@ class Door:
 
         async def protected(message: Message) -> None:
             if message["type"] == "http.response.start":
+                scope["instrc.status"] = message["status"]
                 self.counted[getattr(scope.get("route"), "name", None) or "other", message["status"]] += 1
                 present = {name.lower() for name, _ in message["headers"]}
                 message["headers"] = [
                     *message["headers"],
-                    *((name, value) for name, value in _HEADERS if name not in present),
+                    *((name, value) for name, value in HEADERS if name not in present),
                 ]
             await send(message)
 
         return protected
+
+
+async def _end(scope: Scope, receive: Receive, send: Send) -> None:
+    """End a response whose caller is not known any more."""
+    if "instrc.status" in scope:
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+        return
+    error = AuthenticationError([problems.serving.NotAuthenticated(reason="the key or the session has ended")])
+    await problem_response(error)(scope, receive, send)
 
 
 JSON: Final = "application/json"

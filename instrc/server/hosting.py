@@ -31,6 +31,7 @@ from instrc.server.records import Records, RunChange
 from instrc.server.run_service import RunService
 from instrc.server.streams import Hub
 from instrc.server.webhooks import AddressRules, Webhooks, webhook_routes
+from instrc.text.files import is_open_to_others
 from instrc.text.jsonvalue import Json, mapping
 from instrc.vibes.project import Project
 from instrc.vibes.settings import read_settings
@@ -43,6 +44,8 @@ STAND_BY: Final = 2.0
 """Seconds between two attempts to carry the runs that another process carries."""
 BACKLOG: Final = 2048
 """Connections that wait to be taken."""
+CONNECTIONS: Final = 900
+"""Connections and requests at the same time; more get 503, so that there are file descriptors for everything else."""
 GRACE: Final = 10
 """Seconds for requests to end when the service does."""
 
@@ -145,6 +148,18 @@ def idle_settings(service: RunService) -> list[str]:
     return found
 
 
+def exposed(service: RunService, *, known_callers: bool) -> list[str]:
+    """Return a warning for what of a service others on its machine may read, and for a secret that lies beside the data."""
+    found, database = [], service.records.engine.url.database
+    if service.records.engine.dialect.name == "sqlite" and database is not None:
+        file = Path(database)
+        wide = [place for place in (file.parent, file) if is_open_to_others(place)]
+        found += [f"`{each}` is open to other users of this machine: `chmod go= {each}`" for each in wide]
+    if known_callers and not os.environ.get(SECRETS):
+        found.append(f"the secret that signs links lies in the store, and in its backups: set `{SECRETS}`")
+    return found
+
+
 def require_clear_names(service: RunService) -> None:
     """Refuse names of settings and programs that may mean people of two issuers: keys, and an identity provider."""
     settings, names = service.settings, service.names
@@ -207,6 +222,8 @@ async def serve(
     if identify is None and not identity.is_on:
         tell("authentication is off: anyone who can reach this address, from this machine only, may do everything")
     require_clear_names(service)
+    for line in exposed(service, known_callers=identity.is_on):
+        tell(line)
     for line in idle_settings(service) if service.launchers else ():
         tell(line)
     known = identity if identity.is_on and identify is None else None
@@ -218,7 +235,16 @@ async def serve(
         routes=[*routes, *Inbox(service, identity=known).routes],
         beside=beside,
     )
-    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=GRACE, server_header=False)
+    proxies = [*service.settings.proxies]
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        timeout_graceful_shutdown=GRACE,
+        server_header=False,
+        proxy_headers=bool(proxies),  # else whoever writes the header has as many addresses as they like
+        forwarded_allow_ips=proxies,
+        limit_concurrency=CONNECTIONS,
+    )
     server = GracefulServer(config, app.state.streams.closing)
     stop, claimed = asyncio.Event(), asyncio.Event()
     carrying = asyncio.create_task(_carry(service.engine, stop, claimed, tell))

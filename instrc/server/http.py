@@ -31,6 +31,7 @@ from instrc.problems.errors import InstrcError, RateLimitError, RequestError, Un
 from instrc.runtime.activities import complaints
 from instrc.server.access import Caller, RateLimiter
 from instrc.server.door import (
+    HEADERS,
     JSON,
     LOCAL_HOSTS,
     PROBLEM,
@@ -171,8 +172,9 @@ def session_endpoints(identity: Identity) -> list[Endpoint]:
         word = asked.headers["authorization"].partition(" ")[2].strip()
         return ResponseData(None, 204, {"Set-Cookie": await asyncio.to_thread(identity.session, caller, word)})
 
-    async def end(_service: RunService, _caller: Caller, _asked: RequestData) -> ResponseData:
-        return ResponseData(None, 204, {"Set-Cookie": identity.no_session()})
+    async def end(_service: RunService, _caller: Caller, asked: RequestData) -> ResponseData:
+        cookie = asked.headers.get("cookie", "")
+        return ResponseData(None, 204, {"Set-Cookie": await asyncio.to_thread(identity.end_session, cookie)})
 
     return [
         Endpoint("POST", "/v1/session", "beginSession", "Give a cookie for a key or a token.", begin, None, status=204),
@@ -243,8 +245,7 @@ def _endpoint(service: RunService, operation: Endpoint, rate: RateLimiter) -> An
     async def endpoint(request: Request) -> Response:
         path = request.path_params
         if operation.by_link:
-            rate.enter(f"link {request.client.host if request.client else ''}", "uses of links in a minute")
-            caller = await service.linked(path["word"])
+            caller = await used_link(service, rate, request, path["word"])
             assert caller.only is not None
             path = {"question": question_id(*caller.only)}
         else:
@@ -259,6 +260,17 @@ def _endpoint(service: RunService, operation: Endpoint, rate: RateLimiter) -> An
         return json_response(answered.body, answered.status, answered.headers)
 
     return endpoint
+
+
+async def used_link(service: RunService, rate: RateLimiter, request: Request, word: str) -> Caller:
+    """Return the bearer of a link; uses are counted by link, wrong ones by address: nobody locks out their neighbours."""
+    try:
+        caller = await service.linked(word)
+    except InstrcError:
+        rate.enter(f"link {request.client.host if request.client else ''}", "uses of links in a minute")
+        raise
+    rate.enter(f"link {caller.nonce}", "uses of links in a minute")
+    return caller
 
 
 async def _read(request: Request, operation: Endpoint, path: Mapping[str, str]) -> RequestData:
@@ -353,7 +365,7 @@ async def _told(_request: Request, error: Exception) -> Response:
 async def _broken(request: Request, error: Exception) -> Response:
     """Say that there is no such address or method; nothing of what has failed inside: the log has it."""
     known = error if isinstance(error, HTTPException) else HTTPException(500, "internal error")
-    headers = dict(known.headers or {})
+    headers = {name.decode(): value.decode() for name, value in HEADERS} | dict(known.headers or {})  # the door may be left
     if known.status_code == HTTPStatus.METHOD_NOT_ALLOWED:  # the methods of one address are routes of their own
         alike = [
             each for each in request.app.routes if isinstance(each, Route) and each.matches(request.scope)[0] is not Match.NONE

@@ -24,7 +24,7 @@ from instrc import problems
 from instrc.problems.errors import AuthenticationError, RequestError, SettingsError
 from instrc.server.access import ALL, OUTSIDER, Caller, Means, NameRules, normal_name
 from instrc.server.records import KeyRow, Records
-from instrc.text.jsonvalue import Json, as_object, as_text, as_texts, mapping
+from instrc.text.jsonvalue import Json, as_number, as_object, as_text, mapping
 from instrc.vibes.service_settings import OidcSettings, Role, ServiceSettings
 
 _LONGEST: Final = 16 * 1024
@@ -54,6 +54,8 @@ class Signer:
 
 _REFETCH: Final = 60.0
 """Seconds before the keys of an identity provider are fetched again for a name that is not among them."""
+_RENEWED: Final = 300.0
+"""Seconds after which they are fetched anew: a key that is not among them any more is refused."""
 _FETCHED_BYTES: Final = 1024 * 1024
 
 
@@ -74,13 +76,14 @@ class ProviderKeys:
     async def key(self, name: str) -> jwt.PyJWK | None:
         """Return a key; `None` if the provider has none of the name."""
         async with self._turn:
-            due = self._fetched is None or monotonic() > self._fetched + _REFETCH
-            if name not in self._keys and due:
+            age = None if self._fetched is None else monotonic() - self._fetched
+            if age is None or age > _RENEWED or (age > _REFETCH and name not in self._keys):
                 self._fetched = monotonic()
-                self._keys = await asyncio.to_thread(self._read) or self._keys
+                read = await asyncio.to_thread(self._read)
+                self._keys = self._keys if read is None else read  # while the provider is away those of before count
         return self._keys.get(name)
 
-    def _read(self) -> dict[str, jwt.PyJWK]:
+    def _read(self) -> dict[str, jwt.PyJWK] | None:
         try:
             if self.file is not None:
                 text = self.file.read_bytes()
@@ -89,7 +92,7 @@ class ProviderKeys:
                     text = answer.read(_FETCHED_BYTES)
             listed = mapping(cast("Json", json.loads(text))).get("keys")
         except (OSError, URLError, ValueError):
-            return {}
+            return None
         found: dict[str, jwt.PyJWK] = {}
         for each in listed if isinstance(listed, list) else []:
             try:
@@ -201,33 +204,48 @@ class Identity:
 
     # --- sessions of pages ----------------------------------------------------------------------------------------------------
 
-    def session(self, caller: Caller, key: str | None = None) -> str:
-        """Return the header `Set-Cookie` that lets a browser go on as a caller, who has shown a `key` or a token."""
-        ident = None if key is None or not key.startswith("ik_") else key.split("_")[1]
-        value: dict[str, Json] = {"name": caller.name, "groups": [*sorted(caller.groups)], "key": ident}
-        word = self.signer.sign("session", value)
-        return f"{COOKIE}={word}; Path=/; Max-Age={SESSION_SECONDS}; HttpOnly; Secure; SameSite=Lax"
+    def session(self, caller: Caller, word: str) -> str:
+        """Return the header `Set-Cookie` that lets a browser go on as a caller, who has shown a key or a token.
 
-    @staticmethod
-    def no_session() -> str:
-        """Return the header that ends a session."""
+        The session ends with it, and when somebody logs out, whatever the browser keeps.
+        """
+        is_key, until = word.startswith("ik_"), time() + SESSION_SECONDS
+        ends = None if is_key else as_number(jwt.decode(word, options={"verify_signature": False})["exp"])
+        secret = token_urlsafe(32)
+        self.records.add_session(
+            _digest(secret),
+            caller.name,
+            sorted(caller.groups),
+            word.split("_")[1] if is_key else None,
+            until if ends is None else min(until, float(ends)),
+        )
+        return f"{COOKIE}={secret}; Path=/; Max-Age={SESSION_SECONDS}; HttpOnly; Secure; SameSite=Lax"
+
+    def end_session(self, header: str) -> str:
+        """End the session of a header `Cookie`; return the header that takes it from the browser."""
+        if (secret := _cookie(header)) is not None:
+            self.records.end_session(_digest(secret))
         return f"{COOKIE}=; Path=/; Max-Age=0; HttpOnly; Secure; SameSite=Lax"
 
     def _of_session(self, header: str) -> Caller | None:
-        try:
-            found = SimpleCookie(header[:_LONGEST]).get(COOKIE)
-        except CookieError:
+        secret = _cookie(header)
+        session = None if secret is None else self.records.session(_digest(secret))
+        if session is None:
             return None
-        value = None if found is None else self.signer.read("session", found.value, SESSION_SECONDS)
-        if value is None:
-            return None
-        ident = value.get("key")
-        if ident is None:
-            return _caller(self.settings, self.records, "cookie", as_text(value["name"]), as_texts(value["groups"]))
-        row = self.records.key(str(ident))
+        if session.key is None:
+            return _caller(self.settings, self.records, "cookie", session.name, session.groups)
+        row = self.records.key(session.key)
         if row is None or (row.expires is not None and row.expires < time()):
             return None  # the key was taken back
         return self._of_row("cookie", row)
+
+
+def _cookie(header: str) -> str | None:
+    try:
+        found = SimpleCookie(header[:_LONGEST]).get(COOKIE)
+    except CookieError:
+        return None
+    return None if found is None else found.value
 
 
 def names_of(settings: ServiceSettings, records: Records) -> NameRules:

@@ -30,6 +30,7 @@ from instrc.server.access import Caller, RateLimiter
 from instrc.server.door import CONTENT_POLICY, caller_of
 from instrc.server.form_data import changed, pairs
 from instrc.server.forms import AnswerForm, Words
+from instrc.server.http import used_link
 from instrc.server.identity import Identity
 from instrc.server.operations import RequestData, place_of_question, place_of_run, question_id, token_of
 from instrc.server.run_service import RunService
@@ -123,8 +124,7 @@ class Inbox:
         word = request.path_params.get("word")
         if word is None:
             return caller_of(request)
-        self._rate.enter(f"link {_host(request)}", "uses of links in a minute")
-        return await self.service.linked(word)
+        return await used_link(self.service, self._rate, request, word)
 
     async def _login(self, request: Request) -> Response:
         """Let a browser go on as the owner of an API key."""
@@ -132,17 +132,19 @@ class Inbox:
         facts = {"wrong": False, "next": following if following.startswith("/inbox") else "/inbox"}
         if request.method == "GET" or self.identity is None:
             return self.page(request, "login.html", facts)
-        self._rate.enter(f"login {_host(request)}", "attempts to log in in a minute")
         word = str((await request.form()).get("key", "")).strip()
         try:
             caller = await self.identity.bearer(word)
-        except InstrcError:
+        except InstrcError:  # only wrong ones count: they lock nobody else out
+            self._rate.enter(f"login {_host(request)}", "attempts to log in in a minute")
             return self.page(request, "login.html", {**facts, "wrong": True}, 401)
         cookie = await asyncio.to_thread(self.identity.session, caller, word)
         return RedirectResponse(str(facts["next"]), 303, {"Set-Cookie": cookie})
 
-    async def _logout(self, _request: Request) -> Response:
-        headers = {} if self.identity is None else {"Set-Cookie": self.identity.no_session()}
+    async def _logout(self, request: Request) -> Response:
+        headers: dict[str, str] = {}
+        if self.identity is not None:
+            headers["Set-Cookie"] = await asyncio.to_thread(self.identity.end_session, request.headers.get("cookie", ""))
         return RedirectResponse("/inbox/login", 303, headers)
 
     async def _home(self, _request: Request) -> Response:

@@ -28,6 +28,7 @@ from instrc.engines.service_tables import (
     QUESTIONS,
     REQUESTS,
     RUNS,
+    SESSIONS,
     TABLES,
     VOTES,
     forget,
@@ -407,6 +408,24 @@ class Records:
             if row is not None and (row.used or 0) < time() - 60:
                 connection.execute(sa.update(KEYS).where(KEYS.c.id == ident).values(used=time()))
             return row
+
+    def add_session(self, digest: str, name: str, groups: Sequence[str], key: str | None, expires: float) -> None:
+        """Keep the digest of a session of pages; those that have ended go."""
+        said = {"hash": digest, "name": name, "groups": [*groups], "key": key, "expires": expires}
+        with self.engine.begin() as connection:
+            connection.execute(sa.delete(SESSIONS).where(SESSIONS.c.expires < time()))
+            connection.execute(sa.insert(SESSIONS).values(said))
+
+    def session(self, digest: str) -> KeyRow | None:
+        """Return a session that has not ended."""
+        with self.engine.connect() as connection:
+            found = sa.select(SESSIONS).where(SESSIONS.c.hash == digest, SESSIONS.c.expires >= time())
+            return connection.execute(found).first()
+
+    def end_session(self, digest: str) -> None:
+        """Forget a session."""
+        with self.engine.begin() as connection:
+            connection.execute(sa.delete(SESSIONS).where(SESSIONS.c.hash == digest))
 
     def has_keys(self) -> bool:
         """Return whether there is any API key."""

@@ -146,11 +146,30 @@ def _placed(text: str, message: str) -> TomlError:
 
 
 def make_unversioned(folder: Path) -> None:
-    """Create a folder for files of one machine, such as runs, with a `.gitignore` that excludes it.
+    """Create a folder for files of one machine, such as runs, with a `.gitignore` that excludes it; only its owner may enter.
 
     An existing folder that is not hidden belongs to somebody else and gets no `.gitignore`.
     """
     ours = folder.name.startswith(".") or not folder.exists()
-    folder.mkdir(parents=True, exist_ok=True)
+    make_private(folder)
     if ours and not (folder / ".gitignore").exists():
         (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+
+
+def make_private(folder: Path) -> None:
+    """Create a folder that only its owner may enter; an existing one stays as it is."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, exist_ok=True)
+
+
+def private_opener(path: str, flags: int) -> int:
+    """Open a file for `open(…, opener=…)`; one that is created is for its owner alone."""
+    return os.open(path, flags, 0o600)
+
+
+def is_open_to_others(path: Path) -> bool:
+    """Return whether other users of this machine may do something with a file or folder; false where that means nothing."""
+    try:
+        return os.name == "posix" and bool(path.stat().st_mode & 0o077)
+    except OSError:
+        return False

@@ -55,6 +55,8 @@ class ServiceSettings(Struct, frozen=True):
     """Open event streams of one caller."""
     body: int = 1024 * 1024
     """Bytes of a request."""
+    proxies: tuple[str, ...] = ()
+    """Addresses of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed; of nobody else's."""
     networks: tuple[str, ...] = ()
     """Private networks to which webhooks may be sent, as `10.1.0.0/16`."""
     url: str | None = None
@@ -100,6 +102,7 @@ def service_settings(serve: object, people: object, wrong: Wrong) -> ServiceSett
         hosts=_texts("serve.hosts", table.get("hosts", []), wrong),
         oidc=_oidc(table["oidc"], wrong) if "oidc" in table else None,
         claim=claim or ServiceSettings().claim,
+        proxies=_texts("serve.proxies", table.get("proxies", []), wrong),
         networks=_networks(table.get("networks", []), wrong),
         url=_url(table["url"], wrong) if "url" in table else None,
         language=_language(table["language"], wrong) if "language" in table else None,

@@ -12,7 +12,7 @@ from filelock import BaseFileLock, FileLock, Timeout
 
 from instrc.engines.dbos.store import trouble
 from instrc.engines.stores import StoreLock
-from instrc.text.files import make_unversioned
+from instrc.text.files import make_unversioned, private_opener
 
 FILE = "runs.sqlite"
 LOCK_FILE = "runner.lock"
@@ -67,6 +67,8 @@ class SqliteStore:
         """Return an engine with the settings without which runs are lost or blocked; make the folder."""
         with trouble(self):
             make_unversioned(self.folder)
+            with open(self.folder / self.file, "ab", opener=private_opener):
+                pass
         engine = sa.create_engine(self._url, pool_size=10, connect_args={"check_same_thread": False})
 
         @sa.event.listens_for(engine, "connect")
@@ -83,7 +85,7 @@ class SqliteStore:
 
     def lock(self, engine: sa.Engine, *, shared: bool = False) -> StoreLock | None:  # noqa: ARG002  -- it is a file, of one process
         """Return the lock of the folder; `None` if another process holds it."""
-        lock = FileLock(self.folder / LOCK_FILE, timeout=0, thread_local=False)
+        lock = FileLock(self.folder / LOCK_FILE, timeout=0, thread_local=False, mode=0o600)
         try:
             lock.acquire()
         except Timeout:

@@ -10,6 +10,7 @@ from typing import Final
 
 from instrc import problems
 from instrc.problems.errors import SettingsError
+from instrc.text.files import make_private, private_opener
 
 MODELS_FILE: Final = ".instrc/models.sqlite"
 """In the folder of a project: what models have cost, and when they may be asked next."""
@@ -35,7 +36,9 @@ def require_file(file: str | Path, table: str, what: str) -> None:
     if not str(file).strip():
         raise SettingsError([problems.runs.UnusableSetting(what=what, word=str(file), reason="it is empty")])
     try:
-        Path(file).parent.mkdir(parents=True, exist_ok=True)
+        make_private(Path(file).parent)
+        with open(file, "ab", opener=private_opener):
+            pass
         with transaction(file, table):
             pass
     except (sqlite3.Error, OSError, ValueError) as error:

@@ -1,0 +1,130 @@
+"""What was allowed is asked again: sessions, tokens, keys of the identity provider, and streams that are open."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from time import time
+from typing import Any
+
+import httpx
+import jwt
+import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
+from listening import at_port
+from serving import BOSS, client, go, service
+
+from instrc.problems.errors import AuthenticationError
+from instrc.server.http import app_of  # the application itself
+from instrc.server.identity import Identity, ProviderKeys  # what callers are known by
+from instrc.server.inbox import Inbox  # the pages of the service
+from instrc.vibes.service_settings import OidcSettings, ServiceSettings  # without a file
+
+RSA = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+SETTINGS = ServiceSettings(
+    oidc=OidcSettings("https://id.example", "instrc", "keys.json"), roles={"*": {"viewer": ("group:leads",)}}
+)
+
+
+def publish(folder: Path, *names: str) -> None:
+    public = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(RSA.public_key()))
+    keys = [{**public, "kid": name, "alg": "RS256"} for name in names]
+    (folder / "keys.json").write_text(json.dumps({"keys": keys}), encoding="utf-8")
+
+
+def token(**claims: Any) -> str:
+    said = {"iss": "https://id.example", "aud": "instrc", "sub": "ann", "exp": time() + 600, "groups": ["leads"], **claims}
+    return jwt.encode(said, RSA, algorithm="RS256", headers={"kid": "one"})
+
+
+def bearer(word: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {word}"}
+
+
+def test_a_cookie_does_nothing_after_logout(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path)
+        identity = Identity(made.records, made.settings, made.signer)
+        key = identity.new_key("ann", ["viewer"])
+        async with client(made, identity=identity, routes=Inbox(made, identity=identity).routes) as http:
+            for end in ("api", "page"):
+                begun = await http.post("/v1/session", headers=bearer(key))
+                cookie = {"Cookie": begun.headers["set-cookie"].partition(";")[0]}
+                http.cookies.clear()
+                assert (await http.get("/v1/programs", headers=cookie)).status_code == 200
+                ended = http.delete("/v1/session", headers=cookie) if end == "api" else http.post("/inbox/logout", headers=cookie)
+                assert (await ended).status_code in {204, 303}
+                http.cookies.clear()
+                assert (await http.get("/v1/programs", headers=cookie)).status_code == 401, end
+
+    go(body())
+
+
+def test_a_session_ends_with_its_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def body() -> None:
+        publish(tmp_path, "one")
+        made = service(tmp_path, settings=SETTINGS)
+        identity = Identity(made.records, SETTINGS, made.signer, ProviderKeys("keys.json", tmp_path))
+        word = token(exp=time() + 60)
+        cookie = {"cookie": identity.session(await identity.bearer(word), word)}
+        caller = await identity(cookie)
+        assert caller is not None
+        assert (caller.name, caller.groups) == ("oidc:https://id.example#ann", {"leads"})
+        monkeypatch.setattr("instrc.server.records.time", lambda: time() + 61)
+        assert await identity(cookie) is None
+
+    go(body())
+
+
+@pytest.mark.parametrize("left", [("two",), ()])
+def test_a_key_that_the_provider_has_taken_back_is_refused(
+    left: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def body() -> None:
+        publish(tmp_path, "one")
+        made = service(tmp_path, settings=SETTINGS)
+        identity = Identity(made.records, SETTINGS, made.signer, ProviderKeys("keys.json", tmp_path))
+        word = token()
+        assert (await identity.bearer(word)).by == "token"
+        publish(tmp_path, *left)
+        assert (await identity.bearer(word)).by == "token"  # it was fetched a moment ago
+        monkeypatch.setattr("instrc.server.identity._RENEWED", 0.0)
+        with pytest.raises(AuthenticationError):
+            await identity.bearer(word)
+        publish(tmp_path, "one")
+        assert (await identity.bearer(word)).by == "token"
+        (tmp_path / "keys.json").unlink()
+        assert (await identity.bearer(word)).by == "token"  # the provider is away: nothing was taken back
+
+    go(body())
+
+
+@pytest.mark.parametrize("means", ["key", "cookie"])
+def test_a_stream_ends_when_its_key_is_revoked(means: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("instrc.server.door._ASKED_AGAIN", 0.1)
+
+    async def body() -> None:
+        made = service(tmp_path)
+        identity = Identity(made.records, made.settings, made.signer)
+        key, other = identity.new_key("ann", ["viewer"]), identity.new_key("bob", ["viewer"])
+        cookie = identity.session(await identity.bearer(key), key).partition(";")[0]
+        async with at_port(app_of(made, identity=identity)) as address, httpx.AsyncClient(base_url=address, timeout=20) as http:
+            run = (await made.start(BOSS, "letter", "x")).report.run
+            headers = bearer(key) if means == "key" else {"Cookie": cookie}
+
+            async def follow(path: str, sent: dict[str, str]) -> str:
+                return (await http.get(path, headers=sent)).text
+
+            ended = [asyncio.create_task(follow(path, headers)) for path in ("/v1/events", f"/v1/runs/{run}/events")]
+            lasting = asyncio.create_task(follow("/v1/events", bearer(other)))
+            await asyncio.sleep(0.5)
+            assert not any(each.done() for each in (*ended, lasting))
+            made.records.revoke("ann")
+            texts = await asyncio.wait_for(asyncio.gather(*ended), 5)
+            assert "event: snapshot" in texts[1]
+            assert not lasting.done()  # nobody else is cut off
+            lasting.cancel()
+            assert (await http.get("/v1/programs", headers=headers)).status_code == 401
+
+    go(body())
