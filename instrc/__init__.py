@@ -132,7 +132,9 @@ if TYPE_CHECKING:
     from instrc.runtime.run import Run
     from instrc.runtime.stream import RunStream
     from instrc.schema.flattening.provenance import Flat
-    from instrc.taskbench.sample import export_plan, import_plan, sample_plans, score_plans
+    from instrc.taskbench.convert import export_plan, import_plan
+    from instrc.taskbench.sample import sample_plans
+    from instrc.taskbench.score import score_plans
     from instrc.testing.evaluation.checks import CheckedRun
     from instrc.testing.evaluation.results import EvaluationResult
     from instrc.testing.rehearsal import Rehearsal
@@ -273,10 +275,10 @@ _HOMES = {
     "lift": "instrc.providers.lifting.lift",
     "lower": "instrc.providers.lowering.lower",
     "check_plan": "instrc.tools.plan_check",
-    "export_plan": "instrc.taskbench.sample",
-    "import_plan": "instrc.taskbench.sample",
+    "export_plan": "instrc.taskbench.convert",
+    "import_plan": "instrc.taskbench.convert",
     "sample_plans": "instrc.taskbench.sample",
-    "score_plans": "instrc.taskbench.sample",
+    "score_plans": "instrc.taskbench.score",
     "typed_plan": "instrc.tools.plan_check",
     "uniform_plan": "instrc.tools.plan_check",
     "lower_all": "instrc.providers.lowering.toolset",

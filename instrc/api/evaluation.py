@@ -15,7 +15,7 @@ from instrc.compiler.resolve import InMemory
 from instrc.problems.report import Report
 from instrc.runtime.activities import Activities
 from instrc.runtime.models.model import Model
-from instrc.taskbench.sample import plan_check
+from instrc.taskbench.score import plan_check
 from instrc.testing.evaluation.checks import KINDS, CheckFunction, CheckKind
 from instrc.testing.evaluation.dataset import DataSet, cases_of, data_set_of, read_data_set
 from instrc.testing.evaluation.judge import JUDGE

@@ -18,6 +18,7 @@ from typing import Final
 
 from instrc.cli.terminal import coloured, is_terminal, write, write_error
 from instrc.problems.problem import Problem
+from instrc.problems.report import Report
 from instrc.text.files import is_inherited_stream, refuse_irregular
 from instrc.text.source import Source
 from instrc.vibes.find_files import reason
@@ -187,6 +188,17 @@ STYLES = {
     "hint": "bold green",
 }
 """How a terminal shows the styles of `instrc.problems.render`."""
+
+
+def formatted_files(files: Mapping[Path, str]) -> dict[Path, str]:
+    """Return files with programs and vibes in the layout of `instrc fmt`."""
+    from instrc.language.formatter import format_source  # for the few commands that write such files
+
+    formatted = dict(files)
+    for path, text in files.items():
+        if path.name.endswith((".aug", ".vibe.json")):
+            formatted[path] = format_source(Source(path.as_posix(), text), Report()) or text
+    return formatted
 
 
 class Format(StrEnum):

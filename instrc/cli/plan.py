@@ -83,7 +83,7 @@ def _report_problems(problems: tuple[PlanProblem, ...] | list[PlanProblem], give
 
 
 def _imported(record: Json, bench: Bench, *, repair: bool) -> tuple[Json, tuple[PlanProblem, ...]]:
-    from instrc.taskbench.sample import import_plan
+    from instrc.taskbench.convert import import_plan
 
     found = import_plan(record, bench, repair=repair)
     return found.plan, found.problems
@@ -142,7 +142,7 @@ def export(
     lines: list[str] = []
     if given is not None and bench is not None:
         from instrc.problems.plans import PlanProblem
-        from instrc.taskbench.sample import export_plan
+        from instrc.taskbench.convert import export_plan
 
         several, found = plans_in(given.value)
         for path, id_, plan in found:

@@ -17,7 +17,7 @@ import typer
 
 from instrc import problems
 from instrc.cli.options import ProblemFormat, Roots, Shared, exit_on_problems, project_of, refuse_use
-from instrc.cli.output import FINE, PROBLEMS, Format, report_written, show, try_to_write, verdict
+from instrc.cli.output import FINE, PROBLEMS, Format, formatted_files, report_written, show, try_to_write, verdict
 from instrc.cli.terminal import write_error, write_report
 from instrc.compiler.scaffold import PROGRAM, SETTINGS, new, project, with_table
 from instrc.compiler.workspace import Workspace, idle_entries
@@ -36,17 +36,6 @@ from instrc.vibes.lock import Lock, Locked, lock_text, place_in_lock, read_lock
 from instrc.vibes.project import Project, ProjectContext
 from instrc.vibes.roots import ENDING
 from instrc.vibes.settings import read_settings
-
-
-def formatted_files(files: Mapping[Path, str]) -> dict[Path, str]:
-    """Return files with programs and vibes in the layout of `instrc fmt`."""
-    from instrc.language.formatter import format_source  # for the few commands that write such files
-
-    found = dict(files)
-    for path, text in files.items():
-        if path.name.endswith((".aug", ".vibe.json")):
-            found[path] = format_source(Source(path.as_posix(), text), Report()) or text
-    return found
 
 
 def write_new(files: Mapping[Path, str], shape: Format, *, replacing: Collection[Path] = (), way_out: str = "") -> int:

@@ -11,8 +11,7 @@ from msgspec.structs import replace
 
 from instrc.cli import options
 from instrc.cli.inputs import read_json, read_schema
-from instrc.cli.output import FINE, Format, report_written, show, try_to_write, verdict
-from instrc.cli.projects import formatted_files
+from instrc.cli.output import FINE, Format, formatted_files, report_written, show, try_to_write, verdict
 from instrc.cli.terminal import write
 from instrc.compiler.workspace import OptionOverrides, Workspace
 from instrc.problems.errors import InstrcError

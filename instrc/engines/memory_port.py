@@ -6,9 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from time import time
 
-from instrc.runtime.answers import (
-    ask_person,
-)
+from instrc.runtime.answers import ask_person
 from instrc.runtime.boundary import said_by
 from instrc.runtime.effects import Effects
 from instrc.runtime.interpreter import documents

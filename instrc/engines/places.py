@@ -19,8 +19,8 @@ STORES: Final = {
 }
 """The class of a store by the scheme of its URL (a folder has none), as `module:class`; it is called with the place."""
 SHARED: Final = {
-    "postgres": "instrc.engines.dbos.shared_database:SharedDatabase",
-    "postgresql": "instrc.engines.dbos.shared_database:SharedDatabase",
+    "postgres": "instrc.engines.dbos.postgres:SharedDatabase",
+    "postgresql": "instrc.engines.dbos.postgres:SharedDatabase",
     "s3": "instrc.engines.temporal.bucket:Bucket",
 }
 """The class of a `SharedPlace` by the scheme of its URL, as `module:class`; it is called with the URL."""

@@ -1,11 +1,16 @@
-"""Collect the problems of one run."""
+"""Collect the problems of one run, and leave out those that are only consequences of another mistake."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import Final, TypeAlias
 
 from instrc.problems.errors import CompileError, InstrcError
 from instrc.problems.problem import Problem
+from instrc.text.source import Source, Span
 
 
 class Report:
@@ -45,7 +50,6 @@ class Report:
         """Return the problems by file and place, those without a place first; repeated problems are left out."""
         if not self.problems:
             return ()
-        from instrc.problems.echoes import without_echoes  # only where there are problems
 
         return tuple(sorted(without_echoes(self.problems), key=_place))
 
@@ -69,3 +73,174 @@ class Report:
 
 def _place(problem: Problem) -> tuple[str, int, int]:
     return ("", -1, -1) if problem.at is None else (problem.at.source.name, problem.at.start, problem.at.end)
+
+
+LIST_BEFORE_CALL: Final = 1_000
+"""Characters between the name of a slot and a call in its list, within which the two are one mistake."""
+
+
+_ByName: TypeAlias = Mapping[str, Sequence[Problem]]
+
+_ECHOES = frozenset(
+    {
+        "unused-binding",
+        "missing-separator",
+        "empty-range",
+        "impossible-schema",
+        "bare-fail",
+        "placeholder",
+        "not-a-value",
+        "slot-not-found",
+        "similar-label",
+    }
+)
+_OF_NOTHING = ("impossible-schema", "empty-enum", "excluded-value", "empty-range")
+"""Problems that tell what leaves no value, which an error about the schema around it has told."""
+_WORDS = re.compile(r"\w+"), re.compile(r"[^\s!-/:-@\[-^`{-~]+")
+"""What may be a name: names have marks as well that are no letters to Python."""
+_LIST_OPENS = re.compile(r"\s*:\s*\[[^\])]*")
+"""What stands between the name of a slot and a call in its list."""
+
+
+def without_echoes(problems: list[Problem]) -> list[Problem]:
+    """Return the problems that are no mere consequences of others."""
+    by_name: dict[str, list[Problem]] = {}
+    for problem in problems:
+        by_name.setdefault(problem.name, []).append(problem)
+    if not by_name.keys() & _ECHOES:
+        return problems
+    left_out = {id(problem) for rule in _RULES for problem in rule(by_name, problems)}
+    return [problem for problem in problems if id(problem) not in left_out]
+
+
+def _read_where_the_mistake_is(by_name: _ByName, problems: Sequence[Problem]) -> Iterator[Problem]:
+    """Yield the unused names that an error shows, or offers for another name."""
+    unused = [(problem, problem.at) for problem in by_name.get("unused-binding", ()) if problem.at]
+    if not unused:
+        return
+    errors = [(problem, problem.at) for problem in problems if problem.severity == "error" and problem.at]
+    offered = {(at.source, name) for error, at in errors for name in getattr(error, "nearest", ())}
+    texts = list(_outermost(at for _, at in errors))
+    shown = {(at.source, word.lower()) for at in texts for words in _WORDS for word in words.findall(at.text)}
+    for problem, at in unused:
+        if (at.source, at.text) in offered or (at.source, at.text.lower()) in shown:
+            yield problem
+
+
+def _of_contradictions(by_name: _ByName, _problems: Sequence[Problem]) -> Iterator[Problem]:
+    """Yield what is told of the places that a contradiction shows."""
+    contradictions = by_name.get("contradiction", ())
+    shown = {label.span for problem in contradictions for label in problem.labels}
+    yield from (problem for problem in by_name.get("empty-range", ()) if problem.at in shown)
+    sources = {span.source for span in shown} | {problem.at.source for problem in contradictions if problem.at}
+    for problem in by_name.get("impossible-schema", ()):
+        joined = not {"allOf", "$ref"}.isdisjoint(problem.words)  # type: ignore[attr-defined]  # facts of this class alone
+        if joined and problem.at and problem.at.source in sources:
+            yield problem
+
+
+def _inside_of_nothing(by_name: _ByName, _problems: Sequence[Problem]) -> Iterator[Problem]:
+    """Yield warnings that a part leaves no value, where an error says that of the schema around it."""
+    whole = _PlacesOfProblems(problem for problem in by_name.get("impossible-schema", ()) if problem.severity == "error")
+    for problem in (each for name in _OF_NOTHING for each in by_name.get(name, ())):
+        if problem.severity == "warning" and problem.at and whole.have_around(problem.at):
+            yield problem
+
+
+def _slots_of_no_data(by_name: _ByName, _problems: Sequence[Problem]) -> Iterator[Problem]:
+    """Yield unknown slots of lists that hold a call, `needs: [Draft]`: what is told of the call takes the list away."""
+    calls = sorted((problem.at for problem in by_name.get("not-data", ()) if problem.at), key=lambda call: call.start)
+    starts = [call.start for call in calls]
+    for problem in by_name.get("slot-not-found", ()) if calls else ():
+        if problem.at is None:
+            continue
+        place, source = bisect_left(starts, problem.at.end), problem.at.source
+        call = calls[place] if place < len(calls) else None
+        if call is None or call.source is not source or call.start - problem.at.end > LIST_BEFORE_CALL:
+            continue
+        if _LIST_OPENS.fullmatch(source.text, problem.at.end, call.start):
+            yield problem
+
+
+def _beside_unknown_names(by_name: _ByName, problems: Sequence[Problem]) -> Iterator[Problem]:
+    """Yield that a separator is missing before a mistake, or behind an unknown name: it may be a word of another language."""
+    missing = by_name.get("missing-separator", ())
+    if not missing:
+        return
+    errors = {(each.at.source, each.at.start) for each in problems if each.at and each.severity == "error"}
+    unknown = {problem.at for problem in by_name.get("unknown-name", ())}
+    for problem in missing:
+        before, at = problem.before, problem.at  # type: ignore[attr-defined]  # facts of this class alone
+        if before in unknown or (at and (at.source, at.start) in errors):
+            yield problem
+
+
+def _of_one_name(by_name: _ByName, _problems: Sequence[Problem]) -> Iterator[Problem]:
+    """Yield what is told again of a name that stands for no value: one mistake, in its definition."""
+    told: set[Span] = set()
+    for problem in by_name.get("not-a-value", ()):
+        if (named := getattr(problem, "named", None)) is not None:
+            if named in told:
+                yield problem
+            told.add(named)
+
+
+def _of_labels_that_are_told(by_name: _ByName, _problems: Sequence[Problem]) -> Iterator[Problem]:
+    """Yield that a label resembles that of another call, where one of the two is told to be none of what is called."""
+    similar = by_name.get("similar-label", ())
+    told = {problem.at for problem in (*by_name.get("unknown-argument", ()), *similar) if getattr(problem, "there", None) is None}
+    for problem in similar:
+        there = getattr(problem, "there", None)
+        if there is not None and (problem.at in told or there in told):
+            yield problem
+
+
+def _in_mistakes(by_name: _ByName, _problems: Sequence[Problem]) -> Iterator[Problem]:
+    """Yield what is told inside a text that cannot stand where it is, and of a `Fail` that is read as a value."""
+    texts = by_name.get("misplaced-data", ())
+    if texts and (told := by_name.get("placeholder")):
+        places = _PlacesOfProblems(texts)
+        yield from (problem for problem in told if problem.at is not None and places.have_around(problem.at))
+    failing = {
+        problem.at.source for problem in by_name.get("not-a-value", ()) if problem.at and getattr(problem, "failing", False)
+    }
+    yield from (problem for problem in by_name.get("bare-fail", ()) if problem.at is not None and problem.at.source in failing)
+
+
+_RULES = (
+    _read_where_the_mistake_is,
+    _of_contradictions,
+    _inside_of_nothing,
+    _slots_of_no_data,
+    _beside_unknown_names,
+    _of_one_name,
+    _of_labels_that_are_told,
+    _in_mistakes,
+)
+
+
+def _outermost(spans: Iterable[Span]) -> Iterator[Span]:
+    """Yield the spans that lie in no other: together they are no longer than their sources."""
+    ends: dict[Source, int] = {}
+    for span in sorted(set(spans), key=lambda each: (each.start, -each.end)):
+        if span.end > ends.get(span.source, -1):
+            ends[span.source] = span.end
+            yield span
+
+
+class _PlacesOfProblems:
+    """The places of some problems, sorted, so that each question takes a few steps however many there are."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        spans: dict[Source, list[tuple[int, int]]] = {}
+        for problem in problems:
+            if problem.at:
+                spans.setdefault(problem.at.source, []).append((problem.at.start, problem.at.end))
+        self._starts = {source: sorted(start for start, _ in each) for source, each in spans.items()}
+        self._furthest = {source: list(accumulate((end for _, end in sorted(each)), max)) for source, each in spans.items()}
+        """How far those go that start at a place or before it."""
+
+    def have_around(self, at: Span) -> bool:
+        """Return whether a place lies in one of these."""
+        count = bisect_right(self._starts.get(at.source, ()), at.start)
+        return count > 0 and at.end <= self._furthest[at.source][count - 1]

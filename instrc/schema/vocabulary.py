@@ -41,7 +41,7 @@ Role: TypeAlias = Literal[
 Vocabulary: TypeAlias = Literal[
     "core", "applicator", "unevaluated", "validation", "meta-data", "format-annotation", "content", "older"
 ]
-Family: TypeAlias = Literal["values", "numbers", "strings", "arrays", "properties", "objects", "combining", "conditions"]
+Family: TypeAlias = Literal["values", "numbers", "strings", "arrays", "objects", "combining", "conditions"]
 
 
 class Keyword(Struct, frozen=True):
@@ -142,9 +142,9 @@ _ROWS: Final = (
     _assertion("maxProperties", "count", OBJECT, "objects"),
     _assertion("required", "names", OBJECT, "objects"),
     _assertion("dependentRequired", "names by name", OBJECT, "objects", 2019),
-    _below("properties", "named", OBJECT, "properties"),
-    _below("patternProperties", "named", OBJECT, "properties"),
-    _below("additionalProperties", "schema", OBJECT, "properties"),
+    _below("properties", "named", OBJECT, "objects"),
+    _below("patternProperties", "named", OBJECT, "objects"),
+    _below("additionalProperties", "schema", OBJECT, "objects"),
     _below("propertyNames", "schema", OBJECT, "objects", 6),
     _unevaluated("unevaluatedProperties", OBJECT),
     _below("prefixItems", "schemas", ARRAY, "arrays", 2020),

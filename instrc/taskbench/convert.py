@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from msgspec.structs import replace
 
@@ -11,11 +12,13 @@ from instrc.problems import plans
 from instrc.problems.errors import CompileError
 from instrc.problems.suggest import nearest
 from instrc.taskbench.arguments import Linked, TaskArguments, arguments, arguments_of, link_tasks, resolve
-from instrc.text.jsontext import dumps
+from instrc.text.arguments import takes_plain_values
+from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, as_object, equal, pointer
 from instrc.tools import taskbench as records
 from instrc.tools.plan_check import check_read, check_tasks, tool_set
 from instrc.tools.plan_tools import ToolSet
+from instrc.tools.taskbench import Bench, read_bench
 from instrc.tools.tasks import PlanTask, Reference
 
 
@@ -34,6 +37,54 @@ class ImportedPlan:
     def repairs(self) -> tuple[plans.RepairedPlan, ...]:
         """What was read as something else than what is written."""
         return tuple(problem for problem in self.problems if isinstance(problem, plans.RepairedPlan))
+
+
+BenchLike = Bench | dict[str, Json] | list[Json]
+
+
+@takes_plain_values
+def import_plan(record: Json, tools: BenchLike, *, repair: bool = False) -> ImportedPlan:
+    """Return the plan of a record of TaskBench with what is wrong in it; nothing is raised, whatever is given.
+
+        tools = {"nodes": [{"id": "find", "desc": "Find it.", "parameters": [{"name": "text", "type": "string", "desc": ""}]}]}
+        node = {"task": "find", "arguments": [{"name": "text", "value": "a bank"}]}
+        imported = instrc.import_plan({"task_steps": [], "task_nodes": [node], "task_links": []}, tools)
+
+    With `repair` known mistakes are read as what they most likely mean, each listed among the problems.
+    """
+    return _importer(to_bench(tools), bool(repair)).read(record)
+
+
+@lru_cache(maxsize=16)
+def _importer(bench: Bench, repair: bool) -> PlanImporter:  # noqa: FBT001  -- a key of the cache
+    return PlanImporter(bench, repair=repair)
+
+
+@takes_plain_values
+def export_plan(plan: Json, tools: BenchLike, record: Json = None) -> Json:
+    """Return a plan as a record of TaskBench; `record` is the one it was made of, if there is one.
+
+        tools = {"nodes": [{"id": "find", "desc": "Find it.", "parameters": [{"name": "text", "type": "string", "desc": ""}]}]}
+        record = instrc.export_plan([{"tool": "Find", "id": "n0", "arguments": {"text": "a bank"}}], tools)
+
+    A `CompileError` says what is wrong with the plan, or cannot be said in that form.
+    """
+    return export_record(plan, to_bench(tools), record)
+
+
+def to_bench(tools: BenchLike) -> Bench:
+    """Return the tools of a file, read once; none if it cannot be read."""
+    if isinstance(tools, Bench):
+        return tools
+    try:
+        return _remembered(dumps(tools, indent=False))
+    except (TypeError, ValueError, RecursionError):
+        return Bench(())
+
+
+@lru_cache(maxsize=8)
+def _remembered(text: str) -> Bench:
+    return read_bench(loads(text), lambda _path, _reason: None)
 
 
 class PlanImporter:

@@ -1,22 +1,17 @@
-"""New plans over the tools of a file; what `instrc plan` does with records, as functions."""
+"""Sample new plans over the tools of a file."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Iterator
 from typing import Final
 
-from instrc.problems.errors import InstrcError, SettingsError
+from instrc.problems.errors import SettingsError
 from instrc.problems.settings import InvalidOption
-from instrc.taskbench.convert import ImportedPlan, PlanImporter, export_record
-from instrc.taskbench.score import METRICS, PlanFacts, Scores, compared, compared_facts, score
-from instrc.testing.evaluation.checks import CheckedRun, CheckPlace, CheckScore
-from instrc.text.arguments import excerpt, known_word, several, takes_plain_values, whole_number
-from instrc.text.files import read_whole
-from instrc.text.jsontext import dumps, loads
-from instrc.text.jsonvalue import Json, JsonObject
-from instrc.tools.taskbench import SHAPES, Bench, BenchTool, PlanShape, read_bench, read_record
+from instrc.taskbench.convert import BenchLike, to_bench
+from instrc.text.arguments import excerpt, known_word, takes_plain_values, whole_number
+from instrc.text.jsonvalue import Json
+from instrc.tools.taskbench import SHAPES, Bench, BenchTool, PlanShape
 from instrc.tools.tasks import PlanTask, Reference
 
 
@@ -161,64 +156,6 @@ SAMPLED_PLANS: Final = 1_000_000
 """Plans that are sampled at once."""
 SAMPLED_TASKS: Final = 1000
 """Tasks of a sampled plan."""
-BenchLike = Bench | dict[str, Json] | list[Json]
-
-
-@takes_plain_values
-def import_plan(record: Json, tools: BenchLike, *, repair: bool = False) -> ImportedPlan:
-    """Return the plan of a record of TaskBench with what is wrong in it; nothing is raised, whatever is given.
-
-        tools = {"nodes": [{"id": "find", "desc": "Find it.", "parameters": [{"name": "text", "type": "string", "desc": ""}]}]}
-        node = {"task": "find", "arguments": [{"name": "text", "value": "a bank"}]}
-        imported = instrc.import_plan({"task_steps": [], "task_nodes": [node], "task_links": []}, tools)
-
-    With `repair` known mistakes are read as what they most likely mean, each listed among the problems.
-    """
-    return _importer(_bench(tools), bool(repair)).read(record)
-
-
-@lru_cache(maxsize=16)
-def _importer(bench: Bench, repair: bool) -> PlanImporter:  # noqa: FBT001  -- a key of the cache
-    return PlanImporter(bench, repair=repair)
-
-
-def _bench(tools: BenchLike) -> Bench:
-    if isinstance(tools, Bench):
-        return tools
-    try:
-        return _remembered(dumps(tools, indent=False))
-    except (TypeError, ValueError, RecursionError):
-        return Bench(())
-
-
-@lru_cache(maxsize=8)
-def _remembered(text: str) -> Bench:
-    return read_bench(loads(text), lambda _path, _reason: None)
-
-
-@takes_plain_values
-def export_plan(plan: Json, tools: BenchLike, record: Json = None) -> Json:
-    """Return a plan as a record of TaskBench; `record` is the one it was made of, if there is one.
-
-        tools = {"nodes": [{"id": "find", "desc": "Find it.", "parameters": [{"name": "text", "type": "string", "desc": ""}]}]}
-        record = instrc.export_plan([{"tool": "Find", "id": "n0", "arguments": {"text": "a bank"}}], tools)
-
-    A `CompileError` says what is wrong with the plan, or cannot be said in that form.
-    """
-    return export_record(plan, _bench(tools), record)
-
-
-@takes_plain_values
-def score_plans(gold: Iterable[Json], predictions: Iterable[Json], tools: BenchLike) -> Scores:
-    """Return how near predicted records come to the right ones.
-
-        tools = {"nodes": [{"id": "find", "desc": "Find it.", "parameters": [{"name": "text", "type": "string", "desc": ""}]}]}
-        records = [instrc.export_plan(plan, tools) for plan in instrc.sample_plans(tools, 3)]
-        scores = instrc.score_plans(records, records, tools)
-
-    These are n-F1, e-F1, t-F1, v-F1 and NED: overall, by shape, by number of tasks.
-    """
-    return score(several("gold", gold), several("predictions", predictions), _bench(tools))
 
 
 @takes_plain_values
@@ -239,50 +176,4 @@ def sample_plans(
             wanted = f"a whole number from {least} to {most:,}"
             raise SettingsError([InvalidOption(option=option, given=excerpt(given), wanted=wanted)])
     whole_number("seed", seed)
-    return list(sample(_bench(tools), count, seed, shape, largest))
-
-
-def plan_check(options: JsonObject, place: CheckPlace) -> Callable[[CheckedRun, Json, Json], CheckScore]:
-    """Return the check of one score of a plan, or of all of them: plans are ours, or records of TaskBench.
-
-    `tools` is a tool file of TaskBench or its path, `score` one of `METRICS` (all by default), `min` what passes (1 by default).
-    NED counts from the other side here, so that 1 is right.
-    """
-    tools, least, metric = options.get("tools"), options.get("min", 1), options.get("score")
-    if isinstance(tools, str):
-        try:
-            tools = loads(read_whole(str(place.folder / tools)))
-        except (OSError, ValueError) as error:
-            message = f"`tools` cannot be read: {error}"
-            raise ValueError(message) from None
-    if not isinstance(least, int | float) or metric not in {None, *METRICS}:
-        message = f"`min` is a number, and `score` one of {', '.join(METRICS)}"
-        raise ValueError(message)
-    wrong: list[str] = []
-    bench = read_bench(tools, lambda _path, reason: wrong.append(reason))
-    if wrong or not bench.tools:
-        message = f"`tools` are no tools of TaskBench: {wrong[0] if wrong else 'there are none'}"
-        raise ValueError(message)
-
-    index = {tool.id: number for number, tool in enumerate(bench.tools, 1)}
-
-    def look(_seen: CheckedRun, part: Json, expected: Json) -> CheckScore:
-        try:
-            gold, said = (_facts_of(plan, bench, index) for plan in (expected, part))
-        except InstrcError as error:
-            return CheckScore(0.0, passed=False, reason=error.problems[0].message)
-        if gold is None or said is None:
-            return CheckScore(0.0, passed=False, reason=f"the plan {'that is expected ' if gold is None else ''}cannot be read")
-        both = compared(gold, said)
-        values = [2 * same / (here + there) if here + there else 1.0 for same, here, there in both.counts]
-        named = dict(zip(METRICS, [*values, both.ratio or 0.0], strict=True))
-        result = min(named.values()) if metric is None else named[str(metric)]
-        return CheckScore(result, result >= least, ", ".join(f"{name} {value:.2f}" for name, value in named.items()))
-
-    return look
-
-
-def _facts_of(plan: Json, bench: Bench, index: dict[str, int]) -> PlanFacts | None:
-    """Return what is compared of a plan of ours, or of a record."""
-    record = read_record(plan if isinstance(plan, dict) else export_record(plan, bench))
-    return None if record is None or record.within else compared_facts(record, bench, index)
+    return list(sample(to_bench(tools), count, seed, shape, largest))

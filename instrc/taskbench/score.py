@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import NamedTuple
 from xml.sax.saxutils import escape
 
+from instrc.problems.errors import InstrcError
 from instrc.taskbench.arguments import content_type
-from instrc.text.arguments import excerpt
-from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json
-from instrc.tools.taskbench import SHAPES, Bench, PlanShape, TaskRecord, id_of, read_record, shape_of
+from instrc.taskbench.convert import BenchLike, export_record, to_bench
+from instrc.testing.evaluation.checks import CheckedRun, CheckPlace, CheckScore
+from instrc.text.arguments import excerpt, several, takes_plain_values
+from instrc.text.files import read_whole
+from instrc.text.jsontext import dumps, loads
+from instrc.text.jsonvalue import Json, JsonObject
+from instrc.tools.taskbench import SHAPES, Bench, PlanShape, TaskRecord, id_of, read_bench, read_record, shape_of
 
 
 class Compared(NamedTuple):
@@ -304,3 +308,62 @@ def svg(scores: Scores) -> str:
         parts.append(f'<text x="{middle:g}" y="{base + 16}" text-anchor="middle">{escape(name)}</text>')
         parts.append(f'<text x="{middle:g}" y="{base + 30}" text-anchor="middle" fill="#888888">{score.requests}</text>')
     return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+@takes_plain_values
+def score_plans(gold: Iterable[Json], predictions: Iterable[Json], tools: BenchLike) -> Scores:
+    """Return how near predicted records come to the right ones.
+
+        tools = {"nodes": [{"id": "find", "desc": "Find it.", "parameters": [{"name": "text", "type": "string", "desc": ""}]}]}
+        records = [instrc.export_plan(plan, tools) for plan in instrc.sample_plans(tools, 3)]
+        scores = instrc.score_plans(records, records, tools)
+
+    These are n-F1, e-F1, t-F1, v-F1 and NED: overall, by shape, by number of tasks.
+    """
+    return score(several("gold", gold), several("predictions", predictions), to_bench(tools))
+
+
+def plan_check(options: JsonObject, place: CheckPlace) -> Callable[[CheckedRun, Json, Json], CheckScore]:
+    """Return the check of one score of a plan, or of all of them: plans are ours, or records of TaskBench.
+
+    `tools` is a tool file of TaskBench or its path, `score` one of `METRICS` (all by default), `min` what passes (1 by default).
+    NED counts from the other side here, so that 1 is right.
+    """
+    tools, least, metric = options.get("tools"), options.get("min", 1), options.get("score")
+    if isinstance(tools, str):
+        try:
+            tools = loads(read_whole(str(place.folder / tools)))
+        except (OSError, ValueError) as error:
+            message = f"`tools` cannot be read: {error}"
+            raise ValueError(message) from None
+    if not isinstance(least, int | float) or metric not in {None, *METRICS}:
+        message = f"`min` is a number, and `score` one of {', '.join(METRICS)}"
+        raise ValueError(message)
+    wrong: list[str] = []
+    bench = read_bench(tools, lambda _path, reason: wrong.append(reason))
+    if wrong or not bench.tools:
+        message = f"`tools` are no tools of TaskBench: {wrong[0] if wrong else 'there are none'}"
+        raise ValueError(message)
+
+    index = {tool.id: number for number, tool in enumerate(bench.tools, 1)}
+
+    def look(_seen: CheckedRun, part: Json, expected: Json) -> CheckScore:
+        try:
+            gold, said = (_facts_of(plan, bench, index) for plan in (expected, part))
+        except InstrcError as error:
+            return CheckScore(0.0, passed=False, reason=error.problems[0].message)
+        if gold is None or said is None:
+            return CheckScore(0.0, passed=False, reason=f"the plan {'that is expected ' if gold is None else ''}cannot be read")
+        both = compared(gold, said)
+        values = [2 * same / (here + there) if here + there else 1.0 for same, here, there in both.counts]
+        named = dict(zip(METRICS, [*values, both.ratio or 0.0], strict=True))
+        result = min(named.values()) if metric is None else named[str(metric)]
+        return CheckScore(result, result >= least, ", ".join(f"{name} {value:.2f}" for name, value in named.items()))
+
+    return look
+
+
+def _facts_of(plan: Json, bench: Bench, index: dict[str, int]) -> PlanFacts | None:
+    """Return what is compared of a plan of ours, or of a record."""
+    record = read_record(plan if isinstance(plan, dict) else export_record(plan, bench))
+    return None if record is None or record.within else compared_facts(record, bench, index)

@@ -10,12 +10,7 @@ from instrc.problems.importing import NotATool
 from instrc.schema.normalize import Rules, describe_value, parameters, properties_of
 from instrc.text.jsonvalue import Json, Location, at, pointer
 from instrc.tools import definitions
-from instrc.tools.sources import (
-    Given,
-    ImportedTool,
-    description_text,
-    normalize_schema,
-)
+from instrc.tools.sources import Given, ImportedTool, description_text, normalize_schema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ import pytest
 
 import instrc
 from instrc import Report, Source
-from instrc.compiler.lint.dataflow import dataflow_faults  # counts its calls alone
+from instrc.compiler.lint.coherence import dataflow_faults  # counts its calls alone
 from instrc.compiler.lint.programs import slips  # counts its calls alone, or one finding without the others
 from instrc.compiler.lint.review import review  # one vibe by itself, without a folder
 from instrc.language.parser import parse

@@ -6,7 +6,7 @@ from copy import deepcopy
 
 import pytest
 
-from instrc.schema.laws.properties import PropertyRules, join_properties  # the laws of one keyword by themselves
+from instrc.schema.laws.objects import PropertyRules, join_properties  # the laws of one keyword by themselves
 from instrc.text.limits import MATCHED_AT_ONCE
 
 

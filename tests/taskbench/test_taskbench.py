@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import instrc
-from instrc.taskbench.sample import _bench  # the graph of tools that plans are drawn from
+from instrc.taskbench.convert import to_bench  # the graph of tools that plans are drawn from
 from instrc.tools.taskbench import BenchTool, media, output_schema, tools_map  # one record without a file
 
 DATA = Path(__file__).parent.parent / "data" / "agents"
@@ -98,7 +98,7 @@ def test_every_plan_of_a_model_is_sound_or_has_problems(*, repair: bool) -> None
             assert problem.message
             assert problem.pointer == "" or at(record, problem.pointer)
         if found.plan is not None:
-            assert instrc.check_plan(found.plan, tools_map(_bench(HUGGING))) == ()
+            assert instrc.check_plan(found.plan, tools_map(to_bench(HUGGING))) == ()
 
 
 def at(record: Any, pointer: str) -> bool:
@@ -363,7 +363,7 @@ def test_sampled_plans_are_sound(name: str) -> None:
     plans = instrc.sample_plans(tools(name), 300, seed=7)
     assert plans == instrc.sample_plans(tools(name), 300, seed=7) != instrc.sample_plans(tools(name), 300, seed=8)
     shapes = set()
-    fitting = set(_bench(tools(name)).edges())
+    fitting = set(to_bench(tools(name)).edges())
     for plan in plans:
         record = instrc.export_plan(plan, tools(name))
         found = instrc.import_plan(record, tools(name))
@@ -379,7 +379,7 @@ def test_sampled_plans_are_sound(name: str) -> None:
 
 @every_case(("name", "edges"), [("taskbench-huggingface", 225), ("taskbench-multimedia", 449)])
 def test_an_edge_leads_where_an_output_is_an_input(name: str, edges: int) -> None:
-    assert len(_bench(tools(name)).edges()) == edges
+    assert len(to_bench(tools(name)).edges()) == edges
 
 
 @every_case("name", FILES)
@@ -412,7 +412,7 @@ def task(tool: str, name: str, after: tuple[str, ...] = (), **arguments: Any) ->
     ],
 )
 def test_a_plan_that_would_be_read_as_another_one_is_not_exported(plan: Any, bench: Any) -> None:
-    assert instrc.check_plan(plan, tools_map(_bench(bench))) == ()
+    assert instrc.check_plan(plan, tools_map(to_bench(bench))) == ()
     with pytest.raises(instrc.CompileError) as raised:
         instrc.export_plan(plan, bench)
     assert {problem.name for problem in raised.value.problems} == {"unexportable-plan"}

@@ -12,16 +12,7 @@ from instrc.compiler.bind.evaluation import Evaluation
 from instrc.compiler.bind.scopes import is_defined, timing_words
 from instrc.compiler.bind.steps import EvaluationContext
 from instrc.compiler.bind.values import BoundValue, Data, Inner, StepResult
-from instrc.language.surface import (
-    Access,
-    Compares,
-    Condition,
-    Equals,
-    Literal,
-    Matches,
-    Name,
-    Truth,
-)
+from instrc.language.surface import Access, Compares, Condition, Equals, Literal, Matches, Name, Truth
 from instrc.language.surface import Test as Written
 from instrc.schema.vocabulary import SPEAKS_OF
 from instrc.text.jsonvalue import Json

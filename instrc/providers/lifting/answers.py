@@ -22,15 +22,7 @@ from instrc.providers.lifting.parts import (
     is_part,
     part,
 )
-from instrc.providers.lifting.reply import (
-    RawCall,
-    RawReply,
-    first,
-    join_replies,
-    raw_call,
-    strip_reasoning,
-    with_repeated,
-)
+from instrc.providers.lifting.reply import RawCall, RawReply, first, join_replies, raw_call, strip_reasoning, with_repeated
 from instrc.providers.lifting.streams import assemble, messages_of, pieces_in, repeated_in_lines, states_joined
 from instrc.text.jsonvalue import Json, JsonObject, as_texts, listing, mapping, text_or_empty
 

@@ -9,15 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from instrc.providers.lifting.reply import (
-    MESSAGE,
-    RawCall,
-    ends_early,
-    loose_json,
-    raw_call,
-    recipient,
-    with_repeated,
-)
+from instrc.providers.lifting.reply import MESSAGE, RawCall, ends_early, loose_json, raw_call, recipient, with_repeated
 from instrc.text.jsontext import dumps, loads, repeated_keys
 from instrc.text.jsonvalue import LITERALS, Json
 

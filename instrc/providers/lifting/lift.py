@@ -26,13 +26,7 @@ from instrc.providers.lifting.answers import Ownership, json_of, readings
 from instrc.providers.lifting.call_notations import separated
 from instrc.providers.lifting.repair import Repair, repair
 from instrc.providers.lifting.reply import RawCall, RawReply, join_replies, raw_call, strip_reasoning
-from instrc.providers.lifting.text_calls import (
-    KnownTools,
-    calls_of_known_tools,
-    extract_tool_calls,
-    fenced_value,
-    lone_value,
-)
+from instrc.providers.lifting.text_calls import KnownTools, calls_of_known_tools, extract_tool_calls, fenced_value, lone_value
 from instrc.providers.maps import Records, map_of, of_results, records_in
 from instrc.providers.targets import known_target
 from instrc.schema.validation import Violation, json_fault

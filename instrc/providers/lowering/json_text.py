@@ -7,15 +7,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from instrc.providers.codec import (
-    TextCodec,
-    ValuesCodec,
-)
-from instrc.providers.lowering.context import (
-    WHOLE,
-    RewriteContext,
-    Variant,
-)
+from instrc.providers.codec import TextCodec, ValuesCodec
+from instrc.providers.lowering.context import WHOLE, RewriteContext, Variant
 from instrc.schema.vocabulary import NO_ASSERTIONS
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, kind_of

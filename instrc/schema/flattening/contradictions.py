@@ -10,7 +10,7 @@ from instrc.problems.errors import CompileError
 from instrc.problems.report import Report
 from instrc.schema.flattening.conjunction import Conjunct, Mark, OuterSchema
 from instrc.schema.flattening.run import Flattening
-from instrc.schema.laws.properties import ForbiddenProperty
+from instrc.schema.laws.objects import ForbiddenProperty
 from instrc.schema.references import SchemaStore
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, as_object, kind_in_words, listing, pointer

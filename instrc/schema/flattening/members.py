@@ -15,7 +15,7 @@ from instrc.schema.flattening.contradictions import report_lost
 from instrc.schema.flattening.run import MergeState, too_large
 from instrc.schema.flattening.unevaluated import evaluated, items_void, properties_void
 from instrc.schema.laws.arrays import ItemRules, join_items
-from instrc.schema.laws.properties import ForbiddenProperty, PropertyRules, join_properties, names_to_match, without_idle_patterns
+from instrc.schema.laws.objects import ForbiddenProperty, PropertyRules, join_properties, names_to_match, without_idle_patterns
 from instrc.schema.scopes import Term
 from instrc.schema.walk import TRIVIAL
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, mapping

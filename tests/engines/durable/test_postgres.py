@@ -16,7 +16,7 @@ from written_processes import DECISION, call, chunk, process, step
 
 import instrc
 from instrc import ModelError
-from instrc.engines.dbos.shared_database import SharedDatabase  # two writers in one process
+from instrc.engines.dbos.postgres import SharedDatabase  # two writers in one process
 from instrc.engines.equip import request_table  # what the settings of a project say of models
 from instrc.problems.errors import UnreachableError
 from instrc.runtime.models.catalogue import model_of

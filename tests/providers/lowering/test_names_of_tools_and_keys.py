@@ -15,7 +15,7 @@ from objects import closed
 import instrc
 from instrc import Tool, encode, lift, lower, targets
 from instrc.providers.lowering.context import legal  # one step of a lowering
-from instrc.providers.lowering.mentions import Mentions  # one step of a lowering
+from instrc.providers.lowering.lower import Mentions  # one step of a lowering
 from instrc.tools.tool import Hint  # what the compiler hands to lowering
 
 ANTHROPIC = targets()["anthropic"].key
