@@ -32,6 +32,7 @@ COMMANDS = {
     "test": "test",
     "eval": "eval",
     "doctor": "projects",
+    "models": "projects",
     "graph": "graph",
     "types": "schemas",
     "flatten": "schemas",

@@ -9,6 +9,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Collection, Mapping
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -30,6 +31,7 @@ from instrc.text.arguments import excerpt
 from instrc.text.files import is_regular, read_whole
 from instrc.text.names import file_name
 from instrc.text.source import Source
+from instrc.text.visible import visible
 from instrc.version import __version__
 from instrc.vibes.find_files import find_files
 from instrc.vibes.lock import Lock, Locked, lock_text, place_in_lock, read_lock
@@ -252,15 +254,58 @@ _BOUND = re.compile(r"(>=|<)\s*(\d+(?:\.\d+)*)")
 _EXTRA = re.compile(r"""extra == ['"]([\w-]+)['"]""")
 
 
-def doctor_command(root: Roots = None, shared: Shared = None) -> None:
+def models_command() -> None:
+    """Show in which forms models are asked, and what their providers refuse.
+
+    What is known of models has a source and a date. What was refused here is
+    remembered for 30 days; `instrc doctor --forget` clears it.
+    """
+    from instrc.runtime.models.catalogue import ADAPTERS, adapter_of  # the other commands here ask no model
+    from instrc.runtime.models.forms import FORMS, KNOWN_MODELS  # as above
+
+    write_report("forms, in the order in which they are tried:\n")
+    for form, meaning in FORMS.items():
+        kinds = [kind for kind in ADAPTERS if form in adapter_of(kind).forms]
+        write_report(f"  {form:7} {meaning}: {', '.join(kinds)}\n")
+    write_report("\nknown to be refused:\n")
+    for row in KNOWN_MODELS:
+        when = " while it thinks" if row.thinking else ""
+        write_report(f"  {row.kinds}:{row.models}  {', '.join(sorted(row.refuses))}{when} ({row.source}, {row.date})\n")
+    for line in _refusals() or ["refused here: nothing"]:
+        write_report(f"{line}\n")
+
+
+def _refusals() -> list[str]:
+    """Return a line for each form that a provider has refused in this project."""
+    from instrc.runtime.models.database import MODELS_FILE  # the other commands here ask no model
+    from instrc.runtime.models.forms import refusals  # as above
+
+    lines = [
+        f"  {visible(item.model)}  {item.form}, on {datetime.fromtimestamp(item.at, UTC):%Y-%m-%d}: {visible(item.said)}"
+        for item in refusals(Path(MODELS_FILE))
+    ]
+    return ["refused here (`instrc doctor --forget` clears it):", *lines] if lines else []
+
+
+def doctor_command(
+    root: Roots = None,
+    shared: Shared = None,
+    *,
+    forget: Annotated[bool, typer.Option("--forget", help="Forget which forms of asking models have refused.")] = False,
+) -> None:
     """Show the installed version, the extras that work, and settings.
 
     Also which providers have a key here, and the folders of vibes in use, and
     why.
     """
+    if forget:
+        from instrc.runtime.models.database import MODELS_FILE  # the other commands here ask no model
+        from instrc.runtime.models.forms import forget as forget_refusals  # as above
+
+        write_report(f"forgotten: {forget_refusals(Path(MODELS_FILE))} refused\n")
     write_report(f"instrc {__version__} in {Path(__file__).parent.parent}\n")
     write_report(f"Python {platform.python_version()} in {sys.executable}, {platform.system()} {platform.machine()}\n\n")
-    for line in (*_extras(), *_providers()):
+    for line in (*_extras(), *_providers(), *_refusals()):
         write_report(f"{line}\n")
     with exit_on_problems(Format.TEXT):
         project = ProjectContext(project_of(root, shared))

@@ -13,7 +13,7 @@ from instrc.text.jsonvalue import Json, is_amount
 
 HIGHEST_LIMIT: Final = 2_000_000_000
 """The largest limit that a project may set: a file of that size is read into memory."""
-EFFORTS: Final = ("none", "low", "medium", "high")
+EFFORTS: Final = ("none", "low", "medium", "high", "xhigh")
 
 
 class Kind(Struct, frozen=True):

@@ -392,3 +392,17 @@ def test_the_doctor_tells_a_package_that_an_extra_cannot_use(
     lines = [line for line in instrc("doctor").out.splitlines() if line.startswith("  durable ")]
     assert len(lines) == 1
     assert f" {said}" in lines[0]
+
+
+def test_models_and_the_doctor_show_what_was_refused_until_it_is_forgotten(instrc: Instrc, folder: Path) -> None:
+    from instrc.runtime.models.forms import learn  # as a run does
+
+    assert "anthropic*:claude-opus-5*  forced while it thinks" in (shown := instrc("models").out)
+    assert "refused here: nothing" in shown
+    learn(folder / ".instrc" / "models.sqlite", "openai:m\x1b", "forced", "tool_choice is not supported")
+    for command in ("models", "doctor"):
+        line = next(line for line in instrc(command).out.splitlines() if "tool_choice is not supported" in line)
+        assert "forced, on 20" in line
+        assert "\x1b" not in line
+    assert "forgotten: 1 refused" in instrc("doctor", "--forget").out
+    assert "refused here: nothing" in instrc("models").out

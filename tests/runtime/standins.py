@@ -28,6 +28,7 @@ LIBRARIES = {
     "lmstudio": "openai",
     "llamafile": "openai",
     "anthropic-strict": "anthropic",
+    "anthropic-output": "anthropic",
     "mistral": "mistralai",
 }
 VARIABLES = {
@@ -36,6 +37,7 @@ VARIABLES = {
     "vllm": ("VLLM_API_KEY", "VLLM_BASE_URL"),
     "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
     "anthropic-strict": ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
+    "anthropic-output": ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
     "gemini": ("GEMINI_API_KEY", "GEMINI_BASE_URL"),
     "gemini-output": ("GEMINI_API_KEY", "GEMINI_BASE_URL"),
     "mistral": ("MISTRAL_API_KEY", "MISTRAL_BASE_URL"),
@@ -73,6 +75,10 @@ def message(value: Any, name: str) -> dict[str, Any]:
         "stop_reason": "tool_use",
         "usage": {"input_tokens": 11, "output_tokens": 7},
     }
+
+
+def told(value: Any, name: str) -> dict[str, Any]:
+    return message(value, name) | {"content": [{"type": "text", "text": json.dumps(value)}], "stop_reason": "end_turn"}
 
 
 def candidates(value: Any, name: str) -> dict[str, Any]:
@@ -121,6 +127,7 @@ SHAPES = {
     "vllm": called,
     "anthropic": message,
     "anthropic-strict": message,
+    "anthropic-output": told,
     "gemini": candidates,
     "gemini-output": written,
     "mistral": called,

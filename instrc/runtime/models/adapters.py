@@ -8,6 +8,7 @@ from http import HTTPStatus
 from types import ModuleType
 from typing import ClassVar, Final
 
+from instrc.runtime.models.forms import Form
 from instrc.runtime.models.model import Reply, Request
 from instrc.runtime.models.provider import Client, Provider, ProviderRequest, TokenNames, Told, base_url_from
 from instrc.text.jsonvalue import Json, JsonObject, as_object
@@ -21,6 +22,12 @@ class Anthropic(Provider):
 
     kind: ClassVar[str] = "anthropic"
     target: ClassVar[str] = "anthropic"
+    forms: ClassVar[Mapping[Form, str]] = {
+        "forced": "anthropic",
+        "choice": "anthropic",
+        "output": "anthropic-output",
+        "words": "anthropic-output",
+    }
     package: ClassVar[str] = "anthropic"
     key: ClassVar[str | None] = "ANTHROPIC_API_KEY"
     url: ClassVar[str] = "ANTHROPIC_BASE_URL"
@@ -51,11 +58,14 @@ class Anthropic(Provider):
             options["thinking"] = {"type": "disabled"}
         elif effort is not None:
             options["output_config"] = {"effort": effort}
+        if asked.form == "output":
+            options["output_config"] = {**as_object(options.get("output_config", {})), "format": asked.payload}
+        elif asked.form != "words":
+            choice: JsonObject = {"type": "tool", "name": asked.name} if asked.form == "forced" else {"type": "auto"}
+            options |= {"tools": [asked.payload], "tool_choice": {**choice, "disable_parallel_tool_use": True}}
         return await client.messages.create(
             model=asked.model,
             messages=asked.messages,
-            tools=[asked.payload],
-            tool_choice={"type": "tool", "name": asked.name, "disable_parallel_tool_use": True},
             timeout=asked.timeout,
             extra_body=asked.extra or None,
             **options,
@@ -68,6 +78,24 @@ class AnthropicStrict(Anthropic):
 
     kind: ClassVar[str] = "anthropic-strict"
     target: ClassVar[str] = "anthropic-strict"
+    forms: ClassVar[Mapping[Form, str]] = {
+        "forced": "anthropic-strict",
+        "choice": "anthropic-strict",
+        "output": "anthropic-output",
+        "words": "anthropic-output",
+    }
+
+
+class AnthropicOutput(Anthropic):
+    """`anthropic-output:MODEL`: the same by structured output instead of a tool."""
+
+    kind: ClassVar[str] = "anthropic-output"
+    target: ClassVar[str] = "anthropic-output"
+    forms: ClassVar[Mapping[Form, str]] = {"output": "anthropic-output", "words": "anthropic-output"}
+
+
+_LEVELS: Final[Mapping[object, str]] = {"xhigh": "HIGH"}
+"""What Gemini calls the highest effort."""
 
 
 class Gemini(Provider):
@@ -75,6 +103,12 @@ class Gemini(Provider):
 
     kind: ClassVar[str] = "gemini"
     target: ClassVar[str] = "gemini"
+    forms: ClassVar[Mapping[Form, str]] = {
+        "forced": "gemini",
+        "choice": "gemini",
+        "output": "gemini-output",
+        "words": "gemini-output",
+    }
     package: ClassVar[str] = "google.genai"
     key: ClassVar[str | None] = "GEMINI_API_KEY"
     url: ClassVar[str] = "GEMINI_BASE_URL"
@@ -98,7 +132,10 @@ class Gemini(Provider):
 
     def form(self, asked: ProviderRequest) -> JsonObject:
         """Return the part of a request that carries the schema."""
-        choice: Json = {"mode": "ANY", "allowed_function_names": [asked.name]}
+        if asked.form in {"output", "words"}:
+            return as_object(asked.payload) if asked.form == "output" else {}
+        forced: JsonObject = {"mode": "ANY", "allowed_function_names": [asked.name]}
+        choice: Json = forced if asked.form == "forced" else {"mode": "AUTO"}
         return {
             "tools": [{"function_declarations": [asked.payload]}],
             "tool_config": {"function_calling_config": choice},
@@ -109,7 +146,9 @@ class Gemini(Provider):
         options = dict(asked.options)
         level = options.pop("thinking_level", None)
         if level is not None:
-            options["thinking_config"] = {"thinking_budget": 0} if level == "none" else {"thinking_level": str(level).upper()}
+            options["thinking_config"] = (
+                {"thinking_budget": 0} if level == "none" else {"thinking_level": _LEVELS.get(level, str(level).upper())}
+            )
         limits: JsonObject = {"http_options": {"timeout": int(asked.timeout * 1000)}}
         config: JsonObject = {**self.form(asked), **limits, **options, **asked.extra}
         return {"model": asked.model, "contents": asked.message, "config": config}
@@ -127,10 +166,7 @@ class GeminiOutput(Gemini):
 
     kind: ClassVar[str] = "gemini-output"
     target: ClassVar[str] = "gemini-output"
-
-    def form(self, asked: ProviderRequest) -> JsonObject:
-        """Return the shape of the answer."""
-        return as_object(asked.payload)
+    forms: ClassVar[Mapping[Form, str]] = {"output": "gemini-output", "words": "gemini-output"}
 
     async def stream(self, client: Client, asked: ProviderRequest) -> AsyncGenerator[JsonObject]:
         """Ask for content, piece by piece."""
@@ -143,6 +179,7 @@ class GigaChat(Provider):
 
     kind: ClassVar[str] = "gigachat"
     target: ClassVar[str] = "gigachat"
+    forms: ClassVar[Mapping[Form, str]] = {"forced": "gigachat", "choice": "gigachat"}
     package: ClassVar[str] = "gigachat"
     key: ClassVar[str | None] = "GIGACHAT_CREDENTIALS"
     url: ClassVar[str] = "GIGACHAT_BASE_URL"
@@ -163,7 +200,7 @@ class GigaChat(Provider):
         reported = {
             "model": asked.model,
             "messages": asked.messages,
-            "function_call": {"name": asked.name},
+            "function_call": {"name": asked.name} if asked.form == "forced" else "auto",
             **{name: value for name, value in asked.options.items() if name not in asked.extra},
             "additional_fields": {"functions": [asked.payload], **asked.extra},  # else the library drops what it does not know
         }
@@ -177,6 +214,12 @@ class Mistral(Provider):
 
     kind: ClassVar[str] = "mistral"
     target: ClassVar[str] = "mistral"
+    forms: ClassVar[Mapping[Form, str]] = {
+        "forced": "mistral",
+        "choice": "mistral",
+        "output": "mistral-output",
+        "words": "mistral-output",
+    }
     package: ClassVar[str] = "mistralai.client"
     key: ClassVar[str | None] = "MISTRAL_API_KEY"
     url: ClassVar[str] = "MISTRAL_BASE_URL"
@@ -215,9 +258,7 @@ class Mistral(Provider):
         return {
             "model": asked.model,
             "messages": asked.messages,
-            "tools": [asked.payload],
-            "tool_choice": {"type": "function", "function": {"name": asked.name}},
-            "parallel_tool_calls": False,
+            **OpenAI.form(asked),
             "timeout_ms": int(asked.timeout * 1000),
             **asked.options,
             **asked.extra,
@@ -236,6 +277,7 @@ class Ollama(Provider):
 
     kind: ClassVar[str] = "ollama"
     target: ClassVar[str] = "ollama-output"
+    forms: ClassVar[Mapping[Form, str]] = {"output": "ollama-output", "words": "ollama-output"}
     package: ClassVar[str] = "ollama"
     url: ClassVar[str] = "OLLAMA_HOST"
     usual_url: ClassVar[str | None] = "http://127.0.0.1:11434"
@@ -265,14 +307,14 @@ class Ollama(Provider):
 
     async def _chat(self, client: Client, asked: ProviderRequest, *, stream: bool = False) -> Client:
         options = {**_context_of(asked), **asked.options}
-        effort = options.pop("think", "none")
+        effort = options.pop("think", None)
         options |= {name: value for name, value in asked.extra.items() if name not in _BESIDE_OPTIONS}
         return await client.chat(
             model=asked.model,
             messages=asked.messages,
-            format=asked.payload,
+            format=asked.payload if asked.form == "output" else None,
             options=options,
-            think=False if effort == "none" else effort,
+            think=False if effort == "none" else "high" if effort == "xhigh" else effort,
             stream=stream,
             **{name: value for name, value in asked.extra.items() if name in _BESIDE_OPTIONS},
         )
@@ -312,6 +354,12 @@ class OpenAI(Provider):
 
     kind: ClassVar[str] = "openai"
     target: ClassVar[str] = "openai"
+    forms: ClassVar[Mapping[Form, str]] = {
+        "forced": "openai",
+        "choice": "openai",
+        "output": "openai-output",
+        "words": "openai-output",
+    }
     package: ClassVar[str] = "openai"
     extra: ClassVar[str | None] = "openai"
     key: ClassVar[str | None] = "OPENAI_API_KEY"
@@ -331,16 +379,16 @@ class OpenAI(Provider):
         url = base_url_from(self.url) or self.usual_url
         return library.AsyncOpenAI(api_key=key or "none", base_url=url, max_retries=0)
 
-    async def _answer(self, client: Client, request: Request, model: str, target: str) -> Reply:
+    async def _answer(self, client: Client, request: Request, model: str, target: str, form: Form) -> Reply:
         """Ask by a tool; a server that answers without calling it is asked by `response_format`, from then on at once."""
-        if self.without_tools is None or base_url_from(self.url) is None:
-            return await super()._answer(client, request, model, target)
+        if self.without_tools is None or base_url_from(self.url) is None or form != "forced":
+            return await super()._answer(client, request, model, target, form)
         if self._calls_no_tools:
-            return await super()._answer(client, request, model, self.without_tools)
-        reply = await super()._answer(client, request, model, target)
+            return await super()._answer(client, request, model, self.without_tools, "output")
+        reply = await super()._answer(client, request, model, target, form)
         if not reply.complaints or not self._calls_no_tools:
             return reply
-        again = await super()._answer(client, request, model, self.without_tools)
+        again = await super()._answer(client, request, model, self.without_tools, "output")
         note = f"the server of `{self.kind}` ignores a named `tool_choice`: it is asked by `response_format` from now on"
         usage = {name: again.usage.get(name, 0) + reply.usage.get(name, 0) for name in (again.usage | reply.usage)}
         return replace(again, usage=usage, notes=(note, *again.notes))
@@ -376,11 +424,13 @@ class OpenAI(Provider):
                 self._calls_no_tools = True
         return answered
 
-    def form(self, asked: ProviderRequest) -> JsonObject:
+    @staticmethod
+    def form(asked: ProviderRequest) -> JsonObject:
         """Return the part of a request that carries the schema: a tool, or the shape of the answer."""
-        if as_object(asked.payload).get("type") != "function":
-            return {"response_format": asked.payload}
-        choice: Json = {"type": "function", "function": {"name": asked.name}}
+        if asked.form in {"output", "words"}:
+            return {"response_format": asked.payload} if asked.form == "output" else {}
+        named: Json = {"type": "function", "function": {"name": asked.name}}
+        choice = named if asked.form == "forced" else "auto"
         return {"tools": [asked.payload], "tool_choice": choice, "parallel_tool_calls": False}
 
 
@@ -389,6 +439,7 @@ class OpenAIOutput(OpenAI):
 
     kind: ClassVar[str] = "openai-output"
     target: ClassVar[str] = "openai-output"
+    forms: ClassVar[Mapping[Form, str]] = {"output": "openai-output", "words": "openai-output"}
     without_tools: ClassVar[str | None] = None
 
 
@@ -401,6 +452,7 @@ class VLLM(OpenAI):
 
     kind: ClassVar[str] = "vllm"
     target: ClassVar[str] = "vllm"
+    forms: ClassVar[Mapping[Form, str]] = {"forced": "vllm", "choice": "vllm", "output": "llamacpp", "words": "llamacpp"}
     key: ClassVar[str | None] = "VLLM_API_KEY"
     url: ClassVar[str] = "VLLM_BASE_URL"
     usual_url: ClassVar[str | None] = "http://127.0.0.1:8000/v1"
@@ -416,6 +468,7 @@ class LlamaCpp(OpenAI):
 
     kind: ClassVar[str] = "llamacpp"
     target: ClassVar[str] = "llamacpp"
+    forms: ClassVar[Mapping[Form, str]] = {"output": "llamacpp", "words": "llamacpp"}
     key: ClassVar[str | None] = None
     url: ClassVar[str] = "LLAMACPP_BASE_URL"
     usual_url: ClassVar[str | None] = "http://127.0.0.1:8080/v1"

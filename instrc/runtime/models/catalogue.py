@@ -30,6 +30,7 @@ ADAPTERS: dict[str, str] = {
     "llamafile": "instrc.runtime.models.adapters:Llamafile",
     "anthropic": "instrc.runtime.models.adapters:Anthropic",
     "anthropic-strict": "instrc.runtime.models.adapters:AnthropicStrict",
+    "anthropic-output": "instrc.runtime.models.adapters:AnthropicOutput",
     "gemini": "instrc.runtime.models.adapters:Gemini",
     "gemini-output": "instrc.runtime.models.adapters:GeminiOutput",
     "mistral": "instrc.runtime.models.adapters:Mistral",
@@ -66,9 +67,11 @@ def model_of(words: str, folder: Path, table: RequestTable | None = None) -> Mod
         reason = f"it is a provider; say which of its models: `{kind}:MODEL`"
         raise SettingsError([problems.runs.UnusableSetting(what="model", word=words, reason=reason)])
     if kind in ADAPTERS:
-        table = table or RequestTable()
+        given, table = table is not None, table or RequestTable()
         settings = joined(table.of_model(words), table.given)  # its limits are those of the model
-        return limited(adapter_of(kind)(rest, settings=settings), words, settings, table.server or folder / MODELS_FILE)
+        adapter = adapter_of(kind)(rest, settings=settings)
+        adapter.memory = folder / MODELS_FILE if given else None
+        return limited(adapter, words, settings, table.server or folder / MODELS_FILE)
     known = ", ".join(["`sample`", "`scripted:FILE`", *(f"`{name}:MODEL`" for name in ADAPTERS)])
     near = tuple(f"{name}:{rest}" if rest else name for name in nearest(kind, ("sample", "scripted", *ADAPTERS)))
     raise SettingsError([problems.runs.UnusableSetting(what="model", word=words, reason=f"models are {known}", nearest=near)])

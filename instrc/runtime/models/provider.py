@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from inspect import iscoroutinefunction
+from pathlib import Path
 from time import monotonic
 from types import ModuleType
 from typing import Any, ClassVar, Final, TypeAlias, cast
@@ -32,6 +33,7 @@ from instrc.runtime.interpreter.documents import Complaint
 from instrc.runtime.models.budget import BYTES
 from instrc.runtime.models.closing import close_at_end
 from instrc.runtime.models.failures import as_model_error, context_of, failure_of
+from instrc.runtime.models.forms import FORMS, NO_THOUGHTS, REMEMBERED, Form, forms_to_try, is_refused, learn, refused_forms
 from instrc.runtime.models.model import ModelError, Reply, Request
 from instrc.runtime.models.partial import PART_PAUSE, PART_SHARE, in_shape, prefix_value, whole_answer, written
 from instrc.runtime.models.settings import LEAST_BOUND, TIMEOUT, answer_bound, joined, with_short_thoughts
@@ -64,10 +66,12 @@ class ProviderRequest:
     """Parameters that the project gives under the provider's own names."""
     timeout: float
     """Seconds."""
+    form: Form = "forced"
 
     def to_json(self) -> JsonObject:
         """Return all that decides about the answer."""
-        return {"model": self.model, "message": self.message, "payload": self.payload, "set": self.options, "extra": self.extra}
+        set_: JsonObject = {"payload": self.payload, "set": self.options, "extra": self.extra}
+        return {"model": self.model, "message": self.message, **set_, **({"form": self.form} if self.form in _ODD_FORMS else {})}
 
     @property
     def messages(self) -> list[Json]:
@@ -75,6 +79,8 @@ class ProviderRequest:
         return [{"role": "user", "content": self.message}]
 
 
+_ODD_FORMS: Final = frozenset({"choice", "words"})
+"""Forms that the payload does not tell."""
 _Access: TypeAlias = tuple[str | None, str | None]
 """The key and the base URL that the environment had when a client was made."""
 _INSTEAD: Final = ("error", "promptFeedback")
@@ -98,6 +104,8 @@ class Provider(ABC):
     """The word before the colon: `openai:gpt-5`."""
     target: ClassVar[str]
     """The dialect that its schemas are lowered to."""
+    forms: ClassVar[Mapping[Form, str]]
+    """The forms in which its models can be asked, in order, each with the dialect for it."""
     package: ClassVar[str]
     """The module of its official library; the extra that installs it is called as the first part of `kind`."""
     extra: ClassVar[str | None] = None
@@ -126,6 +134,8 @@ class Provider(ABC):
         """
         self.model = model
         self.settings: RequestSettings = settings or {}
+        self.memory: Path | None = None
+        """The file of the project that remembers the forms which providers have refused."""
         self._given = client
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[_Access, Client]] = WeakKeyDictionary()
         """By event loop: connections of one cannot be used in another. A notebook may set another key meanwhile."""
@@ -153,13 +163,43 @@ class Provider(ABC):
         """Answer a request, or raise `ModelError`."""
         model = self._model_of(request)
         client = self.client()
-        return await self._answer(client, request, model, self.target)
+        notes: list[str] = []
+        while True:
+            forms = await asyncio.to_thread(self._forms, request, model)
+            try:
+                reply = await self._answer(client, request, model, self.forms[forms[0]], forms[0])
+            except ModelError as error:
+                tried = [NO_THOUGHTS] if self._wants_no_thoughts(request) else []
+                form = next((form for form in (*tried, *forms[:1]) if is_refused(form, error)), None)
+                if form is None or (form != NO_THOUGHTS and len(forms) == 1) or len(notes) > len(FORMS):
+                    raise
+                name = self._name_of(model)
+                notes.append(
+                    f"`{name}` refused the form `{form}`: it is asked otherwise for {REMEMBERED / 86_400:g} days ({error})"
+                )
+                await asyncio.to_thread(learn, self.memory, name, form, str(error))
+            else:
+                return replace(reply, notes=(*notes, *reply.notes)) if notes else reply
 
     def preview(self, request: Request) -> tuple[ProviderRequest, Lowering]:
         """Return what would be sent for a request, and how its schema was lowered."""
-        lowering = self._lowering(request, self.target)
-        settings = joined(self.settings, request.settings)
-        return self._asked(request, lowering, settings, self._model_of(request))[0], lowering
+        model = self._model_of(request)
+        form = self._forms(request, model)[0]
+        lowering = self._lowering(request, self.forms[form])
+        return self._asked(request, lowering, joined(self.settings, request.settings), model, form)[0], lowering
+
+    def _forms(self, request: Request, model: str) -> list[Form]:
+        """Return the forms to try, in order."""
+        thinks = joined(self.settings, request.settings).get("reasoning") != "none"
+        return forms_to_try(self.forms, refused_forms(self.memory, self.kind, model, self._name_of(model), thinks=thinks))
+
+    def _name_of(self, model: str) -> str:
+        """Return a model with its server, where another one is named, as what it refused is remembered."""
+        url = base_url_from(self.url)
+        return f"{self.kind}:{model}" + (f" at {_without_login(url)}" if url else "")
+
+    def _wants_no_thoughts(self, request: Request) -> bool:
+        return joined(self.settings, request.settings).get("reasoning") == "none"
 
     def _model_of(self, request: Request) -> str:
         model = request.model.partition(":")[2] if request.model and request.model.startswith(f"{self.kind}:") else ""
@@ -169,11 +209,11 @@ class Provider(ABC):
             raise SettingsError([problems.runs.UnusableSetting(what="model", word=self.kind, reason=reason)])
         return model
 
-    async def _answer(self, client: Client, request: Request, model: str, target: str) -> Reply:
-        """Ask in the form of one target."""
+    async def _answer(self, client: Client, request: Request, model: str, target: str, form: Form) -> Reply:
+        """Ask in one form, by the dialect of a target."""
         lowering = self._lowering(request, target)
         settings = joined(self.settings, request.settings)
-        asked, notes = self._asked(request, lowering, settings, model)
+        asked, notes = await asyncio.to_thread(self._asked, request, lowering, settings, model, form)
         cache = request.cache
         key = None if cache is None else cache.key([self._server(), target, asked.to_json()], request.key)
         kept = None if cache is None or key is None else await asyncio.to_thread(cache.find, key)
@@ -185,7 +225,7 @@ class Provider(ABC):
             if result is None or result[0] - result[1] < LEAST_BOUND:
                 raise
             self._context = result[0]  # our own limit was too high for it: it is asked again with what is left
-            return await self._answer(client, request, model, target)
+            return await self._answer(client, request, model, target, form)
         if isinstance(answer, dict) and answer.keys().isdisjoint({self.envelope, *_INSTEAD}):
             said = f"the answer of the provider has no `{self.envelope}`"
             raise ModelError(said, code="unreadable", retry=True)
@@ -195,7 +235,7 @@ class Provider(ABC):
         if cache is not None and key is not None and kept is None and not reply.complaints:
             failed = await asyncio.to_thread(cache.keep, key, model, answer)
             notes = notes if failed is None else [*notes, failed]
-        if lowering.dialect.enforced and not lowering.dialect.tool and not lifted.calls and not lifted.truncated:
+        if form == "output" and lowering.dialect.enforced and not lifted.calls and not lifted.truncated:
             notes = [*notes, f"the server of `{self.kind}` did not enforce the schema: the answer is no JSON"]
         sent = None if asked.message == request.message else asked.message
         return replace(reply, notes=tuple(notes), sent=sent, cached=kept is not None)
@@ -213,8 +253,7 @@ class Provider(ABC):
         except Exception as error:
             result = as_model_error(error)
             if result.code == "unreachable" and (url := base_url_from(self.url) or self.usual_url):
-                where = url.rpartition("@")[2].rpartition("//")[2]  # without a name and a password
-                result = ModelError(f"no answer from {where} ({result})", code=result.code, retry=True)
+                result = ModelError(f"no answer from {_without_login(url)} ({result})", code=result.code, retry=True)
             raise result from error
 
     async def _sent(self, client: Client, asked: ProviderRequest, told: Told | None) -> Json:
@@ -237,13 +276,18 @@ class Provider(ABC):
             await asyncio.sleep(_LOOK)
 
     def _asked(
-        self, request: Request, lowering: Lowering, settings: RequestSettings, model: str
+        self, request: Request, lowering: Lowering, settings: RequestSettings, model: str, form: Form
     ) -> tuple[ProviderRequest, list[str]]:
         """Return what is sent, and a note on each setting that the provider does not have, told once."""
         given = cast("JsonObject", settings)
         says_words = settings.get("words", True)
-        message = message_with_words(request.message, lowering, request.sentences) if says_words else request.message
+        said = says_words or form == "words"
+        message = message_with_words(request.message, lowering, request.sentences) if said else request.message
         wanted = self.usual | {name: given[name] for name in ("max_tokens", "temperature", "seed", "reasoning") if name in given}
+        if wanted.get("reasoning") == "none" and NO_THOUGHTS in refused_forms(
+            self.memory, self.kind, model, self._name_of(model), thinks=False
+        ):
+            wanted["reasoning"] = "low"
         if self.endless and "max_tokens" not in wanted:
             context = settings.get("context", self._context or sys.maxsize)
             left = max(context - len(message.encode()) // BYTES - MARGIN, LEAST_BOUND)
@@ -262,6 +306,7 @@ class Provider(ABC):
             {self.names[name]: value for name, value in wanted.items() if name in self.names},
             as_object(given.get("extra", {})),
             settings.get("timeout", TIMEOUT),
+            form,
         )
         return asked, notes
 
@@ -437,6 +482,11 @@ def _sum_of(counts: JsonObject, names: Iterable[str]) -> int:
 
 def _is_count(value: Json) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_TOKENS
+
+
+def _without_login(url: str) -> str:
+    """Return where a URL leads, without a name and a password."""
+    return url.rpartition("@")[2].rpartition("//")[2]
 
 
 def base_url_from(variable: str) -> str | None:

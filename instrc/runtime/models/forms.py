@@ -1,0 +1,145 @@
+"""The forms in which a model can be asked for a value: what is known of models, and what their providers have refused."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterable
+from contextlib import suppress
+from fnmatch import fnmatchcase
+from pathlib import Path
+from time import time
+from typing import Final, Literal, NamedTuple
+
+from instrc.runtime.models.database import transaction
+from instrc.runtime.models.model import ModelError
+
+Form = Literal["forced", "choice", "output", "words"]
+FORMS: Final[dict[Form, str]] = {
+    "forced": "a tool that it must call",
+    "choice": "a tool that it may call",
+    "output": "the schema of its answer",
+    "words": "the schema in the prompt",
+}
+"""In the order in which they are tried; an answer is held against the schema in each of them."""
+NO_THOUGHTS: Final = "thinking off"
+"""What is refused by a model whose thinking cannot be turned off: it is asked with little effort instead."""
+REMEMBERED: Final = 30 * 86_400.0
+"""Seconds for which it counts that a provider has refused a form: models and servers change."""
+
+
+class KnownModel(NamedTuple):
+    """What is known of models before they are asked."""
+
+    kinds: str
+    """A pattern of adapters."""
+    models: str
+    """A pattern of names."""
+    refuses: frozenset[str]
+    source: str
+    date: str
+    thinking: bool = True
+    """Whether that holds only while the model thinks."""
+
+    def fits(self, kind: str, model: str) -> bool:
+        """Return whether a model of an adapter is one of these."""
+        return fnmatchcase(kind, self.kinds) and fnmatchcase(model.lower().rpartition("/")[2], self.models)
+
+
+_FORCED: Final = frozenset({"forced"})
+_CURRENT: Final = "anthropic 2.14.0, `ModelParam`; Anthropic's guide, extended thinking: tool_choice is auto or none"
+KNOWN_MODELS: Final = (
+    *(
+        KnownModel("anthropic*", f"claude-{family}-5*", _FORCED, _CURRENT, "2026-11-28")
+        for family in ("opus", "sonnet", "haiku", "fable", "mythos")
+    ),
+    KnownModel("*", "deepseek-v4*", _FORCED, "400 answers quoted in deepseek-ai/DeepSeek-V3#1376", "2026-08-21"),
+    KnownModel("*", "qwen3.5*", _FORCED, "400 answers quoted in cloudwego/eino#994", "2026-04-24"),
+)
+
+
+def known_refusals(kind: str, model: str, *, thinks: bool) -> frozenset[str]:
+    """Return the forms that are known to be refused by a model."""
+    rows = (row for row in KNOWN_MODELS if row.fits(kind, model) and (thinks or not row.thinking))
+    return frozenset(form for row in rows for form in row.refuses)
+
+
+_NO: Final = re.compile(
+    r"not (?:yet )?(?:be )?(?:support|allow|permit|compatib|availab|enabled)|unsupported|no endpoints|incompatib"
+    r"|may not|cannot|can't|must be|only"
+)
+_NAMES: Final[dict[str, re.Pattern[str]]] = {
+    "forced": re.compile(r"tool.?choice|function tools|tools? (?:use|calling)|allowed_function_names|function.?call"),
+    "choice": re.compile(r"tool.?choice|\btools?\b|function.?call"),
+    "output": re.compile(r"response.?format|output_(?:config|format)|json.?schema|structured.?output|response.?(?:schema|mime)"),
+    NO_THOUGHTS: re.compile(
+        r"thinking.{0,40}(?:disabled|off)|reasoning.?effort.{0,60}none|thinking.?budget|disable.{0,20}thinking"
+    ),
+}
+_OF_SCHEMA: Final = re.compile(r"invalid schema|schema for|for function|invalid_function_parameters")
+"""It is this schema that is refused, and no form."""
+
+
+def is_refused(form: str, error: ModelError) -> bool:
+    """Return whether an error is a 400 that names a form, or that thinking cannot be turned off."""
+    said = str(error).lower()
+    names = _NAMES.get(form)
+    of_form = error.code in {"400", "404", "422"} and names is not None and names.search(said) and _NO.search(said)
+    return bool(of_form) and not _OF_SCHEMA.search(said)
+
+
+_TABLE: Final = "forms (model TEXT, form TEXT, at REAL, said TEXT, PRIMARY KEY (model, form))"
+_learned: dict[str, dict[str, float]] = {}
+"""By model: what it has refused in this process, and when."""
+
+
+class Refusal(NamedTuple):
+    """A form that a provider has refused for a model."""
+
+    model: str
+    form: str
+    at: float
+    said: str
+
+
+def learn(file: Path | None, model: str, form: str, said: str) -> None:
+    """Remember that a form was refused: in this process, and in the file of a project where that can be written."""
+    _learned.setdefault(model, {})[form] = now = time()
+    if file is not None:
+        with suppress(sqlite3.Error, OSError):
+            file.parent.mkdir(exist_ok=True)
+            with transaction(file, _TABLE) as database:
+                database.execute("INSERT OR REPLACE INTO forms VALUES (?, ?, ?, ?)", (model, form, now, said))
+
+
+def refusals(file: Path | None) -> list[Refusal]:
+    """Return what the file of a project remembers."""
+    if file is not None and file.is_file():
+        with suppress(sqlite3.Error, OSError), transaction(file, _TABLE) as database:
+            query = "SELECT model, form, at, said FROM forms WHERE at > ? ORDER BY model, at"
+            return [Refusal(*row) for row in database.execute(query, (time() - REMEMBERED,))]
+    return []
+
+
+def forget(file: Path | None) -> int:
+    """Forget all that was refused, and return how much the file of a project remembered."""
+    count = len(refusals(file))
+    _learned.clear()
+    if count and file is not None:
+        with suppress(sqlite3.Error, OSError), transaction(file, _TABLE) as database:
+            database.execute("DELETE FROM forms")
+    return count
+
+
+def refused_forms(file: Path | None, kind: str, model: str, name: str, *, thinks: bool) -> frozenset[str]:
+    """Return the forms that are not tried: known to be refused by a model, or learned under its name."""
+    since = time() - REMEMBERED
+    here = {form for form, at in _learned.get(name, {}).items() if at > since}
+    kept = {item.form for item in refusals(file) if item.model == name}
+    return known_refusals(kind, model, thinks=thinks) | here | kept
+
+
+def forms_to_try(forms: Iterable[Form], refused: frozenset[str]) -> list[Form]:
+    """Return the forms that are tried, in order; the last one is left where all of them were refused."""
+    several = list(forms)
+    return [form for form in several if form not in refused] or several[-1:]
