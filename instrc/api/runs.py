@@ -236,7 +236,7 @@ def runs(
     """
     host = host_of(arguments.text("engine", engine), None if store is None else arguments.path("store", store))
     chosen = RunFilter.of(status, program, since)
-    return [EngineRun(host, report) for report in run_to_end(host.runs()) if chosen.takes(report)]
+    return [EngineRun(host, report) for report in run_to_end(host.runs(chosen))]
 
 
 @takes_plain_values

@@ -471,11 +471,12 @@ async def _retried(carrier: Engine, every: float) -> None:
     from asyncio import ensure_future, gather, sleep  # as above
 
     from instrc.runtime.retry import RetryOptions
+    from instrc.runtime.run_report import RunFilter
 
     while True:
         await sleep(every)
         with suppress(InstrcError):  # the server may be away: the worker itself says so
-            held = [report.run for report in await carrier.runs() if report.status == "held"]
+            held = [report.run for report in await carrier.runs(RunFilter(status="held"))]
             await gather(*(ensure_future(carrier.retry(run, RetryOptions())) for run in held), return_exceptions=True)
 
 

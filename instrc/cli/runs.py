@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
+from time import time
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
@@ -15,12 +17,14 @@ from instrc.cli.output import PROBLEMS, Format, deliver_text, show, verdict
 from instrc.cli.run_common import deliver, engine, report_as_json, run_to_end, step_asked, store_place
 from instrc.cli.terminal import write, write_error, write_report
 from instrc.runtime.traces import read_events, spans_of, usage_in
+from instrc.text.durations import seconds
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import JsonObject
 from instrc.text.visible import visible_lines
 
 if TYPE_CHECKING:
-    from instrc.runtime.run_report import RunReport
+    from instrc.runtime.engine_protocol import Engine
+    from instrc.runtime.run_report import RunFilter, RunReport
     from instrc.runtime.traces import Event
 
 
@@ -53,32 +57,40 @@ def runs_command(
         chosen = RunFilter.of(status, program, since)
         beside = [] if scheme_of(store_place(store)) else ["memory"]  # items that wait are kept beside the usual engine
         names = [engine_name] if engine_name is not None else [None, *beside]
-        reports: list[RunReport] = []
-        programs: set[str] = set()
-        for name in names:
-            known = {report.run for report in reports}
-            found = run_to_end(engine(store, name).runs())
-            programs |= {each.name for each in found}
-            reports += [each for each in found if (family or chosen.takes(each)) and each.run not in known]
-        reports.sort(key=lambda report: -(report.began or 0))
+        engines = [engine(store, name) for name in names]
         if prune:
-            old = [report for report in reports if report.is_older(_kept())]
-            for report in old:
-                run_to_end(engine(store, engine_name, run=report.run).delete(report.run))
-            write_error(f"{len(old)} runs are deleted, {len(reports) - len(old)} are kept\n")
+            old = replace(chosen, ended=time() - seconds(_kept()))
+            deleted = sum(run_to_end(_pruned(each, old)) for each in engines)
+            kept = sum(sum(run_to_end(each.counts()).values()) for each in engines)
+            write_error(f"{deleted} runs are deleted, {kept} are kept\n")
             return
+        reports: list[RunReport] = []
+        for each in engines:
+            known = {report.run for report in reports}
+            found = run_to_end(each.runs(None if family else chosen))
+            reports += [report for report in found if report.run not in known]
+        reports.sort(key=lambda report: -(report.began or 0))
         lines = [(report, 0) for report in reports]
         if family is not None:
             if not any(report.run == family for report in reports):
                 run_to_end(engine(store, engine_name, run=family).show(family))  # which says that there is none
             lines = [each for each in _family(family, reports) if chosen.takes(each[0])]
     if not lines and not as_json:
-        write_error(_none_of(program, programs))
+        with exit_on_problems(shape):
+            write_error(_none_of(program, {name for each in engines for name in run_to_end(each.counts())}))
     for report, depth in lines:
         if as_json:
             write(f"{dumps({**report_as_json(report), 'began': report.began, 'ended': report.ended}, indent=False)}\n")
             continue
         write_report(_line(report, depth))
+
+
+async def _pruned(kept: Engine, old: RunFilter) -> int:
+    """Delete the runs of an engine that are old, and return how many there were."""
+    runs = [report.run for report in await kept.runs(old)]
+    for run in runs:
+        await kept.delete(run)
+    return len(runs)
 
 
 def _kept() -> str:

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
 from pathlib import Path
+from time import time
 from typing import cast
 
 from instrc import problems
+from instrc.engines.approvals import NOBODY, Opening, approval_of
+from instrc.engines.names import NameRules
 from instrc.engines.places import scheme_of
 from instrc.engines.prepare import Prepared, Reach, activities_of, imported, reach_of, rehearsed
 from instrc.problems.errors import ConflictError, SettingsError
 from instrc.process.request_settings import RequestSettings, request_settings
 from instrc.runtime.activities import Activities
 from instrc.runtime.effects import Check, Effects
-from instrc.runtime.interpreter.documents import PinnedPlan, bare_name
+from instrc.runtime.interpreter.documents import PinnedPlan, bare_name, spellings
 from instrc.runtime.models.batching import Batching
 from instrc.runtime.models.cache import ANSWERS_FILE, AnswerCache
 from instrc.runtime.models.catalogue import model_of, require_other
 from instrc.runtime.models.model import Model, Sample
 from instrc.runtime.models.settings import RequestTable
+from instrc.runtime.questions import Question
 from instrc.runtime.run_config import RunConfig
 from instrc.runtime.telemetry import Telemetry, listened, logged
 from instrc.runtime.traces import Sink, join_sinks
@@ -28,6 +32,7 @@ from instrc.text import arguments
 from instrc.text.arguments import as_plain, is_on
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, as_object
+from instrc.vibes.service_settings import ServiceSettings
 from instrc.vibes.settings import Settings, read_settings
 
 TELEMETRY = "INSTRC_TELEMETRY"
@@ -49,7 +54,7 @@ class LocalObjects:
         return [name for name, is_given in given.items() if is_given]
 
 
-_settings_of = lru_cache(maxsize=16)(read_settings)
+settings_of = lru_cache(maxsize=16)(read_settings)
 
 
 def equip(run: str, plan: PinnedPlan, config: RunConfig, sink: Sink, local: LocalObjects | None = None) -> Effects:
@@ -58,7 +63,7 @@ def equip(run: str, plan: PinnedPlan, config: RunConfig, sink: Sink, local: Loca
         raise ConflictError([problems.runs.NeedsItsProgram(run=run.partition("/")[0], uses=tuple(config.local))])
     local = local or LocalObjects()
     folder, processes = Path(config.folder), config.processes
-    settings = _settings_of(folder)
+    settings = settings_of(folder)
     prepared = Prepared(run, plan["process"], folder, settings, processes, step=plan["options"].get("step"))
     given = local.activities or Activities()
     activities = rehearsed_activities(plan, config)
@@ -91,15 +96,29 @@ def _rehearsed_once(plan: PinnedPlan, processes: Mapping[str, Json]) -> Activiti
     return _rehearsals[digest]
 
 
+def opening_of(settings: ServiceSettings | None, has_keys: Callable[[], bool], program: str, question: Question) -> Opening:
+    """Return who may answer a question, and when that is due: the program says it, else the settings."""
+    settings = settings or ServiceSettings()
+    people = settings.people_of(program, spellings(question.steps[0]) if question.steps else (question.id,))
+    names = names_of(settings, has_keys)
+    candidates = approval_of(question, None, names).approvers or names.clear(people.candidates) or (NOBODY,)
+    return Opening(candidates, None if people.due is None else time() + people.due)
+
+
+def names_of(settings: ServiceSettings, has_keys: Callable[[], bool]) -> NameRules:
+    """Return how names are read where keys and the identity provider of these settings are accepted."""
+    return NameRules(None if settings.oidc is None else settings.oidc.issuer, settings.oidc is not None and has_keys())
+
+
 @lru_cache(maxsize=16)
 def _registered_in(folder: Path) -> Activities:
-    return activities_of(Prepared("", {}, folder, _settings_of(folder)), Activities())
+    return activities_of(Prepared("", {}, folder, settings_of(folder)), Activities())
 
 
 @lru_cache(maxsize=16)
 def _shared_model(words: str, folder: Path, batch: int, given: str) -> Model:
     """Return a model that all runs of this process share, so that they can share calls."""
-    model = model_of(words, folder, request_table(_settings_of(folder), as_object(loads(given))))
+    model = model_of(words, folder, request_table(settings_of(folder), as_object(loads(given))))
     return Batching(model, batch) if batch > 1 else model
 
 
@@ -183,7 +202,7 @@ def given_settings(given: Mapping[str, object]) -> RequestSettings:
 def require_model(config: RunConfig, run: str, words: str) -> None:
     """Raise an error if a run cannot continue with another model."""
     folder = Path(config.folder)
-    settings = _settings_of(folder)
+    settings = settings_of(folder)
     invented = config.rehearse or config.invents("answers")
     others = None if invented else partial(model_of, folder=folder, table=request_table(settings, config.settings))
     require_other(run, words, others, None if config.budget is None else settings.prices)

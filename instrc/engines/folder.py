@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -26,7 +27,7 @@ from instrc.runtime.retry import ForkOptions, ForkOrigin, RetryOptions, was_canc
 from instrc.runtime.run import Run
 from instrc.runtime.run_config import RunConfig
 from instrc.runtime.run_launch import Launch
-from instrc.runtime.run_report import RunReport, RunStatus, require_ended, status_of
+from instrc.runtime.run_report import RunFilter, RunReport, RunStatus, require_ended, status_of
 from instrc.runtime.traces import Event
 from instrc.text.callers import warn_caller
 from instrc.text.files import make_private, private_opener, read_whole
@@ -87,12 +88,17 @@ class FolderEngine(TracedEngine):
         }
         return await self._proceed(saved, (lambda live: live.enter()) if launch.entries else None)
 
-    async def runs(self) -> list[RunReport]:
-        """Return all runs that are kept, the latest first."""
+    async def runs(self, chosen: RunFilter | None = None) -> list[RunReport]:
+        """Return the runs that are kept, all or those that are chosen, the latest first."""
         if self.folder is None or not (self.folder / "runs").is_dir():
             return []
         found = [_report(saved) for file in (self.folder / "runs").glob("*.json") if (saved := _read(file)) is not None]
+        found = [report for report in found if chosen is None or chosen.takes(report)]
         return sorted(found, key=lambda report: -(report.began or 0))
+
+    async def counts(self) -> dict[str, int]:
+        """Return how many runs are kept, by program."""
+        return Counter(report.name for report in await self.runs())
 
     async def show(self, run: str) -> RunReport:
         """Return how a run stands."""

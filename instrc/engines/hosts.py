@@ -29,7 +29,7 @@ from instrc.runtime.reconnect import RECONNECT_SECONDS, answer_or_resume, retry_
 from instrc.runtime.retry import ForkOptions, ProgramVersion, RetryOptions
 from instrc.runtime.run_config import RunConfig
 from instrc.runtime.run_launch import Launch
-from instrc.runtime.run_report import RunReport
+from instrc.runtime.run_report import RunFilter, RunReport
 from instrc.runtime.traces import Event, Sink
 from instrc.text.callers import warn_caller
 from instrc.text.jsonvalue import Json
@@ -135,9 +135,13 @@ class Host:
         """Start a run, and continue it until it ends or waits for an answer."""
         return await self._ask_people(await self._lasting(lambda _again: self.engine.start(launch)))
 
-    async def runs(self) -> list[RunReport]:
-        """Return all stored runs, the latest first."""
-        return await self.engine.runs()
+    async def runs(self, chosen: RunFilter | None = None) -> list[RunReport]:
+        """Return the stored runs, all or those that are chosen, the latest first."""
+        return await self.engine.runs(chosen)
+
+    async def counts(self) -> dict[str, int]:
+        """Return how many runs are stored, by program."""
+        return await self.engine.counts()
 
     async def show(self, run: str) -> RunReport:
         """Return the state of a run."""

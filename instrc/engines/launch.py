@@ -267,6 +267,8 @@ async def forked(engine: Engine, run: str, options: ForkOptions, version: Callab
         chosen=options.model or journal.model or before.config.chosen or launch.config.chosen,
         cache=launch.config.cache if options.step is None else None,  # a fork at a step wants another answer
         failed=before.config.failed or launch.config.failed,
+        starter=None,
+        metadata={},
     )
     return replace(launch, run=options.run or new_id(launch.name), config=config, entries=made.entries)
 

@@ -49,10 +49,20 @@ RUNS = sa.Table(
     sa.Column("ended", sa.Float),
     sa.Column("starter", sa.Text),
     sa.Column("seen", sa.Float, nullable=False),
+    sa.Column("entries", sa.Integer),
+    sa.Column("origin", sa.Text),
+    sa.Column("error_kind", sa.String(64)),
+    sa.Column("error_step", sa.Text),
+    sa.Column("error_message", sa.Text),
+    sa.Column("tokens", sa.Float),
+    sa.Column("cost", sa.Float),
     sa.Index("instrc_index_status", "status", "began", "run"),
     sa.Index("instrc_index_program", "program", "began", "run"),
     sa.Index("instrc_index_began", "began", "run"),
+    sa.Index("instrc_index_error", "error_kind", "began", "run"),
+    sa.Index("instrc_index_ended", "ended"),
 )
+"""`entries` is how far the journal of the run was recorded then, and `origin` what it was forked from."""
 METADATA = sa.Table(
     "instrc_metadata",
     TABLES,
@@ -168,6 +178,27 @@ NONCES = sa.Table(
 CURSORS = sa.Table(
     "instrc_cursors", TABLES, sa.Column("name", sa.String(32), primary_key=True), sa.Column("value", sa.Text, nullable=False)
 )
+
+
+def create_tables(engine: sa.Engine) -> None:
+    """Create the tables that are missing, and add the columns that those of earlier releases lack."""
+    try:
+        _create(engine)
+    except (sa.exc.IntegrityError, sa.exc.ProgrammingError, sa.exc.OperationalError):  # another process has just done so
+        _create(engine)
+
+
+def _create(engine: sa.Engine) -> None:
+    TABLES.create_all(engine)
+    known = {column["name"] for column in sa.inspect(engine).get_columns(RUNS.name)}
+    missing = [column for column in RUNS.columns if column.name not in known]
+    if missing:
+        with engine.begin() as connection:
+            for column in missing:
+                kind = column.type.compile(engine.dialect)
+                connection.execute(sa.text(f"ALTER TABLE {RUNS.name} ADD COLUMN {column.name} {kind}"))
+            for index in RUNS.indexes:
+                index.create(connection, checkfirst=True)
 
 
 def service_store(place: str | os.PathLike[str]) -> RunStore:

@@ -16,7 +16,7 @@ from instrc.runtime.questions import People
 from instrc.runtime.retry import ForkOptions, RetryOptions
 from instrc.runtime.run_config import RunConfig
 from instrc.runtime.run_launch import Launch
-from instrc.runtime.run_report import RunReport
+from instrc.runtime.run_report import RunFilter, RunReport
 from instrc.runtime.traces import Event, Sink, join_sinks, read_events, told_apart, trace_file, written_to
 from instrc.text.jsonvalue import Json
 
@@ -27,8 +27,11 @@ class Engine(Protocol):
     async def start(self, launch: Launch) -> RunReport:
         """Begin a run and carry it on, until it ends or waits for somebody."""
 
-    async def runs(self) -> list[RunReport]:
-        """Return all runs that are kept, the latest first."""
+    async def runs(self, chosen: RunFilter | None = None) -> list[RunReport]:
+        """Return the runs that are kept, all or those that are chosen, the latest first."""
+
+    async def counts(self) -> dict[str, int]:
+        """Return how many runs are kept, by program."""
 
     async def show(self, run: str) -> RunReport:
         """Return how a run stands; raise `NotFoundError` if there is none."""

@@ -70,6 +70,10 @@ class RunConfig(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The spec of the model that a retry or a fork has chosen for every chunk."""
     forked: ForkOrigin | None = None
     latest: LatestProgram | None = None
+    starter: str | None = None
+    """Who began the run; `None` where nobody was asked for a name."""
+    metadata: dict[str, str] = {}
+    """Labels of the caller, by which runs are looked for."""
 
     @classmethod
     def from_json(cls, document: Json) -> RunConfig:

@@ -67,10 +67,6 @@ class RunReport:
         """How it stands, and what it was forked from, in words."""
         return f"{self.status} · {self.origin}" if self.origin else self.status
 
-    def is_older(self, span: str) -> bool:
-        """Return whether it has ended longer ago than a span of time."""
-        return self.ended is not None and self.has_ended and self.ended < time() - seconds(span)
-
     @property
     def invented(self) -> tuple[Invention, ...]:
         """What was made from its schema, instead of being asked for or done."""
@@ -108,6 +104,8 @@ class RunFilter:
     program: str | None = None
     began: float | None = None
     """Only those that began later, in seconds since 1970."""
+    ended: float | None = None
+    """Only those that ended before."""
 
     @classmethod
     def of(cls, status: str | None, program: str | None, since: str | None) -> RunFilter:
@@ -132,6 +130,7 @@ class RunFilter:
             (self.status is None or report.status == self.status)
             and (self.program is None or report.name == self.program)
             and (self.began is None or (report.began or 0.0) >= self.began)
+            and (self.ended is None or (report.has_ended and (report.ended or time()) < self.ended))
         )
 
 

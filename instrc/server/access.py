@@ -7,48 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Final, Literal, TypeAlias
-from unicodedata import category, normalize
 
 from instrc import problems
+from instrc.engines.names import ALL
 from instrc.problems.errors import AccessError, RateLimitError
 from instrc.vibes.service_settings import Role
 
-ALL: Final = "*"
-"""All programs; among candidates, everybody."""
-OUTSIDER: Final = "link:"
-"""What the name of a person begins with whom only a link names."""
 Means: TypeAlias = Literal["key", "token", "cookie", "link", "local"]
 """How a caller was authenticated; `local`: authentication is off, and the service listens on this machine only."""
-
-
-def normal_name(text: str) -> str:
-    """Return a name in the form in which names are compared: NFKC, single spaces, no invisible characters."""
-    return " ".join("".join(each for each in normalize("NFKC", text) if category(each) != "Cf").split())
-
-
-@dataclass(frozen=True, slots=True)
-class NameRules:
-    """Reads names of settings and programs: `key:NAME`, `oidc:ISSUER#SUB`, `group:NAME`, `*`, or a bare name.
-
-    The owner of a key is called by the bare name; whoever has a token, by `oidc:ISSUER#SUB`.
-    A bare name in settings or a program is of the only issuer there is.
-    """
-
-    issuer: str | None = None
-    """The identity provider; `None` if only keys are accepted."""
-    has_keys: bool = True
-
-    def read(self, word: str) -> tuple[str, ...]:
-        """Return the names that a word may mean; it means several where two issuers are configured and it names none."""
-        word = normal_name(word)
-        if self.issuer is None or word == ALL or word.startswith(("group:", "oidc:", "key:", OUTSIDER)):
-            return (word.removeprefix("key:"),)
-        subject = f"oidc:{self.issuer}#{word}"
-        return (word, subject) if self.has_keys else (subject,)
-
-    def clear(self, words: Iterable[str]) -> list[str]:
-        """Return the names that words mean, without those that are ambiguous: these name nobody."""
-        return [names[0] for names in map(self.read, words) if len(names) == 1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from starlette.routing import BaseRoute
 from instrc import problems
 from instrc.engines.launch import Launcher, RehearseMode
 from instrc.engines.prepare import Prepared, prepare
+from instrc.engines.run_table import RunChange
 from instrc.problems.errors import InstrcError, SettingsError, UnreachableError
 from instrc.problems.suggest import nearest
 from instrc.runtime.engine_protocol import Engine, Serving
@@ -27,7 +28,7 @@ from instrc.server.http import Beside, app_of
 from instrc.server.identity import Identity, ProviderKeys
 from instrc.server.inbox import Inbox
 from instrc.server.operations import Endpoint
-from instrc.server.records import Records, RunChange
+from instrc.server.records import Records
 from instrc.server.run_service import RunService
 from instrc.server.streams import Hub
 from instrc.server.webhooks import AddressRules, Webhooks, webhook_routes

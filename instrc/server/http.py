@@ -26,6 +26,7 @@ from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Receive, Scope, Send
 
 from instrc import problems
+from instrc.engines.service_tables import RUNS
 from instrc.problems import catalogue
 from instrc.problems.errors import InstrcError, RateLimitError, RequestError, UnavailableError
 from instrc.runtime.activities import complaints
@@ -344,7 +345,7 @@ def _metrics(service: RunService, streams: Streams, counted: Counted) -> Answeri
             for (name, status), number in sorted(counted.items())
         ]
         lines.append("# TYPE instrc_runs gauge")
-        found = await asyncio.to_thread(service.records.count)
+        found = await asyncio.to_thread(service.records.count_by, RUNS.c.status)
         lines += [f'instrc_runs{{status="{status}"}} {number}' for status, number in sorted(found.items())]
         lines += ["# TYPE instrc_event_streams gauge", f"instrc_event_streams {streams.open.total()}", ""]
         return PlainTextResponse("\n".join(lines), media_type="text/plain; version=0.0.4")

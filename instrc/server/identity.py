@@ -21,8 +21,10 @@ import jwt
 from itsdangerous import BadData, URLSafeTimedSerializer
 
 from instrc import problems
+from instrc.engines.equip import names_of
+from instrc.engines.names import ALL, OUTSIDER, normal_name
 from instrc.problems.errors import AuthenticationError, RequestError, SettingsError
-from instrc.server.access import ALL, OUTSIDER, Caller, Means, NameRules, normal_name
+from instrc.server.access import Caller, Means
 from instrc.server.records import KeyRow, Records
 from instrc.text.jsonvalue import Json, as_number, as_object, as_text, mapping
 from instrc.vibes.service_settings import OidcSettings, Role, ServiceSettings
@@ -248,17 +250,12 @@ def _cookie(header: str) -> str | None:
     return None if found is None else found.value
 
 
-def names_of(settings: ServiceSettings, records: Records) -> NameRules:
-    """Return how names of settings and programs are read: by the issuers that there are now."""
-    return NameRules(None if settings.oidc is None else settings.oidc.issuer, settings.oidc is not None and records.has_keys())
-
-
 def known_person(settings: ServiceSettings, records: Records, word: str) -> Caller:
     """Return a person by name, as whoever has a link: with the groups and roles of settings and keys.
 
     What only a token says of somebody is not known without it; an ambiguous name is that of nobody.
     """
-    found = names_of(settings, records).read(word)
+    found = names_of(settings, records.has_keys).read(word)
     if len(found) != 1 or not found[0] or found[0].startswith("group:") or found[0] == ALL:
         reason = f"`{word[:80]}` is not the name of one person: write `key:NAME` or `oidc:ISSUER#SUBJECT`"
         raise RequestError([problems.serving.InvalidRequest(reason=reason, pointer="/to")])
@@ -271,7 +268,7 @@ def _caller(
     settings: ServiceSettings, records: Records, by: Means, name: str, groups: Iterable[str], roles: Iterable[str] = ()
 ) -> Caller:
     """Return somebody with the groups and roles that are said, and those of the settings."""
-    names = names_of(settings, records)
+    names = names_of(settings, records.has_keys)
     listed = {group for group, members in settings.groups.items() if name in names.clear(members)}
     known = frozenset({normal_name(each) for each in (*groups, *listed)} - {""})
     words = {name, ALL, *(f"group:{group}" for group in known)}

@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from typing import Final, NoReturn, TypeAlias, cast
 
 from instrc import problems
+from instrc.engines.run_table import RunRow
 from instrc.problems.errors import InstrcError, RequestError
 from instrc.runtime.retry import ForkOptions, RetryOptions
 from instrc.runtime.run_report import STATUSES, RunFilter
 from instrc.server.access import Caller
-from instrc.server.records import RunRow
 from instrc.server.run_service import RunService
 from instrc.server.views import Page, ProgramInfo, QuestionInfo, RunInfo
 from instrc.text.jsontext import dumps, loads

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Final, Literal, TypeAlias
 
 from instrc import problems
+from instrc.engines.names import OUTSIDER
 from instrc.problems.errors import AccessError, ConflictError, InstrcError
-from instrc.server.access import OUTSIDER, Caller
+from instrc.server.access import Caller
 from instrc.server.views import QuestionInfo
 from instrc.vibes.service_settings import Role
 

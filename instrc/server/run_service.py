@@ -11,10 +11,15 @@ from secrets import token_hex
 from time import monotonic, time
 from typing import Final, cast
 
+import msgspec
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from instrc import problems
+from instrc.engines.approvals import Opening, Vote, approval_of, side_of
+from instrc.engines.equip import names_of, opening_of
 from instrc.engines.launch import Launcher, forked
+from instrc.engines.names import OUTSIDER, NameRules, normal_name
+from instrc.engines.run_table import QuestionRow, RunChange, TableEngine, questions_query, runs_query
 from instrc.engines.service_tables import DELETED
 from instrc.problems.errors import (
     ConflictError,
@@ -27,24 +32,16 @@ from instrc.problems.problem import Problem
 from instrc.problems.suggest import nearest
 from instrc.runtime.answers import find_question
 from instrc.runtime.engine_protocol import Engine, TracedEngine
-from instrc.runtime.interpreter.documents import Author, spellings
+from instrc.runtime.interpreter.documents import Author
 from instrc.runtime.questions import Question
 from instrc.runtime.retry import ForkOptions, RetryOptions
 from instrc.runtime.run_config import RunConfig
+from instrc.runtime.run_launch import Launch
 from instrc.runtime.run_report import RunFilter, RunReport
 from instrc.runtime.traces import Event
-from instrc.server.access import OUTSIDER, Caller, NameRules, RateLimiter, normal_name
-from instrc.server.approvals import NOBODY, Vote, approval_of, side_of
-from instrc.server.identity import Signer, known_person, link_word, names_of, read_link, refuse_unknown
-from instrc.server.records import (
-    Beginning,
-    Opening,
-    QuestionRow,
-    Records,
-    RunChange,
-    questions_query,
-    runs_query,
-)
+from instrc.server.access import Caller, RateLimiter
+from instrc.server.identity import Signer, known_person, link_word, read_link, refuse_unknown
+from instrc.server.records import Records
 from instrc.server.rights import Action, is_candidate, refusal_of
 from instrc.server.streams import TOLD_PAUSE, Hub, NumberedEvent, TraceReading, part_json
 from instrc.server.views import Page, ProgramInfo, QuestionInfo, RunInfo, inputs_of, program_info, standing_json
@@ -100,6 +97,11 @@ class RunService:
         self._secrets: list[str] = [*secrets]
         self._under_way: dict[str, asyncio.Task[RunReport]] = {}
         self._turns: dict[str, asyncio.Lock] = {}
+        records.watchers.append(self.hub.changed)
+        self._writes = not isinstance(engine, TableEngine)
+        """Whether the service writes the table of runs, for an engine whose carriers do not."""
+        if isinstance(engine, TableEngine):
+            engine.use_table(records, self._opening)
 
     @property
     def signer(self) -> Signer:
@@ -110,7 +112,7 @@ class RunService:
     @property
     def names(self) -> NameRules:
         """How names of settings and programs are read now."""
-        return names_of(self.settings, self.records)
+        return names_of(self.settings, self.records.has_keys)
 
     async def programs(self, caller: Caller) -> list[ProgramInfo]:
         """Return the programs that the caller may see or start."""
@@ -142,7 +144,7 @@ class RunService:
         info = await self.program(caller, program)
         caller.require("starter", program, f"start runs of `{program}`")
         inputs = inputs_of(info, inputs)
-        launch = self.launchers[program].launch(inputs, run)
+        launch = _begun_by(caller, self.launchers[program].launch(inputs, run), metadata)
         if key is not None:
             sent: JsonObject = {"program": program, "inputs": launch.inputs, "run": run, "metadata": dict(metadata or {})}
             digest = digest_of(sent)
@@ -153,7 +155,8 @@ class RunService:
         if key is not None or run is not None:
             await self._require_free(caller, launch.run)
         report = await self._recorded(launch.run, self.engine.start(launch), wait)
-        await self._note(report, Beginning(caller.name, metadata, caller.by, digest_of(launch.inputs)))
+        await asyncio.to_thread(self.records.audit, caller.name, caller.by, "start", launch.run, None, launch.inputs)
+        await self._note(report)
         return await self._info_of(caller, report)
 
     async def _require_free(self, caller: Caller, run: str) -> None:
@@ -227,9 +230,9 @@ class RunService:
         if options.run is not None and await asyncio.to_thread(self.records.run, options.run) is not None:
             raise ConflictError([problems.runs.RunExists(run=options.run)])
         options = replace(options, by={"who": caller.name, "means": caller.by}, persons=self.settings.allow_fork_person_steps)
-        launch = await forked(self.engine, run, options)
+        launch = _begun_by(caller, await forked(self.engine, run, options))
         made = await self._recorded(launch.run, self.engine.start(launch), 0.0)
-        await self._note(made, Beginning(caller.name))
+        await self._note(made)
         await self._audit(caller, "fork", made.run, sent=dict(options.edits) or None)
         for step, value in options.edits.items():
             await self._audit(caller, "set", made.run, step, value)
@@ -279,7 +282,7 @@ class RunService:
             after=cursor,
         )
         rows = await asyncio.to_thread(self.records.questions, query, limit + 1)
-        page = tuple([await self._asked(row) for row in rows[:limit]])
+        page = await self._asked(rows[:limit])
         last = page[-1] if len(rows) > limit else None
         return Page(page, None if last is None else (last.opened, last.run, last.question.id))
 
@@ -297,7 +300,7 @@ class RunService:
         row = await asyncio.to_thread(self.records.question, run, found.id)
         if row is None:  # another process has just closed it
             raise NotFoundError([problems.runs.NoSuchQuestion(run=run, step=question, open=())])
-        return await self._asked(replace(row, question=found))
+        return (await self._asked([replace(row, question=found)]))[0]
 
     async def claim(self, caller: Caller, run: str, question: str, *, to: str | None = None) -> QuestionInfo:
         """Let the caller, or another person, have a question for a while: nobody else answers it then."""
@@ -384,7 +387,7 @@ class RunService:
         decided = found.approval.tally(votes)
         if decided is None:
             change = RunChange("question.voted", run, found.program, {"question": name, "who": caller.name})
-            self._wake(await asyncio.to_thread(self.records.tell, change))
+            await asyncio.to_thread(self.records.tell, change)
             return await self._now(caller, run)
         take_back = partial(self.records.unvote, run, name, caller.name, caller.nonce)
         if found.approval.needed <= 1 and decided.data != data:  # another person was quicker
@@ -424,29 +427,30 @@ class RunService:
         await self._note(report)
         return report
 
-    async def _finish_votes(self, report: RunReport) -> None:
-        """Give a run the answers that were voted for when a process ended before it could."""
-        for row in await asyncio.to_thread(self.records.questions, questions_query(run=report.run)) if report.questions else ():
-            found = await self._asked(row)
+    async def _finish_votes(self) -> None:
+        """Give runs the answers that were voted for when a process ended before it could."""
+        for found in await self._asked(await asyncio.to_thread(self.records.voted, time() - _LEFT)):
             decided = found.approval.tally(found.votes)
             if decided is not None and found.votes[-1].at < time() - _LEFT:
-                await self._decide(report.run, row.question.id, found.votes, decided)
+                with suppress(InstrcError):
+                    await self._decide(found.run, found.question.id, found.votes, decided)
 
     def refusal(self, caller: Caller, found: QuestionInfo) -> Problem | None:
         """Return why the caller may not answer a question; `None` if nothing speaks against it."""
         error = refusal_of("answer", replace(found, claimed_by=None), caller, time())
         return None if error is None else error.problems[0]
 
-    async def _asked(self, row: QuestionRow) -> QuestionInfo:
-        def look() -> QuestionInfo:
-            known = self.records.run(row.run)
-            starter = None if known is None else known.starter
-            votes = tuple(self.records.votes(row.run, row.question.id, row.opened).get(row.question.id, ()))
-            candidates = tuple(sorted(self.records.candidates(row.run, row.question.id)))
-            known_row = (row.run, row.program, row.question, row.opened, row.due, row.claimed_by, row.claimed_until)
-            return QuestionInfo(*known_row, candidates, approval_of(row.question, starter, self.names), votes)
-
-        return await asyncio.to_thread(look)
+    async def _asked(self, rows: Sequence[QuestionRow]) -> tuple[QuestionInfo, ...]:
+        people = await asyncio.to_thread(self.records.people_of, rows)
+        return tuple(
+            QuestionInfo(
+                **{name: getattr(row, name) for name in QuestionRow.__dataclass_fields__},
+                candidates=each.candidates,
+                approval=approval_of(row.question, each.starter, self.names),
+                votes=each.votes,
+            )
+            for row, each in zip(rows, people, strict=True)
+        )
 
     def events(self, caller: Caller, run: str | None, after: int = 0) -> AsyncGenerator[NumberedEvent]:
         """Yield what happens to a run, or to all that the caller may see, from behind a number on, as it happens.
@@ -535,22 +539,27 @@ class RunService:
         await asyncio.gather(self._looking, *self._under_way.values(), return_exceptions=True)
 
     async def _look(self) -> None:
-        """Take in what happens to runs, by whichever process."""
-        with suppress(Exception):
-            if not (await asyncio.to_thread(self.records.runs, runs_query(), 1)):
-                for report in await self.engine.runs():
-                    await self._note(report)
+        """Finish what a process that has ended had voted for; look at runs whose carriers do not write the table."""
+        if isinstance(self.engine, TableEngine):
+            with suppress(InstrcError, SQLAlchemyError):  # the store may be away: whoever lists runs fills the table then
+                await self.engine.fill()
         while True:
-            await self.hub.wait(None, _LOOK)
-            await asyncio.sleep(_BREATH)  # whoever has done it here notes it first
-            touched, self.hub.touched = self.hub.touched, set()
-            with suppress(SQLAlchemyError):  # the store may be away for a while
-                touched = touched or {*await asyncio.to_thread(self.records.open_runs, _STALE)}
-            for run in touched:
-                with suppress(Exception):  # what the store complains of is told to whoever asks for something
-                    report = await self.engine.show(run)
-                    await self._note(report)
-                    await self._finish_votes(report)
+            await (asyncio.sleep(_LEFT / 2) if not self._writes else self.hub.wait(None, _LOOK))
+            if self._writes:
+                await self._look_at_runs()
+            with suppress(Exception):  # what the store complains of is told to whoever asks for something
+                await self._finish_votes()
+
+    async def _look_at_runs(self) -> None:
+        await asyncio.sleep(_BREATH)  # whoever has done it here notes it first
+        touched, self.hub.touched = self.hub.touched, set()
+        with suppress(SQLAlchemyError):  # the store may be away for a while
+            touched = touched or {*await asyncio.to_thread(self.records.open_runs, _STALE)}
+            if not await asyncio.to_thread(self.records.runs, runs_query(), 1):
+                touched |= {report.run for report in await self.engine.runs()}
+        for run in touched:
+            with suppress(Exception):  # as above
+                await self._note(await self.engine.show(run))
 
     async def _hear(self) -> None:
         """Take in what models write in runs that other processes carry, while somebody here follows them."""
@@ -590,26 +599,17 @@ class RunService:
     def _is_for(self, caller: Caller, report: RunReport, question: Question) -> bool:
         if caller.only is not None:
             return caller.only == (report.run, question.id)
-        return bool(caller.as_candidates & {*self._opening(report, question).candidates})
+        return bool(caller.as_candidates & {*self._opening(report.name, question).candidates})
 
-    def _opening(self, report: RunReport, question: Question) -> Opening:
-        """Return who may answer a question, and when that is due: the program says it, else the settings."""
-        said = self.settings.people_of(report.name, spellings(question.steps[0]) if question.steps else (question.id,))
-        names = self.names
-        listed = approval_of(question, None, names).approvers
-        due = None if said.due is None else time() + said.due
-        return Opening(listed or names.clear(said.candidates) or (NOBODY,), due)
+    def _opening(self, program: str, question: Question) -> Opening:
+        return opening_of(self.settings, self.records.has_keys, program, question)
 
-    async def _note(self, report: RunReport, begun: Beginning | None = None) -> None:
-        """Take in how a run stands, and wake those who wait for that."""
-        async with self._turns.setdefault(report.run, asyncio.Lock()):
-            self._wake(await asyncio.to_thread(self.records.note, report, partial(self._opening, report), begun))
-        self._turns.pop(report.run, None)
-
-    def _wake(self, changes: Iterable[RunChange]) -> None:
-        for change in changes:
-            self.hub.wake(change.run)
-            self.hub.touched.discard(change.run)
+    async def _note(self, report: RunReport) -> None:
+        """Wake those who wait for a run, and write how it stands where its carrier does not."""
+        if self._writes:
+            async with self._turns.setdefault(report.run, asyncio.Lock()):
+                await asyncio.to_thread(self.records.note_changed, report, partial(self._opening, report.name))
+            self._turns.pop(report.run, None)
 
     async def _info_of(self, caller: Caller, report: RunReport) -> RunInfo:
         """Return what the caller sees of a run: all of it, or only how it stands and what it asks them."""
@@ -646,17 +646,27 @@ class RunService:
         clock = asyncio.get_running_loop().time
         begun, pause = clock(), 0.01
         while clock() < begun + PATIENCE:
-            done, _ = await asyncio.wait({task}, timeout=pause)
-            if done:
+            change = asyncio.ensure_future(self.hub.wait(run, pause))
+            await asyncio.wait({task, change}, return_when=asyncio.FIRST_COMPLETED)
+            change.cancel()
+            if task.done():
                 return task.result()
-            report = None
-            with suppress(InstrcError):
-                report = await self.engine.show(run)
-            taken = report is not None and (question is None or all(each.id != question for each in report.questions))
-            if report is not None and taken and (clock() > begun + wait or (known and question is not None)):
-                return report
+            if clock() > begun + wait or (known and question is not None):
+                with suppress(InstrcError):
+                    if await self._is_taken(run, question):
+                        return await self.engine.show(run)
             pause = min(pause * 2, 0.2)
         return await self.engine.show(run)
+
+    async def _is_taken(self, run: str, question: str | None) -> bool:
+        """Return whether a run is recorded, and does not ask a question any more."""
+        if self._writes:
+            report = await self.engine.show(run)
+            return all(each.id != question for each in report.questions)
+        if question is not None:
+            return await asyncio.to_thread(self.records.question, run, question) is None
+        row = await asyncio.to_thread(self.records.run, run)
+        return row is not None and row.status != DELETED
 
     def _ended(self, key: str, task: asyncio.Task[RunReport]) -> None:
         self._under_way.pop(key, None)
@@ -675,3 +685,7 @@ def _require(action: Action, question: QuestionInfo, caller: Caller, to: Caller 
 def _may_see(caller: Caller, program: str, starter: str | None) -> bool:
     """Return whether the caller may see a run of a program: those who see all of them, and who has begun it."""
     return caller.may_any(_SEES, program) or (starter == caller.name and caller.may("starter", program))
+
+
+def _begun_by(caller: Caller, launch: Launch, metadata: Mapping[str, str] | None = None) -> Launch:
+    return replace(launch, config=msgspec.structs.replace(launch.config, starter=caller.name, metadata=dict(metadata or {})))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Final, cast
 
+from instrc.engines.run_table import RunChange
 from instrc.runtime.engine_protocol import Engine
 from instrc.runtime.models.partial import AnswerPart
 from instrc.runtime.traces import Event
@@ -87,6 +88,14 @@ class Hub:
         if loop is not None and not loop.is_closed():
             with suppress(RuntimeError):  # it has been closed just now
                 loop.call_soon_threadsafe(self.wake, event["run"].partition("/")[0])
+
+    def changed(self, changes: Iterable[RunChange]) -> None:
+        """Wake those who wait for runs whose rows have changed, from whichever thread wrote them."""
+        loop = self._loop
+        if loop is not None and not loop.is_closed():
+            with suppress(RuntimeError):
+                for run in {change.run for change in changes}:
+                    loop.call_soon_threadsafe(self.wake, run)
 
     def heard(self, part: AnswerPart) -> None:
         """Take in what a model has written so far: for engines."""

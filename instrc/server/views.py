@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from instrc import problems
+from instrc.engines.approvals import Approval, Vote
 from instrc.engines.launch import Launcher
 from instrc.engines.prepare import inputs_schema, output_schema
+from instrc.engines.run_table import QuestionRow, RunRow
 from instrc.problems.errors import InputError
 from instrc.runtime.activities import complaints
 from instrc.runtime.run_report import RunReport
-from instrc.server.approvals import Approval, Vote
-from instrc.server.records import QuestionRow, RunRow
 from instrc.text.jsontext import digest_of
 from instrc.text.jsonvalue import Json, JsonObject, as_object, tokens
 from instrc.tools.python_values import JsonLike

@@ -23,11 +23,13 @@ from httpcore._backends.auto import AutoBackend
 from standardwebhooks import Webhook
 
 from instrc import problems
-from instrc.engines.service_tables import JsonColumn
+from instrc.engines.names import ALL
+from instrc.engines.run_table import RunChange, begin_write, feed_after
+from instrc.engines.service_tables import CURSORS, JsonColumn
 from instrc.problems.errors import InputError, InstrcError, NotFoundError, RequestError, SettingsError
-from instrc.server.access import ALL, Caller
+from instrc.server.access import Caller
 from instrc.server.operations import Call, Endpoint, RequestData, ResponseData
-from instrc.server.records import Records, RunChange
+from instrc.server.records import Records
 from instrc.server.run_service import RunService
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_text, as_texts
@@ -152,6 +154,10 @@ _MESSAGES = sa.Table(
     sa.Column("body", sa.Text, nullable=False),
 )
 _DUE: Final = "due"
+_FEED: Final = "webhooks"
+"""The cursors of what people were reminded of, and of the feed up to which the outbox is written."""
+_READ: Final = 500
+"""Changes that are read in one transaction."""
 SOON: Final = 3600.0
 """Seconds before an answer is due at which people are reminded; who has less time is told of the opening alone."""
 _AT_ONCE: Final = 4
@@ -178,7 +184,9 @@ class Webhooks:
         self._noted = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         tables.create_all(self.database)
-        records.listeners.append(self.listen)
+        if records.cursor(_FEED) is None:
+            records.move_cursor(_FEED, str(records.feed_bounds()[1]))
+        records.watchers.append(lambda _changes: self.wake())
 
     # --- who is told --------------------------------------------------------------------------------------------------------
 
@@ -245,8 +253,20 @@ class Webhooks:
 
     # --- what happened ------------------------------------------------------------------------------------------------------
 
-    def listen(self, connection: sa.Connection, change: RunChange) -> None:
-        """Write a change into the outbox, in the transaction that has changed the state; a listener of `Records`."""
+    def read_feed(self) -> None:
+        """Write what the feed has new into the outbox: each change once, whichever process has written it."""
+        place = sa.select(CURSORS.c.value).where(CURSORS.c.name == _FEED).with_for_update()
+        with self.database.begin() as connection:
+            begin_write(connection)
+            after = int(connection.execute(place).scalar_one())
+            changes = feed_after(connection, after, _READ)
+            for change in changes:
+                self._outbox(connection, change)
+            if changes:
+                value = str(changes[-1].number)
+                connection.execute(sa.update(CURSORS).where(CURSORS.c.name == _FEED).values(value=value))
+
+    def _outbox(self, connection: sa.Connection, change: RunChange) -> None:
         if change.kind not in EVENTS:
             return
         of_run = sa.or_(_HOOKS.c.run.is_(None), _HOOKS.c.run == change.run)
@@ -258,7 +278,6 @@ class Webhooks:
             connection.execute(sa.insert(_MESSAGES), [row])
             due = {"message": message, "status": "pending", "attempts": 0, "due": time()}
             connection.execute(sa.insert(_DELIVERIES), [{**due, "hook": hook.id} for hook in told])
-            self.wake()
 
     def _body(self, change: RunChange) -> str:
         """Return what is sent: ids and a link, and no data of the run."""
@@ -316,6 +335,7 @@ class Webhooks:
 
     async def deliver(self) -> int:
         """Send the due messages, each once, and return their number."""
+        await asyncio.to_thread(self.read_feed)
         turn = sa.func.row_number().over(partition_by=_DELIVERIES.c.hook, order_by=_DELIVERIES.c.due).label("turn")
         due = (
             sa.select(_DELIVERIES.c.message, _DELIVERIES.c.hook, _DELIVERIES.c.due, _DELIVERIES.c.attempts, turn)

@@ -10,10 +10,11 @@ from typing import Any, get_args
 import pytest
 from serving import ANSWER, BOSS, LETTER, asking, client, go, person, service
 
+from instrc.engines.approvals import NOBODY, Approval, approval_of  # what the table asks about
+from instrc.engines.names import NameRules, normal_name  # what the table asks about
 from instrc.problems.errors import AccessError, InstrcError, SettingsError
 from instrc.runtime.questions import Question  # what the table asks about
-from instrc.server.access import Caller, NameRules, normal_name  # what the table asks about
-from instrc.server.approvals import NOBODY, Approval, approval_of  # what the table asks about
+from instrc.server.access import Caller  # the same
 from instrc.server.hosting import require_clear_names  # what a service does when it begins
 from instrc.server.identity import Identity  # what callers are known by
 from instrc.server.rights import Action, refusal_of  # the function of the table

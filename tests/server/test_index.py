@@ -15,9 +15,10 @@ import sqlalchemy as sa
 from postgres_server import Database
 from serving import ANSWER, BOB, BOSS, asking, go, launcher, opened, service
 
+from instrc.engines import run_table, service_tables  # queries, whose plans are looked at
 from instrc.problems.errors import UnreachableError
 from instrc.runtime.engine_protocol import Engine
-from instrc.server import records  # its queries, whose plans are looked at
+from instrc.server import records  # as the service opens it
 
 RUNS = 10_000
 
@@ -35,9 +36,9 @@ def filled(place: Path) -> records.Records:
         {"who": "ann" if n % 2 else "group:leads", "opened": float(n), "run": f"r{n}", "question": "q"} for n in range(RUNS)
     ]
     with made.engine.begin() as connection:
-        connection.execute(sa.insert(records.RUNS), rows)
-        connection.execute(sa.insert(records.QUESTIONS), asked)
-        connection.execute(sa.insert(records.CANDIDATES), people)
+        connection.execute(sa.insert(service_tables.RUNS), rows)
+        connection.execute(sa.insert(service_tables.QUESTIONS), asked)
+        connection.execute(sa.insert(service_tables.CANDIDATES), people)
     return made
 
 
@@ -52,13 +53,13 @@ def test_lists_read_an_index_and_sort_nothing(tmp_path: Path) -> None:
     made = filled(tmp_path)
     try:
         queries = {
-            "all": records.runs_query(),
-            "a page later": records.runs_query(before=(5000.0, "r5000")),
-            "of a status": records.runs_query(status="waiting", before=(5000.0, "r5000")),
-            "of a program": records.runs_query(program="p1"),
-            "questions": records.questions_query(),
-            "questions of ann": records.questions_query(who=["ann", "*", "group:leads"]),
-            "of one run": records.questions_query(run="r7"),
+            "all": run_table.runs_query(),
+            "a page later": run_table.runs_query(before=(5000.0, "r5000")),
+            "of a status": run_table.runs_query(status="waiting", before=(5000.0, "r5000")),
+            "of a program": run_table.runs_query(program="p1"),
+            "questions": run_table.questions_query(),
+            "questions of ann": run_table.questions_query(who=["ann", "*", "group:leads"]),
+            "of one run": run_table.questions_query(run="r7"),
         }
         for name, query in queries.items():
             said = plan(made, query.limit(50))
@@ -66,8 +67,8 @@ def test_lists_read_an_index_and_sort_nothing(tmp_path: Path) -> None:
             assert "SCAN instrc_index\n" not in f"{said}\n", (name, said)
             assert name == "of one run" or "TEMP B-TREE" not in said, (name, said)
         began = process_time()
-        assert len(made.runs(records.runs_query(status="waiting", before=(5000.0, "r5000")))) == 50
-        assert len(made.questions(records.questions_query(who=["ann"], after=(5000.0, "r5000", "q")))) == 50
+        assert len(made.runs(run_table.runs_query(status="waiting", before=(5000.0, "r5000")))) == 50
+        assert len(made.questions(run_table.questions_query(who=["ann"], after=(5000.0, "r5000", "q")))) == 50
         assert process_time() - began < 2
     finally:
         made.close()
@@ -85,9 +86,9 @@ def test_a_reader_of_the_feed_misses_nothing_of_a_slower_writer(postgres_server:
 
     try:
         with ThreadPoolExecutor() as pool:
-            slow = pool.submit(made.tell, records.RunChange("run.started", "slow", "p"))
+            slow = pool.submit(made.tell, run_table.RunChange("run.started", "slow", "p"))
             assert slow_one.wait(20)
-            quick = pool.submit(made.tell, records.RunChange("run.started", "quick", "p"))
+            quick = pool.submit(made.tell, run_table.RunChange("run.started", "quick", "p"))
             wait_for([quick], timeout=0.5)
             seen = made.feed(0)
             go_on.set()

@@ -17,13 +17,14 @@ from postgres_server import Database
 from serving import ANN, ANSWER, BOB, BOSS, RunService, asking, go, on, service, settled
 from written_processes import DECISION, chunk, process, step
 
+from instrc.engines.approvals import Opening, Vote, digest_of  # written as by a process that has ended then
 from instrc.engines.hosts import engine_of
 from instrc.problems.errors import ConflictError
 from instrc.runtime.questions import Question
+from instrc.runtime.run_config import RunConfig
 from instrc.runtime.run_report import RunReport
 from instrc.runtime.traces import trace_file  # a kill loses lines of it
-from instrc.server.approvals import Vote, digest_of  # written as by a process that has ended then
-from instrc.server.records import Beginning, Opening, Records  # the same
+from instrc.server.records import Records  # the same
 from instrc.text.jsonvalue import Json
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
@@ -280,11 +281,11 @@ def test_two_requests_with_one_key_begin_one_run(postgres_server: Database) -> N
 
 def test_two_servers_that_see_a_run_begin_tell_of_it_once(postgres_server: Database) -> None:
     question = Question(FIRST, ("step1_approve",), "x", DECISION, "person")
-    report = RunReport("r1", "pay", "waiting", None, (question,), 1000.0)
+    report = RunReport("r1", "pay", "waiting", None, (question,), 1000.0, config=RunConfig(starter="ann"))
 
-    def note(records: Records, starter: str) -> list[str]:
+    def note(records: Records, _name: str) -> list[str]:
         opening = Opening(["*"])
-        return [each.kind for each in records.note(report, lambda _question: opening, Beginning(starter, means="key"))]
+        return [each.kind for each in records.note(report, lambda _question: opening)]
 
     first, second = at_once(postgres_server.fresh(), note)
     assert (first, second) == (["run.started", "question.opened", "run.waiting"], [])

@@ -11,10 +11,10 @@ from serving import ANN, ANSWER, BOB, BOSS, CAT, RunService, asking, on, service
 
 from instrc import AnswerError, find_run
 from instrc.cli import main
+from instrc.engines.approvals import Vote  # written as by a process that has ended then
 from instrc.problems.errors import NotFoundError, RateLimitError
 from instrc.problems.runs import RejectedAnswer
 from instrc.runtime.retry import RetryOptions
-from instrc.server.approvals import Vote  # written as by a process that has ended then
 from instrc.server.records import Records  # what is left in it is looked at
 from instrc.vibes.service_settings import PeopleSettings, ServiceSettings  # without a file
 

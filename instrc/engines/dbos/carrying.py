@@ -16,6 +16,7 @@ from dbos import DBOS, DBOSClient, StepInfo, WorkflowStatus
 
 from instrc.engines.dbos import store
 from instrc.engines.memory_port import MemoryPort, MemoryWork
+from instrc.engines.run_table import StandingWriter
 from instrc.engines.stores import RunStore
 from instrc.runtime.activities import Activities
 from instrc.runtime.answers import answer_facts, answer_result, decision
@@ -24,7 +25,7 @@ from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import ActivityCommand, Author, Command, FireCommand, Outcome, PinnedPlan, Result
 from instrc.runtime.journal import Again, Hold, Journal, JournalEntry, rebuild_journal
 from instrc.runtime.plan import Cancellable, child_inputs, child_result, drive, has_pauses, plan_of
-from instrc.runtime.questions import LIMIT, People
+from instrc.runtime.questions import LIMIT, People, open_questions
 from instrc.runtime.run_config import RunConfig
 from instrc.runtime.run_launch import LaunchDocument, holds
 from instrc.runtime.traces import begun_before, told_before
@@ -60,15 +61,22 @@ class DurablePort(MemoryPort):
     """Records results before the loop applies them; those that come at the same time as one entry."""
 
     def __init__(
-        self, effects: Effects, people: People | None, journal: Journal, record: Record, rest: Callable[[bool], None]
+        self,
+        effects: Effects,
+        people: People | None,
+        journal: Journal,
+        record: Record,
+        rest: Callable[[bool], None],
+        standing: StandingWriter,
     ) -> None:
-        """`rest` is told whether all that is open waits for people."""
+        """`rest` is told whether all that is open waits for people, once `standing` has written that."""
         hold = Hold(journal.plan, journal.state) if journal.holds else None
         effects = replace(effects, keys=journal.keys, chosen=journal.model or effects.chosen)
         super().__init__(effects, people, patient=True, due=journal.due, later=journal.later, held=journal.held, hold=hold)
         self.journal = journal
         self.record = record
         self.rest = rest
+        self.standing = standing
         self.resting = 0
         """Children that wait for people."""
         self.begun: set[str] = set()
@@ -133,6 +141,9 @@ class DurablePort(MemoryPort):
 
     async def wait_first(self, tasks: Mapping[str, Cancellable]) -> Sequence[tuple[str, Result]]:
         """Wait for results and record them."""
+        await self.write_standing()
+        if self.only_waits or (self.resting and not self.busy and not self._done and not self.overdue):
+            self.rest(True)  # noqa: FBT003  -- what the callback takes
         if self.due.keys() - self._known_due:
             await self._keep({"due": {name: at for name, at in self.due.items() if name not in self._known_due}})
         results = [*await super().wait_first(tasks)]
@@ -165,10 +176,14 @@ class DurablePort(MemoryPort):
             versions.raise_limits(self.journal.plan, self.journal.state, again["limits"])
 
     def want_handoff(self) -> bool:
-        """Go on as long as this process lives; say when only people are waited for."""
-        if self.only_waits or (self.resting and not self.busy and not self._done and not self.overdue):
-            self.rest(True)  # noqa: FBT003  -- what the callback takes
+        """Go on as long as this process lives."""
         return False
+
+    async def write_standing(self, outcome: Outcome | None = None) -> None:
+        """Write how the run stands into the table of runs, where that has changed."""
+        asked = [] if outcome is not None else open_questions(self.journal.plan, self.journal.state, self.later, self.held)
+        if self.standing.changes_with(asked, outcome):
+            await asyncio.to_thread(self.standing.write, asked, outcome)
 
     @contextmanager
     def child_rests(self) -> Iterator[None]:
@@ -204,6 +219,7 @@ class DurablePort(MemoryPort):
             entry["fired"], self._fired_now = self._fired_now, []
         if entry:
             await self.record(entry)
+            self.standing.add(result for _, result in entry.get("results", ()))
         for letter, recorded in answered:
             self.letters.add(letter)
             recorded.set_result(True)
@@ -251,6 +267,8 @@ class Live:
 
 MakeEffects: TypeAlias = "Callable[[str, PinnedPlan, RunConfig], Effects]"
 """Makes what a run does outside, from its id, its plan, and how it was launched."""
+WriterOf: TypeAlias = "Callable[[LaunchDocument, Sequence[JournalEntry]], StandingWriter]"
+"""Returns what writes how a run stands, from its launch and the entries of its journal."""
 _PATIENCE = 5.0
 """Seconds for DBOS to begin a run that it has taken."""
 
@@ -351,6 +369,7 @@ class RunCarrier(Protocol):
     claims: Claims
     make_effects: MakeEffects
     people: People | None
+    writer_of: WriterOf
 
     @property
     def leaving(self) -> bool:
@@ -451,6 +470,10 @@ async def carry(carrier: RunCarrier, launch: LaunchDocument) -> Outcome | None:
         raise asyncio.CancelledError
     try:
         return await _interpret(carrier, launch, live)
+    except asyncio.CancelledError:
+        if live.port is not None and not carrier.leaving:
+            await asyncio.shield(asyncio.to_thread(live.port.standing.close))
+        raise
     except sa.exc.SQLAlchemyError as error:
         live.error = store.unusable(carrier.location, store.reason_of(error))
     except Exception as error:  # noqa: BLE001  -- told to whoever waits
@@ -470,7 +493,7 @@ async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) ->
     journal = rebuild_journal(plan, launch["inputs"], entries, holds=config.holds)
     effects = carrier.make_effects(run, plan, config)
     effects = replace(effects, child=child_of(carrier, launch, journal, live, effects.activities))
-    port = live.port = DurablePort(effects, carrier.people, journal, _record, live.resting)
+    port = live.port = DurablePort(effects, carrier.people, journal, _record, live.resting, carrier.writer_of(launch, entries))
     if steps:
         effects.tell("resumed", steps=len(steps))
     events, _ = await asyncio.to_thread(store.trace_from, carrier.location, carrier.engine, run)
@@ -487,6 +510,7 @@ async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) ->
         await port.fire(command)
     outcome = await drive(plan, journal.state, port)
     await port.drain()
+    await port.write_standing(outcome)
     effects.tell("ended", outcome=outcome)
     return outcome
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Iterator
+import threading
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -16,29 +17,37 @@ from dbos import DBOSClient, WorkflowStatus
 from dbos._error import DBOSException  # its public names leave out the base of its errors
 
 from instrc import problems
+from instrc.engines.approvals import OpeningOf
 from instrc.engines.dbos import schedules, store
-from instrc.engines.dbos.carrying import journal_of, recorded_entries
+from instrc.engines.dbos.carrying import entries_of, journal_of, recorded_entries
 from instrc.engines.dbos.runner import LOST, POLL, Runner
 from instrc.engines.dbos.store_client import BROKEN_OFF, ENDED, StoreClient, is_active, launch_of, report_of
 from instrc.engines.deletion import forget_beside
+from instrc.engines.equip import opening_of, settings_of
 from instrc.engines.event_writer import EventWriter
 from instrc.engines.places import store_of
+from instrc.engines.run_table import FILLED, JournalMark, RunTable, StandingWriter, runs_query
 from instrc.engines.schedules import Clock, Schedule, require_name
+from instrc.engines.service_tables import RUNS, service_store
 from instrc.engines.stores import USUAL_FOLDER, RunStore
-from instrc.problems.errors import ConflictError, NotFoundError, UnavailableError
+from instrc.problems.errors import ConflictError, InstrcError, NotFoundError, UnavailableError
 from instrc.runtime.answers import copy_answer, find_question
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine_protocol import EngineOptions, Equip, TracedEngine
 from instrc.runtime.interpreter.documents import Author, Outcome, PinnedPlan
-from instrc.runtime.journal import Journal
+from instrc.runtime.journal import Journal, JournalEntry
 from instrc.runtime.models.partial import AnswerPart
 from instrc.runtime.retry import RetryOptions, retry_of, was_cancelled
 from instrc.runtime.run_config import RunConfig
 from instrc.runtime.run_launch import Launch, LaunchDocument, read_launch
-from instrc.runtime.run_report import RunReport, require_ended
+from instrc.runtime.run_report import RunFilter, RunReport, require_ended
 from instrc.runtime.traces import Event, Sink, join_sinks
 from instrc.text.jsonvalue import Json, JsonObject
 
+ALL = "all"
+"""The place of a store whose runs are all in the table."""
+_AT_ONCE = 200
+"""Runs that are read at once."""
 _LOOK = 2.0
 """Seconds between two looks of a worker whether the server of its database is there."""
 
@@ -56,8 +65,11 @@ class DurableEngine(TracedEngine):
         self._parts: store.PartExchange = store.PartExchange(self.asker.db)
         super().__init__(self.location.folder, equip, {**options, "parts": self._parts.beside(options.get("parts"))})
         self._runner: Runner | None = None
+        self._table: RunTable | None = None
+        self._opening: OpeningOf | None = None
         self._shares: bool = False
         """Whether it works beside other workers of the store."""
+        self._gate = threading.RLock()
         self._events: EventWriter = EventWriter(partial(store.insert_events, self.asker.db))
 
     def trace_from(self, run: str, place: int = 0) -> tuple[list[Event], int]:
@@ -65,6 +77,54 @@ class DurableEngine(TracedEngine):
         self._events.flush()
         with self._reading() as engine:
             return store.trace_from(self.location, engine, run, place)
+
+    def use_table(self, table: RunTable, opening: OpeningOf) -> None:
+        """Write runs into the table of a service, which says by `opening` who is asked."""
+        self._table, self._opening = table, opening
+
+    def table(self) -> RunTable:
+        """Return the table of runs: in the database of the runs, or in a file beside them."""
+        with self._gate:
+            if self._table is None:
+                with store.trouble(self.location):
+                    self._table = RunTable(service_store(self.place).open())
+            return self._table
+
+    def _writer_of(self, launch: LaunchDocument, entries: Sequence[JournalEntry]) -> StandingWriter:
+        results = (result for entry in entries for _, result in entry.get("results", ()))
+        return StandingWriter(self.table(), launch, self._opening_of(launch), len(entries), results)
+
+    def _opening_of(self, launch: LaunchDocument) -> OpeningOf:
+        """Return what says who is asked: the service here, else the settings of the project of the run."""
+        if self._opening is not None:
+            return self._opening
+        try:
+            settings = settings_of(Path(RunConfig.from_json(launch["how"]).folder)).service
+        except InstrcError:  # the folder is elsewhere: everybody may answer
+            settings = None
+        return partial(opening_of, settings, self.table().has_keys)
+
+    async def _note(self, report: RunReport, launch: LaunchDocument, mark: JournalMark | None = None) -> None:
+        """Write how a run stands that nobody carries here."""
+        opening = partial(self._opening_of(launch), report.name)
+        with store.trouble(self.location):
+            await asyncio.to_thread(lambda: self.table().note(report, opening, mark))
+
+    async def fill(self) -> None:
+        """Write the runs of an earlier release into the table; go on where an earlier attempt was interrupted."""
+        if not await self.asker.is_there():
+            return
+        table = await asyncio.to_thread(self.table)
+        place = await asyncio.to_thread(table.cursor, FILLED)
+        while place != ALL:
+            begun = int(place or 0)
+            rows = await self.asker.ask(lambda c, n=begun: c.list_workflows(name=store.WORKFLOW, limit=_AT_ONCE, offset=n))  # type: ignore[misc]  # a default is not inferred
+            for row in rows:
+                if "/" not in row.workflow_id and await asyncio.to_thread(table.lacks, row.workflow_id):
+                    report = await self._report_of(row)
+                    await self._note(report, launch_of(row), JournalMark(0, is_old=True))
+            place = str(begun + len(rows)) if len(rows) == _AT_ONCE else ALL
+            await asyncio.to_thread(table.move_cursor, FILLED, place)
 
     def parts_of(self, runs: Collection[str]) -> list[AnswerPart]:
         """Return what other processes have written since the last time of answers in some runs, in all where one is ""."""
@@ -107,24 +167,46 @@ class DurableEngine(TracedEngine):
             return await self.resume(launch.run)
         if runner is None:
             await self.asker.begin(begun)
+            started = RunReport(launch.run, launch.name, "running", None, began=time(), config=launch.config)
+            await self._note(started, begun, JournalMark(-1))
         _refuse_another(await self.asker.row(launch.run), begun)  # another process, or thread, may have begun one at that moment
         return await (self._attend(launch.run) if runner is None else self.show(launch.run))
 
-    async def runs(self) -> list[RunReport]:
-        """Return all runs that are kept, the latest first."""
+    async def runs(self, chosen: RunFilter | None = None) -> list[RunReport]:
+        """Return the runs that are kept and chosen, the latest first: the table says which, and only those are read."""
         if not await self.asker.is_there():
             return []
-        rows = await self.asker.ask(lambda client: client.list_workflows(name=store.WORKFLOW, sort_desc=True))
-        return [await self.asker.ask(lambda client, row=row: report_of(client, row, whole=False)) for row in rows]  # type: ignore[misc]  # as below
+        await self.fill()
+        wanted = chosen or RunFilter()
+        query = runs_query(status=wanted.status, program=wanted.program, began=wanted.began, ended=wanted.ended)
+        names = [row.run for row in await asyncio.to_thread(lambda: self.table().runs(query, None))]
+        reports: list[RunReport] = []
+        for first in range(0, len(names), _AT_ONCE):
+            page = names[first : first + _AT_ONCE]
+            rows = await self.asker.ask(lambda client, page=page: client.list_workflows(workflow_ids=page))  # type: ignore[misc]  # as above
+            known = {row.workflow_id: row for row in rows}
+            reports += [await self._report_of(known[name]) for name in page if name in known]
+        return reports
+
+    async def counts(self) -> dict[str, int]:
+        """Return how many runs are kept, by program."""
+        if not await self.asker.is_there():
+            return {}
+        await self.fill()
+        return await asyncio.to_thread(lambda: self.table().count_by(RUNS.c.program))
+
+    async def _report_of(self, row: WorkflowStatus) -> RunReport:
+        """Return how a run stands, without its record."""
+        below = [] if row.status in ENDED else await self._below(row.workflow_id)
+        return await self.asker.ask(lambda client: report_of(client, row, children=below, whole=False))
+
+    async def _below(self, run: str) -> list[WorkflowStatus]:
+        return await self.asker.ask(lambda client: client.list_workflows(workflow_id_prefix=f"{run}/"))
 
     async def show(self, run: str) -> RunReport:
         """Return how a run stands, with what the processes wait for that serve its activities."""
         row = await self.asker.row(run)
-        below = (
-            []
-            if row.status in ENDED
-            else await self.asker.ask(lambda client: client.list_workflows(workflow_id_prefix=f"{run}/"))
-        )
+        below = [] if row.status in ENDED else await self._below(run)
         return await self.asker.ask(lambda client: report_of(client, row, children=below, whole=True))
 
     async def answer(self, run: str, step: str, data: Json, by: Author | None = None) -> RunReport:
@@ -157,8 +239,7 @@ class DurableEngine(TracedEngine):
         row = await self.asker.row(run)
         if row.status not in ENDED:
             runner = self._runner_here()
-            below = await self.asker.ask(lambda client: client.list_workflows(workflow_id_prefix=f"{run}/"))
-            for each in (row, *below):
+            for each in (row, *await self._below(run)):
                 if each.status not in ENDED:
                     await self.asker.ask(lambda client, each=each: client.cancel_workflow(each.workflow_id))  # type: ignore[misc]  # a default is not inferred
             if runner is not None and await runner.owns(run) and runner.enter():
@@ -169,7 +250,10 @@ class DurableEngine(TracedEngine):
             else:
                 with store.trouble(self.location):
                     await asyncio.to_thread(store.send, self.asker.db(), store.Letter(token_hex(16), run, {"cancel": True}))
-        return await self.show(run)
+        report = await self.show(run)
+        if "/" not in run:
+            await self._note(report, launch_of(row))
+        return report
 
     async def resume(self, run: str) -> RunReport:
         """Go on with a run until it ends or waits; another process that carries the runs of this store is left to it."""
@@ -222,6 +306,9 @@ class DurableEngine(TracedEngine):
             last = max((step["function_id"] for step in steps), default=0)
             with suppress(DBOSException):  # another process has just done so
                 await self.asker.ask(lambda client: client.rewind_workflow(run, start_step=last + 1, queue_name=store.QUEUE))
+            if "/" not in run:
+                entries = len(entries_of(launch_of(row), steps))
+                await asyncio.to_thread(lambda: self.table().reopen(run, entries))
         return letter
 
     async def _retry_child(self, run: str, options: RetryOptions) -> bool:
@@ -238,8 +325,7 @@ class DurableEngine(TracedEngine):
         """Forget a run that has ended, and those below it."""
         row = await self.asker.row(run)
         require_ended(await self.asker.ask(lambda client: report_of(client, row, whole=False)))
-        below = await self.asker.ask(lambda client: client.list_workflows(workflow_id_prefix=f"{run}/"))
-        runs = [run, *(each.workflow_id for each in below)]
+        runs = [run, *(each.workflow_id for each in await self._below(run))]
         await self.asker.ask(lambda client: client.delete_workflows(runs))
         await asyncio.to_thread(self._events.flush)
         with store.trouble(self.location):
@@ -340,6 +426,9 @@ class DurableEngine(TracedEngine):
         self._events.close()
         self._parts.close()
         self.asker.close()
+        if self._table is not None and self._opening is None:
+            store.close_engine(self._table.engine)
+            self._table = None
 
     def _close_runner(self) -> None:
         if self._runner is not None:
@@ -387,7 +476,7 @@ class DurableEngine(TracedEngine):
             lock = self.location.lock(self.asker.db(), shared=self._shares)
         if lock is None:
             return None
-        runner = Runner(self.location, self.asker.db(), lock, self._make_effects, self.people)
+        runner = Runner(self.location, self.asker.db(), lock, self._make_effects, self.people, self._writer_of)
         try:
             runner.open()
         except BaseException:

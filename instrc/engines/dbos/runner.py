@@ -18,7 +18,7 @@ from dbos import DBOS, DBOSClient, DBOSConfig, DBOSPortableJSONSerializer, SetWo
 
 from instrc import problems
 from instrc.engines.dbos import store
-from instrc.engines.dbos.carrying import Claims, DurablePort, Live, MakeEffects, carry
+from instrc.engines.dbos.carrying import Claims, DurablePort, Live, MakeEffects, WriterOf, carry
 from instrc.engines.stores import RunStore, StoreLock, StoreWatch
 from instrc.problems.errors import UnavailableError
 from instrc.runtime.interpreter.documents import Author, Outcome
@@ -41,13 +41,20 @@ class Runner:
     """Held by who opens one, or closes one to open another."""
 
     def __init__(
-        self, location: RunStore, engine: sa.Engine, lock: StoreLock, make_effects: MakeEffects, people: People | None
+        self,
+        location: RunStore,
+        engine: sa.Engine,
+        lock: StoreLock,
+        make_effects: MakeEffects,
+        people: People | None,
+        writer_of: WriterOf,
     ) -> None:
         self.location = location
         self.engine = engine
         self.lock = lock
         self.make_effects = make_effects
         self.people = people
+        self.writer_of = writer_of
         self.client: DBOSClient = store.client_of(engine)
         self.claims: Claims = Claims(self.client, lock.queue or store.QUEUE)
         self.closing: bool = False

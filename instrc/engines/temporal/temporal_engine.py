@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections import Counter
 from collections.abc import AsyncIterator, Collection
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
@@ -46,7 +47,7 @@ from instrc.runtime.questions import Question
 from instrc.runtime.retry import RetryOptions, retry_of
 from instrc.runtime.run_config import RunConfig
 from instrc.runtime.run_launch import Launch, holds, read_launch
-from instrc.runtime.run_report import RunReport, RunStatus, require_ended, status_of
+from instrc.runtime.run_report import RunFilter, RunReport, RunStatus, require_ended, status_of
 from instrc.runtime.traces import Event, Sink, join_sinks
 from instrc.text.jsonvalue import Json, JsonObject
 
@@ -135,8 +136,8 @@ class TemporalEngine(TracedEngine):
                 id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
             )
 
-    async def runs(self) -> list[RunReport]:
-        """Return all runs that the server keeps, the latest first."""
+    async def runs(self, chosen: RunFilter | None = None) -> list[RunReport]:
+        """Return the runs that the server keeps, all or those that are chosen, the latest first."""
         client = await self._client()
         with trouble():
             rows = [row async for row in client.list_workflows(f'WorkflowType = "{documents.WORKFLOW}"')]
@@ -147,7 +148,12 @@ class TemporalEngine(TracedEngine):
             for run in found:  # once each, however often it was retried
                 with suppress(InstrcError):  # a run that is deleted while they are listed
                     reports.append(await reader.report(await reader.described(run)))
-        return sorted(reports, key=lambda report: -(report.began or 0))
+        chosen_reports = [report for report in reports if chosen is None or chosen.takes(report)]
+        return sorted(chosen_reports, key=lambda report: -(report.began or 0))
+
+    async def counts(self) -> dict[str, int]:
+        """Return how many runs are kept, by program."""
+        return Counter(report.name for report in await self.runs())
 
     async def show(self, run: str) -> RunReport:
         """Return how a run stands."""

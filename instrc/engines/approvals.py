@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from instrc import problems
+from instrc.engines.names import ALL, NameRules
 from instrc.problems.errors import AnswerError
 from instrc.runtime.activities import complaints
 from instrc.runtime.questions import Question
 from instrc.schema.vocabulary import APPROVAL
-from instrc.server.access import ALL, NameRules
 from instrc.text.durations import is_duration, seconds
 from instrc.text.jsontext import digest_of
 from instrc.text.jsonvalue import Json
@@ -20,6 +20,18 @@ NOBODY: Final = "group:"
 """Stands for approvers of whom none can be told: it includes no caller."""
 REFUSAL: Final = "Reject"
 """The `decision` by which a person refuses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """The candidates and the due time of a question, fixed when it opens."""
+
+    candidates: Sequence[str]
+    due: float | None = None
+
+
+OpeningOf: TypeAlias = "Callable[[str, Question], Opening]"
+"""Returns who may answer a question of a program, and when that is due."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,507 @@
+"""The table of runs and their open questions, and the feed of what happens to them: whoever carries a run writes it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from time import time
+from typing import Final, Literal, Protocol, TypeAlias, cast, runtime_checkable
+
+import sqlalchemy as sa
+
+from instrc.engines.approvals import Opening, OpeningOf, Vote, approval_of
+from instrc.engines.dbos.store import usage_of, write_in_order
+from instrc.engines.service_tables import (
+    CANDIDATES,
+    CLAIMS,
+    CURSORS,
+    DELETED,
+    FEED,
+    KEYS,
+    METADATA,
+    QUESTIONS,
+    RUNS,
+    VOTES,
+    create_tables,
+)
+from instrc.runtime.interpreter.documents import Outcome, Result
+from instrc.runtime.questions import Question
+from instrc.runtime.run_config import RunConfig
+from instrc.runtime.run_launch import LaunchDocument
+from instrc.runtime.run_report import RunReport
+from instrc.text.jsonvalue import Json, JsonObject
+
+ChangeKind: TypeAlias = Literal[
+    "run.started",
+    "run.running",
+    "run.waiting",
+    "run.held",
+    "run.done",
+    "run.failed",
+    "run.stopped",
+    "run.cancelled",
+    "run.deleted",
+    "question.opened",
+    "question.due",
+    "question.claimed",
+    "question.released",
+    "question.voted",
+    "question.answered",
+    "question.closed",
+]
+FILLED: Final = "filled"
+"""The cursor of the run up to which a store of an earlier release was read into the table."""
+_OPEN: Final = ("running", "waiting", "held")
+
+
+@dataclass(frozen=True, slots=True)
+class RunChange:
+    """A change of a run, as the feed has it."""
+
+    kind: ChangeKind
+    run: str
+    program: str
+    body: JsonObject = field(default_factory=dict)
+    """Ids and names, no data: `{"question": ID, "who": NAME}`."""
+    at: float = 0.0
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """A run in the table."""
+
+    run: str
+    program: str
+    status: str
+    began: float
+    ended: float | None
+    starter: str | None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRow:
+    """An open question in the table."""
+
+    run: str
+    program: str
+    question: Question
+    opened: float
+    due: float | None
+    claimed_by: str | None = None
+    claimed_until: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JournalMark:
+    """How far the journal of a run was recorded when its row was written: a row of an earlier entry changes nothing."""
+
+    entries: int
+    """How many were recorded; -1 where the row is only written if there is none."""
+    below: str = ""
+    """The run below it, by its path, whose questions alone are written; of the run itself ""."""
+    used: Mapping[str, float] = field(default_factory=dict)
+    is_old: bool = False
+    """Whether it is a run of an earlier release, whose changes nobody is told of."""
+
+
+class RunTable:
+    """The runs, questions and feed of a store."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self.engine = engine
+        create_tables(engine)
+        self.watchers: list[Callable[[Sequence[RunChange]], object]] = []
+        """Called with what was written here, in whichever thread wrote it."""
+
+    def note(self, report: RunReport, opening: Callable[[Question], Opening], mark: JournalMark | None = None) -> list[RunChange]:
+        """Write how a run stands; return what has changed. `opening` is asked about each question that is new."""
+        try:
+            return self._note(report, opening, mark)
+        except sa.exc.IntegrityError:  # another process has just written the same
+            return self._note(report, opening, mark)
+
+    def _note(self, report: RunReport, opening: Callable[[Question], Opening], mark: JournalMark | None) -> list[RunChange]:
+        with self.engine.begin() as connection:
+            begin_write(connection)
+            before = connection.execute(sa.select(RUNS).where(RUNS.c.run == report.run).with_for_update()).first()
+            if mark is not None and not _may_write(before, mark):
+                return []
+            known = None if before is None or before.status == DELETED else before
+            who = report.config.starter
+            changes = [RunChange("run.started", report.run, report.name, {"who": who} if who else {})] if known is None else []
+            below = None if mark is None or report.has_ended else mark.below
+            changes += _note_questions(connection, report, opening, below)
+            status = report.status if below is None else _open_status(connection, report.run)
+            if known is None:
+                _insert(connection, report, {"starter": who, **_values(report, None, mark, status)})
+            else:
+                values = {"status": status} if below else _values(report, known, mark, status)
+                connection.execute(sa.update(RUNS).where(RUNS.c.run == report.run).values(values))
+            if known is None or known.status != status:
+                changes.append(RunChange(cast("ChangeKind", f"run.{status}"), report.run, report.name))
+            written = [] if mark is not None and mark.is_old else tell_in(connection, changes)
+        return self._told(written)
+
+    def reopen(self, run: str, entries: int) -> None:
+        """Write that a run goes on which had ended with so many entries; one that is further stays as it is."""
+        ended = sa.and_(RUNS.c.run == run, RUNS.c.status.in_(("failed", "stopped", "done")))
+        with self.engine.begin() as connection:
+            begin_write(connection)
+            known = sa.and_(ended, sa.func.coalesce(RUNS.c.entries, 0) <= entries)
+            goes_on = {"status": "running", "ended": None, "error_kind": None, "error_step": None, "error_message": None}
+            program = connection.execute(sa.update(RUNS).where(known).values(goes_on).returning(RUNS.c.program)).scalar()
+            written = [] if program is None else tell_in(connection, [RunChange("run.running", run, program)])
+        self._told(written)
+
+    def tell(self, change: RunChange) -> list[RunChange]:
+        """Write a change into the feed."""
+        with self.engine.begin() as connection:
+            written = tell_in(connection, [change])
+        return self._told(written)
+
+    def _told(self, changes: list[RunChange]) -> list[RunChange]:
+        for watcher in self.watchers if changes else ():
+            watcher(changes)
+        return changes
+
+    def run(self, run: str) -> RunRow | None:
+        """Return a run."""
+        with self.engine.connect() as connection:
+            row = connection.execute(sa.select(RUNS).where(RUNS.c.run == run)).first()
+            return None if row is None else _run_row(row, _metadata(connection, [run]).get(run, {}))
+
+    def runs(self, query: sa.Select[*tuple[object, ...]], limit: int | None = 50) -> list[RunRow]:
+        """Return the runs of a `runs_query`."""
+        with self.engine.connect() as connection:
+            rows = connection.execute(query.limit(limit)).all()
+            known = _metadata(connection, [row.run for row in rows])
+            return [_run_row(row, known.get(row.run, {})) for row in rows]
+
+    def lacks(self, run: str) -> bool:
+        """Return whether a run is not in the table, or as an earlier release saw it, perhaps long before it changed."""
+        with self.engine.connect() as connection:
+            row = connection.execute(sa.select(RUNS.c.status, RUNS.c.entries).where(RUNS.c.run == run)).first()
+            return row is None or (row.entries is None and row.status in _OPEN)
+
+    def count_by(self, column: sa.Column[str]) -> dict[str, int]:
+        """Return how many runs there are, by their status or program."""
+        query = sa.select(column, sa.func.count()).where(RUNS.c.status != DELETED).group_by(column)
+        with self.engine.connect() as connection:
+            return {row[0]: row[1] for row in connection.execute(query)}
+
+    def questions(self, query: sa.Select[*tuple[object, ...]], limit: int | None = 50) -> list[QuestionRow]:
+        """Return the open questions of a `questions_query`."""
+        with self.engine.connect() as connection:
+            return [_question_row(row) for row in connection.execute(query.limit(limit))]
+
+    def feed(self, after: int, limit: int = 200) -> list[RunChange]:
+        """Return what has happened since a number."""
+        with self.engine.connect() as connection:
+            return feed_after(connection, after, limit)
+
+    def feed_bounds(self) -> tuple[int, int]:
+        """Return the first and the last number of the feed; 0 where it is empty."""
+        with self.engine.connect() as connection:
+            first, last = connection.execute(sa.select(sa.func.min(FEED.c.number), sa.func.max(FEED.c.number))).one()
+        return first or 0, last or 0
+
+    def has_keys(self) -> bool:
+        """Return whether there is any API key."""
+        with self.engine.connect() as connection:
+            return connection.execute(sa.select(KEYS.c.id).limit(1)).first() is not None
+
+    def cursor(self, name: str) -> str | None:
+        """Return a place up to which something was read."""
+        with self.engine.connect() as connection:
+            return connection.execute(sa.select(CURSORS.c.value).where(CURSORS.c.name == name)).scalar()
+
+    def move_cursor(self, name: str, value: str) -> None:
+        """Note a place up to which something was read."""
+        with self.engine.begin() as connection:
+            begin_write(connection)
+            connection.execute(sa.delete(CURSORS).where(CURSORS.c.name == name))
+            connection.execute(sa.insert(CURSORS).values(name=name, value=value))
+
+
+@runtime_checkable
+class TableEngine(Protocol):
+    """An engine whose carriers write the table of runs."""
+
+    def use_table(self, table: RunTable, opening: OpeningOf) -> None:
+        """Write runs into the table of a service, which says by `opening` who is asked."""
+
+    async def fill(self) -> None:
+        """Write the runs of an earlier release into the table; go on where an earlier attempt was interrupted."""
+
+
+def begin_write(connection: sa.Connection) -> None:
+    """Begin a transaction of SQLite as one that writes: what it reads first must not be old when it writes."""
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def _may_write(before: sa.Row[*tuple[object, ...]] | None, mark: JournalMark) -> bool:
+    """Return whether a row may be replaced by one of this entry: a process that was frozen may come late with its own."""
+    if before is None or before.status == DELETED:
+        return not mark.below
+    if mark.below:
+        return before.status in _OPEN
+    return before.status != "cancelled" and (before.entries or 0) <= mark.entries
+
+
+def _insert(connection: sa.Connection, report: RunReport, values: dict[str, object]) -> None:
+    connection.execute(sa.delete(RUNS).where(RUNS.c.run == report.run))  # one of its id was deleted
+    connection.execute(sa.insert(RUNS).values(run=report.run, **values))
+    rows = [{"run": report.run, "key": key, "value": value} for key, value in report.config.metadata.items()]
+    if rows:
+        connection.execute(sa.insert(METADATA), rows)
+
+
+def _values(
+    report: RunReport, before: sa.Row[*tuple[object, ...]] | None, mark: JournalMark | None, status: str
+) -> dict[str, object]:
+    now = time()
+    began = report.began or (now if before is None else before.began)
+    values: dict[str, object] = {"program": report.name, "status": status, "began": began, "ended": report.ended, "seen": now}
+    kind, step, message = _error_of(report)
+    values |= {"error_kind": kind, "error_step": step, "error_message": message}
+    values["origin"] = None if report.forked is None else report.forked["run"]
+    if mark is not None:
+        tokens = mark.used.get("input_tokens", 0) + mark.used.get("output_tokens", 0)
+        values |= {"entries": mark.entries, "tokens": tokens, "cost": mark.used.get("cost")}
+    return values
+
+
+def _error_of(report: RunReport) -> tuple[str | None, str | None, str | None]:
+    """Return why a run has failed or is held: the kind of its error, the step, and the message."""
+    if report.outcome is not None and report.outcome["status"] == "failed":
+        error = report.outcome["error"]
+        return error["kind"], error["step"], error["message"]
+    held = next((each for each in report.questions if each.by == "operator"), None)
+    if held is None or not isinstance(held.show, dict) or not isinstance(said := held.show.get("error"), dict):
+        return None, None, None
+    return str(said.get("code") or said.get("kind") or "limit"), ", ".join(held.steps) or None, str(said.get("message", ""))
+
+
+def _open_status(connection: sa.Connection, run: str) -> str:
+    asked = set(connection.execute(sa.select(QUESTIONS.c.by).where(QUESTIONS.c.run == run).distinct()).scalars())
+    return "held" if "operator" in asked else "waiting" if asked else "running"
+
+
+def _note_questions(
+    connection: sa.Connection, report: RunReport, opening: Callable[[Question], Opening], below: str | None
+) -> list[RunChange]:
+    """Write the open questions of a run: those that the run `below` it asks, or all."""
+    known = set(connection.execute(sa.select(QUESTIONS.c.question).where(QUESTIONS.c.run == report.run)).scalars())
+    known = {name for name in known if below is None or name.rpartition("/")[0] == below}
+    asked = {each.id: each for each in report.questions}
+    now = time()
+    changes: list[RunChange] = []
+    for name in sorted(known - asked.keys()):
+        changes += _closed(connection, report, name)
+    for name in sorted(asked.keys() - known):
+        question, noted = asked[name], opening(asked[name])
+        connection.execute(
+            sa.insert(QUESTIONS).values(
+                run=report.run,
+                question=name,
+                program=report.name,
+                by=question.by,
+                steps=list(question.steps),
+                show=question.show,
+                schema=question.schema,
+                opened=now,
+                due=noted.due,
+            )
+        )
+        rows = [{"who": who, "opened": now, "run": report.run, "question": name} for who in dict.fromkeys(noted.candidates)]
+        if rows:
+            connection.execute(sa.insert(CANDIDATES), rows)
+        changes.append(RunChange("question.opened", report.run, report.name, {"question": name, "by": question.by}))
+    return changes
+
+
+def _closed(connection: sa.Connection, report: RunReport, name: str) -> list[RunChange]:
+    """Close a question; return that, and who has answered it, whichever process has given the run the answer."""
+    query = questions_query(run=report.run).where(QUESTIONS.c.question == name)
+    row = _question_row(connection.execute(query).one())
+    votes = votes_of(connection, report.run, name, row.opened).get(name, [])
+    for table in (QUESTIONS, CANDIDATES, CLAIMS):
+        connection.execute(sa.delete(table).where(table.c.run == report.run, table.c.question == name))
+    closed = RunChange("question.closed", report.run, report.name, {"question": name})
+    if approval_of(row.question, None).tally(votes) is None:
+        return [closed]
+    who: list[Json] = [each.who for each in votes]
+    return [RunChange("question.answered", report.run, report.name, {"question": name, "who": who}), closed]
+
+
+def tell_in(connection: sa.Connection, changes: Iterable[RunChange]) -> list[RunChange]:
+    """Write changes into the feed."""
+    written: list[RunChange] = []
+    for change in changes:
+        if not written:
+            write_in_order(connection, FEED)
+        at = time()
+        insert = sa.insert(FEED).values(at=at, kind=change.kind, run=change.run, program=change.program, body=change.body)
+        number = connection.execute(insert.returning(FEED.c.number)).scalar_one()
+        written.append(RunChange(change.kind, change.run, change.program, change.body, at, number))
+    return written
+
+
+def feed_after(connection: sa.Connection, after: int, limit: int) -> list[RunChange]:
+    """Return what has happened since a number."""
+    query = sa.select(FEED).where(FEED.c.number > after).order_by(FEED.c.number).limit(limit)
+    return [RunChange(row.kind, row.run, row.program, row.body, row.at, row.number) for row in connection.execute(query)]
+
+
+def _metadata(connection: sa.Connection, runs: list[str]) -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    if runs:
+        for row in connection.execute(sa.select(METADATA).where(METADATA.c.run.in_(runs))):
+            found.setdefault(row.run, {})[row.key] = row.value
+    return found
+
+
+def _question_row(row: sa.Row[*tuple[object, ...]]) -> QuestionRow:
+    question = Question(row.question, tuple(row.steps), row.show, row.schema, row.by)
+    return QuestionRow(row.run, row.program, question, row.opened, row.due, row.claimed_by, row.claimed_until)
+
+
+def votes_of(connection: sa.Connection, run: str, question: str | None, since: float) -> dict[str, list[Vote]]:
+    """Return the votes of a run since a moment, by question, in order."""
+    query = sa.select(VOTES).where(VOTES.c.run == run, VOTES.c.at >= since).order_by(VOTES.c.at)
+    found: dict[str, list[Vote]] = {}
+    for row in connection.execute(query if question is None else query.where(VOTES.c.question == question)):
+        found.setdefault(row.question, []).append(Vote(row.who, row.means, row.at, row.data, row.comment))
+    return found
+
+
+def _run_row(row: sa.Row[*tuple[object, ...]], metadata: Mapping[str, str]) -> RunRow:
+    return RunRow(row.run, row.program, row.status, row.began, row.ended, row.starter, metadata)
+
+
+def runs_query(
+    *,
+    status: str | None = None,
+    program: str | None = None,
+    programs: Iterable[str] | None = None,
+    starter: str | None = None,
+    began: float | None = None,
+    ended: float | None = None,
+    metadata: Mapping[str, str] | None = None,
+    before: tuple[float, str] | None = None,
+) -> sa.Select[*tuple[object, ...]]:
+    """Return the query of a list of runs, the latest first, `before` a place in that order: it reads no more rows than it shows.
+
+    `programs` are those that may be seen, and `starter` is whose runs may be seen besides; `ended` before a moment.
+    """
+    query = sa.select(RUNS).order_by(RUNS.c.began.desc(), RUNS.c.run.desc())
+    query = query.where(RUNS.c.status != DELETED) if status is None else query.where(RUNS.c.status == status)
+    if program is not None:
+        query = query.where(RUNS.c.program == program)
+    if programs is not None:
+        seen = RUNS.c.program.in_(list(programs))
+        query = query.where(seen if starter is None else sa.or_(seen, RUNS.c.starter == starter))
+    if began is not None:
+        query = query.where(RUNS.c.began >= began)
+    if ended is not None:
+        query = query.where(RUNS.c.ended < ended, RUNS.c.status.not_in(_OPEN))
+    for key, value in (metadata or {}).items():
+        has = sa.select(METADATA.c.run).where(METADATA.c.key == key, METADATA.c.value == value)
+        query = query.where(RUNS.c.run.in_(has))
+    if before is not None:
+        query = query.where(sa.tuple_(RUNS.c.began, RUNS.c.run) < sa.tuple_(sa.literal(before[0]), sa.literal(before[1])))
+    return query
+
+
+def questions_query(
+    *,
+    who: Iterable[str] | None = None,
+    run: str | None = None,
+    program: str | None = None,
+    programs: Iterable[str] | None = None,
+    claimed_by: str | None = None,
+    due_before: float | None = None,
+    after: tuple[float, str, str] | None = None,
+) -> sa.Select[*tuple[object, ...]]:
+    """Return the query of a list of open questions, the oldest first, `after` a place in that order.
+
+    `who` are the words that candidates have.
+    """
+    place = sa.and_(CLAIMS.c.run == QUESTIONS.c.run, CLAIMS.c.question == QUESTIONS.c.question, CLAIMS.c.until > time())
+    source = QUESTIONS.outerjoin(CLAIMS, place)
+    query = sa.select(QUESTIONS, CLAIMS.c.who.label("claimed_by"), CLAIMS.c.until.label("claimed_until")).select_from(source)
+    query = query.order_by(QUESTIONS.c.opened, QUESTIONS.c.run, QUESTIONS.c.question)
+    if who is not None:
+        named = sa.select(CANDIDATES.c.run).where(
+            CANDIDATES.c.who.in_(sorted(who)),
+            CANDIDATES.c.run == QUESTIONS.c.run,
+            CANDIDATES.c.question == QUESTIONS.c.question,
+            CANDIDATES.c.opened == QUESTIONS.c.opened,
+        )  # fmt: skip  -- one condition
+        query = query.where(named.exists())
+    for column, value in ((QUESTIONS.c.run, run), (QUESTIONS.c.program, program), (CLAIMS.c.who, claimed_by)):
+        query = query if value is None else query.where(column == value)
+    if programs is not None:
+        query = query.where(QUESTIONS.c.program.in_(list(programs)))
+    if due_before is not None:
+        query = query.where(QUESTIONS.c.due < due_before)
+    if after is not None:
+        order = sa.tuple_(QUESTIONS.c.opened, QUESTIONS.c.run, QUESTIONS.c.question)
+        query = query.where(order > sa.tuple_(*map(sa.literal, after)))
+    return query
+
+
+class StandingWriter:
+    """Writes how a run stands into the table, each time that it has changed: beside each entry of its journal."""
+
+    def __init__(
+        self, table: RunTable, launch: LaunchDocument, opening: OpeningOf, entries: int, results: Iterable[Result]
+    ) -> None:
+        self._table = table
+        self._opening = opening
+        self._root, _, self._below = launch["run"].partition("/")
+        self._name = launch["name"]
+        self._config = RunConfig.from_json(launch["how"])
+        self.entries = entries
+        self._used = usage_of(results)
+        self._written: object = None
+        self._gate = threading.Lock()
+        self._closed = False
+
+    def add(self, results: Iterable[Result]) -> None:
+        """Count an entry that was recorded, and what models have used for its results."""
+        self.entries += 1
+        for name, count in usage_of(results).items():
+            self._used[name] = self._used.get(name, 0) + count
+
+    def changes_with(self, questions: Sequence[Question], outcome: Outcome | None) -> bool:
+        """Return whether the row is another one than was written last."""
+        return self._written != ([each.id for each in questions], outcome)
+
+    def write(self, questions: Sequence[Question], outcome: Outcome | None = None) -> None:
+        """Write the row; that of a run which was cancelled stays."""
+        with self._gate:
+            if not self._closed:
+                self._write(questions, outcome)
+                self._written = [each.id for each in questions], outcome
+
+    def close(self) -> None:
+        """Close what a run below another has asked, which is not carried any more."""
+        with self._gate:
+            self._closed = True
+            if self._below:
+                self._write((), None)
+
+    def _write(self, questions: Sequence[Question], outcome: Outcome | None) -> None:
+        ended = outcome is not None and not self._below
+        asked = () if outcome is not None else tuple(each.below(self._below) if self._below else each for each in questions)
+        status = outcome["status"] if ended and outcome is not None else "running"
+        result = outcome if ended else None
+        report = RunReport(self._root, self._name, status, result, asked, None, time() if ended else None, self._config)
+        mark = JournalMark(self.entries, self._below, self._used)
+        self._table.note(report, partial(self._opening, self._name), mark)

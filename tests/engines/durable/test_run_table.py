@@ -1,0 +1,181 @@
+"""The table of runs: whoever carries a run writes its row, so that a service which has not begun it knows it at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from written_processes import DECISION, TEXT, chunk, process, step
+
+from instrc.engines.approvals import Opening  # the table, as another process writes it
+from instrc.engines.dbos.durable_engine import DurableEngine  # two of them, on one store
+from instrc.engines.equip import equip  # what it is made with
+from instrc.engines.launch import Launcher
+from instrc.engines.prepare import Prepared
+from instrc.engines.run_table import JournalMark, RunTable, questions_query, runs_query  # the table, as another process writes it
+from instrc.engines.service_tables import CURSORS, QUESTIONS, RUNS, service_store  # the table, as another process writes it
+from instrc.runtime.retry import RetryOptions
+from instrc.runtime.run_launch import Launch
+from instrc.runtime.run_report import RunFilter, RunReport
+from instrc.vibes.settings import Settings
+
+ASKING = process(userContext1=chunk(step1_approve=step(DECISION, "prompt")))
+WRITING = process(llmContext1=chunk(step1_draft=step(TEXT, "prompt")))
+ANSWER = {"decision": "Approve"}
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return the place of a store."""
+    monkeypatch.chdir(tmp_path)
+    return str(request.getfixturevalue("postgres_server").fresh() if request.param == "postgres" else tmp_path / "store")
+
+
+def launch(run: str, document: Any = ASKING) -> Launch:
+    return Launcher(Prepared("pay", document, Path(), Settings()), rehearse=True).launch("x", run)
+
+
+@contextmanager
+def engine_at(place: str) -> Iterator[DurableEngine]:
+    engine = DurableEngine(place, equip)
+    try:
+        yield engine
+    finally:
+        engine.close()
+
+
+@contextmanager
+def table_at(place: str) -> Iterator[RunTable]:
+    """Open the table as another process does."""
+    table = RunTable(service_store(place).open())
+    try:
+        yield table
+    finally:
+        table.engine.dispose()
+
+
+def standing(table: RunTable) -> dict[str, tuple[str, list[str]]]:
+    """Return the status and the open questions of each run, as lists and inboxes show them."""
+    asked: dict[str, list[str]] = {}
+    for row in table.questions(questions_query(), None):
+        asked.setdefault(row.run, []).append(row.question.id)
+    return {row.run: (row.status, asked.get(row.run, [])) for row in table.runs(runs_query(), None)}
+
+
+def recorded(reports: list[RunReport]) -> dict[str, tuple[str, list[str]]]:
+    """Return the same of their journals."""
+    return {report.run: (report.status, [each.id for each in report.questions]) for report in reports}
+
+
+def test_the_table_says_what_the_journals_say_at_once(place: str) -> None:
+    """Whatever is done to a run from Python, no service looking on."""
+
+    async def body() -> None:
+        with engine_at(place) as engine, table_at(place) as table:
+
+            async def same(*runs: str) -> None:
+                assert standing(table) == recorded([await engine.show(run) for run in runs])
+
+            await engine.start(launch("asks"))
+            await same("asks")
+            await engine.start(launch("writes", WRITING))
+            await same("asks", "writes")
+            await engine.answer("asks", "userContext1", ANSWER)
+            await same("asks", "writes")
+            await engine.start(launch("leaves"))
+            await engine.cancel("leaves")
+            await same("asks", "writes", "leaves")
+            await engine.delete("asks")
+            await same("writes", "leaves")
+            kinds = [(each.kind, each.run) for each in table.feed(0)]
+            assert [kind for kind, run in kinds if run == "asks"] == [
+                "run.started",
+                "question.opened",
+                "run.waiting",
+                "question.closed",
+                "run.done",
+                "run.deleted",
+            ]
+            assert [report.run for report in await engine.runs(RunFilter(status="cancelled"))] == ["leaves"]
+            assert await engine.counts() == {"pay": 2}
+
+    asyncio.run(body())
+
+
+def test_a_row_that_a_kill_has_left_behind_is_written_when_its_run_goes_on(place: str) -> None:
+    async def body() -> None:
+        with engine_at(place) as engine:
+            await engine.start(launch("asks"))
+        with table_at(place) as table:
+            with table.engine.begin() as connection:  # as after a kill between the entry and its row
+                connection.execute(sa.delete(QUESTIONS))
+                connection.execute(sa.update(RUNS).values(status="running"))
+            with engine_at(place) as engine:
+                await engine.resume("asks")
+            assert standing(table) == {"asks": ("waiting", ["userContext1"])}
+
+    asyncio.run(body())
+
+
+def test_a_process_that_was_frozen_changes_no_row_of_a_later_entry(place: str) -> None:
+    with table_at(place) as table:
+        opening = Opening(["*"])
+        done = RunReport("r1", "pay", "done", None, began=1.0, ended=2.0)
+        table.note(done, lambda _: opening, JournalMark(3))
+        assert table.note(RunReport("r1", "pay", "running", None), lambda _: opening, JournalMark(2)) == []
+        assert standing(table) == {"r1": ("done", [])}
+        table.note(RunReport("r2", "pay", "cancelled", None, began=1.0), lambda _: opening)
+        assert table.note(RunReport("r2", "pay", "running", None), lambda _: opening, JournalMark(9)) == []
+        assert standing(table)["r2"] == ("cancelled", [])
+
+
+def test_the_runs_of_an_earlier_release_are_filled_in_once(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("instrc.engines.dbos.durable_engine._AT_ONCE", 2)
+
+    async def body() -> None:
+        with engine_at(place) as engine, table_at(place) as table:
+            for number in range(5):
+                await engine.start(launch(f"asks-{number}"))
+            await engine.answer("asks-1", "userContext1", ANSWER)
+            with table.engine.begin() as connection:
+                for kept in (QUESTIONS, RUNS, CURSORS):
+                    connection.execute(sa.delete(kept))
+            last = table.feed_bounds()[1]
+            note = table.note
+            calls: list[str] = []
+
+            def killed(report: RunReport, *given: Any) -> Any:
+                calls.append(report.run)
+                if len(calls) == 4:
+                    raise KeyboardInterrupt
+                return note(report, *given)
+
+            with monkeypatch.context() as patched:
+                patched.setattr(RunTable, "note", lambda _, *given: killed(*given))
+                with pytest.raises(KeyboardInterrupt):
+                    await engine.runs()
+            assert len(await engine.runs()) == 5
+            assert standing(table) == recorded([await engine.show(f"asks-{number}") for number in range(5)])
+            assert table.feed_bounds()[1] in {0, last}, "nobody is told again what happened long ago"
+            monkeypatch.setattr(RunTable, "lacks", lambda *_: 1 / 0)  # it is filled
+            assert len(await engine.runs(RunFilter(status="waiting"))) == 4
+
+    asyncio.run(body())
+
+
+def test_a_retry_is_in_the_table_before_it_returns(place: str) -> None:
+    async def body() -> None:
+        with engine_at(place) as engine, table_at(place) as table:
+            limited = process(llmContext1=chunk(step1_draft=step(TEXT, "prompt")))
+            begun = Launcher(Prepared("pay", limited, Path(), Settings()), rehearse=True, requests=0).launch("x", "limited")
+            await engine.start(begun)
+            assert standing(table) == {"limited": ("held", ["limit"])}
+            await engine.retry("limited", RetryOptions(requests=5))
+            assert standing(table) == {"limited": ("done", [])}
+
+    asyncio.run(body())
