@@ -217,3 +217,21 @@ def test_the_text_of_an_error_has_the_place_the_message_and_the_hint_of_each_pro
     with pytest.raises(instrc.CompileError) as caught:
         instrc.compile(" | ".join(f"Nope{number}" for number in range(25)))
     assert str(caught.value).endswith("\n… and 5 more problems")
+
+
+@every_case("text", ["Nobody", "one two", "prompt", "Nobody.vibe", "letters/none", '"a" | Nobody', "nowhere.aug", "nowhere.json"])
+def test_a_text_is_the_same_program_for_check_and_compile(text: str) -> None:
+    with pytest.raises(instrc.CompileError) as caught:
+        instrc.compile(text)
+    assert [problem.name for problem in instrc.check(text)] == [problem.name for problem in caught.value.problems]
+
+
+def test_a_line_is_checked_as_a_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    line = "prompt | Draft"
+    vibes = {"Draft": {"type": "object", "properties": {"text": {"type": "string"}}}}
+    assert instrc.check(line, vibes=vibes) == ()
+    assert instrc.check("Draft", vibes=vibes) == ()
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "Draft").mkdir()
+    (tmp_path / "Draft" / "a.aug").write_text("Nobody")
+    assert [problem.name for problem in instrc.check("Draft", vibes=vibes)] == ["unknown-name"]

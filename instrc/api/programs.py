@@ -221,12 +221,12 @@ def check(
         for problem in instrc.check("programs", vibes={"Draft": {"type": "objekt"}}):
             print(problem)
 
-    Each of `paths` is a file or a folder, or a text as for `compile`: a `Source`, a text of several lines, or one with a sign
-    of the language (`|`, `(`, `{`, `"`) that names no file.
+    Each of `paths` is a file or a folder that is there, or a program as for `compile`: a `Source`, a path that ends in `.aug`
+    or `.json`, or a text.
     `vibes` are instructions from memory, as for `compile`: the programs see them, and they are checked too.
     """
     report = Report()
-    texts = [source_or_path(path) if isinstance(path, str) and _is_program(path) else path for path in paths]
+    texts = [path if not isinstance(path, str) or os.path.exists(path) else source_or_path(path) for path in paths]  # noqa: PTH110  -- never raises
     sources = [each for each in texts if isinstance(each, Source)]
     places = arguments.paths("paths", [each for each in texts if not isinstance(each, Source)])
     arguments.truth("locked", locked)
@@ -245,11 +245,6 @@ def check(
 
     report.problems += wrong_activities([*files, *(source.name for source in sources)])
     return report.once()
-
-
-def _is_program(text: str) -> bool:
-    """Return whether a text is a program and no path."""
-    return "\n" in text or (any(sign in text for sign in '|({"') and not os.path.exists(text))  # noqa: PTH110  -- never raises
 
 
 @takes_plain_values

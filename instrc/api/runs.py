@@ -297,8 +297,8 @@ def require_types(model: object, export: object, id: object, requests: object, t
         arguments.instance("model", model, str, "words or an object with the method of `instrc.Model`")
     arguments.text_or_none("export", export)
     arguments.text_or_none("id", id)
-    arguments.whole_or_none("requests", requests)
-    arguments.whole_or_none("tokens", tokens)
+    arguments.natural_or_none("requests", requests)
+    arguments.natural_or_none("tokens", tokens)
     for name, function in functions.items():
         if function is not None and not callable(function):
             arguments.instance(name, function, type(None), "a function")

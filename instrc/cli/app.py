@@ -104,7 +104,16 @@ class CheckedCommand(TyperCommand):
 
     def parse_args(self, ctx: _Context, args: list[str]) -> list[str]:
         """Check the values of a command line, then parse it."""
-        values, _, order = self.make_parser(ctx).parse_args([*args])
+        try:
+            values, _, order = self.make_parser(ctx).parse_args([*args])
+        except typer.BadParameter:
+            raise
+        except Exception as error:
+            file = next((word for word in args if re.fullmatch(r"-[^-].*\.(aug|json)", word)), None)
+            if file is None or not hasattr(error, "option_name"):
+                raise
+            message = f"`{file[:SHOWN_LENGTH]}` is read as options: for a file of this name write `-- {file[:SHOWN_LENGTH]}`"
+            raise typer.BadParameter(message, ctx=ctx) from None
         for option in () if ctx.resilient_parsing or "help" in values else dict.fromkeys(order):
             if not isinstance(option, TyperOption) or option.is_flag:
                 continue

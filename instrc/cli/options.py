@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, NoReturn, TypeAlias
 
 import typer
 
@@ -20,6 +21,30 @@ if TYPE_CHECKING:
     from instrc.engines.launch import RehearseMode
     from instrc.vibes.project import Project
 
+NAMED_INPUT: Final = re.compile(r"(\w+)=(.*)", re.DOTALL)
+"""An input of a program with its name."""
+
+
+def _named_inputs(values: list[str] | None) -> list[str] | None:
+    """Refuse several values of which one has no name."""
+    count = len(values or ())
+    if count > 1 and not all(map(NAMED_INPUT.fullmatch, values or ())):
+        times = "twice" if count == 2 else f"{count} times"
+        message = f"--input is given {times}, and several are given by name: NAME=VALUE"
+        raise typer.BadParameter(message)
+    return values
+
+
+Inputs: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--input",
+        "-i",
+        metavar="INPUT",
+        callback=_named_inputs,
+        help="The prompt, an object of inputs, or NAME=VALUE; @FILE or - to read it.",
+    ),
+]
 Roots: TypeAlias = Annotated[
     list[str] | None, typer.Option("--root", metavar="DIR", help="A folder of vibes; before those of the project. Repeatable.")
 ]

@@ -36,9 +36,6 @@ if TYPE_CHECKING:
     from instrc.runtime.run_launch import Launch
     from instrc.runtime.session import Session
 
-Input = Annotated[
-    str | None, typer.Option("--input", "-i", metavar="INPUT", help="The prompt, or an object of inputs; @FILE or - to read it.")
-]
 EveryBranch = Annotated[
     bool, typer.Option("--every-branch", help="Rehearse the program until every branch is taken; print a line for each run.")
 ]
@@ -57,7 +54,7 @@ _EACH_LINE: Final = "each line is the input of a run of its own, and one line is
 
 def run_command(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A program (.aug), a vibe, a compiled document (.json), or -.")],
-    given: Input = None,
+    given: options.Inputs = None,
     model: options.Model = None,
     engine_name: options.EngineName = None,
     export: Annotated[str | None, typer.Option("--export", metavar="NAME", help="Which of several programs in the file.")] = None,
@@ -89,8 +86,8 @@ def run_command(
     from instrc.runtime.models.cache import AnswerCache
 
     with options.exit_on_problems(shape):
-        prompt = None if given is None else run_common.given_value(given)
         prepared = prepare(file, export=export, project=options.project_of(root, shared, locked=locked))
+        prompt = run_common.given_inputs(given, prepared)
         run_common.refuse_output(output, [*prepared.sources(), *run_common.files_of(given), *([] if items is None else [items])])
         run_common.show_warnings([prepared], shape, quiet=quiet)
         if every_branch:
@@ -402,7 +399,7 @@ def answer_command(
 
     Who answers is a person, or a system that answers later.
     """
-    run_common.refuse_output(output, run_common.files_of(data))
+    run_common.refuse_output(output, run_common.files_of([data]))
     with options.exit_on_problems(shape), run_display.Watcher(as_json=as_json, quiet=quiet) as sink:
         from instrc.runtime.reconnect import answer_or_resume
 

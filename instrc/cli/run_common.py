@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from shlex import quote
@@ -13,16 +14,17 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import typer
 
 from instrc.cli import begin_long_work
-from instrc.cli.options import refuse_use
+from instrc.cli.options import NAMED_INPUT, refuse_use
 from instrc.cli.output import FINE, PROBLEMS, Format, deliver_text, refuse, refuse_place, show
 from instrc.cli.run_display import Watcher
 from instrc.cli.terminal import write_error
 from instrc.problems.errors import codes_of
 from instrc.problems.report import Report as Problems
+from instrc.runtime.activities import complaints
 from instrc.runtime.traces import Sink
 from instrc.text.files import MOST_BYTES, is_inherited_stream, read_whole
 from instrc.text.jsontext import dumps, loads
-from instrc.text.jsonvalue import Json, JsonObject, as_object, without_type
+from instrc.text.jsonvalue import Json, JsonObject, as_object, mapping, without_type
 from instrc.vibes.find_files import STDIN, read_bytes, reason, shown_path
 
 if TYPE_CHECKING:
@@ -123,8 +125,11 @@ def tell_line(line: str) -> None:
     write_error(f"{line}\n")
 
 
-def given_value(text: str, *, data: bool = False) -> Json:
-    """Read what is given on the command line: `@FILE`, `-`, JSON if it looks like it (or must be `data`), else a text."""
+def given_value(text: str, *, data: bool = False, schema: Json = None) -> Json:
+    """Read what is given on the command line: `@FILE`, `-`, JSON if it looks like it (or must be `data`), else a text.
+
+    By a `schema` it is JSON if it satisfies that only as JSON.
+    """
     given = text
     if text == STDIN or text.startswith("@"):
         path = text.removeprefix("@")
@@ -133,6 +138,9 @@ def given_value(text: str, *, data: bool = False) -> Json:
         except (OSError, ValueError) as error:
             reason = error.strerror.lower() if isinstance(error, OSError) and error.strerror else error
             refuse_use(f"`{shown_path(path)}` cannot be read: {reason}")
+    if schema is not None and complaints(given, schema):
+        with suppress(ValueError):
+            return loads(given)
     if data or given.lstrip()[:1] in {"{", "["}:
         try:
             return loads(given)
@@ -141,6 +149,29 @@ def given_value(text: str, *, data: bool = False) -> Json:
                 return given
             refuse_use(f"this is not JSON: {error}")
     return given.rstrip("\n") if text == "-" or text.startswith("@") else given
+
+
+def given_inputs(values: list[str] | None, prepared: Prepared) -> Json:
+    """Read the inputs of a program: the prompt, an object of inputs, or `name=value` for each of several inputs."""
+    from instrc.engines.prepare import inputs_schema
+
+    declared = as_object(inputs_schema(prepared)["properties"])
+    named = [match for text in values or () if (match := NAMED_INPUT.fullmatch(text)) is not None and match[1] in declared]
+    if (
+        values is not None
+        and len(values) == 1
+        and named
+        and re.search(r"\s", values[0])
+        and "default" in mapping(declared[named[0][1]])
+    ):
+        named = []  # a prompt with an equals sign: nothing else is missing
+    if values is None or (len(values) == 1 and not named):
+        return None if values is None else given_value(values[0])
+    names = [match[1] for match in named]
+    if len(named) < len(values) or len({*names}) < len(names):
+        known = ", ".join(f"`{name}=…`" for name in declared)
+        refuse_use(f"several inputs are given by name, each once: {known or 'this program has none'}", "--input")
+    return {match[1]: given_value(match[2], schema=declared[match[1]]) for match in named}
 
 
 def _content(path: str) -> bytes:
@@ -186,9 +217,9 @@ def show_warnings(programs: Iterable[Prepared], shape: Format, *, quiet: bool = 
         show(found, shape)
 
 
-def files_of(given: str | None) -> list[str]:
-    """Return the file that a value given as `@FILE` is read from."""
-    return [given[1:]] if given is not None and given.startswith("@") else []
+def files_of(given: list[str] | None) -> list[str]:
+    """Return the files that values given as `@FILE` are read from."""
+    return [text.partition("@")[2] for text in given or () if re.match(r"(\w+=)?@", text)]
 
 
 def refuse_output(output: Path | None, sources: Iterable[object]) -> None:

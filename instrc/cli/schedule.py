@@ -55,10 +55,7 @@ def add(
         str, typer.Option("--cron", metavar="TIMES", help="Cron expression, for example '0 6 * * 1-5': 6:00 on weekdays.")
     ],
     zone: Annotated[str, typer.Option("--zone", metavar="ZONE", help="Time zone, for example Europe/Berlin.")] = "UTC",
-    given: Annotated[
-        str | None,
-        typer.Option("--input", "-i", metavar="INPUT", help="The prompt, or an object of inputs; @FILE or - to read it."),
-    ] = None,
+    given: options.Inputs = None,
     model: Annotated[str | None, typer.Option("--model", metavar="MODEL", help="As in `run`.")] = None,
     export: Annotated[str | None, typer.Option("--export", metavar="NAME", help="Which of several programs in the file.")] = None,
     latest: Annotated[bool, typer.Option("--latest", help="Compile the program at each tick, as it is then.")] = False,
@@ -80,11 +77,12 @@ def add(
     if latest and file == STDIN:
         options.refuse_use("--latest needs a file that workers can read at each tick", "--latest")
     with options.exit_on_problems(shape):
-        prompt = None if given is None else run_common.given_value(given)
         kept = _scheduling(store, engine_name)
         clock = Clock(cron, zone)
         project = options.project_of(root, shared)
-        launch = Launcher(prepare(file, export=export, project=project), model=model).launch(prompt)
+        prepared = prepare(file, export=export, project=project)
+        prompt = run_common.given_inputs(given, prepared)
+        launch = Launcher(prepared, model=model).launch(prompt)
         if latest:
             launch = compiled_at_each_tick(launch, file, prompt, model=model, export=export, project=project)
         _line(run_common.run_to_end(kept.schedule(name, clock, launch)), as_json=as_json)

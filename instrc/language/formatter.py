@@ -40,7 +40,7 @@ from instrc.language.tables import CONTEXTUAL
 from instrc.problems.report import Report
 from instrc.text.jsontext import INDENTED, read_value
 from instrc.text.jsonvalue import JsonSyntaxError
-from instrc.text.source import Source
+from instrc.text.source import CONFLICT_MARK, Source
 
 
 def statements(parts: Iterable[Made]) -> tuple[list[Item], tuple[Comment, ...]]:
@@ -410,6 +410,11 @@ def _json(source: Source, report: Report) -> str | None:
     except JsonSyntaxError as error:
         start = min(error.offset, max(len(source.text) - 1, 0))
         at = source.span(start, min(start + 1, len(source.text)))
-        report.add(problems.files.InvalidJson(at=at, reason=error.reason))
+        mark = CONFLICT_MARK.search(source.text)
+        report.add(
+            problems.files.InvalidJson(at=at, reason=error.reason)
+            if mark is None
+            else problems.statements.MergeConflict(at=source.span(*mark.span()))
+        )
         return None
     return format_json(source.text)

@@ -136,10 +136,14 @@ class NoJournal(Problem):
 class UnusableStore(Problem):
     name = "unusable-store"
     message = "the store `{store}` cannot be used: {reason}"
-    hint = "everything recorded is kept; when the store can be used again, continue with `instrc resume`"
 
     store: str
     reason: str
+    way_out: str = "everything recorded is kept; when the store can be used again, continue with `instrc resume`"
+
+    @property
+    def hint(self) -> str | None:
+        return self.way_out
 
 
 class StoreInUse(Problem):

@@ -175,7 +175,7 @@ class Run(ABC):
         `requests`, `tokens` and `budget` (`"5 USD"`) are new limits. `model` (`"openai:gpt-5"`) answers every chunk from now
         on. Raises `ConflictError` if the run would only fail again.
         """
-        limits = arguments.whole_or_none("requests", requests), arguments.whole_or_none("tokens", tokens)
+        limits = arguments.natural_or_none("requests", requests), arguments.natural_or_none("tokens", tokens)
         money = _plain_text("budget", budget)
         budgets = () if money is None else tuple(money.split(","))
         return await self._retry_async(

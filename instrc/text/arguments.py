@@ -78,6 +78,11 @@ def whole_or_none(name: str, value: object) -> int | None:
     return None if value is None else whole_number(name, value)
 
 
+def natural_or_none(name: str, value: object) -> int | None:
+    """Return a whole number of at least zero, or nothing."""
+    return None if value is None else natural_number(name, value)
+
+
 def natural_number(name: str, value: object) -> int:
     """Return a whole number of at least zero."""
     return result if (result := whole_number(name, value)) >= 0 else _refuse(name, "a whole number from 0", value)

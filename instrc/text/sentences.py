@@ -365,6 +365,8 @@ SENTENCES: Mapping[str, Sentences] = {
             "the run may spend {limit} requests on models, and has spent {used}": (
                 "на модели можно {limit} запросов, а потрачено {used}"
             ),
+            "the run may spend 1 request on models, and has spent {used}": "на модели можно 1 запрос, а потрачено {used}",
+            "the run may spend 1 token on models, and has spent {used}": "на модели можно 1 токен, а потрачено {used}",
             "the run may spend {limit} tokens on models, and has spent {used}": (
                 "на модели можно {limit} токенов, а потрачено {used}"
             ),

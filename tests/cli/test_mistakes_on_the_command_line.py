@@ -99,3 +99,58 @@ def test_a_misspelt_value_of_run_is_told_with_what_was_meant(
     done = instrc("run", "greet.aug", *given, *words, "--rehearse")
     assert done.code != 0
     assert said in done.err
+
+
+def test_a_file_whose_name_looks_like_options_is_told_how_it_is_given(instrc: Instrc, folder: Path) -> None:
+    (folder / "-d.aug").write_text('@{ type: "object", properties: { text: { type: "string" } } }')
+    for command in ("check", "compile", "run", "fmt"):
+        assert "`-- -d.aug`" in instrc(command, "-d.aug").err
+    assert instrc("check", "--", "-d.aug").code == 0
+    assert "No such option: -q" in instrc("check", "-q").err
+
+
+INPUTS = """
+input topic @ { type: "string" };
+input n @ { type: "integer", default: 1 };
+{ a: topic, b: n } | @{ title: "Draft", type: "object", properties: { text: { type: "string" } }, required: ["text"] }
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "sent"),
+    [
+        (["topic=two words"], {"topic": "two words", "n": 1}),
+        (["topic=1", "n=3"], {"topic": "1", "n": 3}),
+        (["n=3", "topic=a=b"], {"topic": "a=b", "n": 3}),
+        (["topic=@file.txt"], {"topic": "from a file", "n": 1}),
+        (['{"topic": "x"}'], {"topic": "x", "n": 1}),
+    ],
+)
+def test_inputs_are_given_by_name(instrc: Instrc, folder: Path, given: list[str], sent: object) -> None:
+    (folder / "a.aug").write_text(INPUTS)
+    (folder / "file.txt").write_text("from a file\n")
+    options = [word for text in given for word in ("--input", text)]
+    run = instrc("run", "a.aug", *options, "--model", "sample", "--json")
+    assert run.code == 0, run.err
+    asked = next(event for line in run.out.splitlines() if (event := json.loads(line)).get("event") == "asked")
+    assert json.loads(asked["sent"].split("-----")[1]) == sent
+
+
+@pytest.mark.parametrize("given", [["n=1", "text"], ["n=1", "n=2"], ["topic=x", "other=1"]])
+def test_several_inputs_are_named_once_each(instrc: Instrc, folder: Path, given: list[str]) -> None:
+    (folder / "a.aug").write_text(INPUTS)
+    refused = instrc("run", "a.aug", *(word for text in given for word in ("-i", text)), "--model", "sample")
+    assert (refused.code, "by name" in " ".join(refused.err.split())) == (2, True), refused.err
+
+
+def test_a_schedule_beside_a_folder_hints_at_no_resume(instrc: Instrc, folder: Path) -> None:
+    pytest.importorskip("dbos")
+    refused = instrc("schedule", "list", "--store", str(folder))
+    assert "postgresql://" in refused.err
+    assert "resume" not in refused.err
+
+
+def test_marks_of_a_conflict_in_a_vibe_are_named_by_fmt(instrc: Instrc, folder: Path) -> None:
+    (folder / "a.vibe.json").write_text('{\n<<<<<<< HEAD\n"a": 1\n=======\n"a": 2\n>>>>>>> other\n}')
+    refused = instrc("fmt", "a.vibe.json")
+    assert (refused.code, "a.vibe.json:2:1" in refused.err, "merge-conflict" in refused.err) == (1, True, True)

@@ -571,6 +571,16 @@ def test_an_input_that_is_written_with_an_equals_sign_is_no_prompt(program: str,
     assert f'`{{ "{name}": … }}`' in problem.hint
 
 
+@pytest.mark.parametrize("limit", ["requests", "tokens"])
+def test_a_limit_below_zero_is_refused(limit: str) -> None:
+    run = instrc.run(f"prompt | {DRAFT}", "x", model="sample")
+    below: Any = {limit: -5}
+    with pytest.raises(TypeError, match=f"`{limit}` takes a whole number from 0, not -5"):
+        run.retry(**below)
+    with pytest.raises(TypeError, match=f"`{limit}` takes a whole number from 0, not -5"):
+        instrc.run(f"prompt | {DRAFT}", "x", model="sample", **below)
+
+
 @pytest.mark.parametrize("given", ["x=1", "lang = de?", "lang=de, please", "a=b=c"])
 def test_a_text_with_an_equals_sign_may_be_a_prompt(given: str) -> None:
     program = f'input lang @ {{ default: "en" }}; {{ a: prompt, b: lang }} | {DRAFT}'

@@ -308,7 +308,7 @@ def test_classes_and_functions_in_a_list_go_by_their_names() -> None:
     assert keys == ["letter", "reply", "note", "ask", "ask_again", "send"]
     assert instrc.check("Letter |\nReply", vibes=vibes) == ()
     assert instrc.check("Letter | Reply", vibes=vibes) == ()
-    assert [problem.name for problem in instrc.check("Letter")] == ["unreadable-file"]
+    assert [problem.name for problem in instrc.check("Letter")] == ["unknown-name"]
     [tool] = instrc.compile("Mail", vibes=[instrc.Tool("Mail", SCHEMA)])
     assert list(tool["properties"]) == ["text"]
 

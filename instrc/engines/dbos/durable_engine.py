@@ -394,8 +394,9 @@ class DurableEngine(TracedEngine):
     async def _of_schedules(self, work: Callable[[sa.Engine, DBOSClient], _T]) -> _T:
         """Do something with the schedules of a store on a server."""
         if self.location.is_local:
-            reason = "schedules are kept in a store on a server, `postgresql://…`; beside a folder, cron begins `instrc run`"
-            raise UnavailableError([problems.runs.UnusableStore(store=self.location.shown, reason=reason)])
+            reason = "schedules are kept in a store on a server, `postgresql://…`"
+            way_out = "name such a store, or let cron begin `instrc run` beside a folder"
+            raise UnavailableError([problems.runs.UnusableStore(store=self.location.shown, reason=reason, way_out=way_out)])
         async with self._carrier_with_tables():
             return await self.asker.ask(lambda client: work(self.asker.db(), client))
 

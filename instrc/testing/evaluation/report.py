@@ -238,7 +238,12 @@ def totals(found: EvaluationResult) -> str:
     tokens = sum(use.input_tokens + use.output_tokens for use in uses)
     cost = total_cost(uses)
     price = "" if cost is None else f", {money(cost)}"
-    return f"{sum(use.requests for use in uses):,} requests, {tokens:,} tokens{price}, {found.seconds:.1f} s"
+    return f"{counted_requests(sum(use.requests for use in uses))}, {tokens:,} tokens{price}, {found.seconds:.1f} s"
+
+
+def counted_requests(number: int) -> str:
+    """Return a number of requests in words."""
+    return "1 request" if number == 1 else f"{number:,} requests"
 
 
 def as_markdown(found: EvaluationResult, tables: Iterable[ReportTable]) -> str:

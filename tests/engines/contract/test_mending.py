@@ -231,7 +231,7 @@ def test_a_limit_holds_and_goes_on_when_it_is_raised(stage: Any) -> None:
             assert (question.id, question.by, question.steps) == ("limit", "operator", ("step2_b",))
         with pytest.raises(ConflictError) as raised:
             await stage.retry(run=run, requests=1)
-        words = "the run may spend 1 requests on models, and has spent 1; raise it: `--requests 2`"
+        words = "the run may spend 1 request on models, and has spent 1; raise it: `--requests 2`"
         assert problem_of(raised) == ("nothing-to-retry", f"`{run}` cannot go on: {words}")
         if failed == "hold":
             assert (await stage.answer("limit", {"requests": 2}, run=run)).status == "held"

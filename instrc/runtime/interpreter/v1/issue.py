@@ -172,7 +172,7 @@ def reached_limit(machine: Machine) -> tuple[str, str] | None:
     )
     for what, used, most in limits:
         if most is not None and used >= most:
-            return what, f"the run may spend {most} {what} on models, and has spent {used}"
+            return what, f"the run may spend {most} {what if most != 1 else what[:-1]} on models, and has spent {used}"
     return None
 
 
