@@ -304,12 +304,15 @@ def test_code_that_calls_something_else_when_it_runs_again_is_lost() -> None:
     assert "now calls pay(amount=0), where it called pay(amount=7)" in str(step.message)
 
 
+TASKS = Path("/proc/self/task")
+
+
 def _workers() -> list[int]:
-    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text("ascii").split()
+    children = [child for threads in TASKS.glob("*/children") for child in threads.read_text("ascii").split()]
     return [int(child) for child in children if "monty" in Path(f"/proc/{child}/cmdline").read_text("utf-8")]
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="workers are found by /proc")
+@pytest.mark.skipif(not any(TASKS.glob("*/children")), reason="workers are found by /proc")
 def test_the_death_of_a_worker_is_an_observation() -> None:
     sandbox = Sandbox(["pay"], RoundLimits(seconds=20))
     sandbox.run("kept = pay(1)", pay=lambda amount: amount)
@@ -321,13 +324,19 @@ def test_the_death_of_a_worker_is_an_observation() -> None:
     assert sandbox.run("kept").value == 1
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="workers are looked at by /proc")
+@pytest.mark.skipif(not TASKS.exists(), reason="workers are looked at by /proc")
 def test_a_worker_has_no_environment_and_no_file_of_ours(tmp_path: Path) -> None:
     with (tmp_path / "secret").open("w"), worker_session(LIMITS) as session:
         session.feed_run("1")
         worker = Path(f"/proc/{session.worker_pid}")
         assert (worker / "environ").read_bytes() == b""
         assert str(tmp_path / "secret") not in [str(link.readlink()) for link in (worker / "fd").iterdir()]
+
+
+def test_the_depth_of_recursion_is_a_limit() -> None:
+    code = "def f(n):\n    return n and f(n - 1)\nf(60)"
+    assert Sandbox([], RoundLimits(recursion=100)).run(code).value == 0
+    assert "RecursionError" in str(Sandbox([], RoundLimits(recursion=50)).run(code).message)
 
 
 def test_agents_do_not_meet() -> None:
