@@ -274,6 +274,7 @@ def test_there_are_a_hundred_escapes() -> None:
 
 
 CODE = "total = 0\nfor i in range(4):\n    total += pay(i)\n    print(i)\ntotal"
+LONG = "print('x' * 90_000)\npay(1)\nprint('y' * 90_000)\npay(2)\nprint('z')"
 
 
 def test_code_goes_on_in_another_process_and_repeats_no_recorded_call() -> None:
@@ -286,14 +287,16 @@ def test_code_goes_on_in_another_process_and_repeats_no_recorded_call() -> None:
     assert (step.value, step.logs) == (60, "0\n1\n2\n3\n")
 
 
-def test_a_state_that_is_kept_gives_what_the_record_gives() -> None:
+@pytest.mark.parametrize("code", [CODE, LONG], ids=["a loop", "long prints"])
+def test_a_state_that_is_kept_gives_what_the_record_gives(code: str) -> None:
     kept = CodeRuns({"pay": PAY}, LIMITS)
     calls: list[Recorded] = []
-    while isinstance(step := kept.step("run", (), CODE, calls), ToolCall):
-        assert step == CodeRuns({"pay": PAY}, LIMITS).step("run", (), CODE, calls)
+    while isinstance(step := kept.step("run", (), code, calls), ToolCall):
+        assert step == CodeRuns({"pay": PAY}, LIMITS).step("run", (), code, calls)
         calls.append(Recorded(step, ToolResult(step.named["amount"])))
-    assert step == CodeRuns({"pay": PAY}, LIMITS).step("run", (), CODE, calls)
-    assert kept.step("run", (Round(CODE, tuple(calls)),), "total") == Observation(logs="", value=6, text="6")
+    assert step == CodeRuns({"pay": PAY}, LIMITS).step("run", (), code, calls)
+    rounds = (Round(code, tuple(calls)),)
+    assert kept.step("run", rounds, "pay") == CodeRuns({"pay": PAY}, LIMITS).step("run", rounds, "pay")
 
 
 def test_code_that_calls_something_else_when_it_runs_again_is_lost() -> None:

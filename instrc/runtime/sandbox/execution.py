@@ -61,13 +61,13 @@ class Execution:
         """Give the code the result of the call that it waits for."""
         return self._advance(lambda: self._resumed(result))
 
-    def dump(self) -> tuple[bytes, str]:
+    def dump(self) -> tuple[bytes, Printed]:
         """Return the state of the worker, and what this round has printed."""
-        return self._session.dump(), str(self._printed)
+        return self._session.dump(), self._printed
 
-    def load(self, state: bytes, printed: str, *, is_waiting: bool) -> None:
+    def load(self, state: bytes, printed: Printed, *, is_waiting: bool) -> None:
         """Go on from a state that this process has kept."""
-        self._printed = Printed(self._limits.output, printed)
+        self._printed = printed
         if is_waiting:
             self._snapshot = self._session.load_snapshot(state, print_callback=self._printed)
         else:
@@ -153,7 +153,9 @@ class Execution:
         return Observation(logs=str(self._printed), value=value, text=self._text(output))
 
     def _text(self, value: object) -> str:
-        return str(Printed(min(_VALUE_CHARACTERS, self._limits.output), str(value)))
+        text = Printed(min(_VALUE_CHARACTERS, self._limits.output))
+        text("", str(value))
+        return str(text)
 
     def _fault(self, error: MontyError) -> Observation:
         from pydantic_monty import MontyCrashedError, MontyRuntimeError

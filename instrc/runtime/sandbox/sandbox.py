@@ -11,6 +11,7 @@ from typing import Final
 from instrc.runtime.sandbox.execution import Execution, require_monty, worker_session
 from instrc.runtime.sandbox.parameters import ToolParameters
 from instrc.runtime.sandbox.rounds import Observation, Recorded, Round, RoundLimits, RoundStep, ToolCall, repeatable
+from instrc.runtime.sandbox.values import Printed
 from instrc.text.jsonvalue import Json
 
 STATE_BYTES: Final = 4 * 1024 * 1024
@@ -75,7 +76,7 @@ class _KeptState:
     calls: tuple[Recorded, ...]
     step: RoundStep
     dump: bytes
-    printed: str
+    printed: Printed
 
     def precedes(self, rounds: tuple[Round, ...], code: str, calls: tuple[Recorded, ...]) -> bool:
         """Return whether a step goes on from here."""

@@ -29,11 +29,10 @@ def whole(text: str) -> str:
 class Printed:
     """A text that is printed bit by bit: of a long one the beginning and the end are kept."""
 
-    def __init__(self, most: int, text: str = "") -> None:
+    def __init__(self, most: int) -> None:
         self._most = most
         self._head = self._tail = ""
         self._omitted = 0
-        self("", text)
 
     def __call__(self, _stream: str, text: str) -> None:
         """Append a text."""
