@@ -9,7 +9,7 @@ from importlib.util import find_spec
 
 import pytest
 from http_server import serving
-from standins import KEY, LIBRARIES, VARIABLES, Standin
+from standins import HOSTED, KEY, LIBRARIES, VARIABLES, Standin
 
 from instrc.runtime.models.catalogue import ADAPTERS  # the list of all adapters
 
@@ -29,7 +29,7 @@ def standin() -> Iterator[Standin]:
         yield made
 
 
-_ALIKE = {"anthropic-strict", "gemini-output", "llamafile", "lmstudio", "vllm"}
+_ALIKE = {*HOSTED, "anthropic-strict", "gemini-output", "llamafile", "lmstudio", "vllm"}
 """Adapters that differ from one of the others in little."""
 
 

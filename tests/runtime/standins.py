@@ -10,7 +10,7 @@ from typing import Any
 from http_server import Answer, Asked
 
 from instrc import Reply, Request
-from instrc.runtime.models.catalogue import model_of  # makes one adapter
+from instrc.runtime.models.catalogue import adapter_of, model_of  # makes one adapter
 
 KEY = "key-that-nobody-may-see"
 SCHEMA = {
@@ -48,6 +48,11 @@ VARIABLES = {
     "llamafile": ("LLAMAFILE_KEY_IS_NOT_NEEDED", "LLAMAFILE_BASE_URL"),
 }
 
+HOSTED = ("deepseek", "qwen", "glm", "xai", "groq", "openrouter")
+VARIABLES |= {"openai-responses": VARIABLES["openai"]}
+VARIABLES |= {name: (str(adapter_of(name).key), adapter_of(name).url) for name in HOSTED}
+LIBRARIES |= dict.fromkeys(("openai-responses", *HOSTED), "openai")
+
 
 def completion(message: dict[str, Any]) -> dict[str, Any]:
     return {
@@ -79,6 +84,19 @@ def message(value: Any, name: str) -> dict[str, Any]:
 
 def told(value: Any, name: str) -> dict[str, Any]:
     return message(value, name) | {"content": [{"type": "text", "text": json.dumps(value)}], "stop_reason": "end_turn"}
+
+
+def responded(value: Any, name: str) -> dict[str, Any]:
+    call = {
+        "type": "function_call",
+        "id": "f",
+        "call_id": "c",
+        "name": name,
+        "arguments": json.dumps(value),
+        "status": "completed",
+    }
+    about = {"id": "r", "object": "response", "created_at": 1, "model": "m", "status": "completed", "error": None}
+    return {**about, "output": [call], "usage": {"input_tokens": 11, "output_tokens": 7, "total_tokens": 18}}
 
 
 def candidates(value: Any, name: str) -> dict[str, Any]:
@@ -125,6 +143,8 @@ SHAPES = {
     "lmstudio": said,
     "llamafile": said,
     "vllm": called,
+    "openai-responses": responded,
+    **dict.fromkeys(HOSTED, called),
     "anthropic": message,
     "anthropic-strict": message,
     "anthropic-output": told,

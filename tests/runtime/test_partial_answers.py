@@ -60,15 +60,23 @@ def test_what_is_no_json_says_nothing_or_what_came_before(text: str) -> None:
 def events_of(kind: str, whole: dict[str, Any], cuts: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield a whole answer of a provider in pieces: the name of each event, and its data."""
     if kind.startswith("anthropic"):
-        block = {**whole["content"][0], "input": {}}
+        is_text = whole["content"][0]["type"] == "text"
+        block = {"type": "text", "text": ""} if is_text else {**whole["content"][0], "input": {}}
         begun = {**whole, "content": [], "stop_reason": None, "usage": {"input_tokens": 11, "output_tokens": 1}}
         yield "message_start", {"message": begun}
         yield "content_block_start", {"index": 0, "content_block": block}
         for cut in cuts:
-            yield "content_block_delta", {"index": 0, "delta": {"type": "input_json_delta", "partial_json": cut}}
+            delta = {"type": "text_delta", "text": cut} if is_text else {"type": "input_json_delta", "partial_json": cut}
+            yield "content_block_delta", {"index": 0, "delta": delta}
         yield "content_block_stop", {"index": 0}
         yield "message_delta", {"delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 7}}
         yield "message_stop", {}
+    elif kind == "openai-responses":
+        yield "response.created", {"response": {**whole, "status": "in_progress", "output": [], "usage": None}}
+        yield "response.output_item.added", {"output_index": 0, "item": {**whole["output"][0], "arguments": ""}}
+        for cut in cuts:
+            yield "response.function_call_arguments.delta", {"item_id": "f", "output_index": 0, "delta": cut}
+        yield "response.completed", {"response": whole}
     elif kind == "ollama":
         for cut in cuts:
             yield "", {"model": "m", "done": False, "message": {"role": "assistant", "content": cut}}

@@ -110,6 +110,7 @@ def test_a_response_without_an_answer_is_never_the_value(kind: str, standin: Sta
     empty: dict[str, Any] = {
         "choices": [{"index": 0, "message": said, "finish_reason": "stop"}],
         "content": [],
+        "output": [],
         "candidates": [{"content": {"role": "model", "parts": []}, "finishReason": "STOP"}],
         "message": said,
     }

@@ -443,6 +443,55 @@ class OpenAIOutput(OpenAI):
     without_tools: ClassVar[str | None] = None
 
 
+class OpenAIResponses(OpenAI):
+    """`openai-responses:MODEL`: OpenAI's Responses API, which its models that think want tools to be given by."""
+
+    kind: ClassVar[str] = "openai-responses"
+    target: ClassVar[str] = "openai-responses"
+    forms: ClassVar[Mapping[Form, str]] = {
+        "forced": "openai-responses",
+        "choice": "openai-responses",
+        "output": "openai-responses-output",
+        "words": "openai-responses-output",
+    }
+    envelope: ClassVar[str] = "output"
+    tokens: ClassVar[TokenNames] = ("usage", "input_tokens", "output_tokens")
+    names: ClassVar[Mapping[str, str]] = {
+        "max_tokens": "max_output_tokens",
+        "temperature": "temperature",
+        "reasoning": "reasoning_effort",
+    }
+    without_tools: ClassVar[str | None] = None
+
+    async def stream(self, client: Client, asked: ProviderRequest) -> AsyncGenerator[JsonObject]:
+        """Ask for a response, event by event."""
+        async for piece in await self._create(client, asked, stream=True):
+            yield piece.model_dump(mode="json", exclude_unset=True, warnings=False)
+
+    async def _create(self, client: Client, asked: ProviderRequest, **form: Json) -> Client:
+        options = dict(asked.options)
+        if (effort := options.pop("reasoning_effort", None)) is not None:
+            options["reasoning"] = {"effort": effort}
+        return await client.responses.create(
+            model=asked.model,
+            input=asked.message,
+            store=False,
+            timeout=asked.timeout,
+            extra_body=asked.extra or None,
+            **self.form(asked),
+            **options,
+            **form,
+        )
+
+    @staticmethod
+    def form(asked: ProviderRequest) -> JsonObject:
+        """Return the part of a request that carries the schema: a tool, or the shape of the answer."""
+        if asked.form in {"output", "words"}:
+            return {"text": {"format": asked.payload}} if asked.form == "output" else {}
+        choice: Json = {"type": "function", "name": asked.name} if asked.form == "forced" else "auto"
+        return {"tools": [asked.payload], "tool_choice": choice, "parallel_tool_calls": False}
+
+
 _OF_SERVERS: Final = {**OpenAI.names, "max_tokens": "max_tokens"}
 """Servers of open weights know the older name."""
 

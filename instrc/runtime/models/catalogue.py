@@ -24,6 +24,7 @@ from instrc.text.jsontext import loads
 ADAPTERS: dict[str, str] = {
     "openai": "instrc.runtime.models.adapters:OpenAI",
     "openai-output": "instrc.runtime.models.adapters:OpenAIOutput",
+    "openai-responses": "instrc.runtime.models.adapters:OpenAIResponses",
     "vllm": "instrc.runtime.models.adapters:VLLM",
     "llamacpp": "instrc.runtime.models.adapters:LlamaCpp",
     "lmstudio": "instrc.runtime.models.adapters:LMStudio",
@@ -36,6 +37,7 @@ ADAPTERS: dict[str, str] = {
     "mistral": "instrc.runtime.models.adapters:Mistral",
     "ollama": "instrc.runtime.models.adapters:Ollama",
     "gigachat": "instrc.runtime.models.adapters:GigaChat",
+    **{name: f"instrc.runtime.models.hosts:{name}" for name in ("deepseek", "qwen", "glm", "xai", "groq", "openrouter")},
 }
 """The class of each provider's adapter, `module:class`; it is given the name of a model."""
 

@@ -46,11 +46,14 @@ TellPart: TypeAlias = Callable[[AnswerPart], object]
 def written(piece: JsonObject) -> tuple[str, str]:
     """Return the text that a piece of a stream adds to a call, and to what is said beside it.
 
-    It knows Chat Completions, Anthropic Messages, Ollama and Gemini.
+    It knows Chat Completions, Responses, Anthropic Messages, Ollama and Gemini.
     """
     delta, message = mapping(piece.get("delta")), mapping(piece.get("message"))
     call = [text_or_empty(delta.get("partial_json"))]
     said = [text_or_empty(delta.get("text")), text_or_empty(message.get("content"))]
+    kind, fragment = piece.get("type"), text_or_empty(piece.get("delta"))
+    call.append(fragment if kind == "response.function_call_arguments.delta" else "")
+    said.append(fragment if kind == "response.output_text.delta" else "")
     for choice in map(mapping, listing(piece.get("choices"))[:1]):
         more = mapping(choice.get("delta"))
         said.append(text_or_empty(more.get("content")))
@@ -68,6 +71,7 @@ def is_last(piece: JsonObject) -> bool:
     reasons += [mapping(candidate).get("finishReason") for candidate in listing(piece.get("candidates"))]
     return (
         piece.get("done") is True
+        or any(piece.get("type") == kind for kind in ("response.completed", "response.incomplete", "response.failed"))
         or "promptFeedback" in piece
         or bool(mapping(piece.get("delta")).get("stop_reason"))
         or any(reasons)
@@ -81,7 +85,9 @@ def whole_answer(pieces: list[JsonObject], names: tuple[str | None, str, str]) -
         message = "the stream of the provider ended before the answer did"
         raise ModelError(message, code="unreadable", retry=True)
     member, *counted = names  # beside the counts that the answer itself has, such as those of Ollama, all are those of tokens
-    holders = [item for piece in pieces for item in (mapping(piece.get("message")), piece)]  # Anthropic counts in both
+    holders = [
+        item for piece in pieces for item in (*(mapping(piece.get(key)) for key in ("message", "response")), piece)
+    ]  # Anthropic counts in two
     counts: JsonObject = {}
     for holder in holders if member is None else [mapping(item.get(member)) for item in holders]:
         told = counted if member is None else holder

@@ -1,0 +1,80 @@
+"""Hosts that speak as OpenAI's Chat Completions does: rows of data beside one adapter."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from instrc.runtime.models.adapters import OpenAI
+from instrc.runtime.models.forms import Form
+
+
+class ModelHost(NamedTuple):
+    """What differs between a host and OpenAI."""
+
+    url: str
+    key: str
+    forms: tuple[Form, ...]
+    """The forms in which it can be asked."""
+    source: str
+    date: str
+
+
+_ALL: Final[tuple[Form, ...]] = ("forced", "choice", "output", "words")
+HOSTS: Final = {
+    "deepseek": ModelHost(
+        "https://api.deepseek.com",
+        "DEEPSEEK_API_KEY",
+        ("forced", "choice", "words"),  # its response_format is json_object only
+        "api-docs.deepseek.com, JSON output and tool calls",
+        "2026-11",
+    ),
+    "qwen": ModelHost(
+        "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
+        "DASHSCOPE_API_KEY",
+        _ALL,
+        "alibabacloud.com/help/model-studio, compatibility with OpenAI",
+        "2026-11",
+    ),
+    "glm": ModelHost(
+        "https://api.z.ai/api/paas/v4",
+        "ZAI_API_KEY",
+        ("choice", "words"),  # tool_choice is auto, response_format json_object
+        "docs.z.ai, chat completion",
+        "2026-11",
+    ),
+    "xai": ModelHost("https://api.x.ai/v1", "XAI_API_KEY", _ALL, "docs.x.ai, function calling and structured outputs", "2026-11"),
+    "groq": ModelHost(
+        "https://api.groq.com/openai/v1",
+        "GROQ_API_KEY",
+        _ALL,
+        "console.groq.com/docs, tool use and structured outputs",
+        "2026-11",
+    ),
+    "openrouter": ModelHost(
+        "https://openrouter.ai/api/v1",
+        "OPENROUTER_API_KEY",
+        _ALL,
+        "openrouter.ai/docs, tool calling and structured outputs",
+        "2026-11",
+    ),
+}
+"""By the word before the colon: `deepseek:MODEL`. Another address is named by `DEEPSEEK_BASE_URL`, and so for each."""
+_TARGETS: Final[dict[Form, str]] = {"forced": "openai", "choice": "openai", "output": "openai-output", "words": "openai-output"}
+
+
+def __getattr__(name: str) -> type[OpenAI]:
+    """Return the adapter of a host."""
+    if name not in HOSTS:
+        raise AttributeError(name)
+    host = HOSTS[name]
+    differs = {
+        "__doc__": f"`{name}:MODEL`; another address is named by `{name.upper()}_BASE_URL`.",
+        "kind": name,
+        "key": host.key,
+        "url": f"{name.upper()}_BASE_URL",
+        "usual_url": host.url,
+        "names": {**OpenAI.names, "max_tokens": "max_tokens"},
+        "forms": {form: _TARGETS[form] for form in host.forms},
+        "without_tools": None,
+    }
+    return type(name, (OpenAI,), differs)
