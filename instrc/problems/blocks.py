@@ -65,7 +65,7 @@ class StrayBraces(Problem):
     def hint(self) -> str | None:
         if self.word == "else":
             return MORE_BRANCHES
-        return f"put all that the `{self.word}` does into one pair of braces, or begin these with `do`"
+        return f"put the whole body of the `{self.word}` into one pair of braces, or begin these with `do`"
 
 
 class MissingBraces(Problem):
@@ -95,11 +95,11 @@ INSTEAD = {
     "default": "write `else { … }`",
     "loop": _AGAIN,
     "times": _AGAIN,
-    "retry": "who runs the program says how often a step is tried; `try { … } else { … }` says what is done if it fails",
+    "retry": "retries are configured where the program is run; `try { … } else { … }` handles a failure",
     "timeout": _LIMITED,
     "deadline": _LIMITED,
     "within": _LIMITED,
-    "max": "write the bound behind the condition: `repeat { … } until PATH max 3`",
+    "max": "write the bound after the condition: `repeat { … } until PATH max 3`",
     "until": "write `repeat { … } until PATH`: the condition comes after the braces",
     "parallel": _TOGETHER,
     "all": _TOGETHER,
@@ -182,7 +182,7 @@ class IncompleteBlock(Problem):
 class BadBound(Problem):
     name = "bad-bound"
     message = "a bound is a whole number from 1 to {limit:,}"
-    hint = "write such a number; remove a block that should not run at all"
+    hint = "write such a number, or remove the block if it should not run"
 
     limit: int
 
@@ -220,11 +220,11 @@ class WrongFirstValue(Problem):
         if self.nearest:
             return did_you_mean(self.nearest)
         if self.misfit:
-            return "give a whole value of its schema, or leave the name out: it is `null` in the first round then"
+            return "write a complete value of its schema, or leave the name out: then it is `null` in the first round"
         names = ", ".join(f"`{name}`" for name in self.known[:8])
         if not names:
             return "`from` gives values to names of the body: `from { draft: outline }`"
-        return f"names that can have one: {names}; a member of one is given in braces, `{self.known[0]}: {{ … }}`"
+        return f"names that can have one: {names}; a member of one is set in braces, `{self.known[0]}: {{ … }}`"
 
 
 class KeepOverMax(Problem):
@@ -256,7 +256,7 @@ class BadDuration(Problem):
     @property
     def message(self) -> str:
         if self.over:
-            return "this deadline is over before anything can be done"
+            return "this deadline expires at once"
         if self.written:
             return f"`{self.written}` is not a duration of ISO 8601"
         return f"`{self.word}` needs a duration of ISO 8601"
@@ -281,8 +281,8 @@ _PLACES_OF_DEADLINES = {
         "is in a condition, where only a schema is allowed",
         "put the block into brackets and write it after them: `(repeat { … } until …) @ { … }`",
     ),
-    "input": ("is on an input, which nobody waits for", "write it after the step that is waited for"),
-    "context": ("is on a context: only its steps can have one", "write it after the step that is waited for"),
+    "input": ("is on an input, and a program does not wait for its inputs", "write it after the step that may take long"),
+    "context": ("is on a context: only its steps can have one", "write it after the step that may take long"),
     "slot": ("is on the contents of a slot, which are not a separate step", "write it after the step that has the slot"),
     "twice": ("is written twice for the same step or block", "remove one of the two"),
 }
@@ -315,7 +315,7 @@ class IdleDeadline(Problem):
 
     @property
     def message(self) -> str:
-        return f"{' and '.join(f'`{word}`' for word in self.words)} on a step of a tool: no engine waits for it"
+        return f"{' and '.join(f'`{word}`' for word in self.words)} on a step of a tool: no engine enforces it"
 
 
 class NeverTrue(Problem):
@@ -342,13 +342,13 @@ class AlwaysTrue(Problem):
     name = "always-true"
     severity = "warning"
     message = "this condition always holds: the schema of the value allows nothing else"
-    hint = "remove it, or ask for something that the schema does not guarantee"
+    hint = "remove it, or test something that the schema does not guarantee"
 
 
 class UnchangingCondition(Problem):
     name = "unchanging-condition"
     message = "this value is the same in every round: it comes from outside the block"
-    hint = "put the step that gives this value into the block"
+    hint = "move the step that computes this value into the block"
 
 
 class MayBeNull(Problem):
@@ -406,7 +406,7 @@ class BadCondition(Problem):
             case "brackets":
                 return "remove the brackets"
             case "call" if self.at and (instead := _CALLED.get(self.at.text.casefold())):
-                return f"a program computes nothing: write `PATH @ {instead}`"
+                return f"programs do not compute: write `PATH @ {instead}`"
             case "call":
                 return "name the result of the call first: `const answer = …`"
             case "range":
@@ -424,7 +424,7 @@ class BadCondition(Problem):
             case "bounds":
                 return "the path comes first: `PATH > 3`, `PATH >= 3 and PATH <= 5`"
             case _ if self.word == "in":
-                return "write the path of a list that a step or an `input` gives: `each NAME in found.items { … }`"
+                return "write the path of a list from a step or an `input`: `each NAME in found.items { … }`"
             case _:
                 return "write a name such as `answer`, or a path such as `answer.ok`"
 

@@ -88,7 +88,7 @@ class TooManyArguments(Problem):
     @property
     def message(self) -> str:
         if self.inputs:
-            return f"`{self.mixin}` takes one plain argument, its `prompt`, and it is given already"
+            return f"`{self.mixin}` takes one plain argument, its `prompt`, and it is set already"
         if self.first is None:
             return f"`{self.mixin}` has no slot for a plain argument"
         return f"`{self.mixin}` has one slot for a plain argument, and it is filled already"
@@ -133,7 +133,7 @@ class SlotNotFound(Problem):
         known = ", ".join(f"`{slot}`" for slot in self.slots[:8])
         if self.said:
             return f'it has {known}; what the model should only know is said by `@ "…"` after the call'
-        return f"it has {known}; more are added by `@ {{ properties: {{ {self.word}: … }} }}`"
+        return f"it has {known}; add more with `@ {{ properties: {{ {self.word}: … }} }}`"
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
@@ -189,13 +189,13 @@ class MisplacedData(Problem):
         if self.failing:
             return 'name the arguments: `Fail(code: "…", message: "…")`'
         if self.at is not None and re.search(r"\d,\Z", self.at.source.text[: self.at.start][-2:]) and self.at.text.isdecimal():
-            return "write the point of a number as `.`, as in `1.5`"
+            return "write the decimal point as `.`, as in `1.5`"
         if self.at is not None and self.at.text == self.at.source.text.strip().rstrip(";").rstrip():
             return 'a goal needs steps after it: `"…" | Draft`'
         if self.at is not None and self.at.text[1:-1] == "prompt":
-            return "without quotes, `prompt` is what the program was asked"
+            return "without quotes, `prompt` is the request to the program"
         if self.at is not None and self.at.text[1:5].casefold() == "aug:":
-            return "if a reference is meant, write it without quotes"
+            return "to make it a reference, remove the quotes"
         return 'give it a name, as in `Draft(tone: "warm")`, describe the step with `@ "…"`, or put it at the start of the pipe'
 
 
@@ -234,7 +234,7 @@ class MisplacedAnnotation(Problem):
 class MisplacedBlock(Problem):
     name = "misplaced-block"
     message = "a block is not allowed here"
-    hint = "let it come first and pass its value in brackets"
+    hint = "write it before this expression, and pass its value in brackets"
 
 
 _OF_RUNS = frozenset({"invoke", "ainvoke", "run", "execute", "call", "stream", "batch", "forward", "send", "kickoff"})
@@ -265,7 +265,7 @@ class BracketAfterValue(Problem):
             before = "" if self.at is None else self.at.source.text[: self.at.start].removesuffix(self.member)
             if re.search(r"\.\s*\n\s*\Z", before[-200:]):
                 return f"remove the `.` that ends the line before, or write `{self.member}(…)` alone if it has another meaning"
-            return f"instructions are not parts of something: call one by its name alone, as in `{self.member}(…)`"
+            return f"instructions are not members: call one by its name alone, as in `{self.member}(…)`"
         if self.member:
             return "pass the value to an instruction: `… | Review`, or `Review(…)`"
         return "write `;` before it to begin a new statement, or `|` to begin a stage"
@@ -299,8 +299,8 @@ class UnchosenExport(Problem):
         if names:
             return f"name one after the reference: {', '.join(f'`#{name}`' for name in names)}"
         if self.known:
-            return "give the one that is meant a name there, `tool NAME = …`, and write `#NAME` after the reference"
-        return "write what it gives as its last line"
+            return "name the export there, `tool NAME = …`, and write `#NAME` after the reference"
+        return "write its value as the last line"
 
 
 class UnknownExport(Problem):

@@ -25,7 +25,7 @@ class UnreadableFile(Problem):
         if self.reason == A_FOLDER:
             return "name the files in it; `instrc check` takes folders"
         if self.path.startswith(("http://", "https://")):
-            return "nothing is fetched from an address: save what it answers as a file, and give the file"
+            return "URLs are not fetched: save the response as a file, and pass the file"
         return did_you_mean(self.nearest)
 
 
@@ -157,7 +157,7 @@ class UncheckedValues(Problem):
     @property
     def message(self) -> str:
         said = f"this value and {self.count - 1:,} more are" if self.count > 1 else "this value is"
-        return f"{said} not checked by the schema: of defaults and examples only {self.limit:,} are"
+        return f"{said} not checked by the schema: only {self.limit:,} defaults and examples are"
 
 
 class FurtherProblems(Problem):

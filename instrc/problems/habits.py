@@ -11,7 +11,7 @@ from instrc.text.source import Span
 
 class NestedQuotes(Problem):
     name = "nested-quotes"
-    message = "this quote ends the string, but the text goes on"
+    message = "this quote ends the string, but the text continues"
 
     @property
     def hint(self) -> str | None:
@@ -101,7 +101,7 @@ class DoubledBraces(Problem):
 class Parameters(Problem):
     name = "parameters"
     message = "`{word}` cannot have parameters"
-    hint = "declare each with `input NAME`, and write `{word} = …`"
+    hint = "declare each parameter with `input NAME`, and write `{word} = …`"
 
     word: str
 
@@ -138,7 +138,7 @@ class QuotedName(Problem):
     name = "quoted-name"
     severity = "warning"
     message = "in quotes, `{word}` is a text, the goal of this program, and not the value of that name"
-    hint = "write `{word}` without quotes, or another text if a goal is meant"
+    hint = "write `{word}` without quotes to read the value, or choose another text for the goal"
 
     word: str
 
@@ -146,14 +146,14 @@ class QuotedName(Problem):
 class BareFail(Problem):
     name = "bare-fail"
     severity = "warning"
-    message = "this `Fail` gives no reason: whoever looks at the run does not learn why it failed"
+    message = "this `Fail` has no reason, so the run does not show why it failed"
     hint = 'write `Fail(code: "…", message: "…")`, or `Fail(error)` in the `else` of a `try`'
 
 
 class DeadlineAsArgument(Problem):
     name = "deadline-as-argument"
     severity = "warning"
-    message = "`{word}` is an argument here, which the person is shown: it sets no time"
+    message = "`{word}` is an argument here: the person sees it, but it sets no deadline"
     hint = 'write it after the call: `Confirm_User(draft) @ { {word}: "{written}" }`'
 
     word: str
@@ -188,7 +188,7 @@ class EmptyBraces(Problem):
 class SimilarLabel(Problem):
     name = "similar-label"
     severity = "warning"
-    hint = "if both mean the same, spell them alike"
+    hint = "if they are the same, spell them alike"
 
     label: str
     callee: str

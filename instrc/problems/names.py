@@ -52,7 +52,7 @@ class RepeatedName(Problem):
     @property
     def hint(self) -> str | None:
         if self.inner:
-            return "a name keeps its value: choose another one; what the last round gave is `previous.NAME` in a `repeat`"
+            return "a name cannot be reassigned: choose another one; in a `repeat`, `previous.NAME` is the last value"
         if self.tool:
             return "name each tool once: a plan can use it any number of times"
         return "give one of them a label of its own: `label: …`" if self.argument else "rename one of them"
@@ -74,7 +74,7 @@ _SWITCHES = dict.fromkeys(("yes", "Yes", "YES", "on", "ON"), "true") | dict.from
 """How YAML writes two of them."""
 _NO_NUMBERS = frozenset({"NaN", "nan", "Infinity", "inf"})
 _PRINTING = frozenset({"print", "puts", "echo", "printf"})
-_DEFINE = "save its schema as a vibe below a root, in Python give it in `vibes=`"
+_DEFINE = "save its schema as a vibe below a root, or pass it as `vibes=` in Python"
 _FUNCTIONS = frozenset(["len", "str", "int", "list", "range", "dict", "max", "min", "sum", "sorted", "json", "format", "join"])
 """Functions of other languages that compute."""
 _WAITING = frozenset({"sleep", "wait", "delay", "pause", "timer", "setTimeout"})
@@ -164,7 +164,7 @@ class UnknownName(Problem):
         if not self.nearest and (told := self._of_word_of_other_languages()):
             return told
         if self.word in _WAITING and self._next().startswith("("):
-            return 'a step that waits says so: `Send_Activity(draft) @ { delay: "PT30S" }`'
+            return 'to wait before a step, annotate it: `Send_Activity(draft) @ { delay: "PT30S" }`'
         if self.reading and not self.nearest:
             return f"first name the value that contains it, `const found = …;`, then read `found.{self.word}`"
         if _STEP_KEY.fullmatch(self.word):
@@ -178,7 +178,7 @@ class UnknownName(Problem):
         if self.word in _NO_NUMBERS:
             return "JSON has no such number"
         if self.word in _FAILURES and self.at is not None and "try" in self.at.source.text:
-            return "what has failed is called `error`, in the `else` of a `try`"
+            return "the failure is called `error`, in the `else` of a `try`"
         if self.word in _IN_BLOCKS:
             return _IN_BLOCKS[self.word]
         return "write `each NAME in PATH { … }`" if self.word in _LOOPS else None
@@ -198,9 +198,9 @@ class UnknownName(Problem):
     def _of_another_block(self) -> str:
         """Return how a value that a block defines is read outside of it."""
         if self.other == "try":
-            return "its block has failed, so it has no value here: what is known is `error`"
+            return "its block has failed, so it has no value here: read `error`"
         if self.other == "repeat":
-            return "it is a name of each round: `rounds` lists what all of them gave"
+            return "it is defined in each round: `rounds` lists its values"
         if self.other == "from":
             return f"values before the first round come from outside the block: `from {{ {self.word}: VALUE }}`"
         if self.element:
@@ -213,7 +213,7 @@ class UnknownName(Problem):
         if called and self.word in _PRINTING:
             return "remove it: the value of the last expression is the result"
         if called and self.word in _FUNCTIONS:
-            return "a program computes nothing: let an instruction give the value"
+            return "programs do not compute: let an instruction return the value"
         if called or not self.word[:1].islower():
             return f"{_DEFINE}, or try `instrc compile --sketch`"
         if self.word in _REQUESTS:
@@ -336,12 +336,12 @@ class UnusedBinding(Problem):
 
     @property
     def message(self) -> str:
-        return f"`{self.word}` is not used, so it is not carried out" if self.left_out else f"`{self.word}` is not used"
+        return f"`{self.word}` is not used, so it does not run" if self.left_out else f"`{self.word}` is not used"
 
     @property
     def hint(self) -> str | None:
         if self.left_out:
-            return "use it, remove it, export it with `tool`, or write all statements in `do { … }`, where each is carried out"
+            return "use it, remove it, export it with `tool`, or write all statements in `do { … }`, which runs them all"
         return "use it, remove it, or export it with `tool`"
 
 

@@ -242,15 +242,15 @@ class NotAPlan(Problem):
 class DifferentTools(Problem):
     name = "different-tools"
     message = "two of the plans that may be run here have different tools with the name `{word}`"
-    hint = "give it the same arguments in each `Plan(…)`, or carry out each plan in the block that makes it"
+    hint = "pass it the same arguments in each `Plan(…)`, or run each plan in the block that creates it"
 
     word: str
 
 
 class BoundInBlock(Problem):
     name = "bound-in-block"
-    message = "`{argument}` of the tool `{word}` is a value of a block, and the plan is carried out outside of it"
-    hint = "write `RunPlan_Activity` in the block that makes the plan, or bind a value from outside of the block"
+    message = "`{argument}` of the tool `{word}` is a value of a block, but the plan runs outside of it"
+    hint = "write `RunPlan_Activity` in the block that creates the plan, or bind a value from outside of the block"
 
     word: str
     argument: str

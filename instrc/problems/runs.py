@@ -44,7 +44,7 @@ class NoSuchQuestion(Problem):
             "answered": f"`{self.step}` was answered already",
             "overdue": f"the deadline of `{self.step}` has passed",
             "cancelled": "the run was cancelled",
-            "ended": "the run has ended, and asks for nothing any more",
+            "ended": "the run has ended and has no open questions",
             "not asked": "it has no open questions",
         }[self.closed]
         return f"{why}; `instrc show {self.run}` shows its state"
@@ -52,7 +52,7 @@ class NoSuchQuestion(Problem):
 
 class NoSuchRun(Problem):
     name = "no-such-run"
-    hint = "`instrc runs` lists the runs of a store; another store or engine is named by `--store` and `--engine`"
+    hint = "`instrc runs` lists the runs of a store; choose another store or engine with `--store` and `--engine`"
 
     run: str
     store: str
@@ -64,7 +64,7 @@ class NoSuchRun(Problem):
 
 class NothingToRetry(Problem):
     name = "nothing-to-retry"
-    message = "`{run}` cannot go on: {reason}"
+    message = "`{run}` cannot continue: {reason}"
 
     run: str
     reason: str
@@ -81,7 +81,7 @@ _SHOWN = 20
 
 class NoSuchStep(Problem):
     name = "no-such-step"
-    message = "`{run}` has no step `{step}` to begin with, or several of that name"
+    message = "`{run}` has no step `{step}` to start from, or several of that name"
 
     run: str
     step: str
@@ -90,7 +90,7 @@ class NoSuchStep(Problem):
 
     @property
     def hint(self) -> str | None:
-        return f"it has begun {', '.join(f'`{each}`' for each in self.known[:_SHOWN])}" if self.known else "nothing has begun"
+        return f"it has started {', '.join(f'`{each}`' for each in self.known[:_SHOWN])}" if self.known else "no step has started"
 
 
 class CannotFork(Problem):
@@ -105,12 +105,12 @@ class CannotFork(Problem):
     @property
     def message(self) -> str:
         steps = ", ".join(f"`{each}`" for each in self.lost[:_SHOWN])
-        return f"the program does not ask in the same way for what `{self.run}` has done already: {steps}"
+        return f"the program does not repeat the requests that `{self.run}` has completed: {steps}"
 
     @property
     def hint(self) -> str | None:
         steps = ",".join(each.replace(", ", ",") for each in self.lost)
-        return f"`{self.lost[0]}`: {self.why}; keep it as it was, or do it again: `--at {steps}`"
+        return f"`{self.lost[0]}`: {self.why}; restore it, or run it again: `--at {steps}`"
 
 
 class RunGoesOn(Problem):
@@ -127,8 +127,8 @@ class RunGoesOn(Problem):
 
 class NoJournal(Problem):
     name = "no-journal"
-    message = "of `{run}` only its state is recorded, so it cannot be retried or forked"
-    hint = "an earlier release began it, on the engine `memory`; begin it again"
+    message = "only the state of `{run}` is recorded, so it cannot be retried or forked"
+    hint = "it was started by an earlier release on the engine `memory`; start it again"
 
     run: str
 
@@ -157,7 +157,7 @@ class StoreInUse(Problem):
 class RunExists(Problem):
     name = "run-exists"
     message = "another run has the id `{run}`"
-    hint = "use another id, or none"
+    hint = "use another id, or leave it out"
 
     run: str
 

@@ -181,9 +181,9 @@ class ImpossibleSchema(SchemaProblem):
         where = f" at `{self.inside}`" if self.inside else ""
         if self.endless:
             what = (
-                f"each value needs a further one in {one_of(self.names)}"
+                f"each value must contain another one in {one_of(self.names)}"
                 if self.names
-                else "each value needs a further one inside"
+                else "each value must contain another one"
             )
             return f"nothing satisfies this schema{where}: {what}, without end"
         if len(self.words) == 1:
@@ -199,7 +199,7 @@ class ImpossibleSchema(SchemaProblem):
         if self.words == ("pattern",):
             return "write the pattern without `/` around it"
         if self.words == ("oneOf",):
-            return "each value that satisfies one of its schemas satisfies another one too: write `anyOf`"
+            return "every value that satisfies one of its schemas also satisfies another: write `anyOf`"
         return "correct one of them"
 
     @property
@@ -255,7 +255,7 @@ class RefusedDefault(Problem):
     @property
     def hint(self) -> str | None:
         if self.null and self.word == "default":
-            return "allow `null` in the schema, or remove the `default`: it need not say that there is none"
+            return "allow `null` in the schema, or remove the `default`: without it the value is simply absent"
         return "correct the value or the schema"
 
 
@@ -329,9 +329,7 @@ class UnknownKeyword(MisspeltWord):
         if self.inline and not self.nearest:
             return f'write properties under `properties`: `@ {{ type: "object", properties: {{ {self.word}: {{ … }} }} }}`'
         if self.annotating and not self.nearest:
-            return (
-                f"to say more of a property write `@ {{ properties: {{ {self.word}: {{ … }} }} }}`, to fix it `A({self.word}: …)`"
-            )
+            return f"to describe a property write `@ {{ properties: {{ {self.word}: {{ … }} }} }}`, to fix it `A({self.word}: …)`"
         return did_you_mean(self.nearest) or "remove it, begin it with `x-`, or list it: `[tool.instrc] keywords = […]`"
 
 

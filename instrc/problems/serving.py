@@ -10,7 +10,7 @@ from instrc.problems.suggest import did_you_mean
 
 class NotAuthenticated(Problem):
     name = "not-authenticated"
-    message = "the service does not know who asks: {reason}"
+    message = "the caller is not authenticated: {reason}"
     hint = "send `Authorization: Bearer …` with an API key (`instrc serve --new-key NAME` makes one) or a token"
 
     reason: str
@@ -64,7 +64,7 @@ class QuestionNotFree(Problem):
             "shown anew": "what it shows has changed since you saw it",
             "overdue": "its time has passed",
         }[self.state]
-        return f"the question `{self.question}` does not take this answer: {why}"
+        return f"the question `{self.question}` cannot be answered: {why}"
 
     @property
     def hint(self) -> str | None:
@@ -112,7 +112,7 @@ class TooMuch(Problem):
 
 class RefusedAddress(Problem):
     name = "refused-address"
-    message = "nothing is sent to `{address}`: {reason}"
+    message = "requests to `{address}` are refused: {reason}"
     hint = "use an `https://` address outside; inner networks are allowed by `networks` under `[tool.instrc.serve]`"
 
     address: str

@@ -270,7 +270,7 @@ _ADVICE: tuple[tuple[frozenset[str], str], ...] = (
     (frozenset({"call", "run", "invoke", "execute", "goto"}), "remove it: an instruction is called by its name, `Draft(prompt)`"),
     (frozenset({"new"}), "remove it: an instruction is called by its name"),
     (frozenset({"export", "process", "pipeline", "workflow"}), "write `tool NAME = …`: that exports it"),
-    (frozenset({"wait", "sleep", "pause"}), 'a step that waits says so: `Send_Activity(draft) @ { delay: "PT30S" }`'),
+    (frozenset({"wait", "sleep", "pause"}), 'to wait before a step, annotate it: `Send_Activity(draft) @ { delay: "PT30S" }`'),
     (frozenset({"as"}), "name a value before it is used: `const NAME = …`"),
     (frozenset({"elif", "elsif", "else if", "elseif"}), "write `else when PATH { … }`"),
     (frozenset({"map", "forEach", "for_each", "filter", "flatMap"}), "write `each NAME in PATH { … }`"),

@@ -54,7 +54,7 @@ class OutputNotObject(Problem):
 
 class Unsatisfiable(Problem):
     name = "unsatisfiable"
-    hint = "remove the keyword that refuses everything"
+    hint = "remove the keyword that excludes every value"
 
     keys: tuple[str, ...] = ()
     """The properties of the object of steps, if it is about one."""
@@ -182,16 +182,16 @@ class UnknownMember(Problem):
     @property
     def hint(self) -> str | None:
         if self.mixed:
-            return f"one branch gives a whole round, another does not: give in each `{{ {{ {self.word}: … }} }}`"
+            return f"one branch returns a whole round, another does not: return in each `{{ {{ {self.word}: … }} }}`"
         if self.in_rounds:
-            return "rounds show no rounds, or each would hold all before it: read them in a step, whose value is shown"
+            return "a round cannot contain `rounds`: read them in a step, and return its value"
         if self.passed:
             made = f"`const {self.passed} = do {{ … }}`" if self.passed == self.word else f"`{self.word}: do {{ … }}`"
             return f"rounds keep only the values of steps and blocks: make it a block, {made}"
         if self.about == "previous" and self.word in _OF_ROUNDS:
             return _OF_ROUNDS[self.word]
         if self.about == "round":
-            return f"`round` is the number of the round; what the last one gave is `previous.{self.word}`"
+            return f"`round` is the number of the round; the value of the last one is `previous.{self.word}`"
         if self.nearest:
             return did_you_mean(self.nearest)
         if self.at and _ENDS_WITH_DOT.search(self.at.source.text[max(0, self.at.start - _LOOKED_BACK) : self.at.start]):
@@ -219,7 +219,9 @@ class PathIntoList(Problem):
         if self.word in _LENGTHS:
             return "ask how long a list is in a condition: `PATH @ { minItems: 1 }`, `PATH @ { maxItems: 0 }`"
         if self.rounds:
-            return f"the last round's is `previous.{self.word}` in the next one; for all of them write `each r in rounds {{ … }}`"
+            return (
+                f"the value of the last round is `previous.{self.word}` in the next one; for all write `each r in rounds {{ … }}`"
+            )
         return "pass on the whole list, or process its elements: `each element in … { … }`"
 
 
@@ -249,7 +251,7 @@ class NotAValue(Problem):
         if self.choosing:
             return "`OneOf(…)` takes one path to a list in the result of an earlier step"
         if self.failing:
-            return f"`{self.word}` gives no value: it ends its block, so what reads it never runs"
+            return f"`{self.word}` has no value: it ends its block, so a step that reads it never runs"
         return f"`{self.word}` is not a value that can be read"
 
     @property
@@ -259,7 +261,7 @@ class NotAValue(Problem):
         if self.failing:
             return "put it into a `try`, and the steps after it into the `else`, which reads `error`"
         if self.literal:
-            return "write what it stands for here: `each i in 3 { … }`; a list is made a value by `do { [1, 2] }`"
+            return "write its value here: `each i in 3 { … }`; to name a list, write `do { [1, 2] }`"
         if self.nearest:
             return did_you_mean(self.nearest)
         if self.named:
@@ -297,7 +299,7 @@ class NotAList(Problem):
 class MemberOfTool(Problem):
     name = "member-of-tool"
     severity = "warning"
-    hint = "export the step itself, or write `do { … }` around it: a process gives just the member"
+    hint = "export the step itself, or write `do { … }` around it: a process returns the member alone"
 
     word: str
     member: tuple[str, ...]
@@ -307,5 +309,5 @@ class MemberOfTool(Problem):
     @property
     def message(self) -> str:
         if self.unwaited:
-            return f"nobody waits for the answer of `{self.word}`: there is no `{'.'.join(self.member)}` to give"
-        return f"a tool gives the whole answer of `{self.word}`, not only `{'.'.join(self.member)}`"
+            return f"nothing waits for the answer of `{self.word}`: there is no `{'.'.join(self.member)}` to give"
+        return f"a tool returns the whole answer of `{self.word}`, not only `{'.'.join(self.member)}`"

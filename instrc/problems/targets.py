@@ -51,13 +51,13 @@ class RecursiveForTarget(Problem):
 
     @property
     def message(self) -> str:
-        return f"`{self.target}` takes no recursion, and `{self.reference}` at `{self.pointer or '/'}` is recursive"
+        return f"`{self.target}` does not support recursion, and `{self.reference}` at `{self.pointer or '/'}` is recursive"
 
 
 class UnreadableMap(Problem):
     name = "unreadable-map"
     message = "this is not a reverse map: {reason}"
-    hint = "give the map that was written with the payload"
+    hint = "pass the map that was written with the payload"
 
     reason: str
 
@@ -186,7 +186,7 @@ class FailedAnswer(Problem):
 
 class NoAnswer(Problem):
     name = "no-answer"
-    hint = "let the request require the tool, as by `tool_choice`, or send the format of the target"
+    hint = "require the tool in the request, for example with `tool_choice`, or send the format of the target"
 
     said: str | None = None
 

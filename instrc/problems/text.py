@@ -54,7 +54,7 @@ class StrayCharacter(Problem):
     def message(self) -> str:
         text = self.characters
         said = f"`{text}`" if text.isprintable() else f"character U+{ord(text):04X}"
-        return f"{said} has no meaning {'in a string as it is' if self.in_string else 'here'}"
+        return f"{said} has no meaning {'in a string unless it is escaped' if self.in_string else 'here'}"
 
     @property
     def hint(self) -> str | None:
@@ -253,7 +253,7 @@ class UnclosedString(Problem):
 
     @property
     def hint(self) -> str | None:
-        return r"write each line break in it as `\n`" if self.goes_on else "close it with the quote it began with"
+        return r"write each line break in it as `\n`" if self.goes_on else "close it with the same kind of quote"
 
 
 class BadEscape(Problem):

@@ -14,16 +14,16 @@ from instrc.version import __version__
 EVENTS: Final = "text/event-stream"
 _ALWAYS: Final = (400, 401, 403, 413, 429, 503)
 _TITLES: Final = {
-    400: "The request is not what this document says.",
-    401: "The service does not know who asks.",
-    403: "You may not do this.",
-    404: "There is no such thing, or you may not see it.",
-    409: "It does not go together with how things stand.",
-    410: "It is gone.",
-    412: "It has changed since you read it.",
+    400: "The request does not match this document.",
+    401: "The caller is not authenticated.",
+    403: "The caller is not allowed to do this.",
+    404: "Not found, or not visible to the caller.",
+    409: "Conflicts with the current state.",
+    410: "It was deleted, or has expired.",
+    412: "It has changed since it was read.",
     413: "The request is too large.",
     422: "A value does not fit its schema; `errors` has the places.",
-    429: "Too often; see `Retry-After`.",
+    429: "Too many requests; see `Retry-After`.",
     503: "The store does not answer.",
 }
 

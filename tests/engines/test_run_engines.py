@@ -180,7 +180,7 @@ def test_a_cancelled_run_is_not_resumed(engine: str, capsys: pytest.CaptureFixtu
     begin(engine, [], "r").cancel()
     instrc.close_stores()
     assert main(["resume", "r", "--engine", engine, "--store", "kept"]) == 1
-    assert "`r` cannot go on: it was cancelled" in capsys.readouterr().err
+    assert "`r` cannot continue: it was cancelled" in capsys.readouterr().err
 
 
 def test_what_only_the_program_has_is_not_made_up_by_another_process(

@@ -85,7 +85,7 @@ def only_hint(program: str) -> str:
         ("Draft(score: 1,5)", "`1.5`"),
         ("Draft(ok: yes)", "`true`"),
         ("print(Draft(prompt))", "remove it"),
-        ("len(Draft(prompt))", "computes nothing"),
+        ("len(Draft(prompt))", "do not compute"),
         ("Draft(question)", "`prompt`"),
         ("Draft(customer)", "`input customer`"),
         ("const d = Draft(prompt); find_slot(step1_draft)", "name the value"),
@@ -141,7 +141,7 @@ def test_an_address_in_the_place_of_a_file_is_told_to_be_saved() -> None:
     for kind in ("mcp", "openapi"):
         (problem,) = instrc.import_tools(kind, "https://example.com/mcp").problems
         assert problem.name == "unreadable-file"
-        assert problem.hint == "nothing is fetched from an address: save what it answers as a file, and give the file"
+        assert problem.hint == "URLs are not fetched: save the response as a file, and pass the file"
 
 
 BRACES = "what is to run stands in braces, without a colon or a word before them: `try { … } else { … }`"

@@ -166,7 +166,7 @@ def test_what_may_be_null_is_left_to_the_rules_of_that() -> None:
 def test_what_reads_a_fail_never_runs(program: str) -> None:
     [problem] = problems(program)
     assert (problem.name, problem.at.text) == ("not-a-value", 'Fail(code: "x")')
-    assert "gives no value" in problem.message
+    assert "has no value" in problem.message
 
 
 @every_case(

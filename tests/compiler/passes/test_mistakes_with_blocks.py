@@ -204,8 +204,8 @@ MISTAKES = [
         "{ { d: … } }",
     ),
     # a block where a value stands
-    (CHECK + "Write({ letter: «when c.ok { Draft }» })", "misplaced-block", "come first"),
-    (CHECK + "Introspect_Mixin(«when c.ok { Draft(prompt) }»)", "misplaced-block", "come first"),
+    (CHECK + "Write({ letter: «when c.ok { Draft }» })", "misplaced-block", "before this expression"),
+    (CHECK + "Introspect_Mixin(«when c.ok { Draft(prompt) }»)", "misplaced-block", "before this expression"),
     (CHECK + "const x = «[when c.ok { Draft(prompt) }]»; Write(x)", "list-of-steps", "braces"),
     # plans, failures, deadlines
     (PLAN + "«RunPlan_Activity(a)»", "not-a-plan", "act.plan"),
@@ -273,13 +273,13 @@ MISTAKES = [
         PEOPLE + "const w = each x in p.names { Act(prompt, { plan: Plan(Book_Activity(passenger: x)) }) }; "
         "each y in w { «RunPlan_Activity(y.plan)» }",
         "bound-in-block",
-        "in the block that makes the plan",
+        "in the block that creates the plan",
     ),
     (
         CHECK
         + "const w = do { const d = Draft(c); Act(c, { plan: Plan(Book_Activity(passenger: d)) }) }; «RunPlan_Activity(w.plan)»",
         "bound-in-block",
-        "in the block that makes the plan",
+        "in the block that creates the plan",
     ),
     (
         PEOPLE + "repeat x in p.names { const a = Act(x, { plan: Plan(Book_Activity(passenger: x)) }); "
@@ -407,7 +407,7 @@ def test_a_name_outside_of_blocks_that_nothing_uses_is_told_to_be_left_out() -> 
     text = PEOPLE + "const sent = Send_Activity(p.organizer); Write(p)"
     [problem] = found(text, VIBES)
     assert (problem.name, problem.at.text) == ("unused-binding", "sent")
-    assert problem.message == "`sent` is not used, so it is not carried out"
+    assert problem.message == "`sent` is not used, so it does not run"
     assert "`do { … }`" in problem.hint
     assert found(f"do {{ {text} }}", VIBES) == []
 
@@ -427,7 +427,7 @@ def test_another_name_of_an_instruction_that_nothing_uses_leaves_nothing_out() -
         ("const d «Draft»(prompt); Write(d)", "missing-equals", "write `d = …`"),
         ('«const» "d" = Draft(prompt); Write(prompt)', "missing-name", "without quotes: `const d`"),
         ("let «mut» d = Draft(prompt); Write(d)", "foreign-statement", "a name has one value"),
-        ("const f«(»x) = Draft(x); Write(f)", "parameters", "declare each with `input NAME`"),
+        ("const f«(»x) = Draft(x); Write(f)", "parameters", "declare each parameter with `input NAME`"),
     ],
 )
 def test_a_wrong_definition_is_the_same_mistake_in_a_block(mistake: str, name: str, advice: str, place: str) -> None:

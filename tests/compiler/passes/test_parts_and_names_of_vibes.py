@@ -59,4 +59,4 @@ def test_a_reference_in_quotes_is_told_to_lose_them_wherever_it_stands(place: Pa
     with pytest.raises(instrc.CompileError) as raised:
         instrc.compile(str(place))
     [problem] = raised.value.problems
-    assert (problem.name, problem.hint) == ("misplaced-data", "if a reference is meant, write it without quotes")
+    assert (problem.name, problem.hint) == ("misplaced-data", "to make it a reference, remove the quotes")

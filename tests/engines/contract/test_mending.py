@@ -109,7 +109,7 @@ def test_a_retry_goes_on_from_what_failed_under_the_same_key(stage: Any, error: 
             await stage.retry()
         assert problem_of(raised) == (
             "nothing-to-retry",
-            "`r1` cannot go on: it is done; begin another run with what is recorded: `instrc fork`",
+            "`r1` cannot continue: it is done; begin another run with what is recorded: `instrc fork`",
         )
 
     go(body())
@@ -232,7 +232,7 @@ def test_a_limit_holds_and_goes_on_when_it_is_raised(stage: Any) -> None:
         with pytest.raises(ConflictError) as raised:
             await stage.retry(run=run, requests=1)
         words = "the run may spend 1 request on models, and has spent 1; raise it: `--requests 2`"
-        assert problem_of(raised) == ("nothing-to-retry", f"`{run}` cannot go on: {words}")
+        assert problem_of(raised) == ("nothing-to-retry", f"`{run}` cannot continue: {words}")
         if failed == "hold":
             assert (await stage.answer("limit", {"requests": 2}, run=run)).status == "held"
         else:
@@ -362,8 +362,8 @@ def test_a_fork_of_another_version_takes_what_still_fits(stage: Any) -> None:
         assert problem_of(raised) == (
             "cannot-fork",
             (
-                "the program does not ask in the same way for what `r1` has done already: `step1_a`, `step2_b`; "
-                "`step1_a`: it has another `input`; keep it as it was, or do it again: `--at step1_a,step2_b`"
+                "the program does not repeat the requests that `r1` has completed: `step1_a`, `step2_b`; "
+                "`step1_a`: it has another `input`; restore it, or run it again: `--at step1_a,step2_b`"
             ),
         )
         assert fork_of("r1", journal, ForkOptions("step1_a, b"), plan_of(other), launch.inputs).entries == []

@@ -149,7 +149,7 @@ def test_a_run_that_is_cancelled_while_it_is_put_into_the_queue_stays_so(stage: 
 
 def test_a_run_that_is_cancelled_is_not_gone_on_with(stage: Stage) -> None:
     assert go(stage.engine.cancel("r1")).status == "cancelled"
-    with pytest.raises(ConflictError, match="`r1` cannot go on: it was cancelled"):
+    with pytest.raises(ConflictError, match="`r1` cannot continue: it was cancelled"):
         go(stage.engine.resume("r1"))
 
 
