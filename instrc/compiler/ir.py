@@ -436,6 +436,16 @@ class Step(msgspec.Struct, frozen=True, gc=False):
     """Lists of which it chooses: they cannot be made in the same chunk."""
 
 
+class BodyLine(msgspec.Struct, frozen=True, gc=False):
+    """One line of a body: the steps that it is the first to write or to need, and the called programs in it."""
+
+    steps: tuple[int, ...]
+    bodies: tuple[Lines, ...] = ()
+
+
+Lines: TypeAlias = tuple[BodyLine, ...]
+
+
 class Context(msgspec.Struct, frozen=True, gc=False):
     """A chunk cut by hand, or a block that stands among these."""
 
@@ -486,6 +496,10 @@ class Graph(msgspec.Struct, frozen=True, gc=False):
     """What the program gives to inputs of called programs and to tools of plans."""
     calls: dict[Source, Span] = {}
     """The call that each called program was read for."""
+    lines: Mapping[int, Lines] = {}
+    """The lines of each body that has more than one, by its region: effects keep their order."""
+    only_reading: frozenset[int] = frozenset()
+    """Effects that change nothing, so that they wait for no other such effect."""
 
     def compounds(self) -> list[Step]:
         """Return the steps that are more than an instruction alone, in evaluation order."""
@@ -605,6 +619,8 @@ class Plan(msgspec.Struct, frozen=True, gc=False):
     """The chunks of each body of a block, by the number of its region."""
     elements: Mapping[int, str] = msgspec.field(default_factory=dict)
     """What the element of a block is called, by the number of its region."""
+    after: Mapping[int, tuple[int, ...]] = msgspec.field(default_factory=dict)
+    """The effects and blocks that have to end before an effect begins although it reads nothing of them, by step."""
 
     def walk(self) -> Iterator[Chunk]:
         """Yield all chunks: a block before what is in it, what is in it before what comes after."""

@@ -13,7 +13,7 @@ from instrc.text.limits import PROCESS_LEVELS, ROUNDS
 
 Resolve: TypeAlias = Callable[[Json], JsonObject]
 """Follows references within the document from the top of a schema."""
-WORDS = ("activity", "plan", "among", "fail", "within", "delay", "references", "arguments")
+WORDS = ("activity", "plan", "among", "fail", "after", "within", "delay", "references", "arguments")
 """What stands beside a schema for the engine, in the order in which it is written."""
 _SIGNS = frozenset({"activity", "plan", "among", "references", "arguments"})
 """Words that show that a schema inside a step has something for the engine; an author may have the others for himself."""
@@ -61,7 +61,13 @@ def _engine_of(node: JsonObject) -> flow.EngineProperties:
         node.get("fail") is True,
         optional_text(node.get("within")),
         optional_text(node.get("delay")),
+        texts_of(node.get("after")),
     )
+
+
+def texts_of(written: Json) -> tuple[str, ...]:
+    """Return the texts of a list; nothing of anything else."""
+    return tuple([str(each) for each in written]) if isinstance(written, list) and _is_texts(written) else ()
 
 
 def _references(node: JsonObject) -> Iterator[flow.Read]:
@@ -189,6 +195,8 @@ def add_words(found: JsonObject, engine: flow.EngineProperties, references: list
             found["among"] = engine.among.text
         if engine.fail:
             found["fail"] = True
+        if engine.after:
+            found["after"] = [*engine.after]
         if engine.within is not None:
             found["within"] = engine.within
         if engine.delay is not None:
@@ -303,6 +311,7 @@ _SHAPES: dict[str, _Shape] = {
     "until": (lambda value: isinstance(value, dict), _NO_CONDITION),
     "keep": (_is_rounds, "it is the number of rounds that are shown, 1 or more"),
     "hands": (_is_texts, "it is a list of keys"),
+    "after": (_is_texts, "it is a list of keys or contexts of its body"),
     "fail": (lambda value: isinstance(value, bool), "it says by `true` that the step ends its block as failed"),
     "of": (_is_text, "it is the name of a `repeat` beside it"),
     "path": (_is_text, "it is a path"),

@@ -513,6 +513,9 @@ def _timing(at: str, old: Step | Block, new: Step | Block) -> Iterator[CutChange
         was, now = getattr(old, name, None), getattr(new, name, None)
         if was != now:
             yield CutChange(at, what, f"{was or 'none'} → {now or 'none'}")
+    was, now = (", ".join(getattr(each, "after", ())) for each in (old, new))
+    if was != now:
+        yield CutChange(at, "after", f"{was or 'none'} → {now or 'none'}")
 
 
 _HARMLESS = frozenset(

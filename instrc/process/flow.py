@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Final, Generic, Literal, TypeAlias, TypedDict, TypeVar
 
@@ -199,6 +199,8 @@ class EngineProperties(msgspec.Struct, frozen=True, gc=False):
     within: str | None = None
     """A deadline, ISO 8601."""
     delay: str | None = None
+    after: tuple[str, ...] = ()
+    """Keys of steps and blocks of its body, or names of contexts, that have to end before it begins."""
 
 
 NO_ENGINE = EngineProperties()
@@ -286,6 +288,11 @@ class Step(msgspec.Struct, frozen=True, gc=False):
     def delay(self) -> str | None:
         """What passes before it starts, ISO 8601."""
         return self.engine.delay
+
+    @property
+    def after(self) -> tuple[str, ...]:
+        """What has to end before it begins although it reads nothing of it."""
+        return self.engine.after
 
     @property
     def plan(self) -> JsonObject | None:
@@ -421,6 +428,7 @@ class Common(TypedDict):
     key: str | None
     within: str | None
     delay: str | None
+    after: tuple[str, ...]
     about: JsonObject | None
     definition: str | None
 
@@ -431,6 +439,8 @@ class _Keyed(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     key: str | None = None
     within: str | None = None
     delay: str | None = None
+    after: tuple[str, ...] = ()
+    """Keys of steps and blocks of its body, or names of contexts, that have to end before it begins."""
     about: JsonObject | None = None
     """Further keywords."""
     definition: str | None = None
@@ -594,8 +604,29 @@ def reads_before(context: Context) -> Iterator[Read]:
     yield from reads_of(context.first if isinstance(context, Repeat) else None)
 
 
-def is_of_version_1(context: Context) -> bool:
-    """Return whether a block has what processes without a version do not know."""
+ORDERED: Final = 2
+"""The version of the JSON that came with `after`."""
+
+
+def version_needed(contexts: Iterable[Context]) -> int | None:
+    """Return the version of the JSON that some contexts need; `None` if they need none of what came with versions."""
+    return max(map(_version_of, contexts), default=0) or None
+
+
+def _version_of(context: Context) -> int:
+    if afters_of(context):
+        return ORDERED
+    return int(_is_of_version_1(context))
+
+
+def afters_of(context: Context) -> tuple[str, ...]:
+    """Return what has to end before a block, or a step of a chunk, begins although it reads nothing of it."""
+    if isinstance(context, Chunk):
+        return tuple([name for step in context.steps for name in step.after])
+    return () if isinstance(context, Else) else context.after
+
+
+def _is_of_version_1(context: Context) -> bool:
     conditions = [each for part in parts_of(context) for each in (part.condition, part.until) if each is not None]
     if any(condition.compared or condition.joined for condition in conditions):
         return True
@@ -609,7 +640,7 @@ def bodies_of(context: Context) -> tuple[Body, ...]:
     return tuple([part.body for part in parts_of(context)])
 
 
-_COMMON = ("key", "within", "delay")
+_COMMON = ("key", "after", "within", "delay")
 _VALUE = ("value", "shows")
 CONDITION = ("path", "schema", "equals", "differs", "anyOf", "allOf")
 """The words of a condition."""

@@ -172,6 +172,7 @@ class _Painter:
         if not isinstance(block, flow.Else):
             key = block.key
             title += (f" · within {block.within}" if block.within else "") + (f" · after {block.delay}" if block.delay else "")
+            title += f" · when {', '.join(block.after)} ended" if block.after else ""
         if key is not None:
             self.known[key] = here
             title += f"  →  {key}"
@@ -196,6 +197,7 @@ class _Painter:
         notes += ["fails the block"] if step.fail else []
         notes += [f"within {step.within}"] if step.within else []
         notes += [f"after {step.delay}"] if step.delay else []
+        notes += [f"when {', '.join(step.after)} ended"] if step.after else []
         notes += ["a plan"] if step.plans else []
         at = self.places.get(step.key)
         where = None if at is None else f"{at.source.name}:{at.line}  {_line_around(at)}"

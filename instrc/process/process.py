@@ -28,7 +28,7 @@ from instrc.text.limits import ELEMENTS, PROCESS_LEVELS, ROUNDS
 if TYPE_CHECKING:
     from instrc.problems.errors import CompileError
 
-PROCESS_VERSION: Final = 1
+PROCESS_VERSION: Final = 2
 """The version of the JSON of processes; only those say it that use what came with it."""
 NOTHING: JsonObject = {"type": "object", "properties": {}}
 """The entry of a process that does not begin with the model."""
@@ -73,14 +73,17 @@ class Process(Struct, frozen=True):
         written = write_contexts(self.body)
         return self.with_contexts(written.properties, written.definitions)
 
-    def with_contexts(self, properties: JsonObject, definitions: JsonObject) -> JsonObject:
-        """Return the JSON of the process around its contexts: the `properties` of its root, and what these refer to."""
+    def with_contexts(self, properties: JsonObject, definitions: JsonObject, *, ordered: bool = False) -> JsonObject:
+        """Return the JSON of the process around its contexts: the `properties` of its root, and what these refer to.
+
+        With `ordered`, a step in them comes after another although it reads nothing of it.
+        """
         document = _usual(properties) if self.about is None else self.about
         whole: JsonObject = {"$schema": document["$schema"]} if "$schema" in document else {}
         if self.title is not None:
             whole["title"] = self.title
-        if any(map(flow.is_of_version_1, self.contexts())):
-            whole["instrc"] = PROCESS_VERSION
+        if (version := flow.ORDERED if ordered else flow.version_needed(self.contexts())) is not None:
+            whole["instrc"] = version
         whole |= {word: value for word, value in document.items() if word not in {"properties", "required"}}
         whole["properties"] = properties
         if "required" in document:
@@ -149,7 +152,7 @@ class Process(Struct, frozen=True):
         """Return a document with its contexts."""
         title, inputs, definitions = document.get("title"), document.get("inputs"), document.get("$defs")
         taken: set[str] = {"properties", "value"}
-        if document.get("instrc") == PROCESS_VERSION and any(map(flow.is_of_version_1, flow.all_contexts(body))):
+        if "instrc" in document and document["instrc"] == flow.version_needed(flow.all_contexts(body)):
             taken.add("instrc")  # it is written again
         shapes: dict[str, type] = {"title": str, "inputs": dict, "$defs": dict}
         taken |= {word for word, shape in shapes.items() if isinstance(document.get(word), shape)}
@@ -264,6 +267,7 @@ class _ProcessReader(Struct):
 
     def body(self, part: _WrittenBody) -> flow.Body:
         contexts = tuple(self.made[f"{part.place}/{name}"] for name in part.properties if is_context(name))
+        _refuse_later(contexts, part.place)
         value, shows = (None if said is None else flow.value_of(said) for said in map(part.engine.get, ("value", "shows")))
         return flow.Body(self.paired(contexts, part.place), value, part.frame, shows)
 
@@ -309,6 +313,7 @@ class _ProcessReader(Struct):
             key=optional_text(engine.get("key")),
             within=optional_text(engine.get("within")),
             delay=optional_text(engine.get("delay")),
+            after=chunk_json.texts_of(engine.get("after")),
             about=about,
             definition=definition,
         )
@@ -432,6 +437,25 @@ class _ProcessReader(Struct):
         chunk_json.branches_of("else", bodies, place)
         [(engine, body)] = bodies
         return flow.Else(name, str(engine["of"]), body, about, definition)
+
+
+def _refuse_later(contexts: tuple[flow.Context, ...], place: str) -> None:
+    """Refuse a body in which something is to come after what does not stand before it."""
+    known: set[str] = set()
+    for context in contexts:
+        steps = context.steps if isinstance(context, flow.Chunk) else ()
+        if isinstance(context, flow.Chunk) and context.executor != "server":
+            known |= {step.key for step in steps}  # the steps of a form begin together
+        for each in steps or (context,):
+            after = each.after if isinstance(each, flow.Step) else flow.afters_of(each)
+            if strange := next((name for name in after if name not in known), None):
+                where = pointer((context.name, *(("properties", each.key) if isinstance(each, flow.Step) else ())))
+                chunk_json.refuse_process(
+                    f"{place}{where}", f"nothing before it in its body is called `{strange}`, which it is `after`"
+                )
+            key = each.key if isinstance(each, flow.Step) else getattr(each, "key", None)
+            known |= {key} if key is not None else set()
+        known.add(context.name)
 
 
 def _kind(name: str) -> str:
@@ -561,7 +585,7 @@ def _value(body: flow.Body) -> JsonObject:
 
 def _common(block: flow.KeyedBlock) -> JsonObject:
     """Return what any block may say: its deadline, its delay, its key."""
-    said: JsonObject = {}
+    said: JsonObject = {"after": [*block.after]} if block.after else {}
     if block.within is not None:
         said["within"] = block.within
     if block.delay is not None:

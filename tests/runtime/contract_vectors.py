@@ -78,6 +78,25 @@ CASES: dict[str, tuple[str, Any, Any, list[tuple[str, Any]], dict[str, Any]]] = 
         ],
         {},
     ),
+    "after": (
+        "A step begins when what it is after has ended, a block with all that is in it; it reads nothing of that.",
+        {
+            "instrc": 2,
+            **process(
+                serverContext1=chunk(step1_book=call("Book", "prompt"), step2_look=call("Look", "prompt")),
+                doContext1=do(process(serverContext2=chunk(step3_pay=call("Pay", "prompt"))), after=["step1_book"]),
+                serverContext3=chunk(step4_send=call("Send", "prompt", after=["step2_look", "doContext1"])),
+            ),
+        },
+        GO,
+        [
+            ("serverContext1.step1_book", t("b")),
+            ("doContext1.serverContext2.step3_pay", t("p")),
+            ("serverContext1.step2_look", t("l")),
+            ("serverContext3.step4_send", t("s")),
+        ],
+        {},
+    ),
     "context": (
         "Context is nested by the paths; a path below another is in it; a chunk shows its steps; what leads nowhere is null.",
         process(

@@ -20,7 +20,7 @@ from instrc.compiler.bind.scopes import goal as stated_goal
 from instrc.compiler.bind.steps import NOTHING_FORESEEN, EvaluationContext, Foreseen
 from instrc.compiler.bind.values import BoundValue, Cut, Data, Members, nested_steps
 from instrc.compiler.instructions import InstructionTable
-from instrc.compiler.ir import Context, Graph, is_lone_instruction, regions_of
+from instrc.compiler.ir import Context, Graph, Lines, is_lone_instruction, regions_of
 from instrc.language import surface
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
@@ -117,7 +117,9 @@ def _evaluated(
     for last in reversed(range(EVALUATION_ROUNDS)):
         mine = Report()
         evaluation = Evaluation(evaluate, instructions, mine, identities, foreseen)
+        frame = evaluation.steps.log.begin()
         value = evaluation.value(export.expression, EvaluationContext(root, placing=True, exported=True))
+        evaluation.frames[root.region] = evaluation.lines_of(root, frame)
         steps, blocks = foreseen.steps | evaluation.steps.late, {**foreseen.blocks, **evaluation.steps.places.moved}
         if not last or (steps == foreseen.steps and blocks == foreseen.blocks):
             break
@@ -163,8 +165,17 @@ def _graph_of(export: Export, evaluation: Evaluation, value: BoundValue, names: 
         awaited_numbers=tuple(awaited),
         labels=evaluation.labels,
         calls=evaluation.calls,
+        lines=_lines(evaluation),
+        only_reading=frozenset(number for number in awaited if evaluation.only_reads(table[number])),
         passed=tuple(each for each in evaluation.passed if isinstance(each.value, Constant) or not steps.is_dropped(each.value)),
     )
+
+
+def _lines(evaluation: Evaluation) -> dict[int, Lines]:
+    """Return the lines of the bodies in which effects can have an order."""
+    log = evaluation.steps.log
+    found = {region: log.lines(region, frames) for region, frames in evaluation.frames.items()}
+    return {region: lines for region, lines in found.items() if len(lines) > 1 or any(line.bodies for line in lines)}
 
 
 def _goal(expression: surface.Expression, names: ProgramNames) -> str | None:

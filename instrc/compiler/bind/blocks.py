@@ -124,24 +124,26 @@ def read_body(
     inside = EvaluationContext(scope, scope.region, scope.piped, keys=context.keys, braces=context.braces)
     complete = True
     unread: list[Hashable] = []
+    lines: dict[int, int] = {}
     read_names = context.scope.program.survey.read[written.span.start]
-    for statement in written.statements:
+    for place, statement in enumerate(written.statements):
         if isinstance(statement, Binding) and (statement.name.text in read_names or not _is_work(ev, statement, scope)):
             continue
-        made = _carried(ev, statement, scope, inside)
-        complete = made is not None and complete
-        unread += map(ev.steps.identities.path, () if made is None else paths_read(made))
+        lines[place] = ev.steps.log.begin()
+        complete = _carried(ev, statement, scope, inside, unread) and complete
+        ev.steps.log.close()
+    last = ev.steps.log.begin()
     value = ev.value(written.value, inside)
+    ev.steps.log.close()
     tests = None if until is None else condition(ev, until, inside)
     for statement in written.statements:  # what is read only by what comes later, as by the condition or by the round before
         if not isinstance(statement, Binding) or ev.is_carried(scope, statement.name.text):
             continue
         if _is_work(ev, statement, scope):
-            made = _carried(ev, statement, scope, inside)
-            complete = made is not None and complete
-            unread += map(ev.steps.identities.path, () if made is None else paths_read(made))
+            complete = _carried(ev, statement, scope, inside, unread) and complete
     ev.steps.places.carried[scope.region] = tuple(unread)
     kept = _names(ev, scope, inside) if keeps else ()
+    ev.frames[scope.region] = (*ev.frames_of(scope, written.statements, lines), last)
     if value is not None and depth_of(value) > VALUE_LEVELS:
         ev.report.add(problems.text.TooDeep(at=written.value.span, limit=VALUE_LEVELS))
         return ReadBody(scope.region, None, tests, kept)
@@ -193,14 +195,18 @@ def _is_work(ev: Evaluation, statement: Binding, scope: Scope) -> bool:
     return not ev.ends.is_alias(LocalName(statement, scope))
 
 
-def _carried(ev: Evaluation, statement: Binding | Anonymous, scope: Scope, context: EvaluationContext) -> BoundValue | None:
-    """Evaluate a statement that nothing reads."""
+def _carried(
+    ev: Evaluation, statement: Binding | Anonymous, scope: Scope, context: EvaluationContext, unread: list[Hashable]
+) -> bool:
+    """Evaluate a statement that nothing reads, and note what it gives; return whether it has a value."""
     if isinstance(statement, Binding):
-        return read_local(ev, statement.name, LocalName(statement, scope), context)
-    value = ev.value(statement.value, context)
-    if isinstance(value, Data):
-        ev.report.add(problems.calls.MisplacedData(at=statement.value.span))
-    return value
+        value = read_local(ev, statement.name, LocalName(statement, scope), context)
+    else:
+        value = ev.value(statement.value, context)
+        if isinstance(value, Data):
+            ev.report.add(problems.calls.MisplacedData(at=statement.value.span))
+    unread += map(ev.steps.identities.path, () if value is None else paths_read(value))
+    return value is not None
 
 
 def _names(ev: Evaluation, scope: Scope, inside: EvaluationContext) -> tuple[tuple[str, ir.Reading], ...]:

@@ -154,7 +154,11 @@ def call_program(
     )
     inside = msgspec.structs.replace(context, scope=scope, piped=given["prompt"], own=False, keys=None, placing=context.placing)
     before = len(ev.report.problems)
+    log = ev.steps.log
+    whole, last = log.begin(), log.begin()
     value = ev.value(expression, inside)
+    log.note_body(whole, context.region, ev.lines_of(scope, last))
+    log.close()
     ev.report.change(before, lambda each: _with_call(each, span))
     return value
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from types import MappingProxyType
 from typing import Final, TypeAlias, final
 
 import msgspec
@@ -16,10 +17,10 @@ from instrc.compiler.bind.scopes import Ends, LocalName, Scope
 from instrc.compiler.bind.steps import NOTHING_FORESEEN, EvaluationContext, Foreseen, Steps
 from instrc.compiler.bind.values import BoundValue, paths_read
 from instrc.compiler.instructions import InstructionTable
-from instrc.compiler.ir import NO_TIMING, Instruction, InstructionKind, Path, Reached, TypedArgument
+from instrc.compiler.ir import NO_TIMING, Fusion, Instruction, InstructionKind, Path, Reached, Step, TypedArgument
 from instrc.compiler.recursion import EVALUATED_LEVELS
 from instrc.compiler.rounds import Bodies, Rounds
-from instrc.language.surface import Binding, Expression, Name
+from instrc.language.surface import Binding, Expression, Name, Statement
 from instrc.problems.errors import InstrcError
 from instrc.problems.report import Report
 from instrc.process.flow import Executor
@@ -58,6 +59,8 @@ class _Name(msgspec.Struct, gc=False):
     """It has a value that holds wherever it stands."""
     value: BoundValue | None = None
     """That value."""
+    frame: int | None = None
+    """What its expression met, by its number in the log of lines."""
 
 
 class Signature(Struct, frozen=True):
@@ -101,6 +104,8 @@ class Evaluation:
         self.instructions = instructions
         self.report = report
         self.steps: Steps = Steps(identities, foreseen)
+        self.frames: dict[int, tuple[int, ...]] = {}
+        """The lines of each body, by its region, as frames of the log."""
         self.rounds: OpenRounds = OpenRounds(self.steps)
         self.accesses: list[Reached] = []
         """The members that paths name."""
@@ -164,6 +169,11 @@ class Evaluation:
         elif known.open:
             self._circle(name, known, home.program.survey.repeated)
             return None
+        log = self.steps.log
+        if known.frame is None:
+            known.frame = log.new()
+        else:
+            log.read(known.frame)
         added = context.annotations or context.timing is not NO_TIMING
         plain = not (added or context.key or context.placing or (context.direct and context.brackets))
         outside = home.region != context.region
@@ -179,6 +189,7 @@ class Evaluation:
         reading = Reading(key, context, inside, plain, (self._piped, self._depends))
         self._piped, self._depends = inside.piped, False
         known.open = True
+        log.open(known.frame)
         self._open.append(known)
         return reading
 
@@ -186,6 +197,7 @@ class Evaluation:
         """Note the value of the local name that was begun last, and return it."""
         known = self._open.pop()
         known.open = False
+        self.steps.log.close()
         depends = self._depends
         self._piped, self._depends = reading.outer
         if depends:
@@ -216,6 +228,24 @@ class Evaluation:
         if plain:
             self._known[at] = value
         return value
+
+    def frames_of(
+        self, scope: Scope, statements: Iterable[Statement], evaluated: Mapping[int, int] = MappingProxyType({})
+    ) -> Iterator[int]:
+        """Yield the frames of statements in their order: those `evaluated` for themselves by place, others by their names."""
+        for place, statement in enumerate(statements):
+            known = self._names.get((scope.number, statement.name.text)) if isinstance(statement, Binding) else None
+            frame = evaluated.get(place, None if known is None else known.frame)
+            if frame is not None:
+                yield frame
+
+    def lines_of(self, scope: Scope, frame: int) -> tuple[int, ...]:
+        """Return the frames of the lines of a program whose value is evaluated in the open frame: one line, if it has tools."""
+        self.steps.log.close()
+        statements = scope.program.program.statements
+        if any(isinstance(each, Binding) and each.exported for each in statements):
+            return (frame,)
+        return (*self.frames_of(scope, statements), frame)
 
     def is_carried(self, scope: Scope, name: str) -> bool:
         """Return whether the evaluation of a local name of a scope has begun."""
@@ -261,6 +291,13 @@ class Evaluation:
             number = identities.kind(made.base_name, made.executor, made.activity, identities.instruction(instruction))
             known = self._signatures[key] = msgspec.structs.replace(made, number=number)
         return known
+
+    def only_reads(self, step: Step) -> bool:
+        """Return whether the instruction of a step says that it changes nothing."""
+        if not isinstance(step.content, Fusion):
+            return False
+        schema = self.flat(step.content.instruction, step.span)
+        return isinstance(schema, dict) and schema.get("x-reads-only") is True
 
     def flat(self, instruction: Instruction, span: Span) -> Json:
         """Return the flat schema of an instruction; `None`, once its problems are reported, if it has none."""

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from instrc.compiler import ir
 from instrc.compiler.bind.identities import Identities
+from instrc.compiler.bind.lines import LineLog
 from instrc.compiler.bind.scopes import Scope
 from instrc.compiler.bind.values import BoundValue, BraceNames, Brackets, StepResult, TakenUnit, step_numbers, units_held
 from instrc.process.flow import Constant, Executor
@@ -100,6 +101,7 @@ class Steps:
     def __init__(self, identities: Identities, foreseen: Foreseen = NOTHING_FORESEEN) -> None:
         self.table: list[ir.Step] = []
         self.regions = Regions()
+        self.log = LineLog(self.regions.home)
         self.places = BlockPlaces(self.regions, identities, foreseen.blocks)
         self._expected = foreseen.steps
         self.late: set[tuple[int, int]] = set()
@@ -169,6 +171,11 @@ class Steps:
 
     def one(self, step: ir.Step, ident: int, context: EvaluationContext) -> int:
         """Return the number of a step like the given one, which is taken into the table if there is none."""
+        number = self._one(step, ident, context)
+        self.log.note(number)
+        return number
+
+    def _one(self, step: ir.Step, ident: int, context: EvaluationContext) -> int:
         region = context.region
         if context.key == PRIVATE:
             return self._take(step, region, ident)

@@ -153,7 +153,8 @@ class Blocks:
         about: JsonObject | None = None if step.about is None else {"description": step.about}
         key = suffixed(self.plan.keys[step.number], item) if step.number in self.plan.keys else None
         timing = step.timing
-        common = flow.Common(key=key, within=timing.within, delay=timing.delay, about=about, definition=definition)
+        after = self.paths.after(step.number, item)
+        common = flow.Common(key=key, within=timing.within, delay=timing.delay, after=after, about=about, definition=definition)
 
         def body(region: ir.Region) -> flow.Body:
             contexts = tuple([inside[context_name(each, item)] for each in self.plan.inside[region.number]])
@@ -245,7 +246,9 @@ def process_document(plan: ir.Plan, schemas: StepSchemas, title: str | None) -> 
     if schemas.paths.quoted or any(graph.inputs.values()):
         inputs = {suffixed(name, item): each for name, each in graph.inputs.items() for item in schemas.items}
     body = flow.Body(tuple([known[name] for name in names]), value)
-    return Process(body, title, inputs, schemas.definitions.schemas).with_contexts(references_to(body.contexts), definitions)
+    return Process(body, title, inputs, schemas.definitions.schemas).with_contexts(
+        references_to(body.contexts), definitions, ordered=bool(plan.after)
+    )
 
 
 def _has_members(value: ir.Reading) -> bool:

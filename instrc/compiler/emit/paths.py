@@ -69,6 +69,20 @@ class Paths:
             text = self._texts[path, item] = self._read(self.segments(path, item)).text
         return text
 
+    @cached_property
+    def _blocks(self) -> dict[int, str]:
+        """The names of the contexts of blocks."""
+        return {
+            chunk.block: f"{chunk.executor}Context{chunk.index}"
+            for chunk in self.plan.walk()
+            if chunk.block is not None and chunk.executor != "else"
+        }
+
+    def after(self, step: int, item: int | None) -> tuple[str, ...]:
+        """Return what has to end before a step begins that reads nothing of it: keys, or contexts of blocks without one."""
+        names = [self.plan.keys.get(each) or self._blocks[each] for each in self.plan.after.get(step, ())]
+        return tuple(names) if item is None else tuple([suffixed(name, item) for name in names])
+
     def _read(self, names: tuple[str, ...]) -> Read:
         if self.quoted or all(map(is_plain, names)):
             return Read(tuple([Segment(name, not is_plain(name)) for name in names]))

@@ -251,7 +251,8 @@ class StepSchemas:
         made = answer_of(self.plan.flat.schemas[step.number])
         own = self._as_local_part(made, key, refers=step.number in self.plan.flat.referring)
         read = Read.parse(key)
-        return beside(own, EngineProperties((read,), read, step.activity, within=step.timing.within, delay=step.timing.delay))
+        timing, after = step.timing, self.paths.after(step.number, item)
+        return beside(own, EngineProperties((read,), read, step.activity, within=timing.within, delay=timing.delay, after=after))
 
     def place(self, units: Iterable[ir.Unit]) -> Span | None:
         """Return where the first of some units is written."""
@@ -451,7 +452,8 @@ class EngineWriter:
             engine = EngineProperties(fail=step.fail, within=timing.within, delay=timing.delay)
         else:
             timing = step.timing
-            engine = EngineProperties((), None, step.activity, plan, None, step.fail, timing.within, timing.delay)
+            after = self.paths.after(step.number, item)
+            engine = EngineProperties((), None, step.activity, plan, None, step.fail, timing.within, timing.delay, after)
         return add_words(schema, engine, references, arguments)
 
     def with_choices(self, number: int, schema: JsonObject, item: int | None) -> JsonObject:

@@ -10,6 +10,7 @@ import msgspec
 from instrc import problems
 from instrc.compiler import ir
 from instrc.compiler.bind.values import step_numbers
+from instrc.compiler.partition.effects import NONE, EffectOrder, Kind, Waits, kinds_of_steps
 from instrc.compiler.partition.sequence import sequence
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
@@ -30,16 +31,20 @@ def partition(flat: ir.FlatGraph, report: Report, *, naming: str = "step") -> ir
     graph = flat.graph
     regions = {region.number: region.units for step in graph.blocks() for region in ir.regions_of(step.content)}
     reasons = _reasons_to_cut(graph)
+    kinds = kinds_of_steps(graph)
+    after: dict[int, tuple[int, ...]] = {}
     cut: dict[int, tuple[CutChunk, ...]] = {}
     for number, units in (*regions.items(), (ROOT, graph.units)):
         by_hand = number == ROOT and graph.contexts is not None
         if units and not by_hand and not flat.mixins and reasons.isdisjoint(units):
             cut[number] = (CutChunk(PLACE["model"], units),)  # they are in evaluation order: each after what it reads
             continue
-        found = _cut_region(graph, units, report, by_hand=by_hand)
+        region = UnitsOfRegion(graph, units, kinds, graph.lines.get(number, ()))
+        found = region.cut(report, by_hand=by_hand)
         if found is None:
             return None
         cut[number] = found
+        after |= region.after(found)
     chunks, inside = _number_chunks(graph, cut.pop(ROOT), cut)
     shape = _shape(graph, chunks)
     if shape != "process":
@@ -47,7 +52,7 @@ def partition(flat: ir.FlatGraph, report: Report, *, naming: str = "step") -> ir
         report_deadlines(graph, report)
     bare = shape == "tool" and not graph.keyed and _is_single(graph)
     keys, elements = number_steps(flat, chunks, inside, naming=naming, bare=bare)
-    return ir.Plan(flat, shape, chunks, keys, bare, inside, elements)
+    return ir.Plan(flat, shape, chunks, keys, bare, inside, elements, after)
 
 
 def _reasons_to_cut(graph: ir.Graph) -> set[int]:
@@ -70,20 +75,60 @@ Home: TypeAlias = dict[int | str | ir.Local, int]
 """In which unit of a region each step lies, those in slots and mixins included."""
 
 
-def _cut_region(graph: ir.Graph, units: tuple[ir.Unit, ...], report: Report, *, by_hand: bool) -> tuple[CutChunk, ...] | None:
-    """Cut the units of one region, `by_hand` as the program says; `None` for a cut against the data flow, which is reported."""
-    steps = [steps_in(graph, unit) for unit in units]
-    home: Home = {step.number: index for index, inside in enumerate(steps) for step in inside}
-    needs = needs_of(units, steps, home)
-    order = topological_order(needs)
-    if order is None:
-        report.add(problem_of_circle(graph, units, needs))
-        return None
-    nodes = _nodes(units, steps, order, needs, home)
-    if not by_hand:
-        return _cut_into_chunks(nodes)
+class UnitsOfRegion:
+    """The units of one region, and what they wait for: what they read, and the effects of earlier lines."""
 
-    return divided_by_hand(graph, nodes, report)
+    def __init__(self, graph: ir.Graph, units: tuple[ir.Unit, ...], kinds: Mapping[int, Kind], lines: ir.Lines) -> None:
+        self.graph = graph
+        self.units = units
+        self.lines = lines
+        self.steps = [steps_in(graph, unit) for unit in units]
+        self.home: Home = {step.number: index for index, inside in enumerate(self.steps) for step in inside}
+        self.needs = needs_of(units, self.steps, self.home)
+        self.kinds: list[Kind] = [max((kinds.get(step.number, NONE) for step in inside), default=NONE) for inside in self.steps]
+        self.waits: Waits = [set() for _ in units]
+        self.order: list[int] = []
+
+    def cut(self, report: Report, *, by_hand: bool) -> tuple[CutChunk, ...] | None:
+        """Cut the units, `by_hand` as the program says; `None` for a cut against the data flow, which is reported."""
+        order = topological_order(self.needs)
+        if order is None:
+            report.add(problem_of_circle(self.graph, self.units, self.needs))
+            return None
+        effects = EffectOrder(self.kinds, self.needs)
+        if by_hand:
+            chunks = divided_by_hand(self.graph, _nodes(self.units, self.steps, order, self.needs, self.home), report)
+            if chunks is None:
+                return None
+            numbers = {unit: place for place, unit in enumerate(self.units)}
+            self.waits = effects.in_order({numbers[unit]: line for line, chunk in enumerate(chunks) for unit in chunk.units})
+            self.order = topological_order(self._all_needs(self.waits)) or order
+            return chunks
+        self.order = order
+        for waits in effects.of_lines(self.lines, self.home):  # type: ignore[arg-type]  # only steps are looked up
+            joined = [one | other for one, other in zip(self.waits, waits, strict=True)]
+            found = topological_order(self._all_needs(joined)) if any(waits) else None
+            if found is not None:  # else two called programs write the same effects the other way round
+                self.waits, self.order = joined, found
+        return _cut_into_chunks(_nodes(self.units, self.steps, self.order, self._all_needs(self.waits), self.home))
+
+    def _all_needs(self, waits: Waits) -> list[list[int]]:
+        return [sorted({*needs, *others}) for needs, others in zip(self.needs, waits, strict=True)]
+
+    def after(self, chunks: tuple[CutChunk, ...]) -> dict[int, tuple[int, ...]]:
+        """Return which effects and blocks have to end before an effect begins that reads nothing of them, by step."""
+        if not any(self.waits):
+            return {}
+        followed = [
+            [] if steps and isinstance(steps[-1].content, ir.Race) else needs
+            for steps, needs in zip(self.steps, self.needs, strict=True)
+        ]  # what one branch of a race reads holds back no other
+        last = [step_numbers((unit,))[-1] for unit in self.units]
+        forms = {unit: place for place, chunk in enumerate(chunks) if chunk.executor == PLACE["user"] for unit in chunk.units}
+        form = [forms.get(unit, -1 - place) for place, unit in enumerate(self.units)]
+        left = EffectOrder(self.kinds, self.needs).left_to_say(self.waits, followed, self.order)
+        said = {unit: sorted(last[other] for other in others if form[other] != form[unit]) for unit, others in enumerate(left)}
+        return {last[unit]: tuple(steps) for unit, steps in said.items() if steps}
 
 
 class PartitionNode(msgspec.Struct, frozen=True, gc=False):

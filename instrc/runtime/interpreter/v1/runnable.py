@@ -305,6 +305,9 @@ class RunnablePlan:
         for unit in region.units:
             for read in reads(unit):
                 self._need(region, unit.index, read)
+            for giver in _effects_before(region, unit):
+                if giver < unit.index:
+                    self._wait(region, unit.index, giver)
             if isinstance(unit.block, flow.Else):
                 self._wait(region, unit.index, region.contexts[unit.block.of][0])
             elif unit.kind == "fail":
@@ -351,6 +354,17 @@ class RunnablePlan:
             key = place.rest[0] if place.rest else None
             return [index for index in inside if key is None or key in _keys(region.units[index])] or inside
         return []
+
+
+def _effects_before(region: PlanRegion, unit: PlanUnit) -> Iterator[int]:
+    """Yield the units that have to end before one begins although it reads nothing of them; each branch of a race waits."""
+    block = region.units[unit.race].block if unit.kind == "branch" else unit.block
+    if isinstance(unit.block, flow.Race | flow.Else):
+        return
+    names = [name for step in unit.steps for name in step.after]
+    for name in names if block is None else flow.afters_of(block):
+        yield from region.keys.get(name, region.contexts.get(name, ()))
+        yield from (each.index for each in region.units if isinstance(each.block, flow.Else) and each.block.of == name)
 
 
 def _source(region: PlanRegion, name: str) -> NameSource | None:

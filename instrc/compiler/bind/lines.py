@@ -1,0 +1,75 @@
+"""Which steps each line of a body writes, or needs through names: effects keep the order of lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from instrc.compiler.ir import BodyLine, Lines
+
+
+class LineLog:
+    """The steps that each expression met while it was evaluated, in frames that hold each other."""
+
+    def __init__(self, home: Callable[[int], int]) -> None:
+        self._home = home
+        """The region of a step."""
+        self._steps: list[list[int]] = [[]]
+        self._parts: list[list[int]] = [[]]
+        """The frames in each frame: of expressions inside, and of names that are read."""
+        self._bodies: dict[int, tuple[int, Sequence[int]]] = {}
+        """The frames of called programs: their region, and a frame for each line."""
+        self._open = [0]
+
+    def note(self, step: int) -> None:
+        """Note that a step was met."""
+        self._steps[self._open[-1]].append(step)
+
+    def new(self) -> int:
+        """Return a new frame, inside the open one."""
+        self._steps.append([])
+        self._parts.append([])
+        frame = len(self._steps) - 1
+        self._parts[self._open[-1]].append(frame)
+        return frame
+
+    def read(self, frame: int) -> None:
+        """Note that what a frame holds is needed here as well."""
+        self._parts[self._open[-1]].append(frame)
+
+    def begin(self) -> int:
+        """Let a new frame take what is met next, and return it."""
+        frame = self.new()
+        self.open(frame)
+        return frame
+
+    def open(self, frame: int) -> None:
+        """Let a frame take what is met next."""
+        self._open.append(frame)
+
+    def close(self) -> None:
+        """Return to the frame around."""
+        self._open.pop()
+
+    def note_body(self, frame: int, region: int, lines: Sequence[int]) -> None:
+        """Note that a frame is a called program with lines of its own."""
+        self._bodies[frame] = region, lines
+
+    def lines(self, region: int, frames: Sequence[int]) -> Lines:
+        """Return the lines of a body by their frames: the steps of its region that no earlier line has met."""
+        met: set[int] = set()
+        return tuple([self._line(region, frame, met) for frame in frames])
+
+    def _line(self, region: int, frame: int, met: set[int]) -> BodyLine:
+        steps: dict[int, None] = {}
+        bodies: list[Lines] = []
+        waiting = [frame]
+        while waiting:
+            here = waiting.pop()
+            if here in met:
+                continue
+            met.add(here)
+            steps.update(dict.fromkeys(step for step in self._steps[here] if self._home(step) == region))
+            if here in self._bodies and self._bodies[here][0] == region:
+                bodies.append(self.lines(*self._bodies[here]))
+            waiting.extend(reversed(self._parts[here]))
+        return BodyLine(tuple(steps), tuple(bodies))
