@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from sandboxes import Sandbox
 
@@ -214,3 +216,17 @@ def test_a_worker_that_cannot_start_is_a_problem_of_ours(sandbox: Sandbox, monke
     finally:
         execution._pool.cache_clear()
     assert [problem.name for problem in caught.value.problems] == ["sandbox-not-started"]
+
+
+def test_without_its_library_there_is_no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pydantic_monty", None)
+    with pytest.raises(SettingsError) as caught:
+        Sandbox(["search"])
+    assert [problem.name for problem in caught.value.problems] == ["missing-extra"]
+    assert "instrc[sandbox]" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["look-up", "class", "", "final_answer"])
+def test_a_tool_has_a_name_that_code_can_call(name: str) -> None:
+    with pytest.raises(TypeError, match="takes names of functions"):
+        Sandbox([name])

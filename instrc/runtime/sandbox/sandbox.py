@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from keyword import iskeyword
 from threading import Lock
 from typing import Final
 
@@ -30,6 +31,10 @@ class CodeRuns:
         """
         require_monty()
         schemas = tools if isinstance(tools, Mapping) else dict.fromkeys(tools)
+        for name in schemas:
+            if not name.isidentifier() or iskeyword(name) or name == "final_answer":
+                message = f"`tools` takes names of functions, not {name!r}"
+                raise TypeError(message)
         self._tools = {name: None if schema is None else ToolParameters(name, schema) for name, schema in schemas.items()}
         self._limits = limits or RoundLimits()
         self._states: OrderedDict[str, _KeptState] = OrderedDict()
