@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
@@ -35,6 +36,7 @@ from instrc.problems.errors import InstrcError, LimitError, NotFoundError
 from instrc.runtime.answers import find_question
 from instrc.runtime.run_report import RunFilter
 from instrc.server.access import Caller
+from instrc.server.bounds import PARTS
 from instrc.server.door import caller_of
 from instrc.server.exchange import (
     EXACT,
@@ -47,12 +49,13 @@ from instrc.server.exchange import (
     settled,
     standings,
 )
+from instrc.server.identity import kept_rights
 from instrc.server.operations import place_of_run, token_of
 from instrc.server.run_service import RunService
 from instrc.server.views import ProgramInfo, RunInfo
 from instrc.server.webhooks import Hook, Webhooks
 from instrc.text.jsontext import digest_of, dumps, loads
-from instrc.text.jsonvalue import Json, as_object
+from instrc.text.jsonvalue import Json, JsonObject, as_object, mapping
 from instrc.version import __version__
 
 CARD: Final = "/.well-known/agent-card.json"
@@ -87,6 +90,9 @@ def given_in(parts: Iterable[pb.Part]) -> tuple[bool, Json, str]:
 
     A `ContentTypeNotSupportedError` for files, an `InvalidParamsError` for what is no JSON.
     """
+    parts = list(parts)
+    if len(parts) > PARTS:
+        raise InvalidParamsError(message=f"a message has at most {PARTS:,} parts")
     exact: list[Json] = []
     data: list[Json] = []
     words: list[str] = []
@@ -302,19 +308,16 @@ class ServiceHandler(RequestHandler):
         """Let an address be told of a task; an inner address is refused."""
         with _in_their_words():
             await self._info(context, params.task_id)
+            caller, said = _caller(context), params.authentication
             params.id = params.id or uuid4().hex
             if len(await self._hooks().hooks(run=params.task_id)) >= MOST_PUSHED:
                 raise LimitError([problems.serving.TooMuch(what="addresses that are told of a task", limit=MOST_PUSHED)])
-            kept = MessageToDict(params)
-            await self._hooks().remove(_hook_id(params.task_id, params.id))
-            await self._hooks().add(
-                params.url,
-                owner=_caller(context).name,
-                run=params.task_id,
-                form="a2a",
-                id=_hook_id(params.task_id, params.id),
-                details=kept,
-            )
+            if not re.fullmatch(r"[ -~]*", params.token + said.scheme + said.credentials):
+                raise InvalidParamsError(message="a token or credentials are sent in a header: one line of ASCII")
+            ident = _hook_id(params.task_id, params.id, caller.name)
+            await self._hooks().remove(ident)
+            details: JsonObject = {"config": MessageToDict(params), "rights": kept_rights(caller)}
+            await self._hooks().add(params.url, owner=caller.name, run=params.task_id, form="a2a", id=ident, details=details)
         return params
 
     async def on_get_task_push_notification_config(
@@ -338,21 +341,25 @@ class ServiceHandler(RequestHandler):
         """Tell an address no more."""
         with _in_their_words():
             await self._info(context, params.task_id)
-            await self._hooks().remove(_hook_id(params.task_id, params.id))
+            await self._hooks().remove(_hook_id(params.task_id, params.id, _caller(context).name))
 
     async def _configs(self, run: str, context: ServerCallContext) -> list[pb.TaskPushNotificationConfig]:
         with _in_their_words():
             await self._info(context, run)
             found = await self._hooks().hooks(run=run)
-        return [ParseDict(each.details, pb.TaskPushNotificationConfig()) for each in found if each.form == "a2a"]
+        own = [each for each in found if each.form == "a2a" and each.owner == _caller(context).name]
+        return [ParseDict(_config_of(each), pb.TaskPushNotificationConfig()) for each in own]
 
     async def _pushed(self, hook: Hook, run: str) -> tuple[str, dict[str, str]] | None:
-        """Return the message that tells an address how its task stands; whoever has set it was allowed to see the run."""
+        """Return the message that tells an address how its task stands, as far as whoever has set it may see that now."""
+        owner = await self.service.later(hook.owner, mapping(hook.details.get("rights")))
         try:
-            info = await self.service.run(Caller(hook.owner, roles={"*": frozenset({"viewer"})}), run)
+            info = None if owner is None else await self.service.run(owner, run)
         except InstrcError:
+            info = None
+        if info is None:
             return None
-        config = ParseDict(hook.details, pb.TaskPushNotificationConfig())
+        config = ParseDict(_config_of(hook), pb.TaskPushNotificationConfig())
         headers = {"X-A2A-Notification-Token": config.token} if config.token else {}
         if config.authentication.credentials:
             headers["Authorization"] = f"{config.authentication.scheme} {config.authentication.credentials}"
@@ -421,8 +428,12 @@ def _member(struct: struct_pb2.Struct, name: str) -> object:
     return MessageToDict(struct).get(name)
 
 
-def _hook_id(run: str, name: str) -> str:
-    return f"a2a:{run}:{name}"
+def _hook_id(run: str, name: str, owner: str) -> str:
+    return f"a2a:{run}:{digest_of([owner, name])}"
+
+
+def _config_of(hook: Hook) -> JsonObject:
+    return mapping(hook.details.get("config", hook.details))
 
 
 def card_of(

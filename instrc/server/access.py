@@ -30,6 +30,10 @@ class Caller:
     """The run and the question that a signed link is for: its bearer may see and answer that one, and nothing else."""
     nonce: str | None = None
     """Of a link, which answers once."""
+    key: str | None = None
+    """The id of the API key by which they are here, directly or in a session."""
+    until: float | None = None
+    """When what a token says of them ends, in seconds since 1970."""
 
     def may(self, role: Role, program: str) -> bool:
         """Return whether the caller has a role for a program; an `admin` has all, and the bearer of a link has none."""

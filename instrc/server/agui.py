@@ -17,6 +17,7 @@ from starlette.routing import BaseRoute, Route
 from instrc import problems
 from instrc.problems.errors import InstrcError, RequestError
 from instrc.server.access import Caller
+from instrc.server.bounds import PARTS
 from instrc.server.door import caller_of
 from instrc.server.exchange import answer_of, asked_of_people, ended_words, result_of, standings, steps_done
 from instrc.server.http import EventResponse
@@ -41,6 +42,8 @@ def agui_routes(service: RunService) -> list[BaseRoute]:
         except ValidationError as error:
             reason = "; ".join(f"{'/'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
             raise RequestError([problems.serving.InvalidRequest(reason=reason)]) from None
+        if len(asked.messages) > PARTS:
+            raise RequestError([problems.serving.InvalidRequest(reason=f"there are more than {PARTS:,}", pointer="/messages")])
 
         async def begin() -> AsyncIterator[str]:
             run, after = await _taken(service, caller, request.path_params["program"], asked)

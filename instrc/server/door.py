@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from instrc import problems
 from instrc.problems.errors import AccessError, AuthenticationError, InstrcError, LimitError, RequestError, codes_of
 from instrc.problems.problem import Problem
+from instrc.server import bounds
 from instrc.server.access import LOCAL, Caller, RateLimiter
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, pointer
@@ -29,8 +30,6 @@ _WRONG_KEYS: Final = 30
 """Wrong keys and tokens from one address in a minute."""
 _ASKED_AGAIN: Final = 5.0
 """Seconds after which it is asked again who waits for an answer, or follows a stream."""
-_BODY_SECONDS: Final = 30.0
-"""Seconds to wait for the next part of a body."""
 CONTENT_POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
@@ -75,7 +74,12 @@ class Door:
                     await problem_response(too_often)(scope, receive, self._protected(scope, send))
                     return
         with suppress(ClientDisconnect):  # nobody waits for an answer any more
-            await self._answer(scope, headers, self._limited(receive), self._protected(scope, send))
+            try:
+                receiving = await self._bounded(scope, headers, self._limited(receive))
+            except InstrcError as error:
+                await problem_response(error)(scope, receive, self._protected(scope, send))
+                return
+            await self._answer(scope, headers, receiving, self._protected(scope, send))
 
     async def _answer(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
         """Answer a request as long as it is known who asks: a stream ends with the key, session or token of its caller."""
@@ -103,6 +107,8 @@ class Door:
         if host.lower() not in self.hosts:
             reason = "this service is not reached under that host, unless `hosts` in `[tool.instrc.serve]` names it"
             return problem_response(RequestError([problems.serving.InvalidRequest(reason=reason)]))
+        if len(scope["headers"]) > bounds.HEADERS:
+            return problem_response(LimitError([problems.serving.TooMuch(what="headers of a request", limit=bounds.HEADERS)]))
         if scope["method"] not in {"GET", "HEAD", "OPTIONS"}:
             site = headers.get("sec-fetch-site")
             origin = headers.get("origin")
@@ -119,22 +125,52 @@ class Door:
             return problem_response(self._too_large())
         return None
 
+    async def _bounded(self, scope: Scope, headers: Headers, receive: Receive) -> Receive:
+        """Return what gives the body, which is read and checked here if it is JSON: for every protocol alike."""
+        kind = headers.get("content-type", JSON).partition(";")[0].strip().lower()
+        unknown = scope["instrc.caller"] is None and not scope["path"].startswith("/v1/links/")  # it is refused unread
+        if unknown or scope["method"] in {"GET", "HEAD", "OPTIONS"} or kind.startswith(("multipart/", "application/x-www-form")):
+            return receive
+        parts: list[bytes] = []
+        more = True
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise ClientDisconnect
+            parts.append(message.get("body", b""))
+            more = message.get("more_body", False)
+        body = b"".join(parts)
+        small = len(body) <= bounds.SMALL_BODY
+        excess = bounds.excess_in(body) if small else await asyncio.to_thread(bounds.excess_in, body)
+        if excess is not None:
+            raise RequestError([problems.serving.InvalidRequest(reason=excess)])
+
+        async def whole() -> Message:
+            nonlocal more
+            if more:
+                return await receive()
+            more = True
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        return whole
+
     def _too_large(self) -> LimitError:
         return LimitError([problems.serving.TooMuch(what="bytes of a request", limit=self.body)])
 
     def _limited(self, receive: Receive) -> Receive:
         """Return what reads a body, not more of it than is allowed, and not for ever."""
-        read = 0
-        ended = False
+        read, ended, late = 0, False, asyncio.get_running_loop().time() + bounds.BODY_SECONDS
 
         async def limited() -> Message:
             nonlocal read, ended
             if ended:
                 return await receive()
             try:
-                message = await asyncio.wait_for(receive(), _BODY_SECONDS)
+                async with asyncio.timeout_at(late):
+                    message = await receive()
             except TimeoutError:
-                return {"type": "http.disconnect"}
+                late_body = problems.serving.TooMuch(what="seconds for a body", limit=int(bounds.BODY_SECONDS))
+                raise LimitError([late_body]) from None
             read += len(message.get("body", b""))
             ended = not message.get("more_body", False)
             if read > self.body:

@@ -23,6 +23,7 @@ from instrc.problems.errors import InstrcError, SettingsError, UnreachableError
 from instrc.problems.suggest import nearest
 from instrc.runtime.engine_protocol import Engine, Serving
 from instrc.runtime.reconnect import wait_for_server
+from instrc.server.connections import BoundedConnections
 from instrc.server.door import Identify
 from instrc.server.http import Beside, app_of
 from instrc.server.identity import Identity, ProviderKeys
@@ -45,8 +46,6 @@ STAND_BY: Final = 2.0
 """Seconds between two attempts to carry the runs that another process carries."""
 BACKLOG: Final = 2048
 """Connections that wait to be taken."""
-CONNECTIONS: Final = 900
-"""Connections and requests at the same time; more get 503, so that there are file descriptors for everything else."""
 GRACE: Final = 10
 """Seconds for requests to end when the service does."""
 
@@ -244,7 +243,7 @@ async def serve(
         server_header=False,
         proxy_headers=bool(proxies),  # else whoever writes the header has as many addresses as they like
         forwarded_allow_ips=proxies,
-        limit_concurrency=CONNECTIONS,
+        http=BoundedConnections(proxies).protocol(),
     )
     server = GracefulServer(config, app.state.streams.closing)
     stop, claimed = asyncio.Event(), asyncio.Event()

@@ -31,6 +31,7 @@ from instrc.problems import catalogue
 from instrc.problems.errors import InstrcError, RateLimitError, RequestError, UnavailableError
 from instrc.runtime.activities import complaints
 from instrc.server.access import Caller, RateLimiter
+from instrc.server.bounds import SMALL_BODY
 from instrc.server.door import (
     HEADERS,
     JSON,
@@ -167,11 +168,10 @@ class EventResponse(StreamingResponse):
 def session_endpoints(identity: Identity) -> list[Endpoint]:
     """Return what begins and ends a session of pages."""
 
-    async def begin(_service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
+    async def begin(_service: RunService, caller: Caller, _asked: RequestData) -> ResponseData:
         if caller.by not in {"key", "token"}:
             refuse("a session begins with a key or a token in `Authorization`")
-        word = asked.headers["authorization"].partition(" ")[2].strip()
-        return ResponseData(None, 204, {"Set-Cookie": await asyncio.to_thread(identity.session, caller, word)})
+        return ResponseData(None, 204, {"Set-Cookie": await asyncio.to_thread(identity.session, caller)})
 
     async def end(_service: RunService, _caller: Caller, asked: RequestData) -> ResponseData:
         cookie = asked.headers.get("cookie", "")
@@ -307,13 +307,17 @@ async def _body(request: Request, operation: Endpoint) -> JsonObject:
         refuse(f"the body is `{JSON}`")
     if not raw and not operation.body.get("required"):
         return {}
+    return _parsed(raw, operation.body) if len(raw) <= SMALL_BODY else await asyncio.to_thread(_parsed, raw, operation.body)
+
+
+def _parsed(raw: bytes, schema: JsonObject) -> JsonObject:
     try:
         body = loads(raw)
     except ValueError as error:
         refuse(f"the body is not JSON: {error}")
     for member in repeated_members(raw.decode("utf-8", "replace"), body):
         refuse(member.reason)
-    wrong = complaints(body, operation.body)
+    wrong = complaints(body, schema)
     if wrong:
         raise RequestError(problems.serving.InvalidRequest(reason=each["message"], pointer=each["pointer"]) for each in wrong)
     assert isinstance(body, dict)

@@ -6,7 +6,7 @@ import asyncio
 import hmac
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
@@ -24,9 +24,9 @@ from instrc import problems
 from instrc.engines.equip import names_of
 from instrc.engines.names import ALL, OUTSIDER, normal_name
 from instrc.problems.errors import AuthenticationError, RequestError, SettingsError
-from instrc.server.access import Caller, Means
+from instrc.server.access import LOCAL, Caller, Means
 from instrc.server.records import KeyRow, Records
-from instrc.text.jsonvalue import Json, as_number, as_object, as_text, mapping
+from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text, as_texts, mapping
 from instrc.vibes.service_settings import OidcSettings, Role, ServiceSettings
 
 _LONGEST: Final = 16 * 1024
@@ -170,7 +170,7 @@ class Identity:
         name = normal_name(row.name)
         if _is_reserved(name):
             refuse_unknown("the key has a name that is not one of a key")
-        return _caller(self.settings, self.records, by, name, row.groups, row.roles)
+        return replace(_caller(self.settings, self.records, by, name, row.groups, row.roles), key=row.id, until=row.expires)
 
     # --- tokens ---------------------------------------------------------------------------------------------------------------
 
@@ -202,25 +202,19 @@ class Identity:
             refuse_unknown(f"`{oidc.name}` of the token has spaces or characters by which names are not told apart")
         listed = [each for each in groups if isinstance(each, str)] if isinstance(groups, list) else []
         who = f"oidc:{oidc.issuer}#{name}"
-        return await asyncio.to_thread(_caller, self.settings, self.records, "token", who, listed)
+        caller = await asyncio.to_thread(_caller, self.settings, self.records, "token", who, listed)
+        return replace(caller, until=float(claims["exp"]))
 
     # --- sessions of pages ----------------------------------------------------------------------------------------------------
 
-    def session(self, caller: Caller, word: str) -> str:
+    def session(self, caller: Caller) -> str:
         """Return the header `Set-Cookie` that lets a browser go on as a caller, who has shown a key or a token.
 
         The session ends with it, and when somebody logs out, whatever the browser keeps.
         """
-        is_key, until = word.startswith("ik_"), time() + SESSION_SECONDS
-        ends = None if is_key else as_number(jwt.decode(word, options={"verify_signature": False})["exp"])
-        secret = token_urlsafe(32)
-        self.records.add_session(
-            _digest(secret),
-            caller.name,
-            sorted(caller.groups),
-            word.split("_")[1] if is_key else None,
-            until if ends is None else min(until, float(ends)),
-        )
+        secret, longest = token_urlsafe(32), time() + SESSION_SECONDS
+        until = longest if caller.until is None else min(longest, caller.until)
+        self.records.add_session(_digest(secret), caller.name, sorted(caller.groups), caller.key, until)
         return f"{COOKIE}={secret}; Path=/; Max-Age={SESSION_SECONDS}; HttpOnly; Secure; SameSite=Lax"
 
     def end_session(self, header: str) -> str:
@@ -235,7 +229,8 @@ class Identity:
         if session is None:
             return None
         if session.key is None:
-            return _caller(self.settings, self.records, "cookie", session.name, session.groups)
+            known = _caller(self.settings, self.records, "cookie", session.name, session.groups)
+            return replace(known, until=session.expires)
         row = self.records.key(session.key)
         if row is None or (row.expires is not None and row.expires < time()):
             return None  # the key was taken back
@@ -248,6 +243,29 @@ def _cookie(header: str) -> str | None:
     except CookieError:
         return None
     return None if found is None else found.value
+
+
+def kept_rights(caller: Caller) -> JsonObject:
+    """Return what is kept of the rights of a caller for whom something is done later."""
+    groups: list[Json] = [*sorted(caller.groups)]
+    return {"by": caller.by, "key": caller.key, "until": caller.until, "groups": groups}
+
+
+def caller_later(settings: ServiceSettings, records: Records, name: str, kept: JsonObject) -> Caller | None:
+    """Return the owner of something that is done later, with their rights of now; `None` if their key was revoked.
+
+    Groups that only a token has said end with that token.
+    """
+    if kept.get("by") == "local":
+        return None if settings.oidc is not None or records.has_keys() else LOCAL
+    if (ident := kept.get("key")) is not None:
+        row = records.key(str(ident))
+        if row is None or normal_name(row.name) != name or (row.expires is not None and row.expires < time()):
+            return None
+        return _caller(settings, records, "key", name, row.groups, row.roles)
+    until = kept.get("until")
+    groups = as_texts(kept["groups"]) if isinstance(until, int | float) and until >= time() else []
+    return _caller(settings, records, "token", name, groups)
 
 
 def known_person(settings: ServiceSettings, records: Records, word: str) -> Caller:

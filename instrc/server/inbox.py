@@ -138,7 +138,7 @@ class Inbox:
         except InstrcError:  # only wrong ones count: they lock nobody else out
             self._rate.enter(f"login {_host(request)}", "attempts to log in in a minute")
             return self.page(request, "login.html", {**facts, "wrong": True}, 401)
-        cookie = await asyncio.to_thread(self.identity.session, caller, word)
+        cookie = await asyncio.to_thread(self.identity.session, caller)
         return RedirectResponse(str(facts["next"]), 303, {"Set-Cookie": cookie})
 
     async def _logout(self, request: Request) -> Response:

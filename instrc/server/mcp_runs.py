@@ -5,24 +5,35 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import UTC, datetime
+from time import monotonic
 from typing import Final, TypeVar, cast
 
 import anyio
 import mcp_types
-from mcp.server.streamable_http_manager import StreamableHTTPASGIApp
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
+from mcp.server.streamable_http_manager import DEFAULT_SESSION_IDLE_TIMEOUT, StreamableHTTPASGIApp
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
+from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic import Field
+from starlette.datastructures import Headers
+from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from instrc import problems
 from instrc.engines.launch import Launcher
 from instrc.engines.prepare import Prepared, inputs_schema
-from instrc.problems.errors import InstrcError
+from instrc.problems.errors import InstrcError, RateLimitError
 from instrc.process.process import Process
 from instrc.runtime.questions import Question
 from instrc.schema.strip import split, strip
 from instrc.server.access import Caller
+from instrc.server.bounds import SESSIONS
+from instrc.server.door import caller_of
 from instrc.server.exchange import Identified, answer_of, asked_of_people, ended_words, question_json, standings
 from instrc.server.http import Beside
 from instrc.server.mcp import Answered, Context, McpServer, caller_in, result_of_call, server_of
@@ -478,9 +489,44 @@ def mcp_mount(offers: RunOffers, link: Link) -> tuple[BaseRoute, Beside]:
     server = RunTasks(offers, link).server()
     unguarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # the door knows the hosts
     server.streamable_http_app(transport_security=unguarded, max_request_body_size=offers.service.settings.body)
-    serve = StreamableHTTPASGIApp(server.session_manager)
+    serve = _OfCaller(StreamableHTTPASGIApp(server.session_manager))
 
-    return Route("/mcp", Identified(serve)), server.session_manager.run
+    return Route("/mcp", serve), server.session_manager.run
+
+
+class _OfCaller(Identified):
+    """Binds each session to the caller who has begun it: to anybody else it is unknown. Sessions and requests are bounded."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        super().__init__(app)
+        self._sessions: dict[str, dict[str, float]] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request in, or refuse it."""
+        request = Request(scope)
+        caller, session = caller_of(request), request.headers.get(MCP_SESSION_ID_HEADER)
+        mine, now = self._sessions.setdefault(caller.name, {}), monotonic()
+        for ended in [each for each, used in mine.items() if used < now - DEFAULT_SESSION_IDLE_TIMEOUT]:
+            del mine[ended]
+        version = request.headers.get(MCP_PROTOCOL_VERSION_HEADER)
+        begins = session is None and request.method == "POST" and (version is None or version in HANDSHAKE_PROTOCOL_VERSIONS)
+        if begins and len(mine) >= SESSIONS:
+            raise RateLimitError([problems.serving.TooMuch(what="open sessions", limit=SESSIONS, retry_after=60)])
+        if session is not None and session in mine:
+            mine[session] = now
+        if session is not None and request.method == "DELETE":
+            mine.pop(session, None)
+
+        async def noting(message: Message) -> None:
+            if message["type"] == "http.response.start" and session is None:
+                begun = Headers(raw=message["headers"]).get(MCP_SESSION_ID_HEADER)
+                if begun is not None and message["status"] < 400:
+                    mine[begun] = now
+            await send(message)
+
+        scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=caller.name, scopes=[]))
+        with request.app.state.streams.entered(caller.name):
+            await super().__call__(scope, receive, noting)
 
 
 def split_programs(programs: Iterable[Prepared]) -> tuple[list[Prepared], list[Prepared]]:

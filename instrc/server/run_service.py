@@ -40,7 +40,7 @@ from instrc.runtime.run_launch import Launch
 from instrc.runtime.run_report import RunFilter, RunReport
 from instrc.runtime.traces import Event
 from instrc.server.access import Caller, RateLimiter
-from instrc.server.identity import Signer, known_person, link_word, read_link, refuse_unknown
+from instrc.server.identity import Signer, caller_later, known_person, link_word, read_link, refuse_unknown
 from instrc.server.records import Records
 from instrc.server.rights import Action, is_candidate, refusal_of
 from instrc.server.streams import TOLD_PAUSE, Hub, NumberedEvent, TraceReading, part_json
@@ -347,6 +347,10 @@ class RunService:
         """Return the bearer of a link: the person whom it names, with their groups of now."""
         bearer = read_link(self.signer, word)
         return replace(await self._person(bearer.name), only=bearer.only, nonce=bearer.nonce)
+
+    async def later(self, name: str, kept: JsonObject) -> Caller | None:
+        """Return the owner of something that is done later, with their rights of now."""
+        return await asyncio.to_thread(caller_later, self.settings, self.records, name, kept)
 
     async def _person(self, name: str) -> Caller:
         """Return a person by name, with what is known here of their groups and roles."""

@@ -67,7 +67,7 @@ def test_a_session_ends_with_its_token(tmp_path: Path, monkeypatch: pytest.Monke
         made = service(tmp_path, settings=SETTINGS)
         identity = Identity(made.records, SETTINGS, made.signer, ProviderKeys("keys.json", tmp_path))
         word = token(exp=time() + 60)
-        cookie = {"cookie": identity.session(await identity.bearer(word), word)}
+        cookie = {"cookie": identity.session(await identity.bearer(word))}
         caller = await identity(cookie)
         assert caller is not None
         assert (caller.name, caller.groups) == ("oidc:https://id.example#ann", {"leads"})
@@ -108,7 +108,7 @@ def test_a_stream_ends_when_its_key_is_revoked(means: str, tmp_path: Path, monke
         made = service(tmp_path)
         identity = Identity(made.records, made.settings, made.signer)
         key, other = identity.new_key("ann", ["viewer"]), identity.new_key("bob", ["viewer"])
-        cookie = identity.session(await identity.bearer(key), key).partition(";")[0]
+        cookie = identity.session(await identity.bearer(key)).partition(";")[0]
         async with at_port(app_of(made, identity=identity)) as address, httpx.AsyncClient(base_url=address, timeout=20) as http:
             run = (await made.start(BOSS, "letter", "x")).report.run
             headers = bearer(key) if means == "key" else {"Cookie": cookie}

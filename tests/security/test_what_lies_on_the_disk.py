@@ -66,7 +66,7 @@ def test_whoever_reads_the_store_begins_no_session(tmp_path: Path) -> None:
         made = service(tmp_path, records=str(tmp_path / "s"))
         identity = Identity(made.records, made.settings, made.signer)
         key = identity.new_key("boss", ["admin"])
-        cookie = identity.session(await identity.bearer(key), key)
+        cookie = identity.session(await identity.bearer(key))
         stolen = b"".join(file.read_bytes() for file in (tmp_path / "s").glob("server.sqlite*"))
         assert cookie.partition("=")[2].partition(";")[0].encode() not in stolen
         forged = made.signer.sign("session", {"name": "boss", "groups": [], "key": None})

@@ -155,7 +155,7 @@ def test_pages_that_refuse_are_in_the_language_of_the_reader(tmp_path: Path, lan
         identity = Identity(made.records, made.settings, made.signer)
         keys = identity.new_key("boss", ["admin"]), identity.new_key("cat", ["viewer"])
         identity.new_key("eve", ["answerer"])
-        boss, cat = [identity.session(await identity.bearer(key), key) for key in keys]
+        boss, cat = [identity.session(await identity.bearer(key)) for key in keys]
         async with client(made, identity=identity, routes=Inbox(made, identity=identity).routes) as http:
             http.headers["accept-language"] = language
             run = (await made.start(BOSS, "letter", "Ann comes", wait=20)).report.run

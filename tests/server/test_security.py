@@ -61,7 +61,7 @@ def test_another_site_or_host_begins_nothing(headers: dict[str, str], status: in
 
 
 def test_large_bodies_and_slow_ones_are_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("instrc.server.door._BODY_SECONDS", 0.1)
+    monkeypatch.setattr("instrc.server.bounds.BODY_SECONDS", 0.1)
 
     async def forever() -> AsyncIterator[bytes]:
         for _ in range(3000):

@@ -1,0 +1,176 @@
+"""What costs much time, memory or many connections is refused at every door, while others are served."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import httpx
+import pytest
+import uvicorn
+from serving import client, go, service
+
+from instrc.server import bounds  # the table of what is tried here
+from instrc.server.a2a import a2a_routes  # the service over A2A
+from instrc.server.agui import agui_routes  # the service over AG-UI
+from instrc.server.connections import BoundedConnections  # what listens in a service
+from instrc.server.http import app_of  # the application itself
+from instrc.vibes.service_settings import ServiceSettings  # without a file
+
+DOORS = ("/v1/runs", "/a2a", "/a2a/rest/message:send", "/agui/letter", "/v1/links/x")
+DIGITS = b'{"program": "letter", "input": ' + b"9" * 900_000 + b"}"
+DEEP = b'{"program": "letter", "input": ' + b"[" * 400_000 + b"]" * 400_000 + b"}"
+WIDE = b'{"program": "letter", "input": [' + b"1," * 300_000 + b"1]}"
+METADATA = b'{"program": "letter", "metadata": {' + b",".join(b'"k%d":""' % each for each in range(70_000)) + b"}}"
+
+
+@pytest.mark.parametrize("path", DOORS)
+@pytest.mark.parametrize("body", [DIGITS, DEEP, WIDE, METADATA], ids=["digits", "deep", "wide", "metadata"])
+def test_a_body_that_costs_much_is_refused_soon_at_every_door(path: str, body: bytes, tmp_path: Path) -> None:
+    async def test() -> None:
+        made = service(tmp_path)
+        async with client(made, routes=[*a2a_routes(made), *agui_routes(made)]) as http:
+            longest = 0.0
+
+            async def beat() -> None:
+                nonlocal longest
+                while True:
+                    before = perf_counter()
+                    await asyncio.sleep(0.01)
+                    longest = max(longest, perf_counter() - before)
+
+            beating = asyncio.create_task(beat())
+            done = await http.post(path, content=body, headers={"Content-Type": "application/json", "A2A-Version": "1.0"})
+            beating.cancel()
+            assert 400 <= done.status_code < 500, done.text[:200]
+            assert longest < 2.0
+
+    go(test())
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b"9" * 1000, None),
+        (b"9" * 1001, "digits"),
+        (b'"' + b"9" * 5000 + b'"', None),
+        (b'"\\"' + b"[" * 5000 + b'"', None),
+        (b"[" * 200 + b"]" * 200, None),
+        (b"[" * 201 + b"]" * 201, "deeper"),
+        (b"[[]," * 150 + b"[]" + b"]" * 150, None),
+        (b'{"a":' * 201, "deeper"),
+        (b"[" + b"1," * 100_001, "members"),
+        (b'"' + b"\\" * 900_001, None),
+    ],
+)
+def test_what_is_over_a_bound_is_found_outside_of_texts(body: bytes, said: str | None) -> None:
+    before = perf_counter()
+    excess = bounds.excess_in(body)
+    assert (excess is None) == (said is None)
+    assert said is None or said in str(excess)
+    assert perf_counter() - before < 1.0
+
+
+def test_many_parts_headers_and_messages_are_refused(tmp_path: Path) -> None:
+    async def test() -> None:
+        made = service(tmp_path)
+        async with client(made, routes=[*a2a_routes(made), *agui_routes(made)]) as http:
+            parts = [{"text": "x"}] * (bounds.PARTS + 1)
+            message = {"messageId": "m", "role": "ROLE_USER", "parts": parts, "metadata": {"program": "letter"}}
+            sent: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}}
+            done = await http.post("/a2a", json=sent, headers={"A2A-Version": "1.0"})
+            assert "at most 1,000 parts" in done.text
+            messages = [{"id": str(each), "role": "user", "content": "x"} for each in range(bounds.PARTS + 1)]
+            said = {"threadId": "t", "runId": "r", "messages": messages, "tools": [], "context": [], "state": {}}
+            done = await http.post("/agui/letter", json={**said, "forwardedProps": {}})
+            assert (done.status_code, "more than 1,000" in done.text) == (400, True)
+            many = [(f"X-{each}", "x") for each in range(bounds.HEADERS)]
+            done = await http.get("/healthz", headers=many)
+            assert done.status_code == 413
+            assert "content-security-policy" in done.headers
+
+    go(test())
+
+
+def test_connections_are_bounded_by_address_and_in_all() -> None:
+    made = BoundedConnections(["10.0.0.1"])
+    made.open["198.51.100.1"] = bounds.FROM_ONE_ADDRESS
+    assert not made.admits("198.51.100.1")
+    assert made.admits("198.51.100.2")
+    made.open["10.0.0.1"] = bounds.CONNECTIONS - bounds.FROM_ONE_ADDRESS - bounds.RESERVED
+    assert not made.admits("10.0.0.1")
+    assert made.admits("203.0.113.7")  # a probe that has none yet
+    made.open["10.0.0.1"] += bounds.RESERVED
+    assert not made.admits("203.0.113.7")
+
+
+def test_whoever_sends_a_byte_at_a_time_is_cut_off_and_others_are_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("instrc.server.connections.HEAD_SECONDS", 0.6)
+    monkeypatch.setattr("instrc.server.connections.FROM_ONE_ADDRESS", 40)
+    monkeypatch.setattr("instrc.server.bounds.BODY_SECONDS", 0.6)
+
+    async def drip(port: int, text: bytes) -> int:
+        """Send a text a byte at a time until the service ends it; return how much was sent."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        sent = 0
+        try:
+            for byte in text:
+                writer.write(bytes([byte]))
+                await writer.drain()
+                sent += 1
+                await asyncio.sleep(0.1)
+                if reader.at_eof() or writer.is_closing():
+                    break
+        except OSError:
+            pass
+        finally:
+            writer.close()
+        return sent
+
+    async def test() -> None:
+        made, known = service(tmp_path, settings=ServiceSettings()), BoundedConnections()
+        config = uvicorn.Config(app_of(made), host="127.0.0.1", port=0, log_level="error", http=known.protocol())
+        server = uvicorn.Server(config)
+        running = asyncio.create_task(server.serve())
+        while not server.started:  # noqa: ASYNC110  -- the library has no event for it
+            await asyncio.sleep(0.01)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        try:
+            head = b"POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 400\r\n\r\n"
+            slow = [asyncio.create_task(drip(port, head)) for _ in range(20)]
+            begun = head[:-4] + b"\r\n\r\n"
+
+            async def slow_body() -> int:
+                reader, writer = await asyncio.open_connection("127.0.0.1", port)
+                writer.write(begun)
+                received = b""
+                for number in range(60):
+                    writer.write(b" ")
+                    await asyncio.sleep(0.1)
+                    if writer.is_closing() or (received and reader.at_eof()):
+                        writer.close()
+                        return number
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(0.01):
+                            received += await reader.read(10_000)
+                return 60
+
+            bodies = [asyncio.create_task(slow_body()) for _ in range(5)]
+            idle = [await asyncio.open_connection("127.0.0.1", port) for _ in range(30)]  # more than one address may have
+            await asyncio.sleep(1.5)
+            assert sum(known.open.values()) <= 40
+            async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=5) as http:
+                assert (await http.get("/healthz")).status_code == 200
+            assert max(await asyncio.gather(*slow)) < len(head)
+            assert max(await asyncio.gather(*bodies)) < 60
+            for _, writer in idle:
+                writer.close()
+        finally:
+            server.should_exit = True
+            await running
+        assert not known.open
+
+    go(test())
