@@ -599,6 +599,47 @@ def test_a_body_behind_references_takes_what_it_takes_written_out(outer: dict[st
             assert bodies_taken(written_out, schemas) == expected, (inner, closed)
 
 
+def through_doors(schema: Json, schemas: Json) -> dict[str, list[bool]]:
+    """Return which of `SENT` a tool takes where a schema stands, by the place; what is sent back is in `output`."""
+    content: Json = {"application/json": {"schema": {"type": "object", "required": ["inner"], "properties": {"inner": schema}}}}
+    shared: Json = {
+        "parameters": {"p": {"name": "named", "in": "query", "schema": schema}},
+        "requestBodies": {"b": {"required": True, "content": content}},
+        "responses": {"r": {"description": "", "content": {"application/json": {"schema": schema}}}},
+        "pathItems": {
+            "i": {"parameters": [{"name": "shared", "in": "query", "content": {"application/json": {"schema": schema}}}]}
+        },
+        "schemas": schemas,
+    }
+    parameters: Json = [{"name": "direct", "in": "query", "schema": schema}, {"$ref": "#/components/parameters/p"}]
+    operation: Json = {
+        "operationId": "f",
+        "parameters": parameters,
+        "requestBody": {"$ref": "#/components/requestBodies/b"},
+        "responses": {"200": {"$ref": "#/components/responses/r"}},
+    }
+    paths: Json = {"/a": {"$ref": "#/components/pathItems/i", "post": operation}}
+    (vibe,) = import_tools("openapi", {"openapi": "3.1.0", "paths": paths, "components": shared}, results="output").vibes
+    doors = ("direct", "named", "shared", "inner", "output")
+    found = {}
+    for door in doors:
+        validator = Draft202012Validator(
+            {"$ref": f"#/properties/{door}", **{key: vibe.document[key] for key in ("properties", "$defs")}}
+        )
+        found[door] = [validator.is_valid(value) for value in SENT]
+    return found
+
+
+@every_case("outer", BESIDE, ids=json.dumps)
+def test_a_reference_says_at_every_door_what_it_says_written_out(outer: dict[str, Json]) -> None:
+    for inner in BESIDE[::2]:
+        schemas: Json = {"Base": BODY, "Middle": {"$ref": "#/components/schemas/Base", **inner}}
+        expected = [Draft202012Validator({"allOf": [BODY, inner, outer]}).is_valid(value) for value in SENT]
+        if any(expected):
+            taken = through_doors({"$ref": "#/components/schemas/Middle", **outer}, schemas)
+            assert taken == dict.fromkeys(taken, expected), inner
+
+
 def test_beside_a_reference_words_count_and_the_rest_is_told() -> None:
     item = {"get": {"operationId": "g"}, "summary": "inner"}
     operation = {
