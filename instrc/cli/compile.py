@@ -426,6 +426,8 @@ def _call(call: ModelCall, artefact: Artefact, view: _View) -> list[str]:
     elif effects is not None and call.command is not None and (provider := provider_of(effects.model)) is not None:
         asked, _ = provider.preview(effects.request(call.command))
         sent, payload = asked.message, asked.payload
+        equal = count(dumps(payload, indent=False)) + count(sent.partition(call.message or sent)[0])
+        beside.append(f"equal in every run, so that a cache may give it: about {equal:,} tokens")
         if said := {**asked.options, **asked.extra}:
             beside.append(f"settings: {dumps(said, indent=False)}")
     if effects is not None and call.command is not None and (cost := effects.estimate(effects.request(call.command))):

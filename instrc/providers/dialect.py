@@ -142,7 +142,8 @@ class Dialect:
     result: Json = field(default_factory=_tool_message)
     """The message with the result of a call.
 
-    The words in it are `@id`, `@name`, `@text`, `@json`, `@object`, and of an error `@error` (true) or `@status` (`error`).
+    The words in it are `@id`, `@name`, `@text`, `@words` (a text that is never empty), `@json`, `@object`,
+    and of an error `@error` (true) or `@status` (`error`).
     """
     tool_name: NameRule
     key: NameRule | None = None

@@ -109,6 +109,7 @@ def test_with_a_model_it_shows_what_that_is_sent_and_what_it_may_cost(instrc: In
     first, second = instrc("preview", "it.aug").out.split("── llmContext2 ── llamacpp:small ──")
     assert "The JSON has these keys, in this order" in first
     assert '\nsettings: {"temperature":0,"max_tokens":256}\n' in first
+    assert re.search(r"^equal in every run, so that a cache may give it: about [1-9][\d,]* tokens$", first, re.MULTILINE)
     assert re.search(r"\ncost: 0\.23 USD at most\n", first)
     assert "settings:" in second
     assert "settings:" not in instrc("preview", "it.aug", "--target", "openai").out

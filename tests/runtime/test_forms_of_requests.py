@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from standins import FILLED, SCHEMA, SHAPES, Standin, candidate, completion, said, told, written
+from standins import FILLED, SCHEMA, SHAPES, Standin, candidate, completion, responded, said, told, written
 
 from instrc import ModelError, Reply, Request
 from instrc.runtime.models import forms  # what is remembered is looked at
@@ -34,9 +35,27 @@ REFUSALS: dict[str, list[str]] = {
         "response_format: unsupported",
     ],
 }
-IN_OUTPUT = {"openai": said, "anthropic": told, "gemini": written, "mistral": said}
+REFUSALS["openai-responses"] = [
+    "tool_choice is not supported",
+    "Tools are not supported.",
+    "text.format json_schema is not supported",
+]
+
+
+def answered_in_text(value: Any, name: str) -> dict[str, Any]:
+    part = {"type": "output_text", "text": json.dumps(value), "annotations": []}
+    item = {"type": "message", "id": "m", "role": "assistant", "status": "completed", "content": [part]}
+    return responded(value, name) | {"output": [item]}
+
+
+IN_OUTPUT = {"openai-responses": answered_in_text, "openai": said, "anthropic": told, "gemini": written, "mistral": said}
 SENT: dict[str, Any] = {
     "openai": lambda sent: ("tools" in sent, isinstance(sent.get("tool_choice"), dict), "response_format" in sent),
+    "openai-responses": lambda sent: (
+        "tools" in sent,
+        isinstance(sent.get("tool_choice"), dict),
+        "format" in sent.get("text", {}),
+    ),
     "mistral": lambda sent: ("tools" in sent, isinstance(sent.get("tool_choice"), dict), "response_format" in sent),
     "anthropic": lambda sent: (
         "tools" in sent,
@@ -147,6 +166,10 @@ def test_thinking_that_cannot_be_turned_off_is_asked_with_little_effort(kind: st
         ("openai:deepseek-v4-flash", {}, "choice"),
         ("openai:qwen/qwen3.5-plus", {}, "choice"),
         ("openai:gpt-5", {}, "forced"),
+        ("openai:gpt-5.6-terra", {}, "output"),
+        ("openai:gpt-5.6-terra", {"reasoning": "none"}, "forced"),
+        ("openai-responses:gpt-5.6-terra", {}, "forced"),
+        ("openrouter:moonshotai/kimi-k2.6", {}, "choice"),
         ("anthropic-output:claude-opus-5-5", {}, "output"),
     ],
 )
@@ -154,6 +177,22 @@ def test_what_is_known_of_a_model_counts_before_it_is_asked(words: str, settings
     provider = provider_of(model_of(words, Path()))
     assert provider is not None
     assert provider.preview(Request("r/c", "step1_read", "Read.", SCHEMA, settings=settings))[0].form == form
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Function tools with reasoning_effort are not supported for gpt-5.4 in /v1/chat/completions.",
+        "tool_choice 'specified' is incompatible with thinking enabled",
+        "Thinking mode does not support this tool_choice",
+        "The tool_choice parameter does not support being set to required or object in thinking mode",
+        "Thinking may not be enabled when tool_choice forces tool use.",
+        "No endpoints found that support the provided 'tool_choice' value.",
+    ],
+)
+def test_refusals_as_providers_word_them_are_recognised(said: str) -> None:
+    assert forms.is_refused("forced", ModelError(said, code="400"))
+    assert not forms.is_refused("output", ModelError(said, code="400"))
 
 
 def test_each_known_model_has_its_source_and_date() -> None:

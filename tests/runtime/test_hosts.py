@@ -38,6 +38,15 @@ def test_a_host_is_asked_in_its_first_form_with_its_key(kind: str, standin: Stan
     assert (sent["tool_choice"] == "auto") is (kind == "glm")
 
 
+@pytest.mark.parametrize("kind", ["anthropic"], indirect=True)
+def test_a_long_tool_of_anthropic_is_marked_for_its_cache_and_a_short_one_is_not(kind: str, standin: Standin) -> None:
+    for words in (10, 10_000):
+        schema = {**SCHEMA, "description": "x" * words}
+        standin.answers.append((200, SHAPES[kind](FILLED, "step1_read")))
+        asyncio.run(model_of(f"{kind}:m-1", Path()).answer(Request("r/c", "step1_read", "Read.", schema)))
+    assert ["cache_control" in sent["tools"][0] for _, _, sent in standin.seen] == [False, True]
+
+
 @pytest.mark.parametrize("kind", ["openai-responses"], indirect=True)
 def test_responses_are_asked_with_a_flat_tool_and_read_with_their_tokens(kind: str, standin: Standin) -> None:
     answer = SHAPES[kind](FILLED, "step1_read")

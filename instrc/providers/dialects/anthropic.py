@@ -159,7 +159,7 @@ def anthropic_output() -> Dialect:
 
 
 _SPECIFICATION: JsonObject = {"name": "@name", "description": "@description", "inputSchema": {"json": "@schema"}}
-_BEDROCK_RESULT: Json = {"toolUseId": "@id", "content": [{"text": "@text"}], "status": "@status"}
+_BEDROCK_RESULT: Json = {"toolUseId": "@id", "content": [{"text": "@words"}], "status": "@status"}
 _SPECIFIED = "botocore 1.44.5, bedrock-runtime, ToolSpecification"
 _FACTS = (
     Fact(

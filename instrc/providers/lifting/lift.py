@@ -547,6 +547,7 @@ def message(record: JsonObject, name: str | None, call_id: str | None, value: ob
         "@id": call_id,
         "@name": mapping(record.get("tool")).get("sent") or name,
         "@text": text,
+        "@words": text if text.strip() else "(empty)",
         "@json": dumps(said, indent=False),
         "@object": {"error": text} if error else said if isinstance(said, dict) else {"result": said},
         "@error": True if error else None,

@@ -54,6 +54,11 @@ KNOWN_MODELS: Final = (
         for family in ("opus", "sonnet", "haiku", "fable", "mythos")
     ),
     KnownModel("*", "deepseek-v4*", _FORCED, "400 answers quoted in deepseek-ai/DeepSeek-V3#1376", "2026-08-21"),
+    *(
+        KnownModel("*", f"kimi-k2.{minor}*", _FORCED, "400 answers quoted in UKGovernmentBEIS/inspect_ai#5152", "2026-08-31")
+        for minor in (6, 7)
+    ),
+    KnownModel("openai", "gpt-5.6*", _FORCED | {"choice"}, "400 answers quoted in danny-avila/LibreChat#14231", "2026-07-13"),
     KnownModel("*", "qwen3.5*", _FORCED, "400 answers quoted in cloudwego/eino#994", "2026-04-24"),
 )
 
@@ -71,7 +76,9 @@ _NO: Final = re.compile(
 _NAMES: Final[dict[str, re.Pattern[str]]] = {
     "forced": re.compile(r"tool.?choice|function tools|tools? (?:use|calling)|allowed_function_names|function.?call"),
     "choice": re.compile(r"tool.?choice|\btools?\b|function.?call"),
-    "output": re.compile(r"response.?format|output_(?:config|format)|json.?schema|structured.?output|response.?(?:schema|mime)"),
+    "output": re.compile(
+        r"response.?format|output_(?:config|format)|text.format|json.?schema|structured.?output|response.?(?:schema|mime)"
+    ),
     NO_THOUGHTS: re.compile(
         r"thinking.{0,40}(?:disabled|off)|reasoning.?effort.{0,60}none|thinking.?budget|disable.{0,20}thinking"
     ),

@@ -192,6 +192,9 @@ def test_errors_are_marked_where_providers_have_a_mark() -> None:
     assert part["is_error"] is True
     assert lift(ANSWER, lower(F, "gemini", "f").map).call.result(5)["parts"][0]["functionResponse"]["response"] == {"result": 5}
     assert lift(ANSWER, lower(F, "mcp", "f").map).call.result("no", error=True)["isError"] is True
+    for empty in ("", " ", {"content": [], "isError": False}):
+        (part,) = lift(ANSWER, lower(F, "bedrock", "f").map).call.result(empty)["content"]
+        assert part["toolResult"]["content"][0]["text"].strip(), "Bedrock refuses an empty text"
     (part,) = lift(ANSWER, lower(F, "bedrock", "f").map).call.result("no", error=True)["content"]
     assert part["toolResult"]["status"] == "error"
 
