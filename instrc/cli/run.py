@@ -423,6 +423,10 @@ def worker_command(
     retry_held: Annotated[
         str | None, typer.Option("--retry-held", metavar="EVERY", help="Retry held runs at this interval, for example PT5M.")
     ] = None,
+    project: Annotated[
+        list[Path] | None,
+        typer.Option("--project", metavar="PATH", help="The folder of a project to carry runs of, beside this one. Repeatable."),
+    ] = None,
     as_json: options.Events = False,
     quiet: options.Quiet = False,
     shape: options.ProblemFormat = Format.TEXT,
@@ -431,9 +435,14 @@ def worker_command(
 
     It also continues interrupted runs, and stops at SIGTERM or Ctrl-C.
     """
+    from instrc.engines.projects import serve_project
     from instrc.runtime.engine_protocol import Serving
 
     with options.exit_on_problems(shape), run_display.Watcher(as_json=as_json, quiet=quiet, several=True) as sink:
+        for place in project or []:
+            if not place.is_dir():
+                options.refuse_use(f"`{place}` is no folder", "--project")
+            serve_project(place)
         carrier = engine(store, engine_name, watch=sink, parts=_heard_elsewhere)
         if not isinstance(carrier, Serving):
             carried = "the engine `memory` has no workers: a run on it is carried out by the command that starts it"

@@ -57,8 +57,10 @@ def engine(
     from instrc.engines.folder import keeps
     from instrc.engines.hosts import engine_of
     from instrc.engines.places import scheme_of
+    from instrc.engines.projects import serve_project
     from instrc.vibes.settings import read_settings
 
+    serve_project(Path())
     settings = read_settings(Path()).run
     folder = Path(store_place(store))
     usual = "memory" if (keep == "open" and not scheme_of(folder)) or find_spec("dbos") is None else "durable"

@@ -74,6 +74,7 @@ def serve_command(
         launchers = hosting.launchers_of(programs, model, options.rehearse_mode(rehearse, with_activities))
         hub = Hub()
         kept = engine(store, engine_name, watch=hub.saw, parts=hub.heard)
+        run_to_end(hosting.reach(kept, tell_line))
         service = hosting.service_at(launchers, kept, store_place(store), hub)
         at = f"http://{host}:{listener.getsockname()[1]}"
         greeting = f"serving {', '.join(launchers)} at {at}/v1, for people at {at}/inbox"
@@ -159,7 +160,14 @@ def studio_command(
         studio = Studio(Path(), service, model)
         greeting = f"open http://127.0.0.1:{port}/studio/open/{studio.token} in a browser; Ctrl-C ends"
         work = hosting.serve(
-            service, "127.0.0.1", listener, tell_line, greeting=greeting, routes=studio.routes, identify=studio.identify
+            service,
+            "127.0.0.1",
+            listener,
+            tell_line,
+            greeting=greeting,
+            routes=studio.routes,
+            identify=studio.identify,
+            stands_by=True,
         )
         try:
             run_to_end(work)

@@ -14,6 +14,7 @@ from instrc.engines.approvals import NOBODY, Opening, approval_of
 from instrc.engines.names import NameRules
 from instrc.engines.places import scheme_of
 from instrc.engines.prepare import Prepared, Reach, activities_of, imported, reach_of, rehearsed
+from instrc.engines.projects import folder_of
 from instrc.problems.errors import ConflictError, SettingsError
 from instrc.process.request_settings import RequestSettings, request_settings
 from instrc.runtime.activities import Activities
@@ -62,7 +63,7 @@ def equip(run: str, plan: PinnedPlan, config: RunConfig, sink: Sink, local: Loca
     if local is None and config.local:
         raise ConflictError([problems.runs.NeedsItsProgram(run=run.partition("/")[0], uses=tuple(config.local))])
     local = local or LocalObjects()
-    folder, processes = Path(config.folder), config.processes
+    folder, processes = folder_of(config), config.processes
     settings = settings_of(folder)
     prepared = Prepared(run, plan["process"], folder, settings, processes, step=plan["options"].get("step"))
     given = local.activities or Activities()
@@ -201,7 +202,7 @@ def given_settings(given: Mapping[str, object]) -> RequestSettings:
 
 def require_model(config: RunConfig, run: str, words: str) -> None:
     """Raise an error if a run cannot continue with another model."""
-    folder = Path(config.folder)
+    folder = folder_of(config)
     settings = settings_of(folder)
     invented = config.rehearse or config.invents("answers")
     others = None if invented else partial(model_of, folder=folder, table=request_table(settings, config.settings))

@@ -23,6 +23,7 @@ from instrc.engines.equip import (
 )
 from instrc.engines.models_of_steps import models_of
 from instrc.engines.prepare import Prepared, activities_of, reach_of, rehearsed, unregistered
+from instrc.engines.projects import folder_of, project_name
 from instrc.problems.errors import ConflictError, InputError, InstrcError, SettingsError
 from instrc.problems.problem import Problem
 from instrc.process.request_settings import RequestSettings
@@ -119,6 +120,7 @@ class Launcher:
         invented += ["results"] if rehearse is True and self.activities else []
         return RunConfig(
             folder=prepared.folder.absolute().as_posix(),
+            project=project_name(prepared.folder),
             model=words,
             rehearse=bool(rehearse),
             batch=batch,
@@ -238,7 +240,7 @@ def version_of(before: Launch, prepared: Prepared, local: LocalObjects | None = 
     calls = config.rehearse and rehearsed_activities(before.plan, config) is None
     return Launcher(
         prepared,
-        model=words_from(config.model, Path(config.folder)) if config.model else None,
+        model=words_from(config.model, folder_of(config)) if config.model else None,
         local=local,
         batch=config.batch,
         requests=options.get("requests"),

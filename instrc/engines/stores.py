@@ -108,5 +108,8 @@ class RunStore(Protocol):
         One that is `shared` goes together with others that are: workers, each with runs of its own. A folder has none.
         """
 
+    def holder(self) -> str | None:
+        """Return the process that holds the lock, for a person; `None` where it is not known."""
+
     def watch(self, engine: sa.Engine) -> StoreWatch:
         """Return what tells of writes."""

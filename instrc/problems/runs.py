@@ -148,10 +148,16 @@ class UnusableStore(Problem):
 
 class StoreInUse(Problem):
     name = "store-in-use"
-    message = "another process already carries out the runs of `{store}`"
-    hint = "end that process first, or use another store"
+    hint = "end that process first, or use another store; several processes carry the runs of a PostgreSQL database"
 
     store: str
+    holder: str | None = None
+    """The process that carries them, where it is known: `process 4711 on HOST`."""
+
+    @property
+    def message(self) -> str:
+        """Return the message."""
+        return f"{self.holder or 'another process'} already carries out the runs of `{self.store}`"
 
 
 class RunExists(Problem):

@@ -44,7 +44,9 @@ class RunConfig(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """
 
     folder: str = "."
-    """The project folder, where settings are looked up."""
+    """The folder of the project where the run began."""
+    project: str | None = None
+    """The name of the project: a process that has the project elsewhere carries the run there."""
     model: str | None = None
     """The spec of the run's model; `None` for the one of the settings."""
     rehearse: bool = False

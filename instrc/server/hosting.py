@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from socket import IPPROTO_TCP, SOCK_STREAM, create_server, getaddrinfo, socket
+from time import monotonic
 from types import FrameType
 from typing import Final
 from urllib.parse import quote
@@ -44,6 +45,9 @@ SECRETS: Final = "INSTRC_SECRETS"
 """The variable of the environment with the secrets that sign links and sessions, divided by commas: the last one signs."""
 STAND_BY: Final = 2.0
 """Seconds between two attempts to carry the runs that another process carries."""
+_YIELDING: Final = 3.0
+"""Seconds for another process that carries the runs of a folder to end: a command may be about to."""
+_PAUSE: Final = 0.3
 BACKLOG: Final = 2048
 """Connections that wait to be taken."""
 GRACE: Final = 10
@@ -202,6 +206,12 @@ def listener_at(host: str, port: int) -> socket:
     return socket(family, SOCK_STREAM, IPPROTO_TCP, fileno=listener.detach())
 
 
+async def reach(engine: Engine, tell: Callable[[str], object]) -> None:
+    """Wait until the server of an engine, if it has one, answers: it may be started later than the service."""
+    if isinstance(engine, Serving):
+        await wait_for_server(engine, tell)
+
+
 async def serve(
     service: RunService,
     host: str,
@@ -212,8 +222,12 @@ async def serve(
     routes: Sequence[BaseRoute | Endpoint] = (),
     beside: Sequence[Beside] = (),
     identify: Identify | None = None,
+    stands_by: bool = False,
 ) -> None:
-    """Serve until SIGTERM or Ctrl-C; runs are carried on meanwhile, beside other workers of a server."""
+    """Serve until SIGTERM or Ctrl-C; runs are carried on meanwhile, beside other workers of a server.
+
+    Where another process carries the runs of a folder, it stands by, or it is an `UnavailableError` after a few seconds.
+    """
     identity = identity_of(service)
     if not identity.is_on and host not in LOOPBACK:
         reason = "authentication is off: make a key first (`--new-key NAME`), or set `[tool.instrc.serve.oidc]`"
@@ -247,19 +261,25 @@ async def serve(
     )
     server = GracefulServer(config, app.state.streams.closing)
     stop, claimed = asyncio.Event(), asyncio.Event()
-    carrying = asyncio.create_task(_carry(service.engine, stop, claimed, tell))
+    carrying = asyncio.create_task(_carry(service.engine, stop, claimed, tell, None if stands_by else monotonic() + _YIELDING))
     try:
         await asyncio.wait({carrying, asyncio.ensure_future(claimed.wait())}, return_when=asyncio.FIRST_COMPLETED)
+        if carrying.done():
+            carrying.result()
         await server.serve(sockets=[listener])
     finally:
         stop.set()
-        with suppress(asyncio.CancelledError):
-            await carrying
+        await asyncio.wait({carrying})
         service.records.close()
 
 
-async def _carry(engine: Engine, stop: asyncio.Event, claimed: asyncio.Event, tell: Callable[[str], object]) -> None:
-    """Go on with interrupted runs and those that others begin, as a worker does; stand by while another process does so."""
+async def _carry(
+    engine: Engine, stop: asyncio.Event, claimed: asyncio.Event, tell: Callable[[str], object], deadline: float | None
+) -> None:
+    """Go on with interrupted runs and those that others begin, as a worker does.
+
+    While another process does so, it stands by: until a `deadline`, if there is one and nothing was claimed.
+    """
     if not isinstance(engine, Serving):
         return
     while not stop.is_set():
@@ -271,7 +291,13 @@ async def _carry(engine: Engine, stop: asyncio.Event, claimed: asyncio.Event, te
         except UnreachableError:
             continue
         except InstrcError as error:
-            if not any(isinstance(each, problems.runs.StoreInUse) for each in error.problems):
+            is_held = any(isinstance(each, problems.runs.StoreInUse) for each in error.problems)
+            if is_held and deadline is not None and not claimed.is_set():
+                if monotonic() > deadline:
+                    raise
+                await asyncio.sleep(_PAUSE)
+                continue
+            if not is_held:
                 tell(error.problems[0].message)
         claimed.set()  # another process carries the runs
         with suppress(TimeoutError):

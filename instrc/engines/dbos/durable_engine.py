@@ -26,6 +26,7 @@ from instrc.engines.deletion import forget_beside
 from instrc.engines.equip import opening_of, settings_of
 from instrc.engines.event_writer import EventWriter
 from instrc.engines.places import store_of
+from instrc.engines.projects import folder_of
 from instrc.engines.run_table import FILLED, JournalMark, RunTable, StandingWriter, runs_query
 from instrc.engines.schedules import Clock, Schedule, require_name
 from instrc.engines.service_tables import RUNS, service_store
@@ -99,7 +100,7 @@ class DurableEngine(TracedEngine):
         if self._opening is not None:
             return self._opening
         try:
-            settings = settings_of(Path(RunConfig.from_json(launch["how"]).folder)).service
+            settings = settings_of(folder_of(RunConfig.from_json(launch["how"]))).service
         except InstrcError:  # the folder is elsewhere: everybody may answer
             settings = None
         return partial(opening_of, settings, self.table().has_keys)
@@ -360,7 +361,7 @@ class DurableEngine(TracedEngine):
         self._shares = not self.location.is_local
         runner = await asyncio.to_thread(self._open)
         if runner is None and self.location.is_local:
-            raise UnavailableError([problems.runs.StoreInUse(store=self.location.shown)])
+            raise UnavailableError([problems.runs.StoreInUse(store=self.location.shown, holder=self.location.holder())])
         return runner is not None
 
     async def serve(self, stop: asyncio.Event) -> int:
@@ -370,7 +371,7 @@ class DurableEngine(TracedEngine):
         An `UnreachableError` if the server of a database ends meanwhile: the runs are left as they are.
         """
         if not await self.claim():
-            raise UnavailableError([problems.runs.StoreInUse(store=self.location.shown)])
+            raise UnavailableError([problems.runs.StoreInUse(store=self.location.shown, holder=self.location.holder())])
         roots: list[str] = []
         async with self._carrier() as runner:
             assert runner is not None

@@ -145,6 +145,10 @@ class PostgresStore:
             connection.execute(sa.text(f"SET tcp_{name} = {value}"))
         return WorkerLock(connection, engine) if shared else ServerLock(connection)
 
+    def holder(self) -> str | None:
+        """Return `None`: any number of workers hold it."""
+        return None
+
     def watch(self, engine: sa.Engine) -> ServerWatch:  # noqa: ARG002  -- the server cannot say
         """Return what says that there may always be something new."""
         return ServerWatch()

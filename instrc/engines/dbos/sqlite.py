@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
+from socket import gethostname
 from time import time
 
 import sqlalchemy as sa
@@ -13,9 +15,13 @@ from filelock import BaseFileLock, FileLock, Timeout
 from instrc.engines.dbos.store import trouble
 from instrc.engines.stores import StoreLock
 from instrc.text.files import make_unversioned, private_opener
+from instrc.text.visible import visible
 
 FILE = "runs.sqlite"
 LOCK_FILE = "runner.lock"
+HOLDER_FILE = "runner.txt"
+"""Which process holds the lock; a lock of Windows lets nobody else read its own file."""
+_LONGEST = 300
 _BUSY = 30_000
 """Milliseconds to wait for another process that writes."""
 _WITH_FRACTIONS = (3, 42)
@@ -90,7 +96,16 @@ class SqliteStore:
             lock.acquire()
         except Timeout:
             return None
+        with suppress(OSError):  # it is for people alone
+            (self.folder / HOLDER_FILE).write_text(f"process {os.getpid()} on {gethostname()}", encoding="utf-8")
         return FolderLock(lock)
+
+    def holder(self) -> str | None:
+        """Return the process that has taken the lock last."""
+        try:
+            return visible((self.folder / HOLDER_FILE).read_text(encoding="utf-8")[:_LONGEST]).strip() or None
+        except (OSError, UnicodeError):
+            return None
 
     def watch(self, engine: sa.Engine) -> FileWatch:
         """Return what compares the version of the data that SQLite counts."""

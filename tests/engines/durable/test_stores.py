@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Coroutine
 from contextlib import closing
 from pathlib import Path
+from socket import gethostname
 from typing import Any
 
 import pytest
@@ -142,7 +143,9 @@ def test_only_one_process_carries_a_store_and_others_work_beside_it(tmp_path: Pa
         assert other.stdout is not None
         assert other.stdout.readline() == b"ready\n"
         here = engine(tmp_path)
-        assert problem_of(lambda: go(here.serve(asyncio.Event()))).name == "store-in-use"
+        problem = problem_of(lambda: go(here.serve(asyncio.Event())))
+        assert problem.name == "store-in-use"
+        assert problem.message.startswith(f"process {other.pid} on {gethostname()} already carries out")
         assert go(here.show("r1")).status == "waiting"
         assert go(here.answer("r1", "confirm", {"decision": "Approve"})).status in {"done", "running"}
         assert problem_of(lambda: go(here.answer("r1", "confirm", {"decision": "Approve"}))).name == "no-such-question"

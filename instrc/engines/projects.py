@@ -1,0 +1,48 @@
+"""The projects whose runs this process carries: a run names its project, which may lie elsewhere than where the run began."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from instrc.runtime.run_config import RunConfig
+from instrc.text.files import TomlError, read_toml
+from instrc.vibes.settings import read_settings
+
+_folders: Final[dict[str, Path]] = {}
+"""Where projects lie here, by their names."""
+_unnamed: Final[list[Path]] = []
+
+
+def project_name(folder: Path) -> str | None:
+    """Return the name of the project in a folder, `name` of `[project]` in its `pyproject.toml`; `None` if it has none."""
+    try:
+        table = read_toml((folder / "pyproject.toml").read_text(encoding="utf-8")).get("project")
+    except (OSError, UnicodeError, TomlError):
+        return None
+    name = table.get("name") if isinstance(table, dict) else None
+    return name if isinstance(name, str) and name.strip() else None
+
+
+def serve_project(place: Path) -> None:
+    """Carry the runs of the project of a place in its folder, wherever they began."""
+    settings = read_settings(place)
+    folder = (place if settings.file is None else settings.file.parent).absolute()
+    name = project_name(folder)
+    if name is not None:
+        _folders[name] = folder
+    elif folder not in _unnamed:
+        _unnamed.append(folder)
+
+
+def folder_of(config: RunConfig) -> Path:
+    """Return the folder in which a run is carried: that of its project here, else where it began.
+
+    A run of a project without a name, or of an earlier release, whose folder is gone, is carried in the one project of
+    this process.
+    """
+    if config.project is not None and config.project in _folders:
+        return _folders[config.project]
+    folder = Path(config.folder)
+    served = [*_folders.values(), *_unnamed]
+    return served[0] if len(served) == 1 and not folder.is_dir() and config.project is None else folder
