@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib import import_module
-from math import isfinite
+from math import inf, isfinite
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -170,7 +170,7 @@ class _YamlReader:
                 node.value = _tagged(text, event.tag)
             elif not is_writable(text):  # as escapes, where libyaml is missing
                 self._report(node, _HALF)
-        except ValueError as error:
+        except (ValueError, OverflowError) as error:
             self._report(node, str(error))
         return node
 
@@ -248,51 +248,47 @@ _FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?
 
 def _plain(text: str) -> Json:
     """Return the value of a scalar without quotes and tag; `ValueError` for a number that JSON lacks."""
-    if text in _WORDS:
-        return _WORDS[text]
-    if text[0] not in "-+.0123456789":
+    if text in _WORDS or text[0] not in "-+.0123456789":
+        return _WORDS.get(text, text)
+    if _INTEGER.fullmatch(text):
+        try:
+            return int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
+        except ValueError:  # more digits than Python reads
+            message = f"{excerpt(text)} cannot be read as a whole number"
+            raise ValueError(message) from None
+    if not _FLOAT.fullmatch(text):
         return text
-    return _integer(text) if _INTEGER.fullmatch(text) else _float(text) if _FLOAT.fullmatch(text) else text
-
-
-def _integer(text: str) -> int:
-    try:
-        return int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
-    except ValueError:  # more digits than Python reads
-        message = f"{excerpt(text)} cannot be read as a whole number"
-        raise ValueError(message) from None
-
-
-def _float(text: str) -> float:
-    if not (text.lstrip("+-")[1:2].isalpha() and text.lstrip("+-")[0] == ".") and isfinite(value := float(text)):
-        return value
-    message = f"JSON has no number `{text[:40]}`"
-    raise ValueError(message)
+    value = inf if text[-1].isalpha() else float(text)
+    if not isfinite(value):
+        message = f"JSON has no number `{text[:40]}`"
+        raise ValueError(message)
+    return value
 
 
 _TAG: Final = "tag:yaml.org,2002:"
-_IN_WORDS: Final = {"null": "null", "bool": "true or false", "int": "a whole number", "float": "a number"}
+_KINDS: Final = {
+    "str": (str, "a text"),
+    "null": (type(None), "null"),
+    "bool": (bool, "true or false"),
+    "int": (int, "a whole number"),
+    "float": (float, "a number"),
+}
 """What scalars are by their tags."""
 
 
 def _tagged(text: str, tag: str) -> Json:
-    """Return the value of a scalar with a tag; `ValueError` if it has none in JSON."""
-    kind = tag.removeprefix(_TAG)
-    if kind == "str":
-        return text
-    if kind not in _IN_WORDS:
+    """Return the value of a scalar with a tag; `ValueError` or `OverflowError` if it has none in JSON."""
+    name = tag.removeprefix(_TAG)
+    if name not in _KINDS:
         message = f"JSON has no value for the tag `{_short_tag(tag)}`"
         raise ValueError(message)
-    if kind == "null" and text in _WORDS and _WORDS[text] is None:
-        return None
-    if kind == "bool" and isinstance(value := _WORDS.get(text), bool):
-        return value
-    if kind == "int" and _INTEGER.fullmatch(text):
-        return _integer(text)
-    if kind == "float" and _FLOAT.fullmatch(text):
-        return _float(text)
-    message = f"{excerpt(text)} cannot be read as {_IN_WORDS[kind]}"
-    raise ValueError(message)
+    value = text if name == "str" else _plain(text)
+    value = float(value) if name == "float" and type(value) is int else value
+    kind, words = _KINDS[name]
+    if type(value) is not kind:
+        message = f"{excerpt(text)} cannot be read as {words}"
+        raise ValueError(message)
+    return value
 
 
 def _short_tag(tag: str) -> str:
