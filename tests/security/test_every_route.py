@@ -1,0 +1,201 @@
+"""Every route of the table, asked by every role about somebody else's run: a new route is attacked as well."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import suppress
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from serving import BOSS, asking, client, go, person, service
+from starlette.applications import Starlette
+
+from instrc.server.a2a import a2a_routes  # the service over A2A
+from instrc.server.access import Caller  # who asks
+from instrc.server.agui import agui_routes  # the service over AG-UI
+from instrc.server.http import Streams, app_of, event_endpoints  # the application itself, and its table
+from instrc.server.operations import ENDPOINTS, Endpoint  # the table
+from instrc.server.run_service import RunService  # the service itself
+from instrc.server.webhooks import AddressRules, Webhooks, webhook_routes  # the rest of the table
+from instrc.vibes.service_settings import PeopleSettings, Role, ServiceSettings  # without a file
+
+MARK = "what-only-ann-and-those-who-see-may-read"
+SEES: frozenset[Role] = frozenset({"viewer", "operator", "author", "admin"})
+CHANGES: frozenset[Role] = frozenset({"operator", "admin"})
+CALLERS: dict[str, tuple[Role, ...]] = {
+    "nobody": (),
+    "starter": ("starter",),
+    "answerer": ("answerer",),
+    "starter and answerer": ("starter", "answerer"),
+    "viewer": ("viewer",),
+    "author": ("author",),
+    "operator": ("operator",),
+    "admin": ("admin",),
+}
+HOSTILE: tuple[Any, ...] = (
+    *(None, True, -1, 1e308, 2**70, "", "\u0000", "..", "%2e%2e/", "' OR 1=1 --", "<script>", "\ud7ff", "x" * 5000, [], {}),
+    *({"decision": "Approve"}, ["a"] * 50, {"a": {"b": [{}]}}, "group:leads", "key:ann", "ann", "*", "P1D", "me", "{}"),
+)
+
+
+def table(made: RunService, hooks: Webhooks) -> list[Endpoint]:
+    rest = [each for each in webhook_routes(hooks) if isinstance(each, Endpoint)]
+    return [*ENDPOINTS, *event_endpoints(Streams(made.settings.streams)), *rest]
+
+
+def application(made: RunService, hooks: Webhooks, caller: Caller | None) -> Starlette:
+    async def identify(_headers: object) -> Caller | None:
+        return caller
+
+    routes = [*webhook_routes(hooks), *a2a_routes(made, hooks), *agui_routes(made)]
+    return app_of(made, identify=identify, routes=routes)
+
+
+async def ask(app: Starlette, method: str, path: str, body: Any = None, query: str = "") -> tuple[int, str, set[str]]:
+    """Return the status, the text and the headers of a response; a stream is left after a moment."""
+    content = b"" if body is None else json.dumps(body).encode("utf-8", "surrogatepass")
+    headers = [(b"host", b"localhost"), (b"content-type", b"application/json"), (b"a2a-version", b"1.0")]
+    scope = {"type": "http", "method": method, "path": path, "raw_path": path.encode("utf-8", "surrogatepass"), "root_path": ""}
+    scope |= {"query_string": query.encode(), "headers": headers, "http_version": "1.1", "scheme": "http", "app": app}
+    asked, got, status, names = False, b"", 0, set()
+
+    async def receive() -> Any:
+        nonlocal asked
+        if asked:
+            await asyncio.sleep(0.3)
+            return {"type": "http.disconnect"}
+        asked = True
+        return {"type": "http.request", "body": content}
+
+    async def send(message: Any) -> None:
+        nonlocal got, status, names
+        status = message.get("status", status)
+        names |= {name.decode().lower() for name, _ in message.get("headers", ())}
+        got += message.get("body", b"")
+
+    with suppress(TimeoutError):
+        async with asyncio.timeout(3):
+            await app(scope, receive, send)
+    return status, got.decode("utf-8", "replace"), names
+
+
+def body_of(schema: Any, random: Random, depth: int = 0) -> Any:
+    """Return a value for a schema, often a wrong one."""
+    if random.random() < 0.2 or not isinstance(schema, dict) or depth > 4:
+        return random.choice(HOSTILE)
+    if "enum" in schema:
+        return random.choice(schema["enum"])
+    if schema.get("type") == "object" or "properties" in schema:
+        required, properties = schema.get("required", ()), schema.get("properties", {})
+        kept = [name for name in properties if name in required or random.random() < 0.5]
+        return {name: body_of(properties[name], random, depth + 1) for name in kept}
+    if schema.get("type") == "array":
+        return [body_of(schema.get("items", {}), random, depth + 1) for _ in range(random.randrange(3))]
+    return random.choice(HOSTILE)
+
+
+def requests_of(endpoint: Endpoint, run: str, random: Random | None) -> tuple[str, Any]:
+    """Return an address about a run, and a body: as the table has it, or drawn from it."""
+    names = {"run": run, "question": f"{run}:userContext1", "program": "ask", "word": "x", "hook": "x"}
+    if random is not None and random.random() < 0.2:
+        names |= {"run": str(random.choice(HOSTILE)), "question": str(random.choice(HOSTILE))}
+    path = endpoint.path
+    for name, value in names.items():
+        path = path.replace(f"{{{name}}}", value)
+    plain = {"program": "ask", "input": "x", "data": {"decision": "Approve"}, "to": "ann", "url": "https://example.com/"}
+    if endpoint.body is None:
+        return path, None
+    if random is None:
+        return path, {name: plain.get(name) for name in endpoint.body.get("required", ())}  # type: ignore[union-attr]  # a list
+    return path, body_of(endpoint.body, random)
+
+
+async def state_of(made: RunService, run: str) -> str:
+    info = await made.run(BOSS, run)
+    question = await made.question(BOSS, run, "userContext1")
+    trace = await made.trace(BOSS, run)
+    return repr((info.report, question, trace, made.records.run(run)))
+
+
+def others_of(run: str) -> list[tuple[str, str, Any]]:
+    """Return requests of the other protocols about a run."""
+    push = {"taskId": run, "url": "https://example.com/", "id": "p"}
+    message = {"messageId": "m", "role": "ROLE_USER", "taskId": run, "parts": [{"data": {"decision": "Approve"}}]}
+    methods: dict[str, Any] = {
+        "GetTask": {"id": run},
+        "ListTasks": {},
+        "CancelTask": {"id": run},
+        "SubscribeToTask": {"id": run},
+        "SendMessage": {"message": message},
+        "SendStreamingMessage": {"message": message},
+        "CreateTaskPushNotificationConfig": push,
+        "ListTaskPushNotificationConfigs": {"taskId": run},
+        "GetExtendedAgentCard": {},
+    }
+    sent = [{"jsonrpc": "2.0", "id": 1, "method": name, "params": params} for name, params in methods.items()]
+    resume = [{"interruptId": "userContext1", "status": "resolved", "payload": {"decision": "Approve"}}]
+    agui = {"threadId": "t", "runId": run, "messages": [], "tools": [], "context": [], "state": {}, "forwardedProps": {}}
+    return [
+        *(("POST", "/a2a", each) for each in sent),
+        ("POST", "/agui/ask", {**agui, "resume": resume}),
+        ("GET", f"/a2a/rest/tasks/{run}", None),
+        ("POST", f"/a2a/rest/tasks/{run}:cancel", {}),
+    ]
+
+
+async def attacked(tmp_path: Path, name: str, roles: tuple[Role, ...], seed: int | None, rounds: int) -> None:
+    settings = ServiceSettings(people={"*": PeopleSettings(("ann",))}, rate=10**6, streams=10**6)
+    made = service(tmp_path / name.replace(" ", "-"), settings=settings, ask=asking())
+    hooks = Webhooks(made.records, AddressRules(), lambda _: "")
+    random = None if seed is None else Random(seed)  # noqa: S311  -- it draws attacks
+    async with client(made, BOSS):  # the service begins
+        run = (await made.start(person("ann", "starter"), "ask", MARK, wait=20)).report.run
+        before = await state_of(made, run)
+        app = application(made, hooks, person("eve", *roles))
+        tried = [(each.method, *requests_of(each, run, random)) for _ in range(rounds) for each in table(made, hooks)]
+        tried += others_of(run)
+        for method, path, body in tried:
+            if CHANGES & {*roles} and method == "DELETE":
+                continue  # what is deleted cannot be attacked any more
+            status, text, headers = await ask(app, method, path, body)
+            case = (name, method, path, body, status, text[:300])
+            assert 0 < status < 500, case
+            assert "content-security-policy" in headers, case
+            assert "Traceback" not in text, case
+            if not SEES & {*roles}:
+                assert MARK not in text, case
+            if not CHANGES & {*roles}:
+                assert await state_of(made, run) == before, case
+
+
+@pytest.mark.parametrize("name", CALLERS)
+def test_somebody_elses_run_is_neither_seen_nor_changed_without_the_role(name: str, tmp_path: Path) -> None:
+    go(attacked(tmp_path, name, CALLERS[name], None, 1))
+
+
+def test_who_is_unknown_is_told_nothing_but_that(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path, ask=asking())
+        hooks = Webhooks(made.records, AddressRules(), lambda _: "")
+        async with client(made, BOSS):
+            run = (await made.start(person("ann", "starter"), "ask", MARK, wait=20)).report.run
+            app, before = application(made, hooks, None), await state_of(made, run)
+            tried = [(each.method, *requests_of(each, run, None)) for each in table(made, hooks)] + others_of(run)
+            for method, path, sent in tried:
+                status, text, headers = await ask(app, method, path, sent)
+                assert status in {401, 404}, (method, path, status, text)
+                assert MARK not in text
+                assert "content-security-policy" in headers
+            assert await state_of(made, run) == before
+
+    go(body())
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("name", CALLERS)
+def test_drawn_requests_to_every_route(name: str, seed: int, tmp_path: Path) -> None:
+    go(attacked(tmp_path, name, CALLERS[name], seed, 10))
