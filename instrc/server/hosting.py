@@ -236,6 +236,7 @@ async def serve(
     if identify is None and not identity.is_on:
         tell("authentication is off: anyone who can reach this address, from this machine only, may do everything")
     require_clear_names(service)
+    service.records.name_subjects(None if service.settings.oidc is None else service.settings.oidc.issuer)
     for line in exposed(service, known_callers=identity.is_on):
         tell(line)
     for line in idle_settings(service) if service.launchers else ():

@@ -263,6 +263,24 @@ class Records(RunTable):
         with self.engine.begin() as connection:
             return connection.execute(sa.delete(KEYS).where(KEYS.c.name == name)).rowcount
 
+    def name_subjects(self, issuer: str | None) -> None:
+        """Give people whom a release before called by bare names those of their issuer, once for a store.
+
+        The audit log says who has only ever had a token; nobody else is renamed.
+        """
+        if self.cursor("names") is not None:
+            return
+        with self.engine.begin() as connection:
+            tokens, others = (
+                {*connection.execute(sa.select(AUDIT.c.who).where(condition).distinct()).scalars()}
+                for condition in (AUDIT.c.means == "token", AUDIT.c.means.in_(("key", "link", "local")))
+            )
+            bare = {each for each in tokens - others if not each.startswith("oidc:")} - {*self.key_names()}
+            for who in sorted(bare) if issuer is not None else ():
+                for column in (RUNS.c.starter, CANDIDATES.c.who, CLAIMS.c.who, VOTES.c.who):
+                    connection.execute(sa.update(column.table).where(column == who).values({column: f"oidc:{issuer}#{who}"}))
+        self.move_cursor("names", issuer or "")
+
     def secret(self) -> str:
         """Return the secret that signs sessions and links: one for all processes of the store, made when it is first needed."""
         found = self.cursor("secret")

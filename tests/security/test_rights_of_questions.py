@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from serving import ANSWER, BOSS, LETTER, asking, client, go, person, service
+from serving import ANSWER, BOSS, LETTER, asking, client, go, person, service, settled
 
 from instrc.engines.approvals import NOBODY, Approval, approval_of  # what the table asks about
 from instrc.engines.names import NameRules, normal_name  # what the table asks about
@@ -279,6 +279,27 @@ def test_ambiguous_names_are_refused_when_the_service_starts(tmp_path: Path) -> 
     made = service(tmp_path, settings=clear)
     Identity(made.records, clear, made.signer).new_key("robot")
     require_clear_names(made)
+
+
+def test_subjects_of_an_older_store_get_their_issuer_once(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path)
+        callers = {"ann": "token", "bob": "key", "cat": "token"}
+        runs = {}
+        for name, means in callers.items():
+            caller = replace(person(name, "starter"), by=means)  # type: ignore[arg-type]  # one of them
+            runs[name] = (await made.start(caller, "letter", "x", wait=20)).report.run
+            await settled(made, runs[name], "waiting")
+            await made.claim(replace(BOSS, name=name, by=means), runs[name], "userContext1")  # type: ignore[arg-type]  # as above
+        Identity(made.records, made.settings, made.signer).new_key("cat")  # who also has a key may be either
+        made.records.name_subjects(ISSUER)
+        starters = {name: (await made.run(BOSS, run)).starter for name, run in runs.items()}
+        assert starters == {"ann": f"oidc:{ISSUER}#ann", "bob": "bob", "cat": "cat"}
+        assert (await made.question(BOSS, runs["ann"], "userContext1")).claimed_by == f"oidc:{ISSUER}#ann"
+        made.records.name_subjects("https://other.example")
+        assert (await made.run(BOSS, runs["ann"])).starter == f"oidc:{ISSUER}#ann"
+
+    go(body())
 
 
 def test_the_same_name_of_two_issuers_is_two_people(tmp_path: Path) -> None:
