@@ -60,10 +60,11 @@ class Rounds:
         waiting: list[_Way] = [(path, ())]
         while waiting and len(seen) < FOLLOWED_PLACES:
             way = waiting.pop()
-            if way in seen:
-                continue
-            seen.add(way)
             reading, rest = way
+            if isinstance(reading, Path):  # only paths can lead in a circle
+                if way in seen:
+                    continue
+                seen.add(way)
             match reading:
                 case ObjectReading() if not rest:
                     found.add(None)

@@ -179,7 +179,7 @@ def call(
     called = ev.signature(instruction, span, context.annotations)
     if called is None or not given.complete or not ev.spend(len(given.arguments), span):
         return None
-    if not given.has_value and not (called.kind == "server" and called.output and _is_all_given(called, given, context)):
+    if not given.has_value and not _is_given(called, given, context):
         ev.reads_pipe(context)
         given.add(None, context.piped if context.piped is not None else StepResult(ir.Path("prompt")))
     if called.kind == "model" and given.literal:
@@ -215,17 +215,10 @@ def call(
     return StepResult(ir.Path(number))
 
 
-def _is_all_given(called: Signature, given: CallInputs, context: EvaluationContext) -> bool:
-    """Return whether constants fill all inputs of an activity: then it has no place for what is piped, or for `prompt`.
-
-    Its inputs are the properties beside `output`.  What is piped may still fill an optional input that is not named;
-    `prompt`, which nobody wrote, does not.
-    """
-    named = {each.label for each in given.arguments}
-    inputs = called.properties.keys() - {"output"}
-    if not named or not named <= inputs or context.scope.program.instructions.named(called.base_name):
-        return False
-    return (inputs if context.piped is not None else inputs & set(required_names(mapping(called.schema)))) <= named
+def _is_given(called: Signature, given: CallInputs, context: EvaluationContext) -> bool:
+    """Return whether a call of a server or a person reads what it is given and nothing else; a preparation reads as models do."""
+    prepared = called.kind == "server" and context.scope.program.instructions.named(called.base_name) and not context.by_hand
+    return called.kind in {"server", "user"} and bool(given.arguments) and not prepared
 
 
 def _told(given: CallInputs, properties: dict[str, None]) -> list[Json]:

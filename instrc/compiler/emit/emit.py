@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from instrc.compiler import ir
+from instrc.compiler.bind.values import step_numbers
 from instrc.compiler.emit.paths import Paths, suffixed
 from instrc.compiler.emit.step_schemas import Purpose, StepSchemas, context
 from instrc.process import flow
@@ -240,7 +241,7 @@ def process_document(plan: ir.Plan, schemas: StepSchemas, title: str | None) -> 
         made = known[name] = blocks.context(block, name, definition, item, known)
         definitions[definition] = write_block(made)
     value = None
-    if graph.value is not None and len(schemas.items) == 1 and _has_members(graph.value):
+    if graph.value is not None and len(schemas.items) == 1 and not _is_last(graph.value, plan):
         value = schemas.paths.value(graph.value)
     inputs = None
     if schemas.paths.quoted or any(graph.inputs.values()):
@@ -251,15 +252,9 @@ def process_document(plan: ir.Plan, schemas: StepSchemas, title: str | None) -> 
     )
 
 
-def _has_members(value: ir.Reading) -> bool:
-    """Return whether a value is, or holds, a member of what a step gives; every other value is the last key of the record."""
-    match value:
-        case ir.Path(tail=tail):
-            return bool(tail)
-        case ir.ObjectReading(members):
-            return any(_has_members(member) for _, member in members)
-        case Constant():
-            return False
+def _is_last(value: ir.Reading, plan: ir.Plan) -> bool:
+    """Return whether a value is that of the last key of the record, which a run gives if the process says nothing."""
+    return isinstance(value, ir.Path) and not value.tail and value.origin == step_numbers(plan.chunks[-1].units)[-1]
 
 
 def process_of(plan: ir.Plan, *, sentences: Sentences | None) -> Process:

@@ -67,7 +67,7 @@ def test_the_number_of_a_counted_each_is_an_integer_up_to_the_count() -> None:
 
 @pytest.mark.parametrize(
     ("given", "value"),
-    [("b", None), ("b.y", "step3_b.y"), ("{ what: a.x, b }", {"what": "step1_a.x", "b": "step3_b"}), ("{ b }", None)],
+    [("b", None), ("b.y", "step3_b.y"), ("{ what: a.x, b }", {"what": "step1_a.x", "b": "step3_b"}), ("{ b }", {"b": "step3_b"})],
 )
 def test_a_process_says_what_it_gives_where_that_is_a_member(given: str, value: Any) -> None:
     made = compiled(f"const a = A(prompt); const s = Get_Activity(a); const b = B(s); {given}")
@@ -169,3 +169,15 @@ def test_the_value_of_a_block_is_looked_into_up_to_a_limit(
     with suppress(instrc.CompileError):
         instrc.artefacts("const a = do { A(prompt) }; B(a.z)", vibes=VIBES | {"A": A}, report=report)
     assert [problem.name for problem in report.problems] == problems
+
+
+@every_case(("call", "reads"), [('Get_Activity(zone: "Rome")', []), ('Get_Activity(prompt, zone: "Rome")', ["prompt"])])
+def test_an_activity_that_is_given_something_reads_nothing_else(call: str, reads: list[str]) -> None:
+    document = compiled(f"do {{ {call} }}").documents["process"]
+    step = document["$defs"]["SERVER_1"]["properties"]["step1_get"]
+    assert step.get("references", []) == reads
+
+
+def test_a_list_in_the_value_of_a_block_is_read_beside_rounds() -> None:
+    text = 'const q = do { { l: [1] } }; const r = repeat { const a = A(prompt); a } until a.x is "x"; { r, l: q.l }'
+    assert compiled(text).documents["process"]["value"] == {"r": "step3_repeat_a", "l": "step1_do.l"}
