@@ -78,7 +78,7 @@ def _run(given: list[str]) -> int:
 
 
 def _tell_unknown_variables() -> None:
-    """Tell the variables of the environment that have our prefix and that nothing reads: they are probably misspelt."""
+    """Report environment variables with our prefix that nothing reads: they are probably misspelt."""
     unknown = [name for name in os.environ if name.startswith("INSTRC_") and name not in VARIABLES]
     if unknown:
         from instrc.cli.terminal import write_error
@@ -108,7 +108,7 @@ def _used_up(error: Exception) -> str | None:
 
 
 def _own_mistake(error: Exception) -> int:
-    """Say in one line that this is our mistake; show the traceback to those who ask for it."""
+    """Report an internal error in one line; show the traceback on request."""
     from instrc.cli.terminal import write_error
     from instrc.text.arguments import is_on
 

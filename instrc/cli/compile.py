@@ -273,8 +273,8 @@ def _limits(limits: Limits) -> dict[str, int]:
 def _lines(dialect: Dialect) -> list[str]:
     force = "the decoder enforces the schema" if dialect.enforced else "the schema is shown to the model, not enforced"
     counts = ", ".join(f"{value:,} {word}" for word, value in _limits(dialect.limits).items())
-    told = [fact.what for fact in dialect.facts if not fact.fields]
-    return [f"{force}; {ORDERS[dialect.order]}", *([f"at most {counts}"] if counts else []), *told]
+    notes = [fact.what for fact in dialect.facts if not fact.fields]
+    return [f"{force}; {ORDERS[dialect.order]}", *([f"at most {counts}"] if counts else []), *notes]
 
 
 REQUEST = "(what the user asks for)"

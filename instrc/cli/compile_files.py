@@ -232,7 +232,7 @@ class Delivery(Struct, frozen=True):
 def one_by_one(
     exports: Sequence[NamedArtefact], wanted: Delivery, report: Report, registry: Callable[[str], Registry] | None = None
 ) -> Iterator[LoweredTool]:
-    """Yield each tool, or flat view if that is asked for, for each target; what is lost or cannot be said is reported.
+    """Yield each tool, or flat view if that is asked for, for each target; losses and failures are reported.
 
     Where no document is asked for, a process gives one for each chunk of the model.
     `registry` gives the registry that a file sees, so that losses can be shown where they were written.
@@ -352,11 +352,11 @@ def _hinted_once(found: list[Problem], report: Report) -> list[Problem]:
     from instrc.problems.targets import LossyTarget
 
     said = any(isinstance(each, LossyTarget) for each in report.problems)
-    told: list[Problem] = []
+    hinted: list[Problem] = []
     for each in found:
-        told.append(replace(each, first=False) if said and isinstance(each, LossyTarget) else each)
+        hinted.append(replace(each, first=False) if said and isinstance(each, LossyTarget) else each)
         said = said or isinstance(each, LossyTarget)
-    return told
+    return hinted
 
 
 def compile_files(
@@ -370,14 +370,14 @@ def compile_files(
     wanted = wanted or Delivery()
     report, output = Report(), Output(sources=tuple(files))
     workspace = None
-    made: list[tuple[str, Artefact]] = []
+    artefacts: list[tuple[str, Artefact]] = []
     try:
         workspace = Workspace(project)
         for file in with_progress(files, "Compiling"):
-            made += [(file, artefact) for artefact in workspace.compile(file, overrides, report)]
+            artefacts += [(file, artefact) for artefact in workspace.compile(file, overrides, report)]
     except InstrcError as error:
         report.take(error)
-    compiled = list(exports(made, wanted.unwanted))
+    compiled = list(exports(artefacts, wanted.unwanted))
     for export in compiled:
         if wanted.folder is not None:
             documents = documents_to_write(export, wanted.emit, report)
@@ -443,7 +443,7 @@ def _together(
 
 
 def _tell_direct_calls(compiled: list[NamedArtefact]) -> None:
-    """Say of each direct call that it is one: it looks like the start of a process."""
+    """Mark each direct call: it looks like the start of a process."""
     for export in compiled:
         if export.artefact.kind == "call":
             activity = as_text(export.artefact.documents["call"]["activity"])

@@ -285,11 +285,11 @@ def differences_text(documents: list[Json], old: str, new: str) -> str:
             lines.append(f"  {change['pointer'] or '/'}  {change['what']}{_detail(change)}")
         if not document["changes"]:
             lines.append("  nothing has changed")
-        told = (
+        sides = (
             ("who writes by the old schema", _WRITERS, "old_instances_accepted", "refused"),
             ("who reads by the old schema", _READERS, "new_instances_expected", "surprising"),
         )
-        for who, words, key, shown in told["kind" in document :]:  # nobody writes what is of another kind as before
+        for who, words, key, shown in sides["kind" in document :]:  # nobody writes what is of another kind as before
             instance = f" {_brief(document[shown])}" if shown in document else ""
             verdict = "unnamed" if document.get(f"only_unnamed_{shown}") else as_text(document[key])
             lines.append(f"  {who}: {words[verdict]}{instance}")

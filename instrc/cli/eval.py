@@ -421,9 +421,9 @@ def _rendered(done: list[_Done], shape: EvalFormat, folder: Path) -> str:
 
 
 def _refuse_with_versions(record: bool, least: list[str] | None, forms: set[EvalFormat]) -> None:
-    """End the command if something is said that a comparison does not do."""
-    said = {"--record": record, "--min": least, "a file of pydantic-evals": EvalFormat.PYDANTIC_EVALS in forms}
-    for words in (words for words, value in said.items() if value):
+    """End the command if an option does not apply to a comparison."""
+    given = {"--record": record, "--min": least, "a file of pydantic-evals": EvalFormat.PYDANTIC_EVALS in forms}
+    for words in (words for words, value in given.items() if value):
         options.refuse_use(f"{words} belongs to one version: leave it out, or the other version")
 
 

@@ -131,7 +131,7 @@ def run_versions(
     export: str | None,
     progress: Progress,
 ) -> VersionReport:
-    """Run the versions of a program on the same cases; what so many cases can show is said first."""
+    """Run the versions of a program on the same cases; first print what this number of cases can show."""
     if comparing.changes is None:
         return _ablated(program, data, asked, project, export, progress)
     from instrc.testing.evaluation import comparison
@@ -180,18 +180,18 @@ def _ablated(
     from instrc.testing.evaluation.variants import Version, parts_of, without
 
     whole = Version("whole", prepare(program, export=export, project=project))
-    made: list[tuple[Part, Version]] = []
+    versions: list[tuple[Part, Version]] = []
     impossible: list[tuple[Part, str]] = []
     for part in parts_of(program, export=export, project=project):
         try:
             changed = without(program, part, export=export, project=project)
-            made.append((part, Version(f"without {part.kind} {part.name}", changed)))
+            versions.append((part, Version(f"without {part.kind} {part.name}", changed)))
         except InstrcError as error:
             impossible.append((part, error.problems[0].message))
-    runs = len(data.cases) * (asked.repeats or data.repeat) * (len(made) + 1)
-    _say([f"{len(made)} parts.", *comparison.foresight(len(data.cases), runs)])
-    first, *others = _run(program, [whole, *(version for _, version in made)], data, asked, progress, runs)
-    found = comparison.ablations(first, [(part, each) for (part, _), each in zip(made, others, strict=True)], impossible)
+    runs = len(data.cases) * (asked.repeats or data.repeat) * (len(versions) + 1)
+    _say([f"{len(versions)} parts.", *comparison.foresight(len(data.cases), runs)])
+    first, *others = _run(program, [whole, *(version for _, version in versions)], data, asked, progress, runs)
+    found = comparison.ablations(first, [(part, each) for (part, _), each in zip(versions, others, strict=True)], impossible)
     table, passes = comparison.ablation_table(found), list(first.passes().values())
     line = f"The whole program passes {percent(sum(passes) / max(len(passes), 1))} of the cases."
     figures: list[Json] = [dict(zip(table.header, row, strict=True)) for row in table.rows]
@@ -220,11 +220,11 @@ def rendered(found: list[VersionReport], form: str) -> str:
 
     shown = [each.versions[-1] if len(each.versions) == 2 else each.versions[0] for each in found]
     if form == "json":
-        made: list[Json] = [
+        comparisons: list[Json] = [
             {**each.figures, "conclusion": [*each.lines], "versions": [version.to_json() for version in each.versions]}
             for each in found
         ]
-        return f"{dumps({'comparisons': made})}\n"
+        return f"{dumps({'comparisons': comparisons})}\n"
     if form == "junit":
         return report.as_junit(version for each in found for version in each.versions)
     if form == "html":

@@ -118,7 +118,7 @@ def project_of(root: list[str] | None, shared: list[str] | None, *, locked: bool
 
 def settings_of(said: list[str] | None) -> dict[str, Json]:
     """Return settings that are written as `NAME=VALUE`, or as `extra.NAME=VALUE` for parameters of the provider's own."""
-    made: dict[str, Json] = {}
+    settings: dict[str, Json] = {}
     extra: dict[str, Json] = {}
     for each in said or []:
         name, equals, text = each.partition("=")
@@ -128,9 +128,9 @@ def settings_of(said: list[str] | None) -> dict[str, Json]:
             value = loads(text)
         except ValueError:
             value = text
-        (extra if name.startswith("extra.") else made)[name.strip().removeprefix("extra.")] = value
-    whole = made.get("extra")
-    return {**made, "extra": {**(whole if isinstance(whole, dict) else {}), **extra}} if extra else made
+        (extra if name.startswith("extra.") else settings)[name.strip().removeprefix("extra.")] = value
+    whole = settings.get("extra")
+    return {**settings, "extra": {**(whole if isinstance(whole, dict) else {}), **extra}} if extra else settings
 
 
 def one_stdin(*paths: str) -> None:

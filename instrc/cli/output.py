@@ -268,7 +268,7 @@ def deliver_text(text: str, output: Path | None, sources: Callable[[], Iterable[
 
 
 def report_written(paths: Iterable[PurePath], shape: Format) -> None:
-    """Say on the standard error which files were written; machine formats are alone there."""
+    """List the written files on standard error, unless the format is for machines."""
     names = [path.as_posix() for path in paths]
     if shape is not Format.TEXT or not names:
         return

@@ -365,7 +365,7 @@ def _package(name: str, wanted: str) -> str:
 
 
 def _unfit(version: str, wanted: str) -> str:
-    """Say why a version that is installed is not one that is wanted."""
+    """Return why an installed version does not satisfy a requirement."""
     for operator, bound in _BOUND.findall(wanted):
         if operator == ">=" and _release(version) < _release(bound):
             return f" is too old (it must be {bound} or newer)"

@@ -155,7 +155,7 @@ def _run_items(
 
 
 def _tell_no_prompt(prepared: Prepared, given: Json, *, quiet: bool) -> None:
-    """Tell that a program reads `prompt`, where nothing is given at all."""
+    """Report that a program reads `prompt`, if there is no input at all."""
     from instrc.engines.prepare import inputs_schema
 
     if given is None and not quiet and "prompt" in as_object(inputs_schema(prepared)["properties"]):
@@ -348,7 +348,7 @@ def _ask() -> None:
 
 
 async def _answered(session: Session, line: str) -> None:
-    """Tell the model something, and show what it says as soon as it says it; what goes on meanwhile is shown beside."""
+    """Send a message to the model, and show its answer and the events of its runs as they arrive."""
     with (watcher := run_display.Watcher(passing=True)) as session.watch:
         async for turn in session.say(line):
             with watcher.paused():
@@ -457,7 +457,7 @@ def worker_command(
 
 
 def _heard_elsewhere(part: AnswerPart) -> None:
-    """Take a part of an answer that nobody follows here: a service of the same store may."""
+    """Accept a part of an answer that is not shown here: a service of the same store may show it."""
 
 
 async def _worked(carrier: Serving, every: float | None, note: str, *, quiet: bool) -> None:
@@ -529,7 +529,7 @@ async def _reached(carrier: Serving, stop: asyncio.Event) -> None:
 
 
 async def _claimed(carrier: Serving, stop: asyncio.Event, *, quiet: bool) -> bool:
-    """Wait until no other process carries the runs; `False` if the worker is told to stop before that."""
+    """Wait until no other process carries the runs; `False` if the worker is stopped before that."""
     from asyncio import wait_for  # as above
 
     stands_by = False

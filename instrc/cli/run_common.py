@@ -49,7 +49,7 @@ def engine(
     parts: Callable[[AnswerPart], object] | None = None,
     keep: Keep = "all",
 ) -> Engine:
-    """Return the engine of a command: as it is said, the one that keeps the run, as the project has set it, else the usual one.
+    """Return the engine of a command: that of the option, of the run, of the project's settings, or the default.
 
     Usual is `durable` where it is installed; of a stream of items only those that wait are kept, so they are carried in memory,
     unless the store is a database.
@@ -73,7 +73,7 @@ def engine(
 
 
 def store_place(store: Path | None) -> str:
-    """Return where runs are kept: as it is said, else as the project has set it."""
+    """Return where runs are kept: the place of the option, else of the project's settings."""
     from instrc.engines.stores import USUAL_FOLDER
     from instrc.vibes.settings import read_settings
 
@@ -118,12 +118,12 @@ def shown(watcher: Watcher, run: str, store: Path | None, name: str | None) -> I
 
 def _where(store: Path | None, name: str | None) -> str:
     """Return the options that say again in which store and engine a run is."""
-    said = {"--store": store, "--engine": name}
-    return "".join(f" {option} {quote(os.fspath(value))}" for option, value in said.items() if value is not None)
+    options = {"--store": store, "--engine": name}
+    return "".join(f" {option} {quote(os.fspath(value))}" for option, value in options.items() if value is not None)
 
 
 def tell_line(line: str) -> None:
-    """Tell a person something."""
+    """Write a line for a person."""
     write_error(f"{line}\n")
 
 
@@ -189,15 +189,15 @@ def _content(path: str) -> bytes:
 
 def report_as_json(report: RunReport, *, record: bool = False) -> JsonObject:
     """Return how a run stands as JSON."""
-    made: JsonObject = {"run": report.run, "name": report.name, "status": report.status}
+    document: JsonObject = {"run": report.run, "name": report.name, "status": report.status}
     if report.invented:
-        made["invented"] = [*report.invented]
+        document["invented"] = [*report.invented]
     if report.forked is not None:
-        made["forked"] = cast("Json", report.forked)
+        document["forked"] = cast("Json", report.forked)
     if report.outcome is not None:
-        made |= {key: value for key, value in without_type(report.outcome).items() if key not in {"status", "value"}}
+        document |= {key: value for key, value in without_type(report.outcome).items() if key not in {"status", "value"}}
     if report.questions:
-        made["questions"] = [
+        document["questions"] = [
             {
                 "id": question.id,
                 "steps": list(question.steps),
@@ -208,8 +208,8 @@ def report_as_json(report: RunReport, *, record: bool = False) -> JsonObject:
             for question in report.questions
         ]
     if record:
-        made["record"] = report.record
-    return made
+        document["record"] = report.record
+    return document
 
 
 def show_warnings(programs: Iterable[Prepared], shape: Format, *, quiet: bool = False) -> None:
@@ -244,7 +244,7 @@ def deliver(
     store: Path | None = None,
     engine_name: str | None = None,
 ) -> int:
-    """Print or write how a run stands, and what to do next if it waits, in the store and engine that were said.
+    """Print or write the state of a run, and the next commands if it waits, with the given store and engine.
 
     Return the exit code.
     """

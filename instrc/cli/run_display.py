@@ -78,7 +78,7 @@ class Watcher:
             row.growing = dumps(part.value, indent=False)
 
     def _beat(self) -> None:
-        """Say now and then, while nothing else is said, what is waited for."""
+        """Print from time to time what the run waits for, while there is no other output."""
         while not self._ended.wait(BEAT):
             open_ = [row for row in list(self.rows.values()) if row.state == "running"]
             if open_ and monotonic() - self._told >= SILENCE:

@@ -37,9 +37,9 @@ def _scheduling(store: options.Store, name: str | None) -> Scheduling:
 def _line(found: Schedule, *, as_json: bool) -> None:
     if as_json:
         clock = {"cron": found.clock.cron, "zone": found.clock.zone}
-        said = {"name": found.name, "program": found.program, **clock, "due": found.due, "last": found.last}
-        said |= {} if found.trouble is None else {"trouble": found.trouble}
-        write(f"{dumps(said, indent=False)}\n")
+        document = {"name": found.name, "program": found.program, **clock, "due": found.due, "last": found.last}
+        document |= {} if found.trouble is None else {"trouble": found.trouble}
+        write(f"{dumps(document, indent=False)}\n")
         return
     due = "paused" if found.due is None else f"{datetime.fromtimestamp(found.due, tz=UTC):%Y-%m-%d %H:%M} UTC"
     last = f"  last run {found.last}" if found.last else ""

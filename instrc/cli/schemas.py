@@ -218,7 +218,7 @@ def import_command(
 
 
 def _without_source(kind: str) -> str:
-    """Say what is missing where one argument is given: mostly it is the source, and its kind is missing."""
+    """Return which argument is missing if there is only one: usually it is the source, without a kind."""
     if kind in KINDS:
         return f"the source is missing: `instrc import {kind} FILE`"
     from instrc.tools.foreign_documents import foreign  # for this mistake only

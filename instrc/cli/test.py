@@ -56,7 +56,7 @@ def _test(files: list[Path], workspace: Workspace, chosen: str, report: Report, 
 
 
 def _cases(file: Path, text: str) -> list[Case]:
-    """Return the cases of a file; a file without one is told."""
+    """Return the cases of a file; a file without cases is reported."""
     from instrc.testing.cases import read_cases  # the help of all commands does without it
 
     cases = list(read_cases(text))
@@ -132,7 +132,7 @@ NO_CASES = 5
 
 
 def _conclude(passed: int, failed: int, report: Report, nothing: str) -> int:
-    """Say how many cases passed, or why there were none, and return the exit code."""
+    """Print how many cases passed, or why there were none, and return the exit code."""
     if not passed and not failed and not report.failed:
         write_error(nothing)
         return NO_CASES
@@ -141,7 +141,7 @@ def _conclude(passed: int, failed: int, report: Report, nothing: str) -> int:
 
 
 def _nothing_tested(chosen: str, known: int) -> str:
-    """Say why no case was run."""
+    """Return why no case was run."""
     if known:
         return f"none of the {known:,} cases contains `{chosen}` in its title or file\n"
     return "there are no cases: write some into NAME.cases.md beside NAME.aug (`instrc test -h` shows one)\n"
@@ -190,7 +190,7 @@ def cases_command(
 
 
 def _files(paths: list[str], report: Report) -> list[Path]:
-    """Return the files of cases that paths lead to; what is no file is reported, and a program without cases is told."""
+    """Return the files of cases that paths lead to; a path that is not a file and a program without cases are reported."""
     from instrc.testing.cases import ENDING, RECORDED  # as above
 
     found: dict[Path, None] = {}

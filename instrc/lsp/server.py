@@ -47,7 +47,7 @@ class Server(LanguageServer):
         """Only one check runs at a time; one of a text that has changed since is left out."""
 
     def serve(self) -> None:
-        """Serve over the standard input and output until the editor says `exit`, goes, or somebody interrupts."""
+        """Serve over standard input and output until the editor sends `exit`, disconnects, or the process is interrupted."""
         if sys.stdin is None or sys.stdout is None:  # so it is where a shell has closed them
             return
         self.protocol.set_writer(StdoutWriter(sys.stdout.buffer))

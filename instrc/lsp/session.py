@@ -348,7 +348,7 @@ _UNUSED = frozenset({"unused-binding", "unread-pipe"})
 
 
 def diagnostics(problems: Iterable[Problem], document: TextDocument, session: EditorSession) -> list[types.Diagnostic]:
-    """Return the problems that lie in a document; those in others are told at its beginning."""
+    """Return the diagnostics of a document; problems of others are shown at its beginning."""
     return [_diagnostic(problem, document, session) for problem in problems]
 
 

@@ -128,7 +128,7 @@ def _read_where_the_mistake_is(by_name: _ByName, problems: Sequence[Problem]) ->
 
 
 def _of_contradictions(by_name: _ByName, _problems: Sequence[Problem]) -> Iterator[Problem]:
-    """Yield what is told of the places that a contradiction shows."""
+    """Yield the problems at places that a contradiction shows."""
     contradictions = by_name.get("contradiction", ())
     shown = {label.span for problem in contradictions for label in problem.labels}
     yield from (problem for problem in by_name.get("empty-range", ()) if problem.at in shown)
@@ -148,7 +148,7 @@ def _inside_of_nothing(by_name: _ByName, _problems: Sequence[Problem]) -> Iterat
 
 
 def _slots_of_no_data(by_name: _ByName, _problems: Sequence[Problem]) -> Iterator[Problem]:
-    """Yield unknown slots of lists that hold a call, `needs: [Draft]`: what is told of the call takes the list away."""
+    """Yield unknown slots of lists that hold a call, `needs: [Draft]`: the problem of the call explains the list."""
     calls = sorted((problem.at for problem in by_name.get("not-data", ()) if problem.at), key=lambda call: call.start)
     starts = [call.start for call in calls]
     for problem in by_name.get("slot-not-found", ()) if calls else ():
@@ -176,7 +176,7 @@ def _beside_unknown_names(by_name: _ByName, problems: Sequence[Problem]) -> Iter
 
 
 def _of_one_name(by_name: _ByName, _problems: Sequence[Problem]) -> Iterator[Problem]:
-    """Yield what is told again of a name that stands for no value: one mistake, in its definition."""
+    """Yield repeated problems of a name that has no value: the mistake is in its definition."""
     told: set[Span] = set()
     for problem in by_name.get("not-a-value", ()):
         if (named := getattr(problem, "named", None)) is not None:
@@ -186,7 +186,7 @@ def _of_one_name(by_name: _ByName, _problems: Sequence[Problem]) -> Iterator[Pro
 
 
 def _of_labels_that_are_told(by_name: _ByName, _problems: Sequence[Problem]) -> Iterator[Problem]:
-    """Yield that a label resembles that of another call, where one of the two is told to be none of what is called."""
+    """Yield similar labels where one of the two is reported as an unknown argument."""
     similar = by_name.get("similar-label", ())
     told = {problem.at for problem in (*by_name.get("unknown-argument", ()), *similar) if getattr(problem, "there", None) is None}
     for problem in similar:
@@ -196,7 +196,7 @@ def _of_labels_that_are_told(by_name: _ByName, _problems: Sequence[Problem]) -> 
 
 
 def _in_mistakes(by_name: _ByName, _problems: Sequence[Problem]) -> Iterator[Problem]:
-    """Yield what is told inside a text that cannot stand where it is, and of a `Fail` that is read as a value."""
+    """Yield problems inside a misplaced text, and of a `Fail` that is read as a value."""
     texts = by_name.get("misplaced-data", ())
     if texts and (told := by_name.get("placeholder")):
         places = _PlacesOfProblems(texts)

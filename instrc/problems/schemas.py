@@ -22,7 +22,7 @@ class SchemaProblem(Problem):
 
     @property
     def severity(self) -> Severity:  # type: ignore[override]  # of all other problems the class alone says it
-        """A warning about a schema, an error about a program that nobody can fill in."""
+        """A warning about a schema, an error about a program: its step could not be filled in."""
         return "error" if self.fatal else "warning"
 
 

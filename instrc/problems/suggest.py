@@ -178,7 +178,7 @@ for _letter, _looks in _LATIN.items():
 
 
 def strange_letter(word: str) -> str | None:
-    """Say which letter of a word only looks like a letter of the script of the other letters, if there is one."""
+    """Describe a letter that only looks like one of the script of the other letters, if a word has one."""
     known = [script for letter in word if (script := _script(letter))]
     if len(set(known)) < 2:
         return None

@@ -223,6 +223,6 @@ def _lost(keyword: str, pointer: str, tool: str | None) -> str:
 
 
 def _tools(names: tuple[str, ...]) -> str:
-    """List tools by their names; of very many the first."""
+    """List the names of tools, at most the first ones."""
     shown = ", ".join(f"`{name}`" for name in names[:_TOOLS_SHOWN])
     return shown if len(names) <= _TOOLS_SHOWN else f"{shown} and {len(names) - _TOOLS_SHOWN} more"

@@ -1,1 +1,1 @@
-"""Processes as pictures: what is to be seen, where it goes, and four ways to write it down."""
+"""Processes as pictures: nodes and arrows, their layout, and four output formats."""

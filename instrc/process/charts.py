@@ -136,8 +136,8 @@ def _chart(picture: Picture, prefix: str, indent: str) -> Iterator[str]:
         yield from _mermaid_box(box, given, prefix, indent)
     for arrow in arrows:
         source = arrow.source if arrow.name is None else given[arrow.source][arrow.name]
-        said = "" if arrow.said == (arrow.name or "") else f'|"{_mermaid_quoted(arrow.said)}"|'
-        yield f"{indent}{prefix}{source} -->{said} {prefix}{arrow.target}"
+        label = "" if arrow.said == (arrow.name or "") else f'|"{_mermaid_quoted(arrow.said)}"|'
+        yield f"{indent}{prefix}{source} -->{label} {prefix}{arrow.target}"
 
 
 def _mermaid_quoted(text: str) -> str:

@@ -47,7 +47,7 @@ def _engine_in_slot(node: JsonObject) -> flow.EngineProperties:
 
 
 def _engine_of(node: JsonObject) -> flow.EngineProperties:
-    """Return what stands beside the schema of a step; what is no such word stays in the schema."""
+    """Return the engine keywords beside the schema of a step; other keywords stay in the schema."""
     if all(word not in node for word in WORDS):
         return flow.NO_ENGINE
     among, plan, arguments = node.get("among"), node.get("plan"), node.get("arguments")
@@ -231,7 +231,7 @@ MisplacedWord: TypeAlias = tuple[tuple[str | int, ...], str]
 
 
 def fault_of(kind: str, place: Place, engine: JsonObject) -> MisplacedWord | None:
-    """Return the first thing that is wrong with an engine property; what is missing is told at the property itself."""
+    """Return the first fault of an engine property; a missing part is reported at the property itself."""
     form = flow.FORMS[kind]
     words = form.block if place == "block" else form.branch
     for word, value in engine.items():

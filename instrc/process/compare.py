@@ -165,8 +165,8 @@ def _by_content(steps: Iterable[tuple[int, PlacedStep]]) -> dict[tuple[str, bool
         schema = placed.step.schema
         if isinstance(schema, dict) and schema.get("properties"):
             written = {word: value for word, value in as_object(write_step(placed.step)).items() if word not in _ELSEWHERE}
-            said = [line for line in str(schema.get("description") or "").splitlines() if not line.startswith("Use ")]
-            content = _NUMBER.sub("", dumps([placed.executor, placed.step.activity, said, written], indent=False))
+            description = [line for line in str(schema.get("description") or "").splitlines() if not line.startswith("Use ")]
+            content = _NUMBER.sub("", dumps([placed.executor, placed.step.activity, description, written], indent=False))
             found.setdefault((content, refers(schema)), []).append(index)
     return found
 
@@ -411,7 +411,7 @@ class _Differ:
         yield from self.schema(was, now)
 
     def reading(self, was: PlacedStep, now: PlacedStep) -> Iterator[CutChange]:
-        """Say what a step reads now and did not read before, and what fills its arguments."""
+        """Describe what a step reads now and did not read before, and what fills its arguments."""
         key = now.step.key
         before, after = {self.pairs.path(read) for read in was.step.references}, {read.text for read in now.step.references}
         yield from (CutChange(key, "reads no longer", path) for path in sorted(before - after))
@@ -432,7 +432,7 @@ class _Differ:
         return self.pairs.blocks[now] != was or branch != branch_now
 
     def schema(self, was: PlacedStep, now: PlacedStep) -> Iterator[CutChange]:
-        """Say what has changed in the schema of a step, and remember what that means."""
+        """Describe the changes of a step's schema, and record their effect."""
         old, new = answer_schema(was.step, self.processes[0]), answer_schema(now.step, self.processes[1])
         if dumps(old) == dumps(new):  # the order of properties counts: the model answers in it
             return
@@ -457,7 +457,7 @@ class _Differ:
     # --- contexts -----------------------------------------------------------------------------------------------------------
 
     def contexts(self) -> Iterator[CutChange]:
-        """Say which chunks were split, joined, or put in another order, by the steps that stayed with their executor."""
+        """Describe which chunks were split, joined or reordered, by the steps that kept their executor."""
         heirs: defaultdict[int, dict[int, None]] = defaultdict(dict)
         origins: defaultdict[int, dict[int, None]] = defaultdict(dict)
         orders: defaultdict[int, list[int]] = defaultdict(list)
@@ -530,7 +530,7 @@ _OF_SCHEMAS = frozenset({"narrowed", "widened", "changed", "equivalent", "added"
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Whether something still holds, and why not or why nobody knows."""
+    """Whether something still holds, and the reason if it does not or is unknown."""
 
     verdict: Inclusion
     why: str = ""

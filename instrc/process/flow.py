@@ -376,17 +376,17 @@ class Condition(msgspec.Struct, frozen=True, gc=False):
         return found
 
     def as_text(self, path: Callable[[Read], str], test: Callable[[Json], str]) -> str:
-        """Say it as the language writes it, its paths and schemas as they are given."""
+        """Return the condition in the notation of the language; `path` and `test` write paths and schemas."""
         cases: list[str] = []
         for case in self.alternatives:
-            said: list[str] = []
+            clauses: list[str] = []
             for number in case:
                 read, schema = self.tests[number]
                 if number in self.compared:
-                    said.append(f"{path(read)} is{' not' * self.compared[number]} {path(self.tests[number + 1][0])}")
+                    clauses.append(f"{path(read)} is{' not' * self.compared[number]} {path(self.tests[number + 1][0])}")
                 elif number - 1 not in self.compared:
-                    said.append(f"{path(read)}{test(schema)}")
-            cases.append(" and ".join(said))
+                    clauses.append(f"{path(read)}{test(schema)}")
+            cases.append(" and ".join(clauses))
         return " or ".join(cases)
 
     def places(self) -> Iterator[tuple[tuple[str | int, ...], int]]:

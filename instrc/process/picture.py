@@ -254,7 +254,7 @@ def _short(text: str) -> str:
 
 
 def _condition_as_text(condition: flow.Condition) -> str:
-    """Say a condition as the language writes it."""
+    """Return a condition in the notation of the language."""
     return condition.as_text(lambda read: read.text, _test)
 
 

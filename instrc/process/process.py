@@ -113,7 +113,7 @@ class Process(Struct, frozen=True):
 
     @property
     def entry(self) -> JsonObject:
-        """What the model fills in to start the process; an empty object if somebody else begins."""
+        """What the model fills in to start the process; an empty object if the model does not start it."""
         first = self.body.contexts[0]
         return first.schema if isinstance(first, flow.Chunk) and first.executor == "model" else NOTHING
 
@@ -540,12 +540,12 @@ def write_contexts(body: flow.Body) -> ContextsJson:
         for inner in reversed(flow.bodies_of(context)):
             waiting.extend(reversed(inner.contexts))
     definitions: JsonObject = {each.definition: None for each in order if each.definition is not None}
-    made: dict[int, JsonObject] = {}
+    written: dict[int, JsonObject] = {}
     for context in reversed(order):  # what is inside comes after what is around it, so that depth costs no stack
-        made[id(context)] = _context(context, made)
+        written[id(context)] = _context(context, written)
         if context.definition is not None:
-            definitions[context.definition] = made[id(context)]
-    return ContextsJson(_properties(body, made), definitions)
+            definitions[context.definition] = written[id(context)]
+    return ContextsJson(_properties(body, written), definitions)
 
 
 def _context(context: flow.Context, made: dict[int, JsonObject]) -> JsonObject:
@@ -579,20 +579,20 @@ def _properties(body: flow.Body, made: dict[int, JsonObject]) -> JsonObject:
 
 
 def _value(body: flow.Body) -> JsonObject:
-    said = {"value": body.value, "shows": body.shows}
-    return {word: flow.written_value(value) for word, value in said.items() if value is not None}
+    parts = {"value": body.value, "shows": body.shows}
+    return {word: flow.written_value(value) for word, value in parts.items() if value is not None}
 
 
 def _common(block: flow.KeyedBlock) -> JsonObject:
     """Return what any block may say: its deadline, its delay, its key."""
-    said: JsonObject = {"after": [*block.after]} if block.after else {}
+    written: JsonObject = {"after": [*block.after]} if block.after else {}
     if block.within is not None:
-        said["within"] = block.within
+        written["within"] = block.within
     if block.delay is not None:
-        said["delay"] = block.delay
+        written["delay"] = block.delay
     if block.key is not None:
-        said["key"] = block.key
-    return said
+        written["key"] = block.key
+    return written
 
 
 def _each(block: flow.Each, made: dict[int, JsonObject]) -> JsonObject:

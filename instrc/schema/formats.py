@@ -1,7 +1,7 @@
 """Check the formats of JSON Schema 2020-12, each by its grammar.
 
 The library's own checks need ten packages more, and differ from the grammars in places: digits of other scripts, offsets that
-do not exist, leap seconds.  A format that nobody has registered is a note to the reader and asks for nothing.
+do not exist, leap seconds.  An unregistered format is an annotation and asserts nothing.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ _LISTS = frozenset({"const", "enum"})
 
 
 def may_be_impossible(node: Mapping[str, Json]) -> bool:
-    """Tell at first sight whether the keywords of a schema may leave nothing; most schemas hold too few for that."""
+    """Return quickly whether the keywords of a schema may exclude every value; most schemas have too few."""
     if _WEIGHED.isdisjoint(node):
         return False
     words = node.keys() & _WEIGHED

@@ -61,8 +61,8 @@ class Note:
     @property
     def message(self) -> str:
         """The note as a sentence."""
-        said = "left out: " if self.kind == "left-out" else "read as "
-        return f"`{describe_value(self.what)}` is {said}{self.reason}"
+        outcome = "left out: " if self.kind == "left-out" else "read as "
+        return f"`{describe_value(self.what)}` is {outcome}{self.reason}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ def _keywords(raw: Schema, path: Location, rules: Rules) -> Noted:
 
 
 def _keyword(keyword: str, node: Schema, path: Location, rules: Rules, notes: list[Note]) -> Schema:
-    """Return what one keyword is read as, and note what is to be told of it."""
+    """Return the keywords that one keyword is read as, and record the repairs."""
     value = node[keyword]
     if keyword in rules.unwanted:
         notes.append(Note(path, keyword, "left-out", rules.unwanted[keyword]))
@@ -204,7 +204,7 @@ NOTED_VALUE: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class KeywordReading:
-    """The keywords that one keyword is read as, and what is to be told of that."""
+    """The keywords that one keyword is read as, and the repairs."""
 
     keywords: Schema
     notes: tuple[Note, ...] = ()
@@ -314,7 +314,7 @@ def properties_of(schema: Schema, path: Location) -> KeywordReading:
 
 
 def write_required(out: Schema, schema: Schema, path: Location) -> tuple[Note, ...]:
-    """Write into `out` what is required: once each, as a list, and nothing of which nothing is said."""
+    """Write the required names into `out`, as a list without duplicates, if there are any."""
     properties = out.get("properties")
     of_properties: dict[str, Json] = properties if properties.__class__ is dict else {}
     names, notes = _names(schema, (*path, "required"))

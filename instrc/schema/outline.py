@@ -78,13 +78,13 @@ def _entry(head: str, part: Json, depth: int, whole: Sentences | None, free: str
     text = part.get("description") if isinstance(part, dict) else None
     lines = text.strip().splitlines() if isinstance(text, str) else []
     inset, form = "  " * depth, f"{_describe(part, whole)}{free}"
-    said = " ".join(" ".join(lines).split())
-    if not said:
+    description = " ".join(" ".join(lines).split())
+    if not description:
         yield f"{inset}{head} {form}"
     elif whole is None:
-        yield f"{inset}{head} {form} — {said}"
+        yield f"{inset}{head} {form} — {description}"
     elif len(lines) == 1:
-        yield f"{inset}{head} {said} ({form})" if "enum" in mapping(part) else f"{inset}{head} {form}. {said}"
+        yield f"{inset}{head} {description} ({form})" if "enum" in mapping(part) else f"{inset}{head} {form}. {description}"
     else:
         yield f"{inset}{head} {form}"
         yield from (f"{inset}  {line}".rstrip() for line in lines)

@@ -396,7 +396,7 @@ def _reason(error: BaseException) -> str:
 
 
 class SchemaValidator:
-    """Validates many values by one schema, which nobody changes meanwhile: the validator is made once."""
+    """Validates many values by one schema, which must not change meanwhile: the validator is built once."""
 
     def __init__(self, schema: Json, *, formats: bool = True) -> None:
         """Assert formats unless `formats` is false."""
@@ -439,7 +439,7 @@ def is_valid(value: Json, schema: Json, *, formats: bool = False, unsure: bool =
 
 
 class PartValidator:
-    """Validates values by single schemas of one document, which nobody changes meanwhile; formats are asserted."""
+    """Validates values by single schemas of one document, which must not change meanwhile; formats are asserted."""
 
     def __init__(self, document: Json) -> None:
         """Make the validator of the document only when the first value comes."""
@@ -462,7 +462,7 @@ class PartValidator:
 def validator(schema: Json, *, formats: bool) -> Validator:
     """Return a validator of a schema by JSON Schema 2020-12, for those who need the library's own errors.
 
-    It may raise whatever the schema provokes: whoever calls it catches that.
+    It may raise any error that the schema provokes: callers catch it.
     """
     return _cached(dumps(schema, indent=False), formats)
 

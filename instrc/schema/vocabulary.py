@@ -199,7 +199,7 @@ BY_TYPE: Final[dict[str, frozenset[str]]] = {
 
 
 def is_extension(word: str) -> bool:
-    """Return whether a keyword or a format is one that somebody adds for a program of their own: `x-order`, `X-Internal`."""
+    """Return whether a keyword or a format is an extension of a project: `x-order`, `X-Internal`."""
     return word.startswith(("x-", "X-"))
 
 

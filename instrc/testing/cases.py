@@ -61,8 +61,8 @@ class Case:
     @property
     def export(self) -> str | None:
         """The export that is meant."""
-        said = [word.removeprefix("export=") for block in self.blocks for word in block.rest if word.startswith("export=")]
-        return said[0] if said else None
+        exports = [word.removeprefix("export=") for block in self.blocks for word in block.rest if word.startswith("export=")]
+        return exports[0] if exports else None
 
 
 def read_cases(text: str) -> list[Case]:
@@ -101,7 +101,7 @@ def _is_like_a_word(language: str) -> bool:
 
 
 def _mistake(blocks: tuple[Block, ...], unknown: list[re.Match[str]]) -> str | None:
-    """Say what is wrong with the blocks of a case: one that means nothing, or that another one leaves without effect."""
+    """Yield the faults of a case's blocks: one without a meaning, or one that another leaves without effect."""
     if unknown:
         word = unknown[0][3]
         hint = did_you_mean(nearest(word, _WORDS)) or f"there are {', '.join(f'`{word}`' for word in _WORDS)}"
@@ -118,7 +118,7 @@ def _mistake(blocks: tuple[Block, ...], unknown: list[re.Match[str]]) -> str | N
 
 
 def _unclosed(text: str, start: int, end: int) -> str | None:
-    """Say which block of a case has no last line."""
+    """Return the block of a case that is never closed."""
     opened: re.Match[str] | None = None
     for marks in _MARKS.finditer(text, start, end):
         if opened is None:

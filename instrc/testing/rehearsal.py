@@ -250,7 +250,7 @@ class _RunSearch:
                 return played.outcome is None and played.commands >= PLAYED_COMMANDS
 
     def _reason(self, branch: RunBranch, left: list[RunBranch]) -> str:
-        """Say why a branch was not reached."""
+        """Return why a branch was not reached."""
         region = self.program.regions[branch.region]
         around = region if branch.way != "body" else self.program.regions[region.parent or 0]
         outer = next((item for item in left if item.way == "body" and item.region == around.index), None)
@@ -278,7 +278,7 @@ class _RunSearch:
         return condition is not None and all(is_excluded(self.program, owner, read, schema) for read, schema in condition.tests)
 
     def _depends(self, branch: RunBranch, *, tells: bool = False) -> str:
-        """Say what decides on a branch, and what was tried there if that is to be told."""
+        """Return what decides on a branch, and on request what was tried there."""
         region = self.program.regions[branch.region]
         number, at = (region.parent or 0, region.owner) if branch.way == "body" else (branch.region, branch.unit)
         owner = self.program.regions[number]
@@ -449,7 +449,7 @@ def _has_sound_plans(unit: PlanUnit, value: Json) -> bool:
 
 
 def _end_of(played: Played) -> tuple[object, ...]:
-    """Return what of the end of a run is told."""
+    """Return the part of a run's outcome that is shown."""
     outcome = played.outcome
     error = outcome["error"] if outcome is not None and outcome["status"] == "failed" else None
     return outcome is None, *((None, None, None) if error is None else (error["step"], error["kind"], error["code"]))

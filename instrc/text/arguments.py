@@ -123,12 +123,12 @@ def excerpt(value: object) -> str:
 
 def _beginning(value: object) -> str:
     """Return the beginning of the `repr` of a value, which may be endless where parts are shared or cyclic."""
-    said = ""
+    text = ""
     for piece in _pieces(value):
-        said += piece
-        if len(said) > EXCERPT:
+        text += piece
+        if len(text) > EXCERPT:
             break
-    return said
+    return text
 
 
 def _pieces(value: object) -> Iterator[str]:

@@ -148,7 +148,7 @@ def _placed(text: str, message: str) -> TomlError:
 def make_unversioned(folder: Path) -> None:
     """Create a folder for files of one machine, such as runs, with a `.gitignore` that excludes it; only its owner may enter.
 
-    An existing folder that is not hidden belongs to somebody else and gets no `.gitignore`.
+    An existing folder that is not hidden may have other contents and gets no `.gitignore`.
     """
     ours = folder.name.startswith(".") or not folder.exists()
     make_private(folder)

@@ -41,7 +41,7 @@ class RepeatedMember(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """Say what is wrong with the text."""
+        """Return the fault of the text."""
         return f"the key `{self.key}` is written twice in one object"
 
 
@@ -246,7 +246,7 @@ def _finite(digits: str) -> float:
 
 
 def _reason(message: str, *, ended: bool) -> str:
-    """Say in our words what the reader of the standard library says."""
+    """Translate the message of the standard library's reader."""
     if message.startswith("Extra data"):
         return "text goes on after the value"
     if "string" in message or "control character" in message or "escape" in message:

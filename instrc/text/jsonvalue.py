@@ -247,7 +247,7 @@ def kind_of(value: Json) -> str:
 
 
 def kind_in_words(value: Json) -> str:
-    """Say in words what a JSON value is."""
+    """Describe the kind of a JSON value."""
     if value is None:
         return "null"
     names: dict[type, str] = {

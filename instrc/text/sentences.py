@@ -1,4 +1,4 @@
-"""All that is said to a model in words of ours: one table of sentences a language, each of which a project may replace."""
+"""The sentences that models read: one table for each language; a project may replace any of them."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _PLACEHOLDER = r"\{\w+\}"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentences:
-    """What a model is told beside data and schemas; `{…}` in a sentence stands for what is put in its place."""
+    """The sentences that a model reads beside data and schemas; `{…}` in a sentence is a placeholder."""
 
     hint: str = "Use {paths}."
     """In the description of a step: what it reads."""

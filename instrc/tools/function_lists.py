@@ -29,7 +29,7 @@ class ListFormat:
 
 
 def functions(given: Given, kind: ListFormat) -> Iterator[ImportedTool]:
-    """Yield the tools in what was given, in order; what is none is noted."""
+    """Yield the tools of a list in order, and report the other entries."""
     stack: list[tuple[Json, Location, int]] = [(given.value, (), 0)]
     while stack:
         value, path, level = stack.pop()
@@ -57,7 +57,7 @@ def functions(given: Given, kind: ListFormat) -> Iterator[ImportedTool]:
 
 
 def _function(value: dict[str, Json], path: Location, given: Given, kind: ListFormat) -> ImportedTool:
-    """Return the tool that a function describes; members that no vibe has a place for are told."""
+    """Return the tool that a function describes; members that a vibe cannot hold are reported."""
     found = definitions.definition(value, of_data_sets=True)
     read = {"description", "title", *kind.silent, *kind.keywords, *found.read}
     name, raw, schema_at = value.get(found.name or ""), found.schema, (*path, *found.schema_at)

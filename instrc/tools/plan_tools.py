@@ -201,20 +201,20 @@ def why_undescribed(tools: object) -> str | None:
 
 def _entry_of(tool: object) -> Json:
     """Return a tool as in a process: what it takes in `arguments`, what it gives in `output`; as it is if it is not one."""
-    said = _of_python(tool.schema if isinstance(tool, ShownTool) else tool)
+    entry = _of_python(tool.schema if isinstance(tool, ShownTool) else tool)
     if isinstance(tool, ShownTool):  # its schema is one, or a type or a function
-        said = {**(said if isinstance(said, dict) and said is not tool.schema else {"arguments": said}), "name": tool.name}
-    while isinstance(said, dict) and not definitions.is_definition(said):
-        held = next((inner for inner in definitions.inside(said).values() if isinstance(inner, dict)), None)
+        entry = {**(entry if isinstance(entry, dict) and entry is not tool.schema else {"arguments": entry}), "name": tool.name}
+    while isinstance(entry, dict) and not definitions.is_definition(entry):
+        held = next((inner for inner in definitions.inside(entry).values() if isinstance(inner, dict)), None)
         if held is None:
             break
-        said = held
-    if not isinstance(said, dict):
-        return said
-    if "arguments" not in said and not definitions.PARAMETER_WORDS.isdisjoint(said):
-        said = {**said, "arguments": definitions.definition(said).schema}
-    output = next((word for word in _OUTPUTS if word in said), None)
-    return said if output is None else {**said, "output": said[output]}
+        entry = held
+    if not isinstance(entry, dict):
+        return entry
+    if "arguments" not in entry and not definitions.PARAMETER_WORDS.isdisjoint(entry):
+        entry = {**entry, "arguments": definitions.definition(entry).schema}
+    output = next((word for word in _OUTPUTS if word in entry), None)
+    return entry if output is None else {**entry, "output": entry[output]}
 
 
 def _of_python(tool: object) -> Json:

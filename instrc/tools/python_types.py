@@ -421,7 +421,7 @@ def _shown(value: object) -> object:
 
 
 def _own_name(value: object) -> str | None:
-    """Return the name that somebody gave a type; nothing for `list[Item]`, `A | B` and their like, in `Annotated` or not."""
+    """Return the declared name of a type; nothing for `list[Item]`, `A | B` and their like, in `Annotated` or not."""
     if typing.get_origin(value) is typing.Annotated:
         value = typing.get_args(value)[0]
     origin = typing.get_origin(value)
@@ -522,8 +522,11 @@ def _filled_in(schema: JsonObject) -> JsonObject:
     for name, field in fields.items():
         if field[_OF_DSPY] == "output":
             text = field.get("desc")
-            told = {"description": text} if isinstance(text, str) and not text.startswith("${") else {}
-            outputs[name] = {**told, **{key: member for key, member in field.items() if key not in {_OF_DSPY, "desc", "prefix"}}}
+            base = {"description": text} if isinstance(text, str) and not text.startswith("${") else {}
+            outputs[name] = {
+                **base,
+                **{key: member for key, member in field.items() if key not in {_OF_DSPY, "desc", "prefix"}},
+            }
     required = schema.get("required")
     kept: Json = [name for name in required if name in outputs] if isinstance(required, list) else []
     return {**schema, "properties": outputs, "required": kept}

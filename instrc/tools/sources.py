@@ -171,14 +171,14 @@ def of_value(value: object, key_of: Callable[[object], object] = lambda key: key
         if level > GIVEN_LEVELS:
             _refuse(f"it nests deeper than {GIVEN_LEVELS:,} levels, or holds itself")
         if isinstance(item, dict) and kind is dict:
-            made: JsonObject = {}
+            members: JsonObject = {}
             for written, part in item.items():
                 name = key_of(written)
                 if not isinstance(name, str) or name.__class__ is not str or not is_writable(name):
                     _refuse(f"{describe_value(name)} is not a key")
-                made[name] = None
-                stack.append((part, made, name, level + 1))
-            put(holder, key, made)
+                members[name] = None
+                stack.append((part, members, name, level + 1))
+            put(holder, key, members)
         elif isinstance(item, list | tuple) and kind in {list, tuple}:
             listed: JsonArray = [None] * len(item)
             stack.extend((part, listed, index, level + 1) for index, part in enumerate(item))

@@ -67,7 +67,7 @@ class Bench:
 
     @property
     def is_resource(self) -> bool:
-        """Whether plans say by their arguments what depends on what."""
+        """Whether the arguments of a plan show its dependencies."""
         return any(tool.kind == "resource" for tool in self.tools)
 
     def edges(self) -> frozenset[tuple[str, str]]:
@@ -92,7 +92,7 @@ def is_bench(value: Json) -> bool:
 
 
 def read_bench(value: Json, refuse: Refuse) -> Bench:
-    """Return the tools of a file; `refuse` is told the path of what is none, and why."""
+    """Return the tools of a file; `refuse` is called with the path of an invalid tool and the reason."""
     nodes = value.get("nodes", value.get("tools")) if value.__class__ is dict else value
     path: tuple[str | int, ...] = () if value.__class__ is not dict else ("nodes" if "nodes" in value else "tools",)
     if nodes.__class__ is not list:
@@ -170,7 +170,7 @@ def tools_map(bench: Bench) -> dict[str, Json]:
 
 
 def arguments_schema(tool: BenchTool) -> dict[str, Json]:
-    """Return the schema of what a tool is given; inputs by type are required, of parameters that is not said."""
+    """Return the schema of a tool's arguments; inputs by type are required, parameters are not."""
     if tool.kind == "open":
         return {"type": "object"}
     properties = {slot.key: _schema(slot, tool.kind) for slot in tool.slots}
@@ -190,7 +190,7 @@ def _schema(slot: BenchInput, kind: BenchKind) -> Json:
 
 
 def output_schema(tool: BenchTool) -> Json:
-    """Return the schema of what a tool gives back: a text of its media type, several by type, or nothing."""
+    """Return the schema of a tool's output: a text of its media type, several by type, or nothing."""
     if tool.kind != "resource":
         return {}
     if len(tool.outputs) == 1:
@@ -417,7 +417,7 @@ def brief(value: Json) -> str:
 
 
 def taskbench_tools(given: Given) -> Iterator[ImportedTool]:
-    """Yield the tools; types become texts of their media type, and what a tool gives back is its output."""
+    """Yield the tools; types become texts of their media type, and the result of a tool becomes its output."""
 
     def refuse(path: Location, reason: str) -> None:
         given.problems.append(NotATool(at=given.locate(path), reason=reason))

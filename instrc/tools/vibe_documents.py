@@ -117,7 +117,7 @@ def _output(tool: ImportedTool, place: str, taken: dict[str, Json]) -> tuple[Jso
 
 
 def _note_meanings(document: dict[str, Json], tool: ImportedTool, given: Given, *, filled: bool) -> None:
-    """Tell the properties that have a meaning by their names; `output` has it here where it is `filled` in."""
+    """Report properties whose names have a meaning; `output` has it here where it is `filled` in."""
     for path in with_meaning(document):
         key = str(path[-1])
         if key != "output" or not filled:

@@ -37,7 +37,7 @@ _ENDINGS = (".aug", ".vibe.json")
 
 
 def _below(folder: str, report: Report) -> Iterator[str]:
-    """Yield what is to check below a folder: nothing in hidden folders, and no link that leads to a folder or out of this one."""
+    """Yield the files to check below a folder, without hidden folders, links to folders, and links out of it."""
     inside = os.path.realpath(folder).rstrip(os.sep) + os.sep
 
     def closed(error: OSError) -> None:
@@ -142,7 +142,7 @@ def readable(path: str, report: Report) -> bool:
 
 
 def reason(error: OSError | ValueError) -> str:
-    """Say in a clause what the operating system says."""
+    """Return the reason of an operating system error as a clause."""
     said = getattr(error, "strerror", None) or str(error)
     return said[:1].lower() + said[1:]
 

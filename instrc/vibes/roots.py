@@ -237,7 +237,7 @@ class MemoryRoot(Root):
             self._add(name, schema)
 
     def holds(self, real: str) -> bool:  # noqa: ARG002  -- no path of the file system lies in memory
-        """Tell that no path lies here."""
+        """Return `False`: this root holds no files."""
         return False
 
     def each(self) -> Iterator[str]:
@@ -291,7 +291,7 @@ def misnamed(program: Path, roots: Sequence[Root]) -> dict[str, Misnamed]:
     """
     folders = [root.path for root in roots if not root.shared and os.path.isdir(root.path)]  # noqa: PTH112  -- no error for a NUL
     first = folders[0] if folders else program.parent / "schemas"
-    made: dict[str, Misnamed] = {}
+    by_path: dict[str, Misnamed] = {}
     for start in (*folders, program.parent):
         for folder, file in _files(start):
             stem = _stem(file)
@@ -299,8 +299,8 @@ def misnamed(program: Path, roots: Sequence[Root]) -> dict[str, Misnamed]:
             if stem is None or (within and file.endswith(ENDING)):
                 continue
             wanted = (folder if within else first) / f"{stem}{ENDING}"
-            made.setdefault(comparison_key(stem), Misnamed((folder / file).as_posix(), wanted.as_posix()))
-    return made
+            by_path.setdefault(comparison_key(stem), Misnamed((folder / file).as_posix(), wanted.as_posix()))
+    return by_path
 
 
 def _files(start: Path) -> Iterator[tuple[Path, str]]:

@@ -183,7 +183,7 @@ def _error(wrong: list[_Wrong]) -> SettingsError:
 
 
 class _SettingsReader:
-    """One `[tool.instrc]` table; all that is wrong with it is said at once."""
+    """One `[tool.instrc]` table; all its faults are reported at once."""
 
     def __init__(self, source: Source, file: Path, table: Mapping[str, object]) -> None:
         self.source = source
@@ -245,7 +245,7 @@ class _SettingsReader:
         return hint
 
     def _sentences(self, hint: str | None) -> Sentences:
-        """Return what is said to a model: in a language, with the sentences that the project has replaced."""
+        """Return the sentences for models, in a language, with the project's replacements."""
         written = self.table.get("prompts", "en")
         said: dict[str, object] = dict(written) if isinstance(written, dict) else {"language": written}
         language = said.pop("language", "en")
@@ -395,7 +395,7 @@ def _place_of(key: str) -> str | None:
 
 
 def _as_list(key: str, text: object) -> str:
-    """Say how a single text is written as the list that is needed."""
+    """Return how to write a single text as the required list."""
     return f": write `{key} = {dumps([str(text)[:60]], indent=False)}`"
 
 

@@ -50,7 +50,7 @@ _HEADERS = r"(?m)^\s*\[\s*tools?\s*\.\s*[\"']?([\w-]+)"
 
 
 def has_similar_header(text: str) -> bool:
-    """Tell, without a reader of TOML, whether a header of a table may be ours with a letter wrong."""
+    """Return, without parsing TOML, whether a table header may be a misspelling of ours."""
     return any(map(_is_similar, re.findall(_HEADERS, text)))
 
 

@@ -153,7 +153,7 @@ def parse(text: str, at: Span | None = None) -> AugUri:
 
 
 def _is_plain(path: str) -> bool:
-    """Tell at once that a path is made of plain names, as most are: no version, escape or fragment, nothing that is refused."""
+    """Return quickly whether a path consists of plain names, as most do: no version, escape or fragment."""
     return path.isascii() and path.replace("/", "_").isidentifier() and "//" not in f"/{path}/"
 
 

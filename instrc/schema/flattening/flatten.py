@@ -77,7 +77,7 @@ def sizes(schema: JsonObject) -> dict[int, int]:
 def share(
     schema: dict[str, Json], note: Callable[[Json, Json], None] = lambda _new, _old: None, *, described: bool = True
 ) -> dict[str, Json]:
-    """Return a flat schema whose repeated parts are definitions; `note` is told of each schema that is made and what it was.
+    """Return a flat schema whose repeated parts are definitions; `note` is called with a new schema and the replaced one.
 
     With `described` parts that differ in their words only are one, and their words stand beside the references to it.
     """
@@ -90,7 +90,7 @@ def share(
     note(tops[""], root)
     names = _names(tops)
     done: dict[int, Json] = {}
-    made: dict[str, Json] = {}
+    definitions: dict[str, Json] = {}
     for node in _below_first(list(tops.values())):
         new = with_parts(node, done)
         if id(node) in annotated:
@@ -98,7 +98,7 @@ def share(
         if new is not node:
             note(new, node)
         if id(node) in names:
-            made[names[id(node)]] = new
+            definitions[names[id(node)]] = new
             done[id(node)] = {"$ref": f"#/$defs/{names[id(node)]}"}
         else:
             done[id(node)] = new
@@ -110,7 +110,7 @@ def share(
     note(body, root)
     for name, made_of in bodies.items():
         note(made_of, tops[name])
-    out = {**body, "$defs": {**bodies, **{name: made[name] for name in names.values()}}}
+    out = {**body, "$defs": {**bodies, **{name: definitions[name] for name in names.values()}}}
     note(out, root)
     return out
 

@@ -94,8 +94,8 @@ def _alternatives(schema: Json) -> Iterator[JsonObject | None]:
         if not isinstance(first, dict) or id(first) in seen:
             waiting.append(_Alternative(own, others, seen))
             continue
-        said: JsonObject = {keyword: value for keyword, value in first.items() if keyword in _OF_MEMBERS}
-        together = intersect([own, said]) if own and said else own or said
+        members: JsonObject = {keyword: value for keyword, value in first.items() if keyword in _OF_MEMBERS}
+        together = intersect([own, members]) if own and members else own or members
         if isinstance(together, dict):
             beside = _beside(first, schema, definitions)
             ways = [(*beside, *way, *others) for way in _ways(first)]

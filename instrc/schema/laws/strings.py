@@ -218,7 +218,7 @@ def disjoint(left: Schema, right: Schema) -> bool:
 def without_texts(schema: Schema) -> tuple[str, ...] | None:
     """Return the keywords of a schema of texts that exclude each other: patterns, or a pattern and a length.
 
-    Validators differ in how they read patterns, so this is for whoever wrote the schema: `relations` does not count on it.
+    Validators differ in how they read patterns, so this is for the author of the schema: `relations` does not rely on it.
     """
     if own_kinds(schema) != {"string"}:
         return None

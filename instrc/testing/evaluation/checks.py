@@ -1,4 +1,4 @@
-"""The checks of an evaluation: by their words, what each says of a run."""
+"""The checks of an evaluation, by name, and their verdicts on a run."""
 
 from __future__ import annotations
 
@@ -263,7 +263,7 @@ def _truth(options: JsonObject, name: str) -> bool:
 
 
 def _difference(expected: Json, actual: Json, *, whole: bool, at: str = "") -> str | None:
-    """Say where a value is not as expected; of objects only the members that are expected count, unless it is `whole`."""
+    """Return where a value differs from the expected one; additional members count only if it is `whole`."""
     if isinstance(expected, dict) and isinstance(actual, dict) and not whole:
         for key, value in expected.items():
             if key not in actual:
@@ -296,7 +296,7 @@ def _is_number(value: Json) -> TypeGuard[int | float]:
 
 
 class CheckFunction(Protocol):
-    """Looks at a run, and gives back true, false, a number from 0 to 1 (from 0.5 on it passes), or a text of what is wrong."""
+    """Judges a run: true, false, a number from 0 to 1 (0.5 and more passes), or a text that describes the fault."""
 
     def __call__(self, run: CheckedRun, /) -> object:
         """Look at one run."""

@@ -145,7 +145,7 @@ async def evaluated_versions(versions: Sequence[Version], data: DataSet, options
 
 
 def foresight(cases: int, runs: int, drop: float | None = None) -> Iterator[str]:
-    """Say what so many cases can show, and how often a gate is wrong, before anything is run."""
+    """Describe what this number of cases can show, and how often a gate is wrong, before anything runs."""
     seen = [(share, visible(cases, share)) for share in _SHARES]
     can = [f"{_points(least)} points if they differ in {share:.0%} of the cases" for share, least in seen if least is not None]
     yield f"{cases} cases, {runs} runs. " + (
@@ -166,7 +166,7 @@ def _points(share: float) -> str:
 
 
 def conclusion(found: VersionComparison) -> Iterator[str]:
-    """Say in sentences what the comparison has shown."""
+    """Describe the result of the comparison in sentences."""
     paired = found.overall.paired
     if found.same:
         yield "Both versions ask the model the very same: there is nothing to compare, and nothing was asked twice."
@@ -204,12 +204,12 @@ def _signed(share: float) -> str:
 def gate_of(found: VersionComparison, drop: float | None) -> Iterator[str]:
     """Return whether a gate is kept, if there is one."""
     if drop is not None and not found.same:
-        said = {
+        verdicts = {
             "worse": f"Gate: failed. The whole interval lies below {-100 * drop:g} %.",
             "no worse": f"Gate: kept. The whole interval lies above {-100 * drop:g} %.",
             "undecided": f"Gate: kept, but these cases do not show that the drop is smaller than {100 * drop:g} %.",
         }
-        yield said[found.verdict(drop)]
+        yield verdicts[found.verdict(drop)]
 
 
 def comparison_tables(found: VersionComparison) -> Iterator[ReportTable]:

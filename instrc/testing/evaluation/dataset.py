@@ -140,8 +140,8 @@ def _is_of_set(key: str) -> bool:
 
 
 def _case(item: Json, number: int, at: Span | None, wrong: list[InvalidDataSet]) -> EvalCase:
-    said = {_PYDANTIC.get(key, key): value for key, value in item.items()} if isinstance(item, dict) else {}
-    name = said.get("id")
+    members = {_PYDANTIC.get(key, key): value for key, value in item.items()} if isinstance(item, dict) else {}
+    name = members.get("id")
     written = str(name) if isinstance(name, str | int) and not isinstance(name, bool) and name != "" else f"case {number + 1}"
 
     def refuse(reason: str) -> None:
@@ -149,15 +149,15 @@ def _case(item: Json, number: int, at: Span | None, wrong: list[InvalidDataSet])
 
     if not isinstance(item, dict):
         refuse('it has no `input`, for it is no object (a table of pandas gives its rows as `table.to_dict("records")`)')
-    elif "input" not in said:
+    elif "input" not in members:
         refuse("it has no `input`")
-    if said.pop("evaluators", None):
+    if members.pop("evaluators", None):
         refuse("it has evaluators of its own: write them as `checks` of the set")
-    _refuse_unknown(said, _OF_CASE, refuse)
-    meta = said.get("metadata")
+    _refuse_unknown(members, _OF_CASE, refuse)
+    meta = members.get("metadata")
     about: JsonObject = {key: meta[key] for key in ("tags", "weight") if key in meta} if isinstance(meta, dict) else {}
-    about |= said
-    tags, weight, answers = about.get("tags", []), about.get("weight", 1), said.get("answers", {})
+    about |= members
+    tags, weight, answers = about.get("tags", []), about.get("weight", 1), members.get("answers", {})
     tags = [tags] if isinstance(tags, str) else tags
     if not isinstance(tags, list) or not all(isinstance(tag, str) and tag for tag in tags):
         refuse("`tags` is a list of texts")
@@ -168,11 +168,11 @@ def _case(item: Json, number: int, at: Span | None, wrong: list[InvalidDataSet])
     if not isinstance(answers, dict):
         refuse("`answers` is an object: what activities give back and people answer, by their names")
         answers = {}
-    expects = "expected" in said and not (isinstance(item, dict) and item.get("expected_output", 0) is None)
+    expects = "expected" in members and not (isinstance(item, dict) and item.get("expected_output", 0) is None)
     return EvalCase(
         id=written,
-        input=said.get("input"),
-        expected=said.get("expected"),
+        input=members.get("input"),
+        expected=members.get("expected"),
         expects=expects,
         tags=tuple(map(str, tags)),
         weight=float(weight),

@@ -205,7 +205,7 @@ def money(cost: float | None) -> str:
 
 
 def why(result: CaseResult) -> str:
-    """Say why a run has not passed."""
+    """Return why a run has not passed."""
     if result.error is not None:
         return result.error
     return "; ".join(f"{check.name}: {check.reason or 'not passed'}" for check in result.checks if not check.passed)
@@ -233,7 +233,7 @@ def _aligned(table: ReportTable) -> Iterator[str]:
 
 
 def totals(found: EvaluationResult) -> str:
-    """Say what all of it took."""
+    """Summarize requests, tokens, cost and time."""
     uses = [use for result in found.results if not result.kept for use in result.steps]
     tokens = sum(use.input_tokens + use.output_tokens for use in uses)
     cost = total_cost(uses)

@@ -74,7 +74,7 @@ class Budget:
     used_cost: float = 0.0
 
     def spent(self) -> str | None:
-        """Say what is used up; `None` if nothing is."""
+        """Return the exhausted budget; `None` if there is none."""
         limits = (("requests", self.requests, self.used_requests), ("tokens", self.tokens, self.used_tokens))
         used_up = next((f"{limit:,} {name}" for name, limit, used in limits if limit is not None and used >= limit), None)
         if used_up is None and self.cost is not None and self.used_cost >= self.cost:
@@ -211,7 +211,7 @@ class ProgramRunner:
         return tuple(item for item in self.effects.invented if item != "results") + results
 
     def launch_of(self, case: EvalCase, repeat: int) -> Launch:
-        """Return the run of a case; raise `CompileError` if its input does not fit, or it answers what nobody asks."""
+        """Return the run of a case; raise `CompileError` if its input does not fit, or an answer has no question."""
         wrong: list[Problem] = []
         known = list(dict.fromkeys([*self._steps, *(name for names in self._activities.values() for name in names)]))
         for name in case.answers:
@@ -241,8 +241,8 @@ class ProgramRunner:
         )
         servers = {name: value for name, value in os.environ.items() if name.endswith("_BASE_URL") or name == "OLLAMA_HOST"}
         about = _FORMAT, launch.plan["digest"], self.prepared.processes, self.model, servers, *set_
-        said = [*about, launch.inputs, case.answers, repeat, self.real]
-        return sha256(dumps(said, indent=False).encode()).hexdigest()
+        identity = [*about, launch.inputs, case.answers, repeat, self.real]
+        return sha256(dumps(identity, indent=False).encode()).hexdigest()
 
     async def run(self, case: EvalCase, repeat: int = 1) -> RunFacts:
         """Return what a run of a case has brought, perhaps from an earlier evaluation."""
@@ -490,7 +490,7 @@ def _require_sound(runner: ProgramRunner, data: DataSet) -> None:
 
 @contextmanager
 def _span(program: str, model: str, case: EvalCase, repeat: int) -> Iterator[Callable[[CaseResult], None]]:
-    """Give what is told the result of a case: its span has an event for each check, as the conventions for evaluations say."""
+    """Record the result of a case: its span gets an event for each check, by OpenTelemetry's conventions for evaluations."""
     if not is_on(TELEMETRY):
         yield lambda _result: None
         return
@@ -507,13 +507,13 @@ def _span(program: str, model: str, case: EvalCase, repeat: int) -> Iterator[Cal
             if result.error is not None:
                 span.set_attribute("error.type", result.error)
             for check in result.checks:
-                said: dict[str, str | float] = {
+                attributes: dict[str, str | float] = {
                     "gen_ai.evaluation.name": check.name,
                     "gen_ai.evaluation.score.value": check.score,
                 }
-                said["gen_ai.evaluation.score.label"] = "pass" if check.passed else "fail"
-                said |= {"gen_ai.evaluation.explanation": check.reason} if check.reason else {}
-                span.add_event("gen_ai.evaluation.result", said)
+                attributes["gen_ai.evaluation.score.label"] = "pass" if check.passed else "fail"
+                attributes |= {"gen_ai.evaluation.explanation": check.reason} if check.reason else {}
+                span.add_event("gen_ai.evaluation.result", attributes)
 
         yield tell
 
