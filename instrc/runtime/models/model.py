@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NoReturn, Protocol, cast
+from typing import Final, NoReturn, Protocol, cast
 
 from instrc.process.request_settings import RequestSettings
 from instrc.runtime.activities import in_language
@@ -118,8 +118,12 @@ def model_message(command: ModelCommand, sentences: Sentences = EN) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+_LINE_BREAKS: Final = {ord(sign): f"\\u{ord(sign):04x}" for sign in "\x85\u2028\u2029"}
+"""What JSON leaves as it is though it ends a line, so that data could end its block."""
+
+
 def _ruled(heading: str, value: Json) -> str:
-    return f"{heading}\n{RULER}\n{dumps(value)}\n{RULER}"
+    return f"{heading}\n{RULER}\n{dumps(value).translate(_LINE_BREAKS)}\n{RULER}"
 
 
 def _with_errors(value: Json, faults: Mapping[str, str]) -> Json:
