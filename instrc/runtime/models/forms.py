@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import closing, suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 from time import time
@@ -122,7 +122,8 @@ def learn(file: Path | None, model: str, form: str, said: str) -> None:
 def refusals(file: Path | None) -> list[Refusal]:
     """Return what the file of a project remembers."""
     if file is not None and file.is_file():
-        with suppress(sqlite3.Error, OSError), transaction(file, _TABLE) as database:
+        place = f"{file.absolute().as_uri()}?mode=ro"  # nobody who writes is waited for: this is read before each request
+        with suppress(sqlite3.Error, OSError), closing(sqlite3.connect(place, uri=True)) as database:
             query = "SELECT model, form, at, said FROM forms WHERE at > ? ORDER BY model, at"
             return [Refusal(*row) for row in database.execute(query, (time() - REMEMBERED,))]
     return []
