@@ -182,7 +182,7 @@ def test_a_wrong_answer_leaves_the_question_open(tmp_path: Path) -> None:
                 await sent(client, message(data({"decision": "Maybe"}), name="m2", task=run))
             assert (await client.get_task(pb.GetTaskRequest(id=run))).status.state == pb.TASK_STATE_INPUT_REQUIRED
             await sent(client, message(data(ANSWER), name="m3", task=run))
-            with pytest.raises((A2AError, A2AClientError), match="has no open question"):
+            with pytest.raises((A2AError, A2AClientError), match="has ended: it is done"):
                 await sent(client, message(data(ANSWER), name="m4", task=run))
 
     go(body())

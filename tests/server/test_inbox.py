@@ -116,7 +116,13 @@ MET = (
     serving.NotAllowed(who="eve", action="start runs of `p`", reason="this needs the role `starter`", role="starter"),
     *(
         serving.NotAllowed(who="eve", action="answer `a` of `b`", reason=each)
-        for each in ("whoever has had a part in this may not approve it", "the link is for another", "this is for `ann`, `bob`")
+        for each in (
+            "whoever has had a part in this may not approve it",
+            "the link is for another",
+            "this is for `ann`, `bob`",
+            "the link is for no candidate, and the question allows no outsiders (`x-links`)",
+            "this is for whoever has claimed it, and for the role `operator`",
+        )
     ),
     serving.NoSuchProgram(program="p", nearest=("q", "r")),
     runs.NoSuchRun(run="r1", store=""),
