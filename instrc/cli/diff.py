@@ -141,7 +141,7 @@ def _of_artefact(artefact: Artefact) -> _Given:
 
 
 def _process_of(artefact: Artefact) -> Process | None:
-    """Return what runs an export: a process, or a direct call as one; a tool is none."""
+    """Return the process of an export, or its direct call as a process; a tool has none."""
     if artefact.kind == "tool":
         return None
     from instrc.runtime.plan import plan_of  # few programs are calls

@@ -137,7 +137,7 @@ class Server(LanguageServer):
         return self.session.documents.get(document.path) is document
 
     async def problems(self, document: TextDocument) -> tuple[Problem, ...]:
-        """Return the problems of a document as it stands, when they are known."""
+        """Return the problems of the current document, when they are known."""
         task = self.waiting.get(document.path)
         if task is not None:
             await asyncio.wait([task])

@@ -154,7 +154,7 @@ _BOM = "\ufeff"
 
 
 class TextDocument:
-    """One text as it stands in the editor."""
+    """A text with its current contents in the editor."""
 
     def __init__(
         self,
@@ -231,7 +231,7 @@ class EditorSession:
         self._lock = RLock()
 
     def put(self, path: str, text: str, version: int = 0, uri: str | None = None) -> TextDocument:
-        """Take a text as it stands in the editor; a byte order mark at its beginning is nothing, but it has a place."""
+        """Accept the current text of the editor; a byte order mark at its beginning is nothing, but it has a place."""
         if text.startswith(_BOM):
             text = " " + text[1:]
         document = TextDocument(path, text, self.encoding, version, uri)
@@ -248,7 +248,7 @@ class EditorSession:
         return uri_of(path) if document is None else document.uri
 
     def file(self, path: str) -> TextDocument | None:
-        """Return a file as it stands in the editor, else on disk; `None` if it cannot be read."""
+        """Return the text of a file in the editor, else on disk; `None` if it cannot be read."""
         real = os.path.realpath(path)
         opened = next((each for each in self.documents.values() if os.path.realpath(each.path) == real), None)
         if opened is not None:

@@ -223,11 +223,11 @@ class UnknownName(Problem):
         return f"declare it with `input {self.word}`, {_DEFINE}, or try `instrc compile --sketch`"
 
     def _next(self) -> str:
-        """Return what stands behind the name."""
+        """Return the text after the name."""
         return "" if self.at is None else self.at.source.text[self.at.end : self.at.end + 20].lstrip()
 
     def _is_labelled(self) -> bool:
-        """Return whether the name is all that stands behind a label or a key."""
+        """Return whether the name is the whole value of a label or a key."""
         if self.at is None or self._next()[:1] not in {",", ")", "}"}:
             return False
         before = self.at.source.text[max(0, self.at.start - 20) : self.at.start].rstrip()

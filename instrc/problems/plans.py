@@ -33,7 +33,7 @@ class InvalidTools(PlanProblem):
     name = "invalid-tools"
 
     tool: str | None = None
-    """The tool that is none."""
+    """The invalid tool."""
     fault: ToolsFault = "no tools"
     reason: str | None = None
     """Why a function or type of Python is no tool, where one is `undescribed`."""

@@ -17,7 +17,7 @@ from instrc.text.visible import visible
 SHOWN_LINES: Final = 3
 """Lines of a long span that are shown; the rest is an ellipsis."""
 SHOWN_OF_A_KIND: Final = 100
-"""Problems of one name that are shown in full: nobody reads more of them one by one."""
+"""Problems of one name that are shown in full; the others are only counted."""
 SENTENCE_LENGTH: Final = 600
 """Letters of a message that are shown: a name in it may be as long as the input."""
 

@@ -21,7 +21,7 @@ class RejectedAnswer(Problem):
 
 
 QuestionEnd: TypeAlias = Literal["answered", "overdue", "cancelled", "ended", "not asked"]
-"""Why nobody asks a question: `overdue`, its deadline has passed; `cancelled` and `ended`, so has the run."""
+"""Why a question is not open: `overdue`, its deadline has passed; `cancelled` and `ended`, so has the run."""
 
 
 class NoSuchQuestion(Problem):

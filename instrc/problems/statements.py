@@ -16,7 +16,7 @@ class MissingName(Problem):
     parts: bool = False
     """Whether there is a bracket instead, as in destructuring: `const { a, b } = …`."""
     quoted: str = ""
-    """The text in quotes that stands in its place."""
+    """The quoted text in its place."""
 
     @property
     def hint(self) -> str | None:

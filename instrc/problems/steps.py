@@ -304,7 +304,7 @@ class MemberOfTool(Problem):
     word: str
     member: tuple[str, ...]
     unwaited: bool = False
-    """Whether it is a call that nobody waits for."""
+    """Whether it is a call that nothing waits for."""
 
     @property
     def message(self) -> str:

@@ -107,7 +107,7 @@ class HashComment(Problem):
         return (Fix("begin with `//`", _hashes(self.at), safe=True),)
 
     def _reference(self) -> str:
-        """Return the names around a `#` that stands right between two: `letters#Formal`."""
+        """Return the two names around a `#`: `letters#Formal`."""
         if self.at is None or self.characters != "#":
             return ""
         before = _NAME_BEFORE.search(self.at.source.text, max(0, self.at.start - 100), self.at.start)

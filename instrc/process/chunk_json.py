@@ -105,7 +105,7 @@ def read_chunk(name: str, executor: flow.Executor, schema: JsonObject, definitio
 
 
 def resolved(schema: Json, document: Json) -> JsonObject:
-    """Follow references within a document from the top of a schema; what stands beside one counts as well.
+    """Follow references within a document from the top of a schema; keywords beside a reference count as well.
 
     `ValueError` says where that does not lead to an object.
     """

@@ -90,7 +90,7 @@ def _within(bodies: tuple[flow.Body, ...], parent: int | None) -> Iterator[tuple
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Two outlines, and what stands for what: places in the old one by places in the new one."""
+    """Two outlines, and their correspondence: places in the old one by places in the new one."""
 
     old: Outline
     new: Outline
@@ -108,7 +108,7 @@ class Pairs:
 
 
 def pair(old: Process, new: Process) -> Pairs:
-    """Return which part of one process stands for which part of another."""
+    """Match the parts of one process with those of another."""
     before, after = Outline.of(old), Outline.of(new)
     steps = _steps(before, after)
     steps |= _renamed(before, after, steps, (dumps(dict(old.definitions)), dumps(dict(new.definitions))))
@@ -585,7 +585,7 @@ class CutComparison:
     needed: tuple[str, ...]
     """Activities, and `person: STEP`, that the new process needs and the old one did not."""
     spared: tuple[str, ...]
-    """Those that nobody needs any more."""
+    """Those that are no longer needed."""
     start: Claim
     """Whether all that started the old process starts the new one."""
     serve: Claim

@@ -407,7 +407,7 @@ class Body(msgspec.Struct, frozen=True, gc=False):
 
     contexts: tuple[Context, ...]
     value: Value | None = None
-    """What the body gives; `None` if nobody reads it."""
+    """The value of the body; `None` if nothing reads it."""
     frame: JsonObject | None = None
     """The schema around the contexts; `None` if it is an object that requires them all."""
     shows: Value | None = None

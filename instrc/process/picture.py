@@ -71,7 +71,7 @@ class Box:
     reads: tuple[PictureRead, ...]
     sections: tuple[Section, ...]
     schema: Json
-    """Of a chunk: as it stands in the process."""
+    """Of a chunk: its order in the process."""
     key: str | None = None
     """Of a block whose value is read."""
 

@@ -52,7 +52,7 @@ class SharedJson:
         return [node if isinstance(node, str) else list(node) for node in self._numbers]
 
     def _node(self, value: Json, inside: list[int]) -> _Node:
-        """Return a value as it stands in the table; the numbers of what is in it are known."""
+        """Return a value in the form of the table; its parts already have numbers."""
         if isinstance(value, str):
             return value
         if isinstance(value, list):
@@ -122,7 +122,7 @@ _WITHOUT_SCRIPTS = (
 """Nothing is offered that only a script does, and all pictures are shown: on paper over as many sheets as they need."""
 _SIGNIFICANT = re.compile("[<>&\ud800-\udfff]")
 _SMALLEST = 0.8
-"""How far a picture shrinks to fit its window; below that nobody could read it, so it is scrolled."""
+"""The smallest scale at which a picture fits its window; a smaller one would be illegible, so it is scrolled."""
 
 
 def html(pictures: Sequence[Picture]) -> str:

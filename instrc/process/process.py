@@ -213,7 +213,7 @@ def is_context(name: str) -> bool:
 
 
 def body_of(document: Json) -> flow.Body:
-    """Return the contexts of a process; `UnreadableProcessError` says why a document is none."""
+    """Return the contexts of a process; raise `UnreadableProcessError` if a document is not one."""
     properties = document.get("properties") if isinstance(document, dict) else None
     if not isinstance(properties, dict) or not properties:
         chunk_json.refuse_process("", "a process has a property for each context")
@@ -272,7 +272,7 @@ class _ProcessReader(Struct):
         return flow.Body(self.paired(contexts, part.place), value, part.frame, shows)
 
     def paired(self, contexts: tuple[flow.Context, ...], place: str) -> tuple[flow.Context, ...]:
-        """Tell each `repeat` which context is its `else`."""
+        """Connect each `repeat` with the context of its `else`."""
         others: dict[str, str] = {}
         for context in contexts:
             if isinstance(context, flow.Else) and others.setdefault(context.of, context.name) != context.name:

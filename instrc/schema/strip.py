@@ -246,7 +246,7 @@ def holds_meta(answer: Json) -> bool:
 
 
 def escaped(key: str) -> str:
-    """Return a key as it stands in a path."""
+    """Return a key in the form for a path."""
     if not key:
         return "\\"
     return key.replace("\\", "\\\\").replace(".", "\\.") if "." in key or "\\" in key else key

@@ -39,7 +39,7 @@ _OF_LABEL = frozenset({"const", "enum"})
 
 
 def value_in_words(value: Json) -> str:
-    """Return a value as it stands in a sentence."""
+    """Return a value in the form for a sentence."""
     return dumps(value, indent=False)
 
 

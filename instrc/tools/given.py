@@ -26,7 +26,7 @@ _OF_OBJECTS = frozenset({*definitions.LISTS, *definitions.ONE, *definitions.SCHE
 def tool_of(value: object, name: str | None = None) -> Tool:
     """Return the one tool that a value stands for, under the name it is given or has by itself.
 
-    `TypeError` for what is no schema, tool, type, function or process, and for several tools.
+    `TypeError` for a value that is not a schema, tool, type, function or process, and for several tools.
     """
     result = tools_of(value, name)
     if len(result) != 1:
@@ -147,7 +147,7 @@ def _shown(tool: Mapping[str, object]) -> str:
 
 
 def _examples(value: JsonObject) -> list[Example]:
-    """Read the examples of a tool; `TypeError` for what is no list of them, or has a request that is no text."""
+    """Read the examples of a tool; `TypeError` for a value that is not a list of them, or a request that is not a text."""
     result: list[Example] = []
     for word in definitions.EXAMPLES:
         listed = value.get(word) or []

@@ -92,7 +92,7 @@ class PlanTool:
 
     @cached_property
     def output(self) -> Json:
-        """The schema of what it gives back, flat."""
+        """The schema of its result, flat."""
         return _flat(self._output)
 
     @cached_property
@@ -265,7 +265,7 @@ def _fault_of_tool(entry: Json, *, listed: bool) -> ToolsFault | None:
 
 
 def tools_by_name(tools: object) -> dict[str, Json]:
-    """Return tools by name, each as in a process; what is no tool is left out of a list."""
+    """Return tools by name, each as in a process; entries that are not tools are left out of a list."""
     if isinstance(tools, Mapping):
         return {name: _entry_of(tool) for name, tool in tools.items()}
     result: dict[str, Json] = {}

@@ -25,7 +25,7 @@ ENDING = ".vibe.json"
 
 @dataclass(frozen=True, slots=True)
 class ImportedVibe:
-    """A vibe made of a tool."""
+    """A vibe that was built from a tool."""
 
     name: str
     """Of the vibe: the last segment of its reference."""

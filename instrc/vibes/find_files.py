@@ -1,4 +1,4 @@
-"""Find the files that a command is given, and read what a path or `-` stands for, without surprises."""
+"""Find the files of a command's arguments, and read a path or standard input (`-`) within limits."""
 
 from __future__ import annotations
 

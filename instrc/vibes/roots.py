@@ -324,7 +324,7 @@ def _files(start: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _stem(file: str) -> str | None:
-    """Return the name that a file would have as a vibe; `None` if its ending is none of those that are confused."""
+    """Return the name that a file would have as a vibe; `None` if its ending is not a confusable one."""
     ending = next((each for each in sorted(_ENDINGS, key=len, reverse=True) if file.endswith(each)), None)
     stem = None if ending is None or file.startswith(".") else file.removesuffix(ending).removesuffix(".vibe")
     return None if not stem or "." in stem else stem

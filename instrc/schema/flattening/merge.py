@@ -93,7 +93,7 @@ def description(state: MergeState, keyword: str, places: list[int]) -> Remainder
 
 
 def joined_texts(texts: list[Json]) -> Json:
-    """Join texts by newlines, equal ones once; what is no text is no description, and the last wins."""
+    """Join texts by newlines, equal ones once; of descriptions that are not texts the last one wins."""
     if not _TEXTS.issuperset(map(type, texts)):
         return texts[-1]
     return "\n".join(filter(None, dict.fromkeys(cast("list[str]", texts))))

@@ -161,7 +161,7 @@ class Preferences(NamedTuple):
 
 
 def require_pairs(judge: str) -> None:
-    """Refuse what is no judge of pairs: a `SettingsError`."""
+    """Raise a `SettingsError` for a judge that cannot compare pairs."""
     try:
         word = _word_of(prepare(judge))
     except ValueError as error:

@@ -215,7 +215,7 @@ class EvaluationResult(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def from_json(cls, value: Json) -> EvaluationResult:
-        """Return the evaluation that `to_json` has written; raise `ValueError` if it is none."""
+        """Return the evaluation that `to_json` has written; raise `ValueError` if it is not one."""
         result = msgspec.convert(value, cls)  # a `msgspec.ValidationError` is a `ValueError`
         if result.format != RESULT_FORMAT:
             message = f"its format is {result.format}, and this release reads {RESULT_FORMAT}"
