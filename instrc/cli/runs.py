@@ -88,8 +88,7 @@ def runs_command(
 async def _pruned(kept: Engine, old: RunFilter) -> int:
     """Delete the runs of an engine that are old, and return how many there were."""
     runs = [report.run for report in await kept.runs(old)]
-    for run in runs:
-        await kept.delete(run)
+    await kept.delete_all(runs)
     return len(runs)
 
 

@@ -6,7 +6,7 @@ import asyncio
 import os
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import time
@@ -140,6 +140,11 @@ class FolderEngine(TracedEngine):
         config = RunConfig.from_json(saved["how"])
         launch = Launch(run, saved["name"], saved["plan"], saved["state"]["inputs"], config)
         return launch, journal_of(run, saved, holds=config.holds)
+
+    async def delete_all(self, runs: Sequence[str]) -> None:
+        """Forget runs that have ended."""
+        for run in runs:
+            await self.delete(run)
 
     async def delete(self, run: str) -> None:
         """Forget a run that has ended."""

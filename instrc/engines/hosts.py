@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
@@ -180,6 +180,11 @@ class Host:
     async def journal(self, run: str) -> tuple[Launch, Journal]:
         """Return the launch of a run and its journal."""
         return await self.engine.journal(run)
+
+    async def delete_all(self, runs: Sequence[str]) -> None:
+        """Forget runs that have ended."""
+        for run in runs:
+            await self.delete(run)
 
     async def delete(self, run: str) -> None:
         """Delete a run that has ended."""

@@ -25,6 +25,7 @@ from instrc.engines.service_tables import (
     RUNS,
     VOTES,
     create_tables,
+    forget,
 )
 from instrc.runtime.interpreter.documents import Outcome, Result
 from instrc.runtime.questions import Question
@@ -145,6 +146,13 @@ class RunTable:
                 changes.append(RunChange(cast("ChangeKind", f"run.{status}"), report.run, report.name))
             written = [] if mark is not None and mark.is_old else tell_in(connection, changes)
         return self._told(written)
+
+    def forget_all(self, runs: Sequence[str]) -> None:
+        """Delete what is kept of runs; that there were some stays known."""
+        with self.engine.begin() as connection:
+            begin_write(connection)
+            for run in runs:
+                forget(connection, run)
 
     def reopen(self, run: str, entries: int) -> None:
         """Write that a run goes on which had ended with so many entries; one that is further stays as it is."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, TypedDict, runtime_checkable
@@ -53,6 +53,9 @@ class Engine(Protocol):
 
     async def delete(self, run: str) -> None:
         """Forget a run that has ended, and those below it."""
+
+    async def delete_all(self, runs: Sequence[str]) -> None:
+        """Forget runs that have ended, and those below them."""
 
     def trace(self, run: str) -> list[Event]:
         """Return what has happened in a run, in order."""

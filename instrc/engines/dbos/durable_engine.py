@@ -42,7 +42,7 @@ from instrc.runtime.retry import RetryOptions, retry_of, was_cancelled
 from instrc.runtime.run_config import RunConfig
 from instrc.runtime.run_launch import Launch, LaunchDocument, read_launch
 from instrc.runtime.run_report import RunFilter, RunReport, require_ended
-from instrc.runtime.traces import Event, Sink, join_sinks
+from instrc.runtime.traces import Event, Sink, forget_trace, join_sinks
 from instrc.text.jsonvalue import Json, JsonObject
 
 ALL = "all"
@@ -332,6 +332,19 @@ class DurableEngine(TracedEngine):
         with store.trouble(self.location):
             await asyncio.to_thread(store.forget, self.asker.db(), runs)
         await asyncio.to_thread(forget_beside, run, self.location.folder, self.place)
+
+    async def delete_all(self, runs: Sequence[str]) -> None:
+        """Forget runs that have ended, as the table of runs says, and those below them: many in each transaction."""
+        await asyncio.to_thread(self._events.flush)
+        for first in range(0, len(runs), _AT_ONCE):
+            page = runs[first : first + _AT_ONCE]
+            with store.trouble(self.location):
+                below = await asyncio.to_thread(store.runs_below, self.asker.db(), self.location.schema, set(page))
+                await self.asker.ask(lambda client, names=[*page, *below]: client.delete_workflows(names))  # type: ignore[misc]  # as above
+                await asyncio.to_thread(store.forget, self.asker.db(), [*page, *below])
+                await asyncio.to_thread(self.table().forget_all, page)
+            for run in page:
+                await asyncio.to_thread(forget_trace, self.location.folder, run)
 
     async def reach(self) -> None:
         """Make sure that the server of a database answers; an `UnreachableError` if it does not.

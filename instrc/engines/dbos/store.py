@@ -197,6 +197,14 @@ def forget(engine: sa.Engine, runs: list[str]) -> None:
                 connection.execute(sa.delete(table).where(table.c.run.in_(runs)))
 
 
+def runs_below(engine: sa.Engine, schema: str | None, runs: Collection[str]) -> list[str]:
+    """Return the runs below others: one look at all, since a database finds no prefix of each by its index."""
+    workflows = sa.table("workflow_status", sa.column("workflow_uuid"), schema=schema)
+    query = sa.select(workflows.c.workflow_uuid).where(workflows.c.workflow_uuid.like("%/%"))
+    with engine.connect() as connection:
+        return [name for name in connection.execute(query).scalars() if name.partition("/")[0] in runs]
+
+
 TRACE_EVENTS: Final = 1_000_000
 """Events of a trace that is read, the first ones."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import Counter
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -265,6 +265,11 @@ class TemporalEngine(TracedEngine):
                 if (outcome := journal.state["outcome"]) is not None and outcome["status"] == "failed":
                     found[before.key(command)] = entries
         return found
+
+    async def delete_all(self, runs: Sequence[str]) -> None:
+        """Forget runs that have ended."""
+        for run in runs:
+            await self.delete(run)
 
     async def delete(self, run: str) -> None:
         """Forget a run that has ended, and those below it."""

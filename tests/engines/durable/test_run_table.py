@@ -19,6 +19,7 @@ from instrc.engines.launch import Launcher
 from instrc.engines.prepare import Prepared
 from instrc.engines.run_table import JournalMark, RunTable, questions_query, runs_query  # the table, as another process writes it
 from instrc.engines.service_tables import CURSORS, QUESTIONS, RUNS, service_store  # the table, as another process writes it
+from instrc.problems.errors import NotFoundError
 from instrc.runtime.retry import RetryOptions
 from instrc.runtime.run_launch import Launch
 from instrc.runtime.run_report import RunFilter, RunReport
@@ -164,6 +165,21 @@ def test_the_runs_of_an_earlier_release_are_filled_in_once(place: str, monkeypat
             assert table.feed_bounds()[1] in {0, last}, "nobody is told again what happened long ago"
             monkeypatch.setattr(RunTable, "lacks", lambda *_: 1 / 0)  # it is filled
             assert len(await engine.runs(RunFilter(status="waiting"))) == 4
+
+    asyncio.run(body())
+
+
+def test_many_runs_are_deleted_with_those_below_them(place: str) -> None:
+    async def body() -> None:
+        with engine_at(place) as engine, table_at(place) as table:
+            for number in range(3):
+                await engine.start(launch(f"writes-{number}", WRITING))
+            await engine.start(launch("asks"))
+            await engine.delete_all([f"writes-{number}" for number in range(3)])
+            assert [report.run for report in await engine.runs()] == ["asks"]
+            assert standing(table) == {"asks": ("waiting", ["userContext1"])}
+            with pytest.raises(NotFoundError):
+                await engine.show("writes-1")
 
     asyncio.run(body())
 
