@@ -91,14 +91,14 @@ def test_the_package_is_a_program() -> None:
 LOADED_BY = {
     "a2a,serve": ("instrc.server.a2a", "instrc.server.hosting"),
     "agui,serve": ("instrc.server.agui", "instrc.server.hosting"),
-    "durable": ("instrc.engines.dbos.durable_engine", "croniter"),
+    "durable": ("instrc.engines.dbos.durable_engine", "cronsim"),
     "eval": ("instrc.testing.evaluation.statistics",),
     "http": ("instrc.runtime.http_activities",),
     "lsp": ("instrc.lsp.server",),
     "mcp": ("instrc.server.mcp_runs", "instrc.server.hosting", "instrc.runtime.mcp_activities"),
     "lsp,serve": ("instrc.server.studio",),
     "serve": ("instrc.server.hosting", "instrc.engines.dbos.durable_engine"),
-    "temporal": ("instrc.engines.temporal.temporal_engine", "instrc.engines.temporal.worker", "croniter"),
+    "temporal": ("instrc.engines.temporal.temporal_engine", "instrc.engines.temporal.worker", "cronsim"),
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 schedule_group = typer.Typer(
     help="Run programs on a schedule: a worker carries them out.", no_args_is_help=True, rich_markup_mode=None
 )
+
 ScheduleName = Annotated[str, typer.Argument(metavar="NAME", help="The name of the schedule.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print a line of JSON for each schedule.")]
 
@@ -37,6 +38,7 @@ def _scheduling(store: options.Store, name: str | None) -> Scheduling:
 def _line(found: Schedule, *, as_json: bool) -> None:
     if as_json:
         clock = {"cron": found.clock.cron, "zone": found.clock.zone}
+        clock["overlap"] = found.overlap
         document = {"name": found.name, "program": found.program, **clock, "due": found.due, "last": found.last}
         document |= {} if found.trouble is None else {"trouble": found.trouble}
         write(f"{dumps(document, indent=False)}\n")
@@ -58,6 +60,10 @@ def add(
     given: options.Inputs = None,
     model: Annotated[str | None, typer.Option("--model", metavar="MODEL", help="As in `run`.")] = None,
     export: Annotated[str | None, typer.Option("--export", metavar="NAME", help="Which of several programs in the file.")] = None,
+    overlap: Annotated[
+        Literal["skip", "queue", "both"],
+        typer.Option("--overlap", help="While the last run goes on: skip a tick, queue one, or run both."),
+    ] = "skip",
     latest: Annotated[bool, typer.Option("--latest", help="Compile the program at each tick, as it is then.")] = False,
     store: options.Store = None,
     engine_name: options.EngineName = None,
@@ -68,7 +74,7 @@ def add(
 ) -> None:
     """Run a program on a schedule.
 
-    Its runs use the plan of today, or with --latest the one at their start. A run is skipped while the last one goes on.
+    Its runs use the plan of today, or with --latest the one at their start.
     """
     from instrc.engines.launch import Launcher
     from instrc.engines.prepare import prepare
@@ -85,7 +91,7 @@ def add(
         launch = Launcher(prepared, model=model).launch(prompt)
         if latest:
             launch = compiled_at_each_tick(launch, file, prompt, model=model, export=export, project=project)
-        _line(run_common.run_to_end(kept.schedule(name, clock, launch)), as_json=as_json)
+        _line(run_common.run_to_end(kept.schedule(name, clock, launch, overlap)), as_json=as_json)
 
 
 @schedule_group.command("list")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from time import time
-from typing import TYPE_CHECKING, Final, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias, runtime_checkable
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from msgspec.structs import replace as with_changes
@@ -24,37 +23,74 @@ from instrc.vibes.project import Project
 if TYPE_CHECKING:
     from instrc.runtime.run_launch import Launch
 
+Overlap: TypeAlias = Literal["skip", "queue", "both"]
+"""What a tick does while the last run goes on: nothing, begin after it (at most one tick waits), or begin beside it."""
+
 _NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,79}")
 
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """When runs begin: five fields, minute, hour, day, month and weekday, in the time of a zone."""
+    """When runs begin: five fields, minute, hour, day, month and weekday, in the time of a zone.
+
+    It is checked when its next moment is computed: a store may hold times that an earlier release has accepted.
+    """
 
     cron: str
     zone: str = "UTC"
 
-    def __post_init__(self) -> None:
-        from croniter import croniter  # the extras `durable` and `temporal` bring it
+    def after(self, moment: float) -> float:
+        """Return the next moment after one, in seconds since 1970; raise `SettingsError` for unusable times.
 
-        if len(self.cron.split()) != 5 or not croniter.is_valid(self.cron):
-            fields = "they are five fields, as `0 6 * * 1-5`: minute, hour, day, month, weekday"
-            raise _unusable(what="times", word=self.cron, reason=fields)
+        When clocks go back, fixed times come once, and hours that begin with `*` each hour;
+        a time that clocks skip comes with the next one that exists.
+        """
+        from cronsim import CronSim, CronSimError  # the extras `durable` and `temporal` bring it
+
+        local = self._local(moment)
         try:
-            ZoneInfo(self.zone)
+            times = (time.timestamp() for time in CronSim(" ".join(_checked_fields(self.cron)), local))
+            return next(time for time in times if time > moment)  # in a repeated hour it goes on from the first of the two
+        except (CronSimError, StopIteration):
+            raise _unusable(what="times", word=self.cron, reason="no such day comes") from None
+
+    def offset(self, moment: float) -> timedelta | None:
+        """Return what the zone is ahead of UTC at a moment."""
+        return self._local(moment).utcoffset()
+
+    def _local(self, moment: float) -> datetime:
+        try:
+            return datetime.fromtimestamp(moment, tz=ZoneInfo(self.zone))
         except (ZoneInfoNotFoundError, ValueError, OSError):
             raise _unusable(what="time zone", word=self.zone, reason="it is a name as `Europe/Berlin`") from None
-        self.after(time())
 
-    def after(self, moment: float) -> float:
-        """Return the next moment after one, in seconds since 1970."""
-        from croniter import CroniterError, croniter  # as above
 
-        local = datetime.fromtimestamp(moment, tz=ZoneInfo(self.zone))
+_FIELDS: Final = {
+    "minute": "0 to 59",
+    "hour": "0 to 23",
+    "day": "1 to 31",
+    "month": "1 to 12, or JAN to DEC",
+    "weekday": "0 to 7, or SUN to SAT",
+}
+
+
+def _checked_fields(cron: str) -> list[str]:
+    """Return the five fields of a cron expression; raise `SettingsError` for the first one that is invalid."""
+    from cronsim import CronSim, CronSimError  # as above
+
+    fields = cron.split()
+    if len(fields) != len(_FIELDS):
+        reason = f"times are five fields, as `0 6 * * 1-5`: minute, hour, day, month, weekday; there are {len(fields)}"
+        raise _unusable(what="times", word=cron, reason=reason)
+    for place, (field, name) in enumerate(zip(fields, _FIELDS, strict=True)):
+        alone = ["*"] * len(fields)
+        alone[place] = field
         try:
-            return cast("datetime", croniter(self.cron, local).get_next(datetime)).timestamp()
-        except CroniterError:
-            raise _unusable(what="times", word=self.cron, reason="no such day comes") from None
+            CronSim(" ".join(alone), datetime.now(UTC))
+        except (CronSimError, ValueError):  # `ValueError`: more digits than Python reads
+            values = f"{_FIELDS[name]}: a value, a range upwards as `2-5`, a list as `2,5`, or a step as `*/2`"
+            raise _unusable(what="times", word=cron, reason=f"the {name} `{field}` is not within {values}") from None
+    return fields
 
 
 def _unusable(what: str, word: str, reason: str) -> SettingsError:
@@ -73,7 +109,8 @@ class Schedule:
     last: str | None = None
     """The id of its latest run."""
     trouble: str | None = None
-    """What is wrong with its program, which each tick compiles: the latest one began no run."""
+    """Why the latest tick began no run: its program, which each tick compiles, or its times cannot be used."""
+    overlap: Overlap = "skip"
 
     def run_at(self, moment: float) -> str:
         """Return the id of the run that begins at a moment: the same on every worker."""
@@ -84,10 +121,14 @@ class Schedule:
 class Scheduling(Protocol):
     """An engine that begins runs by the clock."""
 
+    @property
+    def keeps_schedules(self) -> bool:
+        """Whether its store can hold schedules."""
+
     async def schedules(self) -> list[Schedule]:
         """Return all, by name."""
 
-    async def schedule(self, name: str, clock: Clock, launch: Launch) -> Schedule:
+    async def schedule(self, name: str, clock: Clock, launch: Launch, overlap: Overlap = "skip") -> Schedule:
         """Add one: each of its runs begins as `launch` would."""
 
     async def pause(self, name: str, *, paused: bool) -> Schedule:

@@ -285,7 +285,7 @@ class ServiceHandler(RequestHandler):
                 cursor=place_of_run(params.page_token or None),
             )
             tasks = [task_of(await self.service.run(caller, row.run)) for row in page.rows]
-        return pb.ListTasksResponse(tasks=tasks, next_page_token=token_of(page) or "", page_size=size, total_size=len(tasks))
+        return pb.ListTasksResponse(tasks=tasks, next_page_token=token_of(page.next) or "", page_size=size, total_size=len(tasks))
 
     async def on_cancel_task(self, params: pb.CancelTaskRequest, context: ServerCallContext) -> pb.Task:
         """End a run; one that has ended cannot be cancelled."""

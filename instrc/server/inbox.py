@@ -161,7 +161,7 @@ class Inbox:
         page = await self.service.questions(caller, mine=which != "all", claimed=which == "claimed", limit=_PAGE, cursor=cursor)
         rows = [(each, _title(each)) for each in page.rows if isinstance(each, QuestionInfo)]
         done = request.query_params.get("done") == "answered"
-        return self.page(request, "inbox.html", {"rows": rows, "which": which, "following": token_of(page), "done": done})
+        return self.page(request, "inbox.html", {"rows": rows, "which": which, "following": token_of(page.next), "done": done})
 
     async def _question(self, request: Request) -> Response:
         found = await self._found(request)
@@ -281,7 +281,7 @@ class Inbox:
         status = request.query_params.get("status") or None
         chosen = RunFilter.of(status, request.query_params.get("program") or None, None)
         page = await self.service.runs(caller, chosen, limit=_PAGE, cursor=cursor)
-        return self.page(request, "runs.html", {"rows": page.rows, "status_chosen": status, "following": token_of(page)})
+        return self.page(request, "runs.html", {"rows": page.rows, "status_chosen": status, "following": token_of(page.next)})
 
     async def _run(self, request: Request) -> Response:
         caller, run = caller_of(request), request.path_params["run"]

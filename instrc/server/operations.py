@@ -10,6 +10,7 @@ from typing import Final, NoReturn, TypeAlias, cast
 
 from instrc import problems
 from instrc.engines.run_table import RunRow
+from instrc.engines.schedules import Schedule
 from instrc.problems.errors import InstrcError, RequestError
 from instrc.runtime.retry import ForkOptions, RetryOptions
 from instrc.runtime.run_report import STATUSES, RunFilter
@@ -79,6 +80,18 @@ SCHEMAS: Final[dict[str, JsonObject]] = {
             "claimedUntil": _MOMENT,
             "needed": {"type": "integer", "minimum": 1},
             "votes": {"type": "array", "items": _object({"who": _TEXT, "at": _MOMENT, "comment": {"type": ["string", "null"]}})},
+        }
+    ),
+    "Schedule": _object(
+        {
+            "name": _TEXT,
+            "program": _TEXT,
+            "cron": _TEXT,
+            "zone": _TEXT,
+            "overlap": {"enum": ["skip", "queue", "both"]},
+            "due": {**_MOMENT, "description": "When the next run begins; `null` while it is paused."},
+            "last": {"type": ["string", "null"], "description": "The latest run."},
+            "trouble": {"type": ["string", "null"], "description": "Why the latest tick began no run."},
         }
     ),
     "Problem": _object(
@@ -214,9 +227,9 @@ def place_of_question(token: str | None) -> tuple[float, str, str] | None:
     return cast("tuple[float, str, str] | None", place_of(token, float, str, str))
 
 
-def token_of(page: Page) -> str | None:
+def token_of(place: tuple[float | str, ...] | None) -> str | None:
     """Return the token of the place after a page."""
-    return None if page.next is None else urlsafe_b64encode(dumps(list(page.next), indent=False).encode()).decode().rstrip("=")
+    return None if place is None else urlsafe_b64encode(dumps(list(place), indent=False).encode()).decode().rstrip("=")
 
 
 def program_json(info: ProgramInfo) -> JsonObject:
@@ -251,6 +264,20 @@ def run_json(info: RunInfo) -> JsonObject:
         {"id": question_id(report.run, each.id), "by": each.by, "steps": list(each.steps)} for each in report.questions
     ]
     return made
+
+
+def schedule_json(schedule: Schedule) -> JsonObject:
+    """Return a schedule as JSON."""
+    return {
+        "name": schedule.name,
+        "program": schedule.program,
+        "cron": schedule.clock.cron,
+        "zone": schedule.clock.zone,
+        "overlap": schedule.overlap,
+        "due": moment(schedule.due),
+        "last": schedule.last,
+        "trouble": schedule.trouble,
+    }
 
 
 def question_json(info: QuestionInfo) -> JsonObject:
@@ -375,6 +402,14 @@ async def _delete(service: RunService, caller: Caller, asked: RequestData) -> Re
     return ResponseData(None, 204)
 
 
+async def _schedules(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
+    place = place_of(asked.query.get("cursor"), str)
+    seen = [each for each in await service.schedules(caller) if place is None or each.name > str(place[0])]
+    items = [schedule_json(each) for each in seen[: asked.limit]]
+    place = (seen[asked.limit - 1].name,) if len(seen) > asked.limit else None
+    return ResponseData({"items": cast("Json", items), "next": token_of(place)})
+
+
 async def _questions(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
     query = asked.query
     page = await service.questions(
@@ -464,6 +499,15 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     _on("run", "fork", "Start another run from the recorded results of this one.", _fork, _RUN, (422,), body=_FORKED, status=201),
     Endpoint(
         "DELETE", "/v1/runs/{run}", "deleteRun", "Delete a run that has ended.", _delete, None, status=204, errors=(404, 409, 410)
+    ),
+    Endpoint(
+        "GET",
+        "/v1/schedules",
+        "listSchedules",
+        "List the schedules of programs whose runs you may see, by name.",
+        _schedules,
+        _page("Schedule"),
+        query=_PAGE,
     ),
     Endpoint(
         "GET",
@@ -565,7 +609,7 @@ def _run_answer(info: RunInfo, status: int = 200) -> ResponseData:
 
 def _page_json(page: Page) -> JsonObject:
     rows = [row_json(each) if isinstance(each, RunRow) else question_json(each) for each in page.rows]
-    return {"items": cast("Json", rows), "next": token_of(page)}
+    return {"items": cast("Json", rows), "next": token_of(page.next)}
 
 
 def _question_answer(info: QuestionInfo) -> ResponseData:

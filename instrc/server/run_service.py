@@ -20,6 +20,7 @@ from instrc.engines.equip import names_of, opening_of
 from instrc.engines.launch import Launcher, forked
 from instrc.engines.names import OUTSIDER, NameRules, normal_name
 from instrc.engines.run_table import QuestionRow, RunChange, TableEngine, questions_query, runs_query
+from instrc.engines.schedules import Schedule, Scheduling
 from instrc.engines.service_tables import DELETED
 from instrc.problems.errors import (
     ConflictError,
@@ -194,6 +195,11 @@ class RunService:
         rows = await asyncio.to_thread(self.records.runs, query, limit + 1)
         page = tuple(rows[:limit])
         return Page(page, (page[-1].began, page[-1].run) if len(rows) > limit else None)
+
+    async def schedules(self, caller: Caller) -> list[Schedule]:
+        """Return the schedules of programs whose runs the caller may see, by name; a folder and memory have none."""
+        listed = await self.engine.schedules() if isinstance(self.engine, Scheduling) and self.engine.keeps_schedules else []
+        return [schedule for schedule in listed if caller.may_any(_SEES, schedule.program)]
 
     async def run(self, caller: Caller, run: str) -> RunInfo:
         """Return how a run stands; one that the caller may not see is as unknown as one that is not there."""

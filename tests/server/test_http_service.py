@@ -9,16 +9,18 @@ import subprocess
 import sys
 from base64 import urlsafe_b64encode
 from contextlib import aclosing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
 import pytest
 from listening import knowing
-from serving import ANN, ANSWER, BOB, BOSS, CAT, client, go, opened, person, service, settled
+from serving import ANN, ANSWER, BOB, BOSS, CAT, LETTER, RunService, client, go, opened, person, service, settled
 from sqlalchemy.exc import OperationalError
 
 from instrc import Reply, Request, Sample
+from instrc.engines.schedules import Clock, Schedule
 from instrc.runtime.models.partial import AnswerPart
 from instrc.server.http import Streams, event_endpoints  # an endless stream, read in the process of the test
 from instrc.server.operations import RequestData  # what such a stream is asked with
@@ -226,6 +228,59 @@ def test_pages_hold_every_run_once(tmp_path: Path) -> None:
             asked = (await http.get("/v1/questions?limit=3")).json()
             rest = (await http.get(f"/v1/questions?limit=3&cursor={asked['next']}")).json()
             assert [each["run"] for each in asked["items"] + rest["items"]] == made
+
+    go(body())
+
+
+async def kept_schedules() -> list[Schedule]:
+    """Return schedules as a server keeps them."""
+    clock = Clock("0 6 * * *", "Europe/Berlin")
+    due = datetime(2026, 11, 28, 5, tzinfo=UTC).timestamp()
+    first = Schedule("daily", clock, "letter", due, "daily-20261127T050000Z", None, "queue")
+    return [first, Schedule("other", clock, "pay", None), Schedule("weekly", clock, "letter", None, trouble="no")]
+
+
+def test_schedules_are_listed_in_pages_for_whoever_sees_runs_of_their_programs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def made() -> RunService:
+        served = service(tmp_path, letter=LETTER, pay=LETTER, name="durable")
+        monkeypatch.setattr(type(served.engine), "keeps_schedules", True)
+        monkeypatch.setattr(served.engine, "schedules", kept_schedules)
+        return served
+
+    async def names(http: Any) -> list[str]:
+        return [each["name"] for each in (await http.get("/v1/schedules")).json()["items"]]
+
+    async def body() -> None:
+        async with client(made(), BOSS) as http:
+            page = (await http.get("/v1/schedules?limit=1")).json()
+            assert page["items"] == [
+                {
+                    "name": "daily",
+                    "program": "letter",
+                    "cron": "0 6 * * *",
+                    "zone": "Europe/Berlin",
+                    "overlap": "queue",
+                    "due": "2026-11-28T05:00:00.000Z",
+                    "last": "daily-20261127T050000Z",
+                    "trouble": None,
+                }
+            ]
+            rest = (await http.get(f"/v1/schedules?limit=2&cursor={page['next']}")).json()
+            assert ([each["name"] for each in rest["items"]], rest["next"]) == (["other", "weekly"], None)
+            assert (await http.get("/v1/schedules?cursor=x")).status_code == 400
+            document = (await http.get("/openapi.json")).json()
+            assert {*page["items"][0]} == {*document["components"]["schemas"]["Schedule"]["properties"]}
+        async with client(made(), person("vera", "viewer", program="pay")) as http:
+            assert await names(http) == ["other"]
+        async with client(made(), person("sam", "starter", "answerer")) as http:
+            assert await names(http) == []
+        async with client(service(tmp_path), BOSS) as http:
+            assert await names(http) == [], "memory keeps none"
+        monkeypatch.undo()
+        async with client(service(tmp_path, name="durable"), BOSS) as http:
+            assert await names(http) == [], "a folder keeps none"
 
     go(body())
 

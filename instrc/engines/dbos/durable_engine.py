@@ -28,7 +28,7 @@ from instrc.engines.event_writer import EventWriter
 from instrc.engines.places import store_of
 from instrc.engines.projects import folder_of
 from instrc.engines.run_table import FILLED, JournalMark, RunTable, StandingWriter, runs_query
-from instrc.engines.schedules import Clock, Schedule, require_name
+from instrc.engines.schedules import Clock, Overlap, Schedule, require_name
 from instrc.engines.service_tables import RUNS, service_store
 from instrc.engines.stores import USUAL_FOLDER, RunStore
 from instrc.problems.errors import ConflictError, InstrcError, NotFoundError, UnavailableError
@@ -405,9 +405,14 @@ class DurableEngine(TracedEngine):
 
     # --- schedules ------------------------------------------------------------------------------------------------------------
 
+    @property
+    def keeps_schedules(self) -> bool:
+        """Whether the store is on a server: a folder keeps no schedules."""
+        return not self.location.is_local
+
     async def _of_schedules(self, work: Callable[[sa.Engine, DBOSClient], _T]) -> _T:
         """Do something with the schedules of a store on a server."""
-        if self.location.is_local:
+        if not self.keeps_schedules:
             reason = "schedules are kept in a store on a server, `postgresql://…`"
             way_out = "name such a store, or let cron begin `instrc run` beside a folder"
             raise UnavailableError([problems.runs.UnusableStore(store=self.location.shown, reason=reason, way_out=way_out)])
@@ -418,10 +423,11 @@ class DurableEngine(TracedEngine):
         """Return the schedules of the store, by name."""
         return await self._of_schedules(lambda engine, _: schedules.schedules_of(engine))
 
-    async def schedule(self, name: str, clock: Clock, launch: Launch) -> Schedule:
+    async def schedule(self, name: str, clock: Clock, launch: Launch, overlap: Overlap = "skip") -> Schedule:
         """Add a schedule: a worker begins its runs, with the plan that the program has now."""
         require_name(name)
-        return await self._of_schedules(lambda engine, _: schedules.add(engine, name, clock, store.launch_json(launch)))
+        begun = store.launch_json(launch)
+        return await self._of_schedules(lambda engine, _: schedules.add(engine, name, clock, begun, overlap))
 
     async def pause(self, name: str, *, paused: bool) -> Schedule:
         """Begin no run until it goes on."""

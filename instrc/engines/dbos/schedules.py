@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from time import time
 from typing import Final, cast
 
@@ -11,11 +10,11 @@ import sqlalchemy as sa
 from dbos import DBOSClient
 
 from instrc.engines.dbos import store
-from instrc.engines.schedules import Clock, Schedule, missing, renewed, taken
+from instrc.engines.schedules import Clock, Overlap, Schedule, missing, renewed, taken
 from instrc.problems.errors import InstrcError
 from instrc.runtime.run_launch import LaunchDocument
 from instrc.text.jsontext import dumps, loads
-from instrc.text.jsonvalue import as_object
+from instrc.text.jsonvalue import JsonObject, as_object
 
 _TABLE: Final = sa.Table(
     "instrc_schedules",
@@ -43,18 +42,20 @@ def _there(engine: sa.Engine) -> bool:
 
 
 def _schedule(row: sa.Row[tuple[object, ...]]) -> Schedule:
-    found = row._mapping  # noqa: SLF001  -- its public name
-    clock, trouble = Clock(found["cron"], found["zone"]), as_object(loads(found["launch"])).get("trouble")
-    return Schedule(found["name"], clock, found["program"], found["due"], found["last"], cast("str | None", trouble))
+    columns = row._mapping  # noqa: SLF001  -- its public name
+    notes = as_object(loads(columns["launch"]))
+    trouble, overlap = cast("str | None", notes.get("trouble")), cast("Overlap", notes.get("overlap", "skip"))
+    clock = Clock(columns["cron"], columns["zone"])
+    return Schedule(columns["name"], clock, columns["program"], columns["due"], columns["last"], trouble, overlap)
 
 
-def add(engine: sa.Engine, name: str, clock: Clock, launch: LaunchDocument) -> Schedule:
+def add(engine: sa.Engine, name: str, clock: Clock, launch: LaunchDocument, overlap: Overlap) -> Schedule:
     """Add a schedule; one of the same name is a problem."""
     _TABLE.create(engine, checkfirst=True)
     row = {"name": name, "cron": clock.cron, "zone": clock.zone, "due": clock.after(time()), "program": launch["name"]}
     try:
         with engine.begin() as connection:
-            connection.execute(sa.insert(_TABLE).values(**row, launch=dumps(launch, indent=False)))
+            connection.execute(sa.insert(_TABLE).values(**row, launch=dumps({**launch, "overlap": overlap}, indent=False)))
     except sa.exc.IntegrityError:
         raise taken(name) from None
     return one(engine, name)
@@ -91,35 +92,50 @@ def trigger(engine: sa.Engine, client: DBOSClient, name: str) -> str:
 
 def _begin(engine: sa.Engine, client: DBOSClient, schedule: Schedule, moment: float) -> str:
     run = schedule.run_at(moment)
-    with engine.connect() as connection:
-        text = connection.execute(sa.select(_TABLE.c.launch).where(_TABLE.c.name == schedule.name)).scalar_one()
-    launch = as_object(loads(text))
-    launch.pop("trouble", None)
-    noted = sa.update(_TABLE).where(_TABLE.c.name == schedule.name)
+    launch = _launch_of(engine, schedule.name)
     try:
         anew = renewed(launch["how"], run)
     except InstrcError as error:
-        with engine.begin() as connection:
-            connection.execute(noted.values(launch=dumps({**launch, "trouble": str(error)}, indent=False)))
+        _note(engine, schedule.name, launch={**launch, "trouble": str(error)})
         raise
     begun = {**cast("LaunchDocument", launch), "run": run} if anew is None else store.launch_json(anew)
-    store.enqueue(client, begun)
-    with engine.begin() as connection:
-        connection.execute(noted.values(last=run, launch=dumps(launch, indent=False)))
+    store.enqueue(client, cast("LaunchDocument", {key: value for key, value in begun.items() if key != "overlap"}))
+    _note(engine, schedule.name, last=run, launch=launch)
     return run
 
 
-def begin_due(engine: sa.Engine, client: DBOSClient, goes_on: Callable[[str], bool], now: float) -> None:
-    """Begin what is due. A schedule whose last run goes on misses the tick; ticks that nobody saw become one.
+def _launch_of(engine: sa.Engine, name: str) -> JsonObject:
+    """Return the launch of a schedule, with its `overlap` beside it, and without the trouble of its latest tick."""
+    with engine.connect() as connection:
+        launch = as_object(loads(connection.execute(sa.select(_TABLE.c.launch).where(_TABLE.c.name == name)).scalar_one()))
+    return {key: value for key, value in launch.items() if key != "trouble"}
 
-    One whose program cannot be compiled any more misses it too, and says why.
+
+def _note(engine: sa.Engine, name: str, *, launch: JsonObject, **columns: str | None) -> None:
+    with engine.begin() as connection:
+        noted = sa.update(_TABLE).where(_TABLE.c.name == name)
+        connection.execute(noted.values(**columns, launch=dumps(launch, indent=False)))
+
+
+def begin_due(engine: sa.Engine, client: DBOSClient, goes_on: Callable[[str], bool], now: float) -> None:
+    """Begin what is due. A schedule whose last run goes on does as its `overlap` says; ticks that nobody saw become one.
+
+    One whose program cannot be compiled any more misses the tick, and one whose times cannot be read is paused; both say why.
     """
-    for each in schedules_of(engine):
-        if each.due is None or each.due > now:
+    for schedule in schedules_of(engine):
+        if schedule.due is None or schedule.due > now:
             continue
-        if each.last is None or not goes_on(each.last):
-            with suppress(InstrcError):  # noted with the schedule
-                _begin(engine, client, each, each.due)
+        is_active = schedule.overlap != "both" and schedule.last is not None and goes_on(schedule.last)
+        if is_active and schedule.overlap == "queue":
+            continue  # it stays due, so it is the one that waits
+        due = None
+        try:
+            due = schedule.clock.after(now)
+            if not is_active:
+                _begin(engine, client, schedule, schedule.due)
+        except InstrcError as error:
+            if due is None:  # else noted with the schedule
+                _note(engine, schedule.name, launch={**_launch_of(engine, schedule.name), "trouble": str(error)})
         with engine.begin() as connection:  # of several workers only the first moves it on
-            moved = sa.update(_TABLE).where(_TABLE.c.name == each.name, _TABLE.c.due == each.due)
-            connection.execute(moved.values(due=each.clock.after(now)))
+            moved = sa.update(_TABLE).where(_TABLE.c.name == schedule.name, _TABLE.c.due == schedule.due)
+            connection.execute(moved.values(due=due))

@@ -6,17 +6,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
-from typing import cast
+from time import time
+from typing import Final, cast
 
 import temporalio.client as sdk
 from temporalio.api.common.v1 import Payload
 from temporalio.exceptions import ActivityError
 from temporalio.service import RPCError, RPCStatusCode
 
-from instrc.engines.schedules import Clock, Schedule, misread, missing, renewed, taken
+from instrc.engines.schedules import Clock, Overlap, Schedule, misread, missing, renewed, taken
 from instrc.engines.temporal import documents
 from instrc.engines.temporal.connection import trouble
 from instrc.runtime.run_config import RunConfig
+
+_POLICIES: Final[dict[Overlap, sdk.ScheduleOverlapPolicy]] = {
+    "skip": sdk.ScheduleOverlapPolicy.SKIP,
+    "queue": sdk.ScheduleOverlapPolicy.BUFFER_ONE,
+    "both": sdk.ScheduleOverlapPolicy.ALLOW_ALL,
+}
 
 
 async def schedules_of(client: sdk.Client, prefix: str) -> list[Schedule]:
@@ -50,7 +57,9 @@ async def _schedule(name: str, described: sdk.ScheduleDescription) -> Schedule:
     began = [cast("sdk.ScheduleActionExecutionStartWorkflow", each.action).workflow_id for each in info.recent_actions]
     due = None if described.schedule.state.paused or not info.next_action_times else info.next_action_times[0].timestamp()
     last = documents.run_of_tick(name, began[-1]) if began else None
-    return Schedule(name, Clock(memo["cron"], memo["zone"]), memo["program"], due, last)
+    policy = described.schedule.policy.overlap
+    overlap: Overlap = next((each for each, known in _POLICIES.items() if known == policy), "skip")
+    return Schedule(name, Clock(memo["cron"], memo["zone"]), memo["program"], due, last, overlap=overlap)
 
 
 def _is_ours(described: sdk.ScheduleDescription) -> bool:
@@ -58,14 +67,17 @@ def _is_ours(described: sdk.ScheduleDescription) -> bool:
     return isinstance(action, sdk.ScheduleActionStartWorkflow) and action.workflow == documents.TICK
 
 
-async def add(client: sdk.Client, queue: str, name: str, clock: Clock, tick: documents.Tick) -> Schedule:
+async def add(client: sdk.Client, queue: str, name: str, clock: Clock, tick: documents.Tick, overlap: Overlap) -> Schedule:
     """Add a schedule; one of the same name, or times that the server reads in another way, are a problem."""
+    clock.after(time())
     minute, hour, day, month, weekday = clock.cron.split()
-    days = [(day, weekday)] if "*" in {day, weekday} else [(day, "*"), ("*", weekday)]  # either is enough, as for cron
+    both = day.startswith("*") or weekday.startswith("*")  # else either is enough, as for cron
+    days = [(day, weekday)] if both else [(day, "*"), ("*", weekday)]
     crons = [f"{minute} {hour} {each} {month} {other}" for each, other in days]
     key = tick["prefix"] + name
     action = sdk.ScheduleActionStartWorkflow(documents.TICK, tick, id=key, task_queue=queue)
     spec = sdk.ScheduleSpec(cron_expressions=crons, time_zone_name=clock.zone)
+    policy = sdk.SchedulePolicy(overlap=_POLICIES[overlap])
     about = {
         "cron": clock.cron,
         "zone": clock.zone,
@@ -74,7 +86,7 @@ async def add(client: sdk.Client, queue: str, name: str, clock: Clock, tick: doc
     }
     with trouble():
         try:
-            handle = await client.create_schedule(key, sdk.Schedule(action, spec), memo=about)
+            handle = await client.create_schedule(key, sdk.Schedule(action, spec, policy=policy), memo=about)
         except sdk.ScheduleAlreadyRunningError:
             raise taken(name) from None
         except RPCError as error:
@@ -83,7 +95,9 @@ async def add(client: sdk.Client, queue: str, name: str, clock: Clock, tick: doc
             raise misread(clock) from None
         described = await handle.describe()
         times = [each.timestamp() for each in described.info.next_action_times]
-        if not times or any(clock.after(before) != then for before, then in pairwise([times[0] - 1, *times])):
+        pairs = pairwise([times[0] - 1, *times]) if times else ()
+        apart = [clock.after(before) != then for before, then in pairs if clock.offset(before) == clock.offset(then)]
+        if not times or any(apart):  # when clocks change, the server leaves times out, and repeats others
             await handle.delete()
             raise misread(clock)
     return await _schedule(name, described)

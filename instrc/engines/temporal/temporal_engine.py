@@ -32,7 +32,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from instrc import problems
 from instrc.engines.deletion import forget_beside
 from instrc.engines.places import shared_place
-from instrc.engines.schedules import Clock, Schedule, require_name
+from instrc.engines.schedules import Clock, Overlap, Schedule, require_name
 from instrc.engines.stores import USUAL_FOLDER
 from instrc.engines.temporal import documents, schedules
 from instrc.engines.temporal.connection import LATE, connected, has_search_attributes, trouble
@@ -289,16 +289,21 @@ class TemporalEngine(TracedEngine):
 
     # --- schedules ------------------------------------------------------------------------------------------------------------
 
+    @property
+    def keeps_schedules(self) -> bool:
+        """A server always keeps them."""
+        return True
+
     async def schedules(self) -> list[Schedule]:
         """Return the schedules of the server, by name."""
         return await schedules.schedules_of(await self._client(), self.prefix)
 
-    async def schedule(self, name: str, clock: Clock, launch: Launch) -> Schedule:
+    async def schedule(self, name: str, clock: Clock, launch: Launch, overlap: Overlap = "skip") -> Schedule:
         """Add a schedule: the server begins its runs, with the plan that the program has now."""
         require_name(name)
         begun = await self._launched(replace(launch, run=name))
         tick: documents.Tick = {"launch": begun, "prefix": self.prefix}
-        return await schedules.add(await self._client(), self.queue, name, clock, tick)
+        return await schedules.add(await self._client(), self.queue, name, clock, tick, overlap)
 
     async def pause(self, name: str, *, paused: bool) -> Schedule:
         """Begin no run until it goes on."""

@@ -14,7 +14,7 @@ from written_processes import DECISION, chunk, process, step
 from instrc import Activities, InstrcError, Scripted
 from instrc.engines.launch import Launcher
 from instrc.engines.prepare import prepare
-from instrc.engines.schedules import Clock, Schedule, compiled_at_each_tick
+from instrc.engines.schedules import Clock, Overlap, Schedule, compiled_at_each_tick
 from instrc.engines.temporal.temporal_engine import TemporalEngine  # the engine itself, with effects of the test
 from instrc.runtime.effects import Effects
 from instrc.runtime.plan import plan_of
@@ -86,6 +86,39 @@ def test_a_tick_begins_a_run_and_none_beside_one_that_goes_on(engine: TemporalEn
         for gone in (engine.trigger("daily"), engine.unschedule("daily"), engine.pause("daily", paused=True)):
             with pytest.raises(InstrcError, match="there is none of this name"):
                 await gone
+
+    asyncio.run(asyncio.wait_for(body(), 90))
+
+
+@pytest.mark.parametrize(("overlap", "count", "after_its_end"), [("skip", 1, 1), ("queue", 1, 2), ("both", 2, 2)])
+def test_a_tick_while_the_last_run_goes_on_is_skipped_or_queued_or_begins_beside_it(
+    engine: TemporalEngine, overlap: Overlap, count: int, after_its_end: int
+) -> None:
+    async def body() -> None:
+        assert (await engine.schedule("daily", HOURLY, LAUNCH, overlap)).overlap == overlap
+        [listed] = await engine.schedules()
+        assert listed.overlap == overlap
+        handle = (await engine._client()).get_schedule_handle(f"{engine.prefix}daily")
+
+        async def runs_with(fewest: int) -> list[str]:
+            for _ in range(600):
+                runs = [report.run for report in await engine.runs() if report.status in {"waiting", "done"}]
+                if len(runs) >= fewest:
+                    return runs
+                await asyncio.sleep(0.05)
+            pytest.fail(f"there are never {fewest} runs")
+
+        async with engine._served(carry=True):
+            await handle.trigger()
+            [first] = await runs_with(1)
+            await asyncio.sleep(1.1)  # the ids of ticks have seconds
+            await handle.trigger()
+            await asyncio.sleep(2)
+            assert len(await runs_with(count)) == count
+            await engine.answer(first, "confirm", {"decision": "Approve"})
+            assert len(await runs_with(after_its_end)) == after_its_end
+            await asyncio.sleep(1)
+            assert len(await runs_with(after_its_end)) == after_its_end
 
     asyncio.run(asyncio.wait_for(body(), 90))
 
