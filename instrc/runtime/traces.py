@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -151,7 +152,8 @@ def written_to(folder: Path) -> Callable[[Event], None]:
 
 
 def _append(file: Path, line: str) -> None:
-    with open(file, "a", encoding="utf-8", opener=private_opener) as trace:
+    created = os.O_WRONLY | os.O_APPEND | os.O_CREAT  # `open` itself is barred where Temporal replays a workflow
+    with os.fdopen(private_opener(str(file), created), "a", encoding="utf-8") as trace:
         trace.write(line)
 
 
