@@ -115,7 +115,7 @@ def test_a_folder_keeps_no_schedules(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(tmp_path)
     (tmp_path / "ask.aug").write_text(PROGRAM)
     assert main(["schedule", "add", "daily", "ask.aug", *ALWAYS, "--store", "kept"]) == 1
-    assert "cron begins `instrc run`" in capsys.readouterr().err
+    assert "let cron begin `instrc run`" in capsys.readouterr().err
 
 
 def test_a_schedule_is_added_paused_and_removed_and_begins_runs(
