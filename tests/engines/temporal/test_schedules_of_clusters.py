@@ -14,7 +14,7 @@ from written_processes import DECISION, chunk, process, step
 from instrc import Activities, InstrcError, Scripted
 from instrc.engines.launch import Launcher
 from instrc.engines.prepare import prepare
-from instrc.engines.schedules import Clock, Overlap, Schedule, compiled_at_each_tick
+from instrc.engines.schedules import Clock, Schedule, compiled_at_each_tick
 from instrc.engines.temporal.temporal_engine import TemporalEngine  # the engine itself, with effects of the test
 from instrc.runtime.effects import Effects
 from instrc.runtime.plan import plan_of
@@ -92,7 +92,7 @@ def test_a_tick_begins_a_run_and_none_beside_one_that_goes_on(engine: TemporalEn
 
 @pytest.mark.parametrize(("overlap", "count", "after_its_end"), [("skip", 1, 1), ("queue", 1, 2), ("both", 2, 2)])
 def test_a_tick_while_the_last_run_goes_on_is_skipped_or_queued_or_begins_beside_it(
-    engine: TemporalEngine, overlap: Overlap, count: int, after_its_end: int
+    engine: TemporalEngine, overlap: Any, count: int, after_its_end: int
 ) -> None:
     async def body() -> None:
         assert (await engine.schedule("daily", HOURLY, LAUNCH, overlap)).overlap == overlap
