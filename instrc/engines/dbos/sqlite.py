@@ -96,8 +96,9 @@ class SqliteStore:
             lock.acquire()
         except Timeout:
             return None
-        with suppress(OSError):  # it is for people alone
-            (self.folder / HOLDER_FILE).write_text(f"process {os.getpid()} on {gethostname()}", encoding="utf-8")
+        place = self.folder / HOLDER_FILE  # it is for people alone
+        with suppress(OSError), open(place, "w", encoding="utf-8", opener=private_opener) as holder:
+            holder.write(f"process {os.getpid()} on {gethostname()}")
         return FolderLock(lock)
 
     def holder(self) -> str | None:
