@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from instrc.tools.tool import Hint, Tool
 
 
+READS_ONLY = "x-reads-only"
+"""The keyword of a vibe that says of an activity that it changes nothing; it is for the compiler alone."""
 BlockName: TypeAlias = Literal["item", "round", "previous", "rounds", "error"]
 
 

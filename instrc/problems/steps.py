@@ -107,6 +107,19 @@ class UnreadPipe(Problem):
     hint = "give the value a name before the block and pass it to the calls that need it"
 
 
+class SameEffect(Problem):
+    name = "same-effect"
+    message = "`{word}` is called on two lines with the same values: equal calls are one step, so it would be carried out once"
+    hint = "give it a name and read that, or let the calls differ: `attempt: 2`; an activity that only reads says so in its vibe"
+
+    word: str
+    first: Span
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        return (Label(self.first, "the same call"),)
+
+
 class UnreadResult(Problem):
     name = "unread-result"
     severity = "warning"

@@ -21,6 +21,7 @@ from instrc.compiler.bind.steps import NOTHING_FORESEEN, EvaluationContext, Fore
 from instrc.compiler.bind.values import BoundValue, Cut, Data, Members, nested_steps
 from instrc.compiler.instructions import InstructionTable
 from instrc.compiler.ir import Context, Graph, Lines, is_lone_instruction, regions_of
+from instrc.compiler.partition.effects import kinds_of_steps
 from instrc.language import surface
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
@@ -56,6 +57,9 @@ def bind(program: surface.Program, instructions: InstructionTable, report: Repor
         evaluation, value = _evaluated(export, root, instructions, mine)
         graph = None if value is None else _graph_of(export, evaluation, value, names, mine)
         if graph is not None:
+            for number, first, again in evaluation.steps.log.repeated(evaluation.frames.values(), kinds_of_steps(graph)):
+                word = graph.steps[number].activity or graph.steps[number].base_name
+                mine.add(problems.steps.SameEffect(at=again, word=word, first=first))
             graphs.append(graph)
             steps += len(graph.steps)
         read |= evaluation.read

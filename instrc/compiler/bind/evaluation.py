@@ -17,7 +17,7 @@ from instrc.compiler.bind.scopes import Ends, LocalName, Scope
 from instrc.compiler.bind.steps import NOTHING_FORESEEN, EvaluationContext, Foreseen, Steps
 from instrc.compiler.bind.values import BoundValue, paths_read
 from instrc.compiler.instructions import InstructionTable
-from instrc.compiler.ir import NO_TIMING, Fusion, Instruction, InstructionKind, Path, Reached, Step, TypedArgument
+from instrc.compiler.ir import NO_TIMING, READS_ONLY, Fusion, Instruction, InstructionKind, Path, Reached, Step, TypedArgument
 from instrc.compiler.recursion import EVALUATED_LEVELS
 from instrc.compiler.rounds import Bodies, Rounds
 from instrc.language.surface import Binding, Expression, Name, Statement
@@ -171,7 +171,7 @@ class Evaluation:
             return None
         log = self.steps.log
         if known.frame is None:
-            known.frame = log.new()
+            known.frame = log.new_name()
         else:
             log.read(known.frame)
         added = context.annotations or context.timing is not NO_TIMING
@@ -235,7 +235,7 @@ class Evaluation:
         """Yield the frames of statements in their order: those `evaluated` for themselves by place, others by their names."""
         for place, statement in enumerate(statements):
             known = self._names.get((scope.number, statement.name.text)) if isinstance(statement, Binding) else None
-            frame = evaluated.get(place, None if known is None else known.frame)
+            frame = evaluated.get(place) if known is None else known.frame
             if frame is not None:
                 yield frame
 
@@ -297,7 +297,7 @@ class Evaluation:
         if not isinstance(step.content, Fusion):
             return False
         schema = self.flat(step.content.instruction, step.span)
-        return isinstance(schema, dict) and schema.get("x-reads-only") is True
+        return isinstance(schema, dict) and schema.get(READS_ONLY) is True
 
     def flat(self, instruction: Instruction, span: Span) -> Json:
         """Return the flat schema of an instruction; `None`, once its problems are reported, if it has none."""

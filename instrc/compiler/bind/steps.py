@@ -172,7 +172,7 @@ class Steps:
     def one(self, step: ir.Step, ident: int, context: EvaluationContext) -> int:
         """Return the number of a step like the given one, which is taken into the table if there is none."""
         number = self._one(step, ident, context)
-        self.log.note(number)
+        self.log.note(number, step.span)
         return number
 
     def _one(self, step: ir.Step, ident: int, context: EvaluationContext) -> int:

@@ -287,6 +287,8 @@ class StepSchemas:
         alone = self.whole and not placed and number not in self._inner
         refers = number in flat.referring and not alone
         schema = self._as_local_part(flat.schemas[number], self.plan.keys[number], refers=refers)
+        if isinstance(schema, dict) and ir.READS_ONLY in schema:
+            schema = {keyword: value for keyword, value in schema.items() if keyword != ir.READS_ONLY}
         if placed:
             schema = self._fill_blocks(schema, placed, item)
         if step.output:

@@ -180,4 +180,23 @@ def test_an_activity_that_is_given_something_reads_nothing_else(call: str, reads
 
 def test_a_list_in_the_value_of_a_block_is_read_beside_rounds() -> None:
     text = 'const q = do { { l: [1] } }; const r = repeat { const a = A(prompt); a } until a.x is "x"; { r, l: q.l }'
-    assert compiled(text).documents["process"]["value"] == {"r": "step3_repeat_a", "l": "step1_do.l"}
+    assert compiled(text).documents["process"]["value"] == {"r": "step2_repeat_a", "l": "step3_do.l"}
+
+
+@every_case(
+    ("body", "problems"),
+    [
+        ("Get_Activity(prompt); A(prompt); Get_Activity(prompt)", ["same-effect"]),
+        ("const g = Get_Activity(prompt); A(g); Get_Activity(prompt)", ["same-effect"]),
+        ("const g = Get_Activity(prompt); A(g); B(g)", []),
+        ("{ a: Get_Activity(prompt), b: B(Get_Activity(prompt)) }", []),
+        ("Get_Activity(n: 1); Get_Activity(n: 2)", []),
+    ],
+)
+def test_an_effect_that_two_lines_write_is_an_error(body: str, problems: list[str]) -> None:
+    try:
+        compiled(f"do {{ {body} }}")
+        names = []
+    except instrc.CompileError as error:
+        names = [problem.name for problem in error.problems]
+    assert names == problems
