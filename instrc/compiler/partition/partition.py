@@ -110,7 +110,7 @@ class UnitsOfRegion:
             found = topological_order(self._all_needs(joined)) if any(waits) else None
             if found is not None:  # else two called programs write the same effects the other way round
                 self.waits, self.order = joined, found
-        return _cut_into_chunks(_nodes(self.units, self.steps, self.order, self._all_needs(self.waits), self.home))
+        return _cut_into_chunks(_nodes(self.units, self.steps, self.order, self.needs, self.home, self.waits))
 
     def _all_needs(self, waits: Waits) -> list[list[int]]:
         return [sorted({*needs, *others}) for needs, others in zip(self.needs, waits, strict=True)]
@@ -145,7 +145,12 @@ class PartitionNode(msgspec.Struct, frozen=True, gc=False):
 
 
 def _nodes(
-    units: tuple[ir.Unit, ...], steps: list[list[ir.Step]], order: list[int], needs: list[list[int]], home: Home
+    units: tuple[ir.Unit, ...],
+    steps: list[list[ir.Step]],
+    order: list[int],
+    needs: list[list[int]],
+    home: Home,
+    waits: Waits | None = None,
 ) -> list[PartitionNode]:
     """Return the nodes to cut, each after those it reads."""
     place: dict[int, int] = {}
@@ -158,6 +163,9 @@ def _nodes(
         executor = PLACE[step.executor] if step else 0
         needed = needs[index]
         reads = tuple([answers.get(need, place[need]) for need in needed]) if needed else ()
+        effects = tuple([answers.get(each, place[each]) for each in sorted(waits[index])]) if waits and waits[index] else ()
+        if not (step is not None and step.output and step.executor == "model"):
+            reads = tuple(dict.fromkeys((*reads, *effects))) if effects else reads
         apart: tuple[int, ...] = ()
         if any_chosen:
             lists = {home[path.origin] for inside in steps[index] for path in inside.chosen if path.origin in home}
@@ -166,7 +174,7 @@ def _nodes(
         nodes.append(PartitionNode(unit, executor, answer=False, reads=reads, apart=apart))
         if step is not None and step.output and step.executor == "model":
             answers[index] = len(nodes)
-            nodes.append(PartitionNode(unit, PLACE["server"], answer=True, reads=(place[index],)))
+            nodes.append(PartitionNode(unit, PLACE["server"], answer=True, reads=(place[index], *effects)))
     return nodes
 
 
