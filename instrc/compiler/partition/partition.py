@@ -105,6 +105,8 @@ class UnitsOfRegion:
             self.order = topological_order(self._all_needs(self.waits)) or order
             return chunks
         self.order = order
+        own = [[] if steps[-1].fail else needs for steps, needs in zip(self.steps, self.needs, strict=True)]
+        effects = EffectOrder(self.kinds, own)  # what fails waits for all lines, and needs none of them
         for waits in effects.of_lines(self.lines, self.home):  # type: ignore[arg-type]  # only steps are looked up
             joined = [one | other for one, other in zip(self.waits, waits, strict=True)]
             found = topological_order(self._all_needs(joined)) if any(waits) else None

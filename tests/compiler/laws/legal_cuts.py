@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 EXECUTORS = ("LLM", "SERVER", "USER", "BLOCK")
@@ -208,7 +208,7 @@ class _Piece:
 def cut(body: Body) -> tuple[Context, ...]:
     """Return the best legal cut of a body, and those of the bodies in it."""
     evaluation = evaluated(body)
-    pieces = _pieces(evaluation)
+    pieces = _in_line(_pieces(evaluation), body, evaluation)
     nodes = {node.name: node for node in body}
     sequence, places = _best(pieces)
     made = []
@@ -243,6 +243,32 @@ def _pieces(evaluation: _Evaluation) -> list[_Piece]:
             pieces.append(_Piece(f"{node.name}.output", 1, frozenset([len(pieces) - 1])))
         where[node.name] = len(pieces) - 1
     return pieces
+
+
+def _in_line(pieces: list[_Piece], body: Body, evaluation: _Evaluation) -> list[_Piece]:
+    """Return the pieces, each effect after those of earlier lines: a line has what it is the first to need."""
+    line: dict[str, int] = {}
+    fails = {node.name for node in body if node.kind == "fail"}
+    for number, node in enumerate(body):
+        waiting = [node.name]
+        while waiting:
+            if (name := waiting.pop()) not in line:
+                line[name] = number
+                waiting += evaluation.needs[name] if name not in fails else ()
+    of = {f"called{node.program}": node.name for node in body if node.kind == "program"}
+    blocks = {node.name for node in body if any(_is_effect(each) for inner in node.bodies for each in walk(inner))}
+    at = [line[of.get(piece.name, piece.name.partition(".")[0])] for piece in pieces]
+    effect = [(piece.executor in {1, 2} and piece.name not in fails) or piece.name in blocks for piece in pieces]
+    return [
+        replace(piece, reads=piece.reads | {other for other in range(len(pieces)) if effect[other] and at[other] < at[index]})
+        if effect[index]
+        else piece
+        for index, piece in enumerate(pieces)
+    ]
+
+
+def _is_effect(node: Node) -> bool:
+    return node.executor in {1, 2} or node.kind in {"asks", "program"}
 
 
 def _best(pieces: list[_Piece]) -> tuple[tuple[int, ...], tuple[int, ...]]:
