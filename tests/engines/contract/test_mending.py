@@ -17,6 +17,7 @@ from instrc.runtime.plan import plan_of
 from instrc.runtime.retry import ForkOptions, fork_of
 from instrc.runtime.run_config import RunConfig
 from instrc.runtime.run_launch import Launch
+from instrc.text.jsontext import digest_of
 
 CHAIN = process(
     serverContext1=chunk(step1_a=call("A", "prompt"), step2_b=call("B", "step1_a.text")),
@@ -310,7 +311,8 @@ def test_a_fork_reuses_what_is_done_before_a_step_and_takes_edits(stage: Any) ->
             report = await stage.settled(launch.run)
             assert report.outcome["value"] == value
             assert made.calls == calls
-            assert report.forked == {"run": "r1", "at": options.step}
+            digests = {step: digest_of(value) for step, value in (options.edits or {}).items()}
+            assert report.forked == {"run": "r1", "at": options.step, **({"edits": digests} if digests else {})}
             assert {key.partition("/")[0] for _, key, _ in stage.calls} <= {options.run}
         assert (await stage.engine.show("r1")).outcome == before
         for options, name in (
