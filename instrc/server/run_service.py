@@ -303,10 +303,18 @@ class RunService:
                 answered = problems.runs.NoSuchQuestion(run=run, step=question, open=(), closed="answered")
                 raise ConflictError([answered]) from None
             raise
-        row = await asyncio.to_thread(self.records.question, run, found.id)
+        row = await self._row_of(run, found.id)
         if row is None:  # another process has just closed it
             raise NotFoundError([problems.runs.NoSuchQuestion(run=run, step=question, open=())])
         return (await self._asked([replace(row, question=found)]))[0]
+
+    async def _row_of(self, run: str, question: str) -> QuestionRow | None:
+        """Return the row of a question that the journal has: its carrier writes the row a moment after the entry."""
+        for pause in (0.02, 0.05, 0.1, 0.3, 1.0):
+            if (row := await asyncio.to_thread(self.records.question, run, question)) is not None:
+                return row
+            await asyncio.sleep(pause)
+        return await asyncio.to_thread(self.records.question, run, question)
 
     async def claim(self, caller: Caller, run: str, question: str, *, to: str | None = None) -> QuestionInfo:
         """Let the caller, or another person, have a question for a while: nobody else answers it then."""
