@@ -400,8 +400,12 @@ def _holds_thoughts(made: object) -> bool:
         item = stack.pop()
         if any(name.startswith(("_", "$")) for name in getattr(item, "model_extra", None) or ()):
             return True
-        inner = item if isinstance(item, dict) else getattr(item, "__dict__", {})
-        stack += item if isinstance(item, list) else inner.values()
+        if isinstance(item, list | tuple):
+            stack += item
+        elif isinstance(item, dict):
+            stack += item.values()
+        elif dataclasses.is_dataclass(item) or hasattr(type(item), "model_fields"):  # an enum is neither, and refers to itself
+            stack += getattr(item, "__dict__", {}).values()
     return False
 
 
