@@ -236,5 +236,5 @@ def _named(name: str) -> Callable[[], None]:
 
 
 def _answer(snapshot: object, result: dict[str, object]) -> SyncSnapshot:
-    answered: SyncSnapshot = snapshot.resume(result)  # type: ignore[attr-defined]
+    answered: SyncSnapshot = snapshot.resume(result)  # type: ignore[attr-defined]  # each kind of snapshot has it
     return answered
