@@ -56,6 +56,7 @@ init {}
 lift {}.json --map {}.json
 lock {}.aug
 lock --check
+models
 new instruction {}
 plan check {}.json --tools {}.json
 plan export {}.json --tools {}.json

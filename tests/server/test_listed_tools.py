@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -28,7 +29,7 @@ TREE = {
     "required": ["_why", "name", "parts"],
 }
 NOTE = {"description": "Note something.", "type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
-NOTHING = cast("Records", None)  # nothing is ever run here
+NOTHING = cast("Records", SimpleNamespace(watchers=[]))  # nothing is ever run here
 DONE = {"properties": {"output": {"type": "string"}}}
 
 
