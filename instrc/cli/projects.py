@@ -255,7 +255,7 @@ _EXTRA = re.compile(r"""extra == ['"]([\w-]+)['"]""")
 
 
 def models_command() -> None:
-    """Show in which forms models are asked, and what their providers refuse.
+    """Show how models are asked, and what their providers refuse.
 
     What is known of models has a source and a date. What was refused here is
     remembered for 30 days; `instrc doctor --forget` clears it.

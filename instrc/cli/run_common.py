@@ -20,7 +20,6 @@ from instrc.cli.run_display import Watcher
 from instrc.cli.terminal import write_error
 from instrc.problems.errors import codes_of
 from instrc.problems.report import Report as Problems
-from instrc.runtime.activities import complaints
 from instrc.runtime.traces import Sink
 from instrc.text.files import MOST_BYTES, is_inherited_stream, read_whole
 from instrc.text.jsontext import dumps, loads
@@ -140,6 +139,8 @@ def given_value(text: str, *, data: bool = False, schema: Json = None) -> Json:
         except (OSError, ValueError) as error:
             reason = error.strerror.lower() if isinstance(error, OSError) and error.strerror else error
             refuse_use(f"`{shown_path(path)}` cannot be read: {reason}")
+    from instrc.runtime.activities import complaints  # the help does without it
+
     if schema is not None and complaints(given, schema):
         with suppress(ValueError):
             return loads(given)

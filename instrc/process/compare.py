@@ -520,7 +520,19 @@ def _timing(at: str, old: Step | Block, new: Step | Block) -> Iterator[CutChange
 
 _HARMLESS = frozenset(
     {
-        *("described", "default", "renamed", "split", "joined", "reordered", "removed", "reads", "reads no longer", "arguments"),
+        *(
+            "described",
+            "default",
+            "renamed",
+            "split",
+            "joined",
+            "reordered",
+            "removed",
+            "reads",
+            "reads no longer",
+            "arguments",
+            "after",
+        ),
     }
 )
 """Changes after which those who serve the process get nothing new; of their own steps, what is read is looked at apart."""

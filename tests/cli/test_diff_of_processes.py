@@ -90,7 +90,7 @@ CASES = [
     pytest.param(
         "const d = Draft(prompt); const x = Sign_Activity({ d }); const s = Send_Activity({ d }); Review(s, x)",
         "const d = Draft(prompt); const s = Send_Activity({ d }); Review(s)",
-        [("step3_sign", "removed", "the server"), ("step3_review", "reads no longer", "step3_sign.output")],
+        [("step2_sign", "removed", "the server"), ("step3_review", "reads no longer", "step2_sign.output")],
         [],
         "yes",
         id="an activity that nobody needs any more breaks nothing",

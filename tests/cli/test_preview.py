@@ -210,7 +210,9 @@ def test_a_preview_looks_for_calls_of_the_model_only_and_not_forever(
         return through(*given)
 
     monkeypatch.setattr(rehearsal._Play, "through", counted)
-    steps = [f'const a{{0}} = Grade(prompt); when a{{0}}.text is "b" {{{{ {then} }}}}'.format(number) for number in range(60)]
+    steps = [
+        f'const a{{0}} = Grade(prompt); when a{{0}}.text is "b{{0}}" {{{{ {then} }}}}'.format(number) for number in range(60)
+    ]
     with warnings.catch_warnings(action="ignore"):  # each condition never holds
         [artefact] = library.artefacts(
             f"tool it = do {{ {' '.join(steps)} a0 }}", vibes=dict.fromkeys(["Grade", "Late", "Send_Activity"], TEXT)

@@ -353,7 +353,7 @@ def test_a_list_that_is_too_long_or_too_short_is_no_call() -> None:
     [
         ('Note_Activity(text: "a")', []),
         ('Note_Activity(text: "a", level: "low")', []),
-        ('Note_Activity(level: "low")', ["prompt"]),
+        ('prompt | Note_Activity(level: "low")', ["prompt"]),
         ('each line in prompt { Note_Activity(text: "a", level: "low") }', []),
         ("Note_Activity()", ["prompt"]),
     ],
@@ -372,7 +372,8 @@ def test_properties_of_an_activity_without_output_are_no_inputs() -> None:
     vibes = {"Note_Activity": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}}
     [process] = instrc.compile('Note_Activity(text: "a")', vibes=vibes, emit="process")
     [step] = process["$defs"]["SERVER_1"]["properties"].values()
-    assert step["references"] == ["prompt"]
+    assert step["arguments"] == {"text": {"const": "a"}}
+    assert "references" not in step
 
 
 def test_a_step_whose_own_chunk_of_a_server_calls_it_is_not_sent_as_well() -> None:

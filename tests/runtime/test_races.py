@@ -82,7 +82,7 @@ class Stage:
         (f"race {{ {PLAN} }} or {{ Slow_Activity(prompt) }}", "slow p", ["never"]),
         ("race { race { Never_Activity(prompt) } or { Bad_Activity(prompt) } } or { null }", None, []),
         ("race { each x in 3 { Never_Activity(x) } } or { Slow_Activity(prompt) }", "slow p", ["never"] * 3),
-        ("const s = Slow_Activity(prompt); race { Never_Activity(s) } or { Quick_Activity(prompt) }", "quick p", []),
+        ("const s = Slow_Activity(prompt); race { Never_Activity(s) } or { Quick_Activity(prompt) }", "quick p", ["never"]),
         ("const s = Slow_Activity(prompt); race { Quick_Activity(s) } or { Never_Activity(prompt) }", "quick slow p", ["never"]),
         ("const s = Slow_Activity(prompt); race { Bad_Activity(prompt) } or { Quick_Activity(s) }", "quick slow p", []),
         ("try { race { Bad_Activity(prompt) } or { Bad_Activity(prompt) } } else { { code: error.code } }", {"code": "7"}, []),

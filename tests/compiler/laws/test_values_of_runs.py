@@ -13,7 +13,7 @@ from blocks_at_random import planning, whole
 from bodies import Body, settled, write
 from evaluator import ARGUMENTS, Evaluator, FailedError, answer, comparable, needed
 from hunting import examples
-from hypothesis import event, given
+from hypothesis import assume, event, given
 from hypothesis import strategies as st
 from meaning import compiled
 
@@ -131,6 +131,7 @@ def test_a_run_gives_what_its_program_says(
 ) -> None:
     body = settled(body)
     made = compiled(write(body, top=True), known)
+    assume(made != {"same-effect"})  # two lines that would do the same
     assert not isinstance(made, set), made
     if "process" not in made[0].documents:
         return
