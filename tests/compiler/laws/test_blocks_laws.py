@@ -128,7 +128,7 @@ def _with_effects(body: Body) -> set[str]:
     statements = [(name, repr(value)) for each in walk(body) for name, value in each.statements]
     for _ in statements:
         for name, text in statements:
-            if re.search(r"_Activity|_User|Inner|Outer|Process", text) or any(
+            if re.search(r"_Activity|_User|FindUser|Inner|Outer|Called|Process", text) or any(
                 re.search(rf"\b{other}\b", text) for other in names
             ):
                 names.add(name)
