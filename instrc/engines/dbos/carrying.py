@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import Context
@@ -55,6 +56,10 @@ def journal_of(launch: LaunchDocument, steps: Iterable[StepInfo]) -> Journal:
 
 
 Record: TypeAlias = Callable[[JournalEntry], Awaitable[None]]
+
+
+_SERVER_PAUSE = 1.0
+"""Seconds before a row is written again that a server did not take."""
 
 
 class DurablePort(MemoryPort):
@@ -182,8 +187,13 @@ class DurablePort(MemoryPort):
     async def write_standing(self, outcome: Outcome | None = None) -> None:
         """Write how the run stands into the table of runs, where that has changed."""
         asked = [] if outcome is not None else open_questions(self.journal.plan, self.journal.state, self.later, self.held)
-        if self.standing.changes_with(asked, outcome):
-            await asyncio.to_thread(self.standing.write, asked, outcome)
+        while self.standing.changes_with(asked, outcome):
+            try:
+                await asyncio.to_thread(self.standing.write, asked, outcome)
+            except sa.exc.OperationalError as error:
+                if isinstance(error.orig, sqlite3.Error):
+                    raise
+                await asyncio.sleep(_SERVER_PAUSE)  # the server is away: DBOS waits for it with each step as well
 
     @contextmanager
     def child_rests(self) -> Iterator[None]:
