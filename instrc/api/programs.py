@@ -166,7 +166,7 @@ def types(
         roots=roots,
         shared=shared,
         naming=naming,
-        hints=False,  # what a step reads is for the model: nobody who reads a class can use it
+        hints=False,  # hints tell the model what a step reads: a class has no use for them
         batch=batch,
         locked=locked,
         report=report,

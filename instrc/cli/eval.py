@@ -314,7 +314,7 @@ _LINE: Final = 10.0
 
 @contextmanager
 def _progress(total: int, budget: Budget, *, quiet: bool) -> Iterator[Callable[[CaseResult], object] | None]:
-    """Give what is told each result."""
+    """Pass each result to the callback."""
     if quiet:
         yield None
         return
