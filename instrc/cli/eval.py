@@ -314,7 +314,7 @@ _LINE: Final = 10.0
 
 @contextmanager
 def _progress(total: int, budget: Budget, *, quiet: bool) -> Iterator[Callable[[CaseResult], object] | None]:
-    """Pass each result to the callback."""
+    """Yield the callback that shows progress for each result, or `None` if `quiet`."""
     if quiet:
         yield None
         return
