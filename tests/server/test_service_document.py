@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
@@ -28,6 +29,9 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[str]:
     """Return the address of a service that somebody serves."""
+    # pytest rewrites what it imports from plugins, and Python before 3.11.9 builds syntax trees in one thread only:
+    # what schemathesis loads later is loaded before the service has a thread.
+    importlib.import_module("schemathesis.specs.openapi.schemas")
     made = service(tmp_path, settings=ServiceSettings(rate=10**9))
     hooks = Webhooks(made.records, AddressRules(), lambda _: "")
     config = uvicorn.Config(app_of(made, routes=webhook_routes(hooks)), port=free_port(), log_level="error")
@@ -45,7 +49,7 @@ def served(tmp_path: Path) -> Iterator[str]:
 def tried(address: str, examples: int, seconds: float, rounds: int = 1) -> int:
     """Call every operation with so many examples a round, for at most so long; return how many calls there were."""
     operations = [*schemathesis.openapi.from_url(f"{address}/openapi.json").get_all_operations()]
-    until, calls = monotonic() + seconds, 0  # its modules are loaded now, which takes many seconds
+    until, calls = monotonic() + seconds, 0
 
     def call(operation: Any, mode: Any) -> None:
         @given(operation.as_strategy(generation_mode=mode))
