@@ -75,14 +75,8 @@ def python_calls(text: str) -> list[RawCall]:
             body = ast.parse(text.strip()).body
         written = [item for each in body for item in _items(each.value if isinstance(each, ast.Expr) else each)]
         return [_in_python_call(item) for item in written]
-    except (
-        SyntaxError,
-        ValueError,
-        TypeError,
-        MemoryError,
-        RecursionError,
-        SystemError,
-    ):  # the last before Python 3.11.9, where two threads parse
+    # SystemError: two threads that parse at once, before Python 3.11.9.
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError, SystemError):
         return []
 
 
