@@ -332,13 +332,13 @@ def _placed(
     owners: Mapping[str, NamedArtefact],
 ) -> list[Problem]:
     """Return problems with losses placed in the vibe, or at the step, that they are about, and others in their file."""
-    from instrc.problems.targets import LossyStrict, LossyTarget
+    from instrc.problems.targets import LossyTarget, LossyTargetStrict
 
     places: dict[int, Places] = {}
     placed: list[Problem] = []
     for each in found:
         at, owner = each.at, export
-        if isinstance(each, LossyStrict | LossyTarget):
+        if isinstance(each, LossyTargetStrict | LossyTarget):
             owner = export if each.tool is None else owners.get(each.tool, export)
             if registry is not None:
                 known = places.setdefault(id(owner), Places(owner.artefact, owner.file, registry(owner.file)))

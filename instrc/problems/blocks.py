@@ -25,7 +25,6 @@ MORE_BRANCHES = "for one more branch write `else when CONDITION { … }` before 
 
 
 class StrayElse(Problem):
-    name = "stray-else"
     message = "this `else` belongs to no block"
 
     block: str = ""
@@ -39,7 +38,6 @@ class StrayElse(Problem):
 
 
 class MissingElse(Problem):
-    name = "missing-else"
     message = "`else` is missing before the second braces of this `{word}`"
 
     word: str
@@ -55,7 +53,6 @@ class MissingElse(Problem):
 
 
 class StrayBraces(Problem):
-    name = "stray-braces"
     message = "these braces belong to no block: the `{word}` before them has its own"
 
     word: str
@@ -69,7 +66,6 @@ class StrayBraces(Problem):
 
 
 class MissingBraces(Problem):
-    name = "missing-braces"
     message = "an object in a block needs its own braces"
     hint = "write `{ { key: value } }`"
 
@@ -117,7 +113,6 @@ INSTEAD = {
 
 
 class BracesAfterName(Problem):
-    name = "braces-after-name"
     message = "`{word}` does not begin a block, and a call has round brackets"
 
     word: str
@@ -131,7 +126,6 @@ class BracesAfterName(Problem):
 
 
 class StrayWord(Problem):
-    name = "stray-word"
     message = "`{word}` does not belong to what is written before it"
 
     word: str
@@ -156,7 +150,6 @@ class StrayWord(Problem):
 
 
 class IncompleteBlock(Problem):
-    name = "incomplete-block"
     message = "this `{word}` needs {missing} here"
 
     word: str
@@ -180,7 +173,6 @@ class IncompleteBlock(Problem):
 
 
 class BadBound(Problem):
-    name = "bad-bound"
     message = "a bound is a whole number from 1 to {limit:,}"
     hint = "write such a number, or remove the block if it should not run"
 
@@ -188,7 +180,6 @@ class BadBound(Problem):
 
 
 class OverLimit(Problem):
-    name = "over-limit"
     message = "{count:,} times is over the limit of {limit:,}"
 
     count: int
@@ -204,7 +195,6 @@ class OverLimit(Problem):
 
 
 class WrongFirstValue(Problem):
-    name = "wrong-first-value"
     message = "`{word}` cannot have a value before the first round: {reason}"
 
     word: str
@@ -228,7 +218,6 @@ class WrongFirstValue(Problem):
 
 
 class KeepOverMax(Problem):
-    name = "keep-over-max"
     severity = "warning"
     message = "`keep {keep}` has no effect: there are {most} rounds at most"
     hint = "leave `keep` out, or write `max {keep}` or more"
@@ -242,8 +231,6 @@ _CALENDAR = re.compile(r"""["']P[0-9]+[MY]""")
 
 
 class BadDuration(Problem):
-    name = "bad-duration"
-
     word: str = ""
     """`within` or `delay`, if it is behind one."""
     over: bool = False
@@ -290,8 +277,6 @@ _PLACES_OF_DEADLINES = {
 
 
 class MisplacedDeadline(Problem):
-    name = "misplaced-deadline"
-
     word: str
     place: Literal["condition", "words", "input", "context", "slot", "twice"] = "condition"
     """Where it is written; `words` if it is not an annotation, `twice` if there is another one."""
@@ -306,7 +291,6 @@ class MisplacedDeadline(Problem):
 
 
 class IdleDeadline(Problem):
-    name = "idle-deadline"
     severity = "warning"
     hint = "write `do { … } @ { … }` around it, which makes the program a process, or remove it"
 
@@ -319,7 +303,6 @@ class IdleDeadline(Problem):
 
 
 class NeverTrue(Problem):
-    name = "never-true"
     severity = "warning"
     message = "this condition never holds: the schema of the value excludes it"
 
@@ -339,20 +322,17 @@ class NeverTrue(Problem):
 
 
 class AlwaysTrue(Problem):
-    name = "always-true"
     severity = "warning"
     message = "this condition always holds: the schema of the value allows nothing else"
     hint = "remove it, or test something that the schema does not guarantee"
 
 
 class UnchangingCondition(Problem):
-    name = "unchanging-condition"
     message = "this value is the same in every round: it comes from outside the block"
     hint = "move the step that computes this value into the block"
 
 
 class MayBeNull(Problem):
-    name = "may-be-null"
     severity = "warning"
     message = "the argument `{argument}` of `{word}` may be `null`, which its schema excludes"
     hint = "check it first with `when`, or let the schema of the argument allow `null`"
@@ -372,8 +352,6 @@ _CALLED = {
 
 
 class BadCondition(Problem):
-    name = "bad-condition"
-
     slip: str
     """`brackets`, `call`, `range`, `scalar`, `list`, `number`, `or`, `bounds` or `value`."""
     word: str = "when"

@@ -10,7 +10,6 @@ from instrc.text.source import Span
 
 
 class NotCallable(Problem):
-    name = "not-callable"
     message = "`{word}` is a value, not an instruction"
 
     word: str
@@ -36,8 +35,6 @@ class NotCallable(Problem):
 
 
 class NotAProcess(Problem):
-    name = "not-a-process"
-
     word: str
 
     @property
@@ -58,8 +55,6 @@ def _short(text: str) -> str:
 
 
 class MisplacedContext(Problem):
-    name = "misplaced-context"
-
     word: str
     held: bool = False
     """Whether there are braces around what is perhaps a context."""
@@ -78,8 +73,6 @@ class MisplacedContext(Problem):
 
 
 class TooManyArguments(Problem):
-    name = "too-many-arguments"
-
     mixin: str
     first: Span | None
     inputs: tuple[str, ...] = ()
@@ -109,7 +102,6 @@ class TooManyArguments(Problem):
 
 
 class SlotNotFound(Problem):
-    name = "slot-not-found"
     message = "`{holder}` has no property `{word}`"
 
     word: str
@@ -141,8 +133,6 @@ class SlotNotFound(Problem):
 
 
 class EmptyMixin(Problem):
-    name = "empty-mixin"
-
     mixin: str
     elsewhere: str = ""
     """A step in its brackets that another mixin contains already."""
@@ -169,7 +159,6 @@ class EmptyMixin(Problem):
 
 
 class MisplacedCall(Problem):
-    name = "misplaced-call"
     message = "`{word}` cannot be composed into `{holder}`: the model does not fill it in"
     hint = "pass its result in brackets: `{holder}(name: …)`"
 
@@ -178,7 +167,6 @@ class MisplacedCall(Problem):
 
 
 class MisplacedData(Problem):
-    name = "misplaced-data"
     message = "a literal is not allowed here: it is not the result of a step"
 
     failing: bool = False
@@ -200,7 +188,6 @@ class MisplacedData(Problem):
 
 
 class NotData(Problem):
-    name = "not-data"
     message = "data contains only literals"
 
     @property
@@ -211,8 +198,6 @@ class NotData(Problem):
 
 
 class MisplacedAnnotation(Problem):
-    name = "misplaced-annotation"
-
     block: bool = False
     """Whether it follows a block."""
     values: bool = False
@@ -232,7 +217,6 @@ class MisplacedAnnotation(Problem):
 
 
 class MisplacedBlock(Problem):
-    name = "misplaced-block"
     message = "a block is not allowed here"
     hint = "write it before this expression, and pass its value in brackets"
 
@@ -242,8 +226,6 @@ _OF_RUNS = frozenset({"invoke", "ainvoke", "run", "execute", "call", "stream", "
 
 
 class BracketAfterValue(Problem):
-    name = "bracket-after-value"
-
     member: str = ""
     """The member before it, as `then` in `Draft(prompt).then(…)`."""
     of_value: bool = True
@@ -272,7 +254,6 @@ class BracketAfterValue(Problem):
 
 
 class CircularProgram(Problem):
-    name = "circular-program"
     hint = "to repeat steps until the result is good, write `repeat { … } until …`"
 
     uris: tuple[str, ...]
@@ -283,8 +264,6 @@ class CircularProgram(Problem):
 
 
 class UnchosenExport(Problem):
-    name = "unchosen-export"
-
     known: tuple[str, ...]
 
     @property
@@ -304,7 +283,6 @@ class UnchosenExport(Problem):
 
 
 class UnknownExport(Problem):
-    name = "unknown-export"
     message = "the program exports nothing called `{word}`"
 
     word: str
@@ -317,7 +295,6 @@ class UnknownExport(Problem):
 
 
 class ProgramWithSuffix(Problem):
-    name = "program-with-suffix"
     message = "`{word}` is a program, and a program has no executor"
     hint = "rename `{path}`: a name with this suffix is the name of an instruction"
 
@@ -326,7 +303,6 @@ class ProgramWithSuffix(Problem):
 
 
 class ForeignProcess(Problem):
-    name = "foreign-process"
     severity = "warning"
     message = "from the program that is compiled, `{word}` does not lead to `{path}`"
     hint = "to run the compiled document, add the root of that file to `shared` in the settings; the source runs without it"
@@ -336,7 +312,6 @@ class ForeignProcess(Problem):
 
 
 class NoSuchDocument(Problem):
-    name = "no-such-document"
     message = "`{program}` has no `{asked}`"
 
     asked: str
@@ -351,7 +326,6 @@ class NoSuchDocument(Problem):
 
 
 class NoSuchExport(Problem):
-    name = "no-such-export"
     message = "there is no export `{asked}`"
 
     asked: str
@@ -363,7 +337,6 @@ class NoSuchExport(Problem):
 
 
 class SeveralExports(Problem):
-    name = "several-exports"
     message = "`{program}` does not have exactly one export to run"
 
     program: str

@@ -13,14 +13,14 @@ from instrc.problems.problem import Problem
 
 @cache
 def classes() -> dict[str, type[Problem]]:
-    """Return the class of each problem by its kebab-case name, in alphabetical order."""
-    found = {}
+    """Return the class of each problem by its name, in alphabetical order; a class that others extend is not a problem itself."""
+    result = {}
     for module in iter_modules(instrc.problems.__path__, "instrc.problems."):
         for value in vars(import_module(module.name)).values():
             own = isinstance(value, type) and issubclass(value, Problem) and value.__module__ == module.name
-            if own and isinstance(value.__dict__.get("name"), str):
-                found[value.name] = value
-    return dict(sorted(found.items()))
+            if own and value is not Problem and not value.__subclasses__():
+                result[value.name] = value
+    return dict(sorted(result.items()))
 
 
 def page(problem: type[Problem]) -> str:

@@ -12,7 +12,6 @@ A_FOLDER = "it is a folder"
 
 
 class UnreadableFile(Problem):
-    name = "unreadable-file"
     message = "`{path}` cannot be read: {reason}"
 
     path: str
@@ -30,7 +29,6 @@ class UnreadableFile(Problem):
 
 
 class UnwritableOutput(Problem):
-    name = "unwritable-output"
     message = "`{path}` cannot be written: {reason}"
 
     path: str
@@ -38,7 +36,6 @@ class UnwritableOutput(Problem):
 
 
 class FileExists(Problem):
-    name = "file-exists"
     message = "`{path}` exists already"
 
     path: str
@@ -51,14 +48,11 @@ class FileExists(Problem):
 
 
 class NothingToCheck(Problem):
-    name = "nothing-to-check"
     severity = "warning"
     message = "there is no `.aug` or `.vibe.json` file in this folder"
 
 
 class InvalidJson(Problem):
-    name = "invalid-json"
-
     reason: str
 
     @property
@@ -77,7 +71,6 @@ class InvalidJson(Problem):
 
 
 class Unformatted(Problem):
-    name = "unformatted"
     message = "this file does not have the layout of `instrc fmt`; the first difference is here"
     hint = "run `instrc fmt` on it"
 
@@ -111,8 +104,6 @@ def advice_for_json(at: Span | None) -> str | None:
 
 
 class TooLarge(Problem):
-    name = "too-large"
-
     what: str
     """What is too large, as the subject of a sentence: `the source`, `the composed schema`."""
     limit: int
@@ -137,7 +128,6 @@ class TooLarge(Problem):
 
 
 class PatternTooLarge(Problem):
-    name = "pattern-too-large"
     severity = "warning"
     message = "answers are not checked against this pattern: {why}"
     hint = "use smaller counts, or `minLength` and `maxLength`"
@@ -146,7 +136,6 @@ class PatternTooLarge(Problem):
 
 
 class UncheckedValues(Problem):
-    name = "unchecked-values"
     severity = "warning"
     hint = "divide the schema into several vibes"
 
@@ -161,7 +150,6 @@ class UncheckedValues(Problem):
 
 
 class FurtherProblems(Problem):
-    name = "further-problems"
     severity = "warning"
     message = "there are more problems `{kind}` from here on: only the first {limit} are shown"
     hint = "correct those that are shown, and check again"

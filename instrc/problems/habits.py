@@ -10,7 +10,6 @@ from instrc.text.source import Span
 
 
 class NestedQuotes(Problem):
-    name = "nested-quotes"
     message = "this quote ends the string, but the text continues"
 
     @property
@@ -20,7 +19,6 @@ class NestedQuotes(Problem):
 
 
 class MissingSeparator(Problem):
-    name = "missing-separator"
     severity = "warning"
     message = "a new statement begins here, but nothing separates it from what is before it"
 
@@ -54,7 +52,6 @@ class MissingSeparator(Problem):
 
 
 class IndexedValue(Problem):
-    name = "indexed-value"
     hint = "write `.NAME` for a member, or `each NAME in PATH { … }` for the elements of a list"
 
     @property
@@ -66,7 +63,6 @@ class IndexedValue(Problem):
 
 
 class QuotedReference(Problem):
-    name = "quoted-reference"
     message = "in quotes, this is a text, not a reference or a name"
     hint = "write it without quotes"
 
@@ -78,13 +74,11 @@ class QuotedReference(Problem):
 
 
 class ListOfSteps(Problem):
-    name = "list-of-steps"
     message = "square brackets contain data, not steps"
     hint = "name the steps in braces: `{ a: A, b: B }`"
 
 
 class NotAProgram(Problem):
-    name = "not-a-program"
     message = "this looks like {kind}, not a program"
     hint = 'is it the right file? a program looks like `"Write a letter" | Draft`'
 
@@ -93,13 +87,11 @@ class NotAProgram(Problem):
 
 
 class DoubledBraces(Problem):
-    name = "doubled-braces"
     message = "these braces are doubled"
     hint = "remove one pair"
 
 
 class Parameters(Problem):
-    name = "parameters"
     message = "`{word}` cannot have parameters"
     hint = "declare each parameter with `input NAME`, and write `{word} = …`"
 
@@ -107,7 +99,6 @@ class Parameters(Problem):
 
 
 class MissingScheme(Problem):
-    name = "missing-scheme"
     message = "`{path}` is a path, but not a reference"
 
     path: str
@@ -128,14 +119,12 @@ class MissingScheme(Problem):
 
 
 class IndentedStatement(Problem):
-    name = "indented-statement"
     severity = "warning"
     message = "this line is a statement of its own, although it is indented like a stage of the pipe before it"
     hint = "write `|` before it, or `;` after the statement before it"
 
 
 class QuotedName(Problem):
-    name = "quoted-name"
     severity = "warning"
     message = "in quotes, `{word}` is a text, the goal of this program, and not the value of that name"
     hint = "write `{word}` without quotes to read the value, or choose another text for the goal"
@@ -144,14 +133,12 @@ class QuotedName(Problem):
 
 
 class BareFail(Problem):
-    name = "bare-fail"
     severity = "warning"
     message = "this `Fail` has no reason, so the run does not show why it failed"
     hint = 'write `Fail(code: "…", message: "…")`, or `Fail(error)` in the `else` of a `try`'
 
 
 class DeadlineAsArgument(Problem):
-    name = "deadline-as-argument"
     severity = "warning"
     message = "`{word}` is an argument here: the person sees it, but it sets no deadline"
     hint = 'write it after the call: `Confirm_User(draft) @ { {word}: "{written}" }`'
@@ -162,7 +149,6 @@ class DeadlineAsArgument(Problem):
 
 
 class EmptyBraces(Problem):
-    name = "empty-braces"
     severity = "warning"
 
     annotating: bool = False
@@ -186,7 +172,6 @@ class EmptyBraces(Problem):
 
 
 class SimilarLabel(Problem):
-    name = "similar-label"
     severity = "warning"
     hint = "if they are the same, spell them alike"
 

@@ -8,7 +8,6 @@ from instrc.text.source import Span
 
 
 class UnknownImporter(Problem):
-    name = "unknown-importer"
     message = "tools of the kind `{kind}` are not known"
 
     kind: str
@@ -21,14 +20,12 @@ class UnknownImporter(Problem):
 
 
 class NoTools(Problem):
-    name = "no-tools"
     message = "there are no tools of the kind `{kind}` here"
 
     kind: str
 
 
 class NotATool(Problem):
-    name = "not-a-tool"
     severity = "warning"
     message = "this is left out: {reason}"
 
@@ -36,7 +33,6 @@ class NotATool(Problem):
 
 
 class NamelessTool(Problem):
-    name = "nameless-tool"
     severity = "warning"
     message = "this tool has no name and becomes `{given}`"
 
@@ -44,7 +40,6 @@ class NamelessTool(Problem):
 
 
 class RepeatedTool(Problem):
-    name = "repeated-tool"
     severity = "warning"
     message = "the vibe of another tool has the name that `{word}` would get; this one becomes `{given}`"
 
@@ -58,8 +53,6 @@ class RepeatedTool(Problem):
 
 
 class VibeExists(Problem):
-    name = "vibe-exists"
-
     path: str
     """The file that exists."""
     same_file: bool = True
@@ -77,7 +70,6 @@ class VibeExists(Problem):
 
 
 class UnloadableObject(Problem):
-    name = "unloadable-object"
     message = "`{reference}` cannot be loaded: {reason}"
 
     reference: str
@@ -90,7 +82,6 @@ class UnloadableObject(Problem):
 
 
 class MissingLibrary(Problem):
-    name = "missing-library"
     message = "the Python library `{library}` is not installed"
 
     library: str
@@ -105,7 +96,6 @@ class MissingLibrary(Problem):
 
 
 class LeftOut(Problem):
-    name = "left-out"
     severity = "warning"
     message = "`{what}` is left out: {reason}"
 
@@ -114,7 +104,6 @@ class LeftOut(Problem):
 
 
 class ReadOtherwise(Problem):
-    name = "read-otherwise"
     severity = "warning"
     message = "`{what}` is read as {meaning}"
 
@@ -123,7 +112,6 @@ class ReadOtherwise(Problem):
 
 
 class PropertyWithMeaning(Problem):
-    name = "property-with-meaning"
     severity = "warning"
 
     key: str
@@ -137,7 +125,6 @@ class PropertyWithMeaning(Problem):
 
 
 class ResultsLeftOut(Problem):
-    name = "results-left-out"
     severity = "warning"
     hint = "`--results activity` or `--results output` keeps them"
 
@@ -150,7 +137,6 @@ class ResultsLeftOut(Problem):
 
 
 class UnusableTool(Problem):
-    name = "unusable-tool"
     severity = "warning"
     message = "the tool `{tool}` is left out: {reason}"
 

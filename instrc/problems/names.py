@@ -21,8 +21,6 @@ from instrc.text.source import Span
 
 
 class AmbiguousName(Problem):
-    name = "ambiguous-name"
-
     word: str
     uris: tuple[str, ...]
 
@@ -36,7 +34,6 @@ class AmbiguousName(Problem):
 
 
 class RepeatedName(Problem):
-    name = "repeated-name"
     message = "`{word}` is given twice"
 
     word: str
@@ -63,7 +60,6 @@ class RepeatedName(Problem):
 
 
 class ReservedName(Problem):
-    name = "reserved-name"
     message = "`{word}` has a fixed meaning"
     hint = "choose another name"
 
@@ -105,8 +101,6 @@ _LOOPS = frozenset({"forEach", "for_each", "map", "flatMap"})
 
 
 class UnknownName(Problem):
-    name = "unknown-name"
-
     word: str
     nearest: tuple[str, ...] = ()
     searched: tuple[str, ...] = ()
@@ -244,7 +238,6 @@ class UnknownName(Problem):
 
 
 class HiddenInstruction(Problem):
-    name = "hidden-instruction"
     severity = "warning"
     message = "the value `{word}` has the name of an instruction, which is hidden in this program"
     hint = "choose another name for the value, such as `{small}`"
@@ -258,7 +251,6 @@ class HiddenInstruction(Problem):
 
 
 class HiddenName(Problem):
-    name = "hidden-name"
     message = "this reads `{word}` of the outer block, but `{word}` here belongs to the inner block"
     hint = "make it the value of a block: `const earlier = do { {word} };`"
 
@@ -266,7 +258,6 @@ class HiddenName(Problem):
 
 
 class HiddenSlot(Problem):
-    name = "hidden-slot"
     severity = "warning"
     message = "`{word}` calls the instruction, it does not read the slot `{path}`"
 
@@ -283,8 +274,6 @@ class HiddenSlot(Problem):
 
 
 class RecursiveBinding(Problem):
-    name = "recursive-binding"
-
     words: tuple[str, ...]
     places: tuple[Span, ...] = ()
 
@@ -305,7 +294,6 @@ class RecursiveBinding(Problem):
 
 
 class MisspeltDefinition(Problem):
-    name = "misspelt-definition"
     hint = "rename it to `{read_as}`"
 
     word: str
@@ -327,7 +315,6 @@ class MisspeltDefinition(Problem):
 
 
 class UnusedBinding(Problem):
-    name = "unused-binding"
     severity = "warning"
 
     word: str
@@ -346,7 +333,6 @@ class UnusedBinding(Problem):
 
 
 class SeparatePrograms(Problem):
-    name = "separate-programs"
     severity = "warning"
     message = "this is a separate program: it repeats `{shared}`, but not the expression before it"
     hint = "write `do { …; … }` around the steps of one program, or `tool NAME = …` before each program"
@@ -356,6 +342,5 @@ class SeparatePrograms(Problem):
 
 
 class NothingExported(Problem):
-    name = "nothing-exported"
     message = "there is nothing to compile in this file"
     hint = 'write an expression, as in `"Write a letter" | Draft`'

@@ -19,7 +19,6 @@ class PlanProblem(Problem):
 
 
 class InvalidPlan(PlanProblem):
-    name = "invalid-plan"
     message = "{reason}"
 
     reason: str
@@ -30,8 +29,6 @@ ToolsFault: TypeAlias = Literal["no tools", "no object", "no schema", "bare sche
 
 
 class InvalidTools(PlanProblem):
-    name = "invalid-tools"
-
     tool: str | None = None
     """The invalid tool."""
     fault: ToolsFault = "no tools"
@@ -62,7 +59,6 @@ class InvalidTools(PlanProblem):
 
 
 class DuplicateTask(PlanProblem):
-    name = "duplicate-task"
     message = "another task also has the id `{id}`"
 
     id: str
@@ -71,7 +67,6 @@ class DuplicateTask(PlanProblem):
 
 
 class UnknownTool(PlanProblem):
-    name = "unknown-tool"
     message = "there is no tool `{tool}`"
 
     tool: str
@@ -87,7 +82,6 @@ class UnknownTool(PlanProblem):
 
 
 class DanglingTask(PlanProblem):
-    name = "dangling-task"
     message = "there is no task `{id}` in this plan"
 
     id: str
@@ -99,8 +93,6 @@ class DanglingTask(PlanProblem):
 
 
 class CircularPlan(PlanProblem):
-    name = "circular-plan"
-
     ids: tuple[str, ...]
     """The tasks of one cycle, each of which waits for the next."""
 
@@ -113,8 +105,6 @@ class CircularPlan(PlanProblem):
 
 
 class MissingArgument(PlanProblem):
-    name = "missing-argument"
-
     callee: str
     """What is called."""
     argument: str
@@ -133,8 +123,6 @@ class MissingArgument(PlanProblem):
 
 
 class UnknownArgument(PlanProblem):
-    name = "unknown-argument"
-
     callee: str
     """What is called."""
     argument: str
@@ -161,8 +149,6 @@ class UnknownArgument(PlanProblem):
 
 
 class WrongArgument(PlanProblem):
-    name = "wrong-argument"
-
     callee: str
     """What is called."""
     argument: str
@@ -186,8 +172,6 @@ class WrongArgument(PlanProblem):
 
 
 class NotForPlans(Problem):
-    name = "not-for-plans"
-
     word: str
     activity: str = ""
     """The activity of that name, if there is one."""
@@ -212,8 +196,6 @@ class NotForPlans(Problem):
 
 
 class MisplacedPlan(Problem):
-    name = "misplaced-plan"
-
     word: str
 
     @property
@@ -234,13 +216,11 @@ class MisplacedPlan(Problem):
 
 
 class NotAPlan(Problem):
-    name = "not-a-plan"
     message = "`RunPlan_Activity` takes one plan that `Plan(…)` fills, and nothing else"
     hint = "fill the property with `Plan(…)` in the braces of the step, and pass its path alone: `RunPlan_Activity(act.plan)`"
 
 
 class DifferentTools(Problem):
-    name = "different-tools"
     message = "two of the plans that may be run here have different tools with the name `{word}`"
     hint = "pass it the same arguments in each `Plan(…)`, or run each plan in the block that creates it"
 
@@ -248,7 +228,6 @@ class DifferentTools(Problem):
 
 
 class BoundInBlock(Problem):
-    name = "bound-in-block"
     message = "`{argument}` of the tool `{word}` is a value of a block, but the plan runs outside of it"
     hint = "write `RunPlan_Activity` in the block that creates the plan, or bind a value from outside of the block"
 
@@ -257,20 +236,16 @@ class BoundInBlock(Problem):
 
 
 class PlanInText(PlanProblem):
-    name = "plan-in-text"
     message = "the plan is in a text that contains more than JSON"
 
 
 class OddArguments(PlanProblem):
-    name = "odd-arguments"
     message = "{reason}"
 
     reason: str
 
 
 class SurplusArgument(PlanProblem):
-    name = "surplus-argument"
-
     callee: str
     takes: int
     given: int
@@ -281,8 +256,6 @@ class SurplusArgument(PlanProblem):
 
 
 class ArgumentOrder(PlanProblem):
-    name = "argument-order"
-
     callee: str
     types: tuple[str, ...]
 
@@ -292,7 +265,6 @@ class ArgumentOrder(PlanProblem):
 
 
 class StepsDiffer(PlanProblem):
-    name = "steps-differ"
     severity = "warning"
 
     steps: int
@@ -304,7 +276,6 @@ class StepsDiffer(PlanProblem):
 
 
 class RepairedPlan(PlanProblem):
-    name = "repaired-plan"
     severity = "warning"
     message = "`{before}` is read as `{after}` ({mistake})"
 
@@ -315,14 +286,12 @@ class RepairedPlan(PlanProblem):
 
 
 class UnexportablePlan(PlanProblem):
-    name = "unexportable-plan"
     message = "{reason}"
 
     reason: str
 
 
 class OddReference(PlanProblem):
-    name = "odd-reference"
     message = "`{text}` is not a reference to a task"
 
     text: str
@@ -334,27 +303,22 @@ class OddReference(PlanProblem):
 
 
 class ReferenceInText(PlanProblem):
-    name = "reference-in-text"
     message = "`{text}` is in the middle of a text"
 
     text: str
 
 
 class SeveralReferences(PlanProblem):
-    name = "several-references"
     message = "one argument refers to {count} tasks"
 
     count: int
 
 
 class CountedFromOne(PlanProblem):
-    name = "counted-from-one"
     message = "references in this plan count from 1; the first task is `<node-0>`"
 
 
 class ContradictingLinks(PlanProblem):
-    name = "contradicting-links"
-
     source: str
     target: str
     missing: bool
@@ -368,7 +332,6 @@ class ContradictingLinks(PlanProblem):
 
 
 class AmbiguousReference(PlanProblem):
-    name = "ambiguous-reference"
     message = "`{tool}` refers to {count} tasks of this plan"
 
     tool: str

@@ -12,11 +12,12 @@ from instrc.text.source import Span
 
 
 class _ProblemMeta(StructMeta):
-    """Let a class of problems state its texts as templates; all its fields are keywords, and frozen."""
+    """Name a class of problems and let it state its texts as templates; all its fields are keywords, and frozen."""
 
     def __new__(  # noqa: PYI034  -- `Self` means nothing in a metaclass
         cls, name: str, bases: tuple[type, ...], namespace: dict[str, object], *, frozen: bool = True, kw_only: bool = True
     ) -> _ProblemMeta:
+        namespace["name"] = re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()
         for text in ("message", "hint"):
             template = namespace.get(text)
             if isinstance(template, str):
@@ -55,8 +56,9 @@ class Fix(Struct, frozen=True):
 class Problem(Struct, metaclass=_ProblemMeta, frozen=True, kw_only=True):
     """One mistake in the input.
 
-    A subclass has a name in kebab case, its facts as fields, and texts made of them.
+    A subclass has its facts as fields, and texts made of them.
     A text is a template, ``message = "`{word}` is not defined"``, or a property where that is not enough.
+    Its name is that of the class in kebab case: `UnknownTarget` is the problem `unknown-target`.
     The page `pages/NAME.md` explains it to a person who sees it for the first time, with an example that causes it.
     """
 

@@ -11,7 +11,6 @@ from instrc.text.source import Span
 
 
 class ExtraClosingBracket(Problem):
-    name = "extra-closing-bracket"
     message = "`{text}` closes no open bracket"
     hint = "remove it"
 
@@ -23,7 +22,6 @@ class ExtraClosingBracket(Problem):
 
 
 class MissingClosingBracket(Problem):
-    name = "missing-closing-bracket"
     hint = "close it with `{closing}`"
 
     closing: str
@@ -49,7 +47,6 @@ class MissingClosingBracket(Problem):
 
 
 class MismatchedBracket(Problem):
-    name = "mismatched-bracket"
     hint = "write `{closing}`"
 
     opening: Span
@@ -70,7 +67,6 @@ class MismatchedBracket(Problem):
 
 
 class MissingComma(Problem):
-    name = "missing-comma"
     message = "a `,` is missing before this"
 
     key: Span | None = None
@@ -92,7 +88,6 @@ class MissingComma(Problem):
 
 
 class ExtraComma(Problem):
-    name = "extra-comma"
     message = "this `,` separates nothing"
 
     where: str = "list"
@@ -126,7 +121,6 @@ class ExtraComma(Problem):
 
 
 class SemicolonInBrackets(Problem):
-    name = "semicolon-in-brackets"
     message = "a `;` ends a statement, but a bracket is still open here"
     hint = "separate with `,`"
 
@@ -142,7 +136,6 @@ class SemicolonInBrackets(Problem):
 
 
 class ExtraSemicolon(Problem):
-    name = "extra-semicolon"
     message = "no statement ends here"
     hint = "remove this `;`"
 
@@ -152,7 +145,6 @@ class ExtraSemicolon(Problem):
 
 
 class MissingColon(Problem):
-    name = "missing-colon"
     message = "a `:` is missing between key `{key}` and its value"
     hint = "write `{key}: …`"
 
@@ -168,7 +160,6 @@ class MissingColon(Problem):
 
 
 class MissingKey(Problem):
-    name = "missing-key"
     message = "this value in braces has no key"
 
     shown: str = ""
@@ -180,13 +171,11 @@ class MissingKey(Problem):
 
 
 class StrayColon(Problem):
-    name = "stray-colon"
     message = "there is no label or key here"
     hint = "label arguments in a call, `f(text: x)`, or keys in braces, `{ text: x }`"
 
 
 class RepeatedKey(Problem):
-    name = "repeated-key"
     message = "`{key}` occurs twice"
     hint = "remove one of them, or rename it"
 
@@ -199,7 +188,6 @@ class RepeatedKey(Problem):
 
 
 class EqualsForColon(Problem):
-    name = "equals-for-colon"
     message = "in brackets, a value follows `:`"
     hint = "write `:`"
 
@@ -209,8 +197,6 @@ class EqualsForColon(Problem):
 
 
 class BadAnnotation(Problem):
-    name = "bad-annotation"
-
     version: bool = False
     """Whether it looks like a version, as in `draft@2`."""
     described: str = ""
@@ -242,7 +228,6 @@ class BadAnnotation(Problem):
 
 
 class NotPlainData(Problem):
-    name = "not-plain-data"
     message = "plain data is needed here"
 
     @property
@@ -253,7 +238,6 @@ class NotPlainData(Problem):
 
 
 class UnexpectedText(Problem):
-    name = "unexpected-text"
     message = "{what} is not allowed here"
 
     what: str
@@ -266,7 +250,6 @@ class UnexpectedText(Problem):
 
 
 class TooManyMistakes(Problem):
-    name = "too-many-mistakes"
     message = "this has more than {limit} mistakes"
     hint = "is this an `.aug` program? if so, correct the first mistakes and try again"
 

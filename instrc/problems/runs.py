@@ -9,8 +9,6 @@ from instrc.problems.suggest import did_you_mean
 
 
 class RejectedAnswer(Problem):
-    name = "rejected-answer"
-
     step: str
     pointer: str
     reason: str
@@ -25,7 +23,6 @@ QuestionEnd: TypeAlias = Literal["answered", "overdue", "cancelled", "ended", "n
 
 
 class NoSuchQuestion(Problem):
-    name = "no-such-question"
     message = "`{run}` has no open question `{step}`, or several of that name"
 
     run: str
@@ -51,7 +48,6 @@ class NoSuchQuestion(Problem):
 
 
 class NoSuchRun(Problem):
-    name = "no-such-run"
     hint = "`instrc runs` lists the runs of a store; choose another store or engine with `--store` and `--engine`"
 
     run: str
@@ -63,7 +59,6 @@ class NoSuchRun(Problem):
 
 
 class NothingToRetry(Problem):
-    name = "nothing-to-retry"
     message = "`{run}` cannot continue: {reason}"
 
     run: str
@@ -80,7 +75,6 @@ _SHOWN = 20
 
 
 class NoSuchStep(Problem):
-    name = "no-such-step"
     message = "`{run}` has no step `{step}` to start from, or several of that name"
 
     run: str
@@ -94,8 +88,6 @@ class NoSuchStep(Problem):
 
 
 class CannotFork(Problem):
-    name = "cannot-fork"
-
     run: str
     lost: tuple[str, ...]
     """Steps of activities and people whose results have no place."""
@@ -114,7 +106,6 @@ class CannotFork(Problem):
 
 
 class RunGoesOn(Problem):
-    name = "run-goes-on"
     message = "`{run}` cannot be deleted: it is {status}"
 
     run: str
@@ -126,7 +117,6 @@ class RunGoesOn(Problem):
 
 
 class NoJournal(Problem):
-    name = "no-journal"
     message = "only the state of `{run}` is recorded, so it cannot be retried or forked"
     hint = "it was started by an earlier release on the engine `memory`; start it again"
 
@@ -134,7 +124,6 @@ class NoJournal(Problem):
 
 
 class UnusableStore(Problem):
-    name = "unusable-store"
     message = "the store `{store}` cannot be used: {reason}"
 
     store: str
@@ -147,7 +136,6 @@ class UnusableStore(Problem):
 
 
 class StoreInUse(Problem):
-    name = "store-in-use"
     hint = "end that process first, or use another store; several processes carry the runs of a PostgreSQL database"
 
     store: str
@@ -161,7 +149,6 @@ class StoreInUse(Problem):
 
 
 class RunExists(Problem):
-    name = "run-exists"
     message = "another run has the id `{run}`"
     hint = "use another id, or leave it out"
 
@@ -169,7 +156,6 @@ class RunExists(Problem):
 
 
 class NeedsItsProgram(Problem):
-    name = "needs-its-program"
     hint = 'let that program continue it: `instrc.find_run("{run}", …)` with the same functions'
 
     run: str
@@ -182,8 +168,6 @@ class NeedsItsProgram(Problem):
 
 
 class UnreadableProcess(Problem):
-    name = "unreadable-process"
-
     pointer: str
     """Where in the document, as a JSON Pointer through the names of properties."""
     reason: str
@@ -194,7 +178,6 @@ class UnreadableProcess(Problem):
 
 
 class NewerProcess(Problem):
-    name = "newer-process"
     message = "this process has the form of version {version}, and this `instrc` knows version {known}"
     hint = "install a newer `instrc`, or compile the program again with this one"
 
@@ -203,7 +186,6 @@ class NewerProcess(Problem):
 
 
 class InvalidInput(Problem):
-    name = "invalid-input"
     message = "the input `{word}` {reason}"
 
     word: str
@@ -225,7 +207,6 @@ class InvalidInput(Problem):
 
 
 class UnregisteredActivity(Problem):
-    name = "unregistered-activity"
     message = "no activity is registered as `{activity}`"
 
     activity: str
@@ -243,8 +224,6 @@ class UnregisteredActivity(Problem):
 
 
 class NoModel(Problem):
-    name = "no-model"
-
     step: str
     """A step that a model fills in."""
     settings: str | None
@@ -266,7 +245,6 @@ class NoModel(Problem):
 
 
 class RealActivity(Problem):
-    name = "real-activity"
     message = "`{activity}` would be called with invented answers: they come from the model `sample`"
     hint = (
         "`--rehearse` (`rehearse=True`) invents its result too; "
@@ -277,7 +255,6 @@ class RealActivity(Problem):
 
 
 class UnusableSetting(Problem):
-    name = "unusable-setting"
     message = "the {what} `{word}` cannot be used: {reason}"
 
     what: str
@@ -292,7 +269,6 @@ class UnusableSetting(Problem):
 
 
 class InvalidDataSet(Problem):
-    name = "invalid-data-set"
     message = "the evaluation cannot use {what}: {reason}"
 
     what: str

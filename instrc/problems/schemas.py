@@ -41,8 +41,6 @@ _TYPES = {
 
 
 class InvalidSchema(Problem):
-    name = "invalid-schema"
-
     pointer: str
     """The JSON Pointer of the value that is wrong."""
     reason: str
@@ -77,7 +75,6 @@ class InvalidSchema(Problem):
 
 
 class UnknownDialect(Problem):
-    name = "unknown-dialect"
     message = "the dialect `{uri}` is not supported"
     hint = "name a supported dialect, such as `https://json-schema.org/draft/2020-12/schema`, or leave `$schema` out"
 
@@ -103,7 +100,6 @@ class Origin(Struct, frozen=True, kw_only=True):
 
 
 class Contradiction(SchemaProblem):
-    name = "contradiction"
     message = "nothing satisfies both {left} and {right}"
     hint = "change one of the two"
 
@@ -117,7 +113,6 @@ class Contradiction(SchemaProblem):
 
 
 class ClosedAway(SchemaProblem):
-    name = "closed-away"
     hint = "write `unevaluatedProperties: false` beside the `{branches}` instead: it sees the properties of all branches"
 
     branches: str = "allOf"
@@ -142,7 +137,6 @@ class ClosedAway(SchemaProblem):
 
 
 class SlotConflict(SchemaProblem):
-    name = "slot-conflict"
     hint = "rename one of the two"
 
     key: str
@@ -163,8 +157,6 @@ class SlotConflict(SchemaProblem):
 
 
 class ImpossibleSchema(SchemaProblem):
-    name = "impossible-schema"
-
     words: tuple[str, ...]
     """The keywords that leave nothing together."""
     names: tuple[str, ...] = ()
@@ -208,7 +200,6 @@ class ImpossibleSchema(SchemaProblem):
 
 
 class RepeatedValue(Problem):
-    name = "repeated-value"
     severity = "warning"
     message = "this `enum` has `{value}` twice"
     hint = "correct one of them, or remove it"
@@ -218,7 +209,6 @@ class RepeatedValue(Problem):
 
 
 class FormatExcludesValue(Problem):
-    name = "format-excludes-value"
     severity = "warning"
     hint = "correct the value, or change the `format`"
 
@@ -237,7 +227,6 @@ class FormatExcludesValue(Problem):
 
 
 class RefusedDefault(Problem):
-    name = "refused-default"
     severity = "warning"
 
     word: str
@@ -260,7 +249,6 @@ class RefusedDefault(Problem):
 
 
 class ExcludedValue(Problem):
-    name = "excluded-value"
     severity = "warning"
 
     word: str
@@ -287,7 +275,6 @@ class ExcludedValue(Problem):
 
 
 class EmptyEnum(Problem):
-    name = "empty-enum"
     severity = "warning"
     message = "this `enum` is empty: no value is valid"
     hint = "list the values that are allowed, or remove it"
@@ -298,7 +285,6 @@ _DEADLINES = frozenset({"timeout", "timeOut", "time_limit", "timeLimit", "deadli
 
 
 class UnknownKeyword(MisspeltWord):
-    name = "unknown-keyword"
     severity = "warning"
 
     annotating: bool = False
@@ -334,7 +320,6 @@ class UnknownKeyword(MisspeltWord):
 
 
 class UnknownFormat(MisspeltWord):
-    name = "unknown-format"
     severity = "warning"
     message = "`{word}` is not a known format: nothing checks it"
 
@@ -344,7 +329,6 @@ class UnknownFormat(MisspeltWord):
 
 
 class SimilarProperty(MisspeltWord):
-    name = "similar-property"
     severity = "warning"
 
     @property
@@ -353,7 +337,6 @@ class SimilarProperty(MisspeltWord):
 
 
 class EmptyRange(Problem):
-    name = "empty-range"
     severity = "warning"
     message = "no value is between `{lower}: {low}` and `{upper}: {high}`"
     hint = "exchange the two bounds, or correct one of them"
@@ -371,7 +354,6 @@ class EmptyRange(Problem):
 
 
 class ForeignDocument(Problem):
-    name = "foreign-document"
     message = "this is {kind}, not a JSON Schema"
 
     kind: str
@@ -384,7 +366,6 @@ class ForeignDocument(Problem):
 
 
 class EmptySlot(Problem):
-    name = "empty-slot"
     severity = "warning"
     message = "the slot `{word}` of `{mixin}` is required but not filled"
     hint = "fill it by its name: `{ {word}: … }`"
@@ -408,7 +389,6 @@ _INSTEAD = {
 
 
 class IdleKeyword(Problem):
-    name = "idle-keyword"
     severity = "warning"
 
     word: str

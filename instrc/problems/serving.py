@@ -9,7 +9,6 @@ from instrc.problems.suggest import did_you_mean
 
 
 class NotAuthenticated(Problem):
-    name = "not-authenticated"
     message = "the caller is not authenticated: {reason}"
     hint = "send `Authorization: Bearer …` with an API key (`instrc serve --new-key NAME` makes one) or a token"
 
@@ -17,7 +16,6 @@ class NotAuthenticated(Problem):
 
 
 class NotAllowed(Problem):
-    name = "not-allowed"
     message = "`{who}` may not {action}: {reason}"
 
     who: str
@@ -33,7 +31,6 @@ class NotAllowed(Problem):
 
 
 class NoSuchProgram(Problem):
-    name = "no-such-program"
     message = "the service has no program `{program}`"
 
     program: str
@@ -49,8 +46,6 @@ QuestionState: TypeAlias = Literal["claimed", "answered by you", "shown anew", "
 
 
 class QuestionNotFree(Problem):
-    name = "question-not-free"
-
     question: str
     state: QuestionState
     by: str | None = None
@@ -72,7 +67,6 @@ class QuestionNotFree(Problem):
 
 
 class InvalidRequest(Problem):
-    name = "invalid-request"
     message = "the request cannot be read: {reason}"
 
     reason: str
@@ -81,7 +75,6 @@ class InvalidRequest(Problem):
 
 
 class KeyReused(Problem):
-    name = "key-reused"
     message = "the idempotency key `{key}` was used for another request"
     hint = "use a new key for each run, and the same key and body when you try again"
 
@@ -89,7 +82,6 @@ class KeyReused(Problem):
 
 
 class StateChanged(Problem):
-    name = "state-changed"
     message = "`{what}` has changed since you read it"
     hint = "read it again, and send its new `ETag` as `If-Match`"
 
@@ -97,7 +89,6 @@ class StateChanged(Problem):
 
 
 class TooMuch(Problem):
-    name = "too-much"
     message = "{what}: at most {limit:,}"
 
     what: str
@@ -111,7 +102,6 @@ class TooMuch(Problem):
 
 
 class RefusedAddress(Problem):
-    name = "refused-address"
     message = "requests to `{address}` are refused: {reason}"
     hint = "use an `https://` address outside; inner networks are allowed by `networks` under `[tool.instrc.serve]`"
 

@@ -7,8 +7,6 @@ from instrc.problems.suggest import did_you_mean
 
 
 class InvalidSettings(Problem):
-    name = "invalid-settings"
-
     key: str
     """The setting, as `limits.source`; empty where the whole file cannot be read."""
     reason: str
@@ -26,7 +24,6 @@ class InvalidSettings(Problem):
 
 
 class IdleSetting(Problem):
-    name = "idle-setting"
     severity = "warning"
     message = "the setting `{table}.{entry}` has no effect: no vibe has this name"
 
@@ -44,7 +41,6 @@ _RELOCK = "`instrc lock` writes it again; look at the difference before you comm
 
 
 class InvalidLock(Problem):
-    name = "invalid-lock"
     message = "the lock cannot be read: {reason}"
     hint = _RELOCK
 
@@ -52,8 +48,6 @@ class InvalidLock(Problem):
 
 
 class NotLocked(Problem):
-    name = "not-locked"
-
     lock: str
     """The path where the lock is, or should be."""
     reference: str | None = None
@@ -69,7 +63,6 @@ class NotLocked(Problem):
 
 
 class StaleLock(Problem):
-    name = "stale-lock"
     message = "`{reference}` is not what the lock records: {reason}"
     hint = _RELOCK
 
@@ -78,7 +71,6 @@ class StaleLock(Problem):
 
 
 class InvalidOption(Problem):
-    name = "invalid-option"
     message = "`{option}` must be {wanted}, not {given}"
 
     option: str
@@ -89,7 +81,6 @@ class InvalidOption(Problem):
 
 
 class MissingExtra(Problem):
-    name = "missing-extra"
     hint = 'install it: `pip install "instrc[{extra}]"`'
 
     feature: str
@@ -104,7 +95,6 @@ class MissingExtra(Problem):
 
 
 class SandboxNotStarted(Problem):
-    name = "sandbox-not-started"
     message = "the workers for the code of agents cannot start: {reason}"
 
     reason: str

@@ -9,7 +9,6 @@ from instrc.text.source import Span
 
 
 class MissingName(Problem):
-    name = "missing-name"
     message = "a name is missing after `{word}`"
 
     word: str
@@ -30,7 +29,6 @@ class MissingName(Problem):
 
 
 class NewerLanguage(Problem):
-    name = "newer-language"
     message = "this program is written in version {version} of the language, and this `instrc` knows version {known}"
     hint = "install a newer `instrc`, or use the words of version {known} and say so: `language {known};`"
 
@@ -39,8 +37,6 @@ class NewerLanguage(Problem):
 
 
 class MisplacedLanguage(Problem):
-    name = "misplaced-language"
-
     first: bool = False
     """Whether it stands at the beginning of the file, so that its number is wrong."""
 
@@ -54,7 +50,6 @@ class MisplacedLanguage(Problem):
 
 
 class DeprecatedWord(Problem):
-    name = "deprecated-word"
     severity = "warning"
 
     word: str
@@ -78,8 +73,6 @@ class DeprecatedWord(Problem):
 
 
 class MissingEquals(Problem):
-    name = "missing-equals"
-
     word: str
     called: bool = False
     """Whether brackets follow, as behind an instruction: `tool Greet(prompt)`."""
@@ -98,7 +91,6 @@ class MissingEquals(Problem):
 
 
 class WrongEquals(Problem):
-    name = "wrong-equals"
     message = "`{text}` does not name a value"
 
     text: str
@@ -117,13 +109,11 @@ class WrongEquals(Problem):
 
 
 class EqualsAfterValue(Problem):
-    name = "equals-after-value"
     message = "only a name at the start of a statement can be before `=`"
     hint = "write `const name = …`"
 
 
 class MissingStage(Problem):
-    name = "missing-stage"
     message = "there is no stage {side} this `|`"
     hint = "remove the `|`, or write the missing stage"
 
@@ -136,7 +126,6 @@ class MissingStage(Problem):
 
 
 class MissingValue(Problem):
-    name = "missing-value"
     message = "a value is missing {after}"
 
     after: str
@@ -152,7 +141,6 @@ class MissingValue(Problem):
 
 
 class KeywordAsName(Problem):
-    name = "keyword-as-name"
     message = "`{word}` is a word of the language, not a name"
 
     word: str
@@ -169,7 +157,6 @@ class KeywordAsName(Problem):
 
 
 class MisspeltKeyword(Problem):
-    name = "misspelt-keyword"
     message = "`{word}` is not a word of the language"
 
     word: str
@@ -186,7 +173,6 @@ class MisspeltKeyword(Problem):
 
 
 class RepeatedWord(Problem):
-    name = "repeated-word"
     message = "`{word}` is written twice"
     hint = "remove one of the two"
 
@@ -198,7 +184,6 @@ class RepeatedWord(Problem):
 
 
 class BadName(Problem):
-    name = "bad-name"
     message = "`{written}` is not a name"
 
     written: str
@@ -219,7 +204,6 @@ class BadName(Problem):
 
 
 class BadNumber(Problem):
-    name = "bad-number"
     message = "this number {reason}"
 
     reason: str
@@ -233,7 +217,6 @@ class BadNumber(Problem):
 
 
 class EmptyUri(Problem):
-    name = "empty-uri"
     message = "this reference does not name a vibe"
     hint = "write the path of a vibe after the colon: `aug:folder/name`"
 
@@ -288,8 +271,6 @@ _ADVICE: tuple[tuple[frozenset[str], str], ...] = (
 
 
 class ForeignStatement(Problem):
-    name = "foreign-statement"
-
     word: str
 
     @property
@@ -324,13 +305,11 @@ class ForeignStatement(Problem):
 
 
 class MergeConflict(Problem):
-    name = "merge-conflict"
     message = "this file has the marks of a merge conflict"
     hint = "keep the lines of one version, or of both, and delete the marks"
 
 
 class UnknownOperator(Problem):
-    name = "unknown-operator"
     message = "`{text}` is not an operator here"
 
     text: str
@@ -349,7 +328,6 @@ class UnknownOperator(Problem):
 
 
 class Arrow(Problem):
-    name = "arrow"
     message = "`{text}` has no meaning"
     hint = "write `{instead}`"
 

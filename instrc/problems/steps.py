@@ -11,7 +11,6 @@ from instrc.text.source import Span
 
 
 class NothingToDo(Problem):
-    name = "nothing-to-do"
     message = "no instruction is called here, so the program has no step"
 
     @property
@@ -31,7 +30,6 @@ def _name_before(at: Span) -> str:
 
 
 class CutAgainstDataFlow(Problem):
-    name = "cut-against-data-flow"
     message = "`{word}` {reason}"
     hint = "move it to another context, or write the chain as a pipe and let the compiler divide it"
 
@@ -45,7 +43,6 @@ class CutAgainstDataFlow(Problem):
 
 
 class OutputNotObject(Problem):
-    name = "output-not-object"
     message = "`{word}` is not an object, so it cannot be filled in alone"
     hint = "make the value a property of an object"
 
@@ -53,7 +50,6 @@ class OutputNotObject(Problem):
 
 
 class Unsatisfiable(Problem):
-    name = "unsatisfiable"
     hint = "remove the keyword that excludes every value"
 
     keys: tuple[str, ...] = ()
@@ -68,7 +64,6 @@ class Unsatisfiable(Problem):
 
 
 class EntangledMixins(Problem):
-    name = "entangled-mixins"
     message = "this {thing} needs the contents of another one, and that one needs the contents of this one"
 
     other: Span | None = None
@@ -87,7 +82,6 @@ class EntangledMixins(Problem):
 
 
 class IdleAnnotation(Problem):
-    name = "idle-annotation"
     severity = "warning"
     message = "`{word}` has no effect on an object"
 
@@ -101,14 +95,12 @@ class IdleAnnotation(Problem):
 
 
 class UnreadPipe(Problem):
-    name = "unread-pipe"
     severity = "warning"
     message = "nothing in this block reads what is piped into it"
     hint = "give the value a name before the block and pass it to the calls that need it"
 
 
 class SameEffect(Problem):
-    name = "same-effect"
     message = "`{word}` is called on two lines with the same values: equal calls are one step, so it would be carried out once"
     hint = "give it a name and read that, or let the calls differ: `attempt: 2`; an activity that only reads says so in its vibe"
 
@@ -121,7 +113,6 @@ class SameEffect(Problem):
 
 
 class UnreadResult(Problem):
-    name = "unread-result"
     severity = "warning"
 
     word: str
@@ -155,7 +146,6 @@ class UnreadResult(Problem):
 
 
 class IdleKey(Problem):
-    name = "idle-key"
     severity = "warning"
     message = "`{word}` is only another name for an earlier value, and nothing reads it by this name"
     hint = "remove it; to call an instruction whose name is an earlier key, rename that key"
@@ -174,7 +164,6 @@ _LOOKED_BACK = 200
 
 
 class UnknownMember(Problem):
-    name = "unknown-member"
     message = "there is no member `{word}` here"
 
     word: str
@@ -220,7 +209,6 @@ _LENGTHS = frozenset({"length", "len", "size", "count"})
 
 
 class PathIntoList(Problem):
-    name = "path-into-list"
     message = "`{word}` cannot be read here: the value before it is a list"
 
     word: str
@@ -239,8 +227,6 @@ class PathIntoList(Problem):
 
 
 class NotAValue(Problem):
-    name = "not-a-value"
-
     word: str
     choosing: bool = False
     """Whether it is the list of a `OneOf(…)`."""
@@ -283,8 +269,6 @@ class NotAValue(Problem):
 
 
 class NotAList(Problem):
-    name = "not-a-list"
-
     word: str
     lists: tuple[str, ...] = ()
     """Members that are lists."""
@@ -310,7 +294,6 @@ class NotAList(Problem):
 
 
 class MemberOfTool(Problem):
-    name = "member-of-tool"
     severity = "warning"
     hint = "export the step itself, or write `do { … }` around it: a process returns the member alone"
 

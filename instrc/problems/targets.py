@@ -18,7 +18,6 @@ _MODELS = {
 
 
 class UnknownTarget(Problem):
-    name = "unknown-target"
     message = "there is no target `{target}`"
 
     target: str
@@ -42,7 +41,6 @@ def _target_of(name: str) -> str:
 
 
 class RecursiveForTarget(Problem):
-    name = "recursive-for-target"
     hint = "allow unrolling to a depth, or use a target that keeps recursion"
 
     target: str
@@ -55,7 +53,6 @@ class RecursiveForTarget(Problem):
 
 
 class UnreadableMap(Problem):
-    name = "unreadable-map"
     message = "this is not a reverse map: {reason}"
     hint = "pass the map that was written with the payload"
 
@@ -88,7 +85,6 @@ class _Loss(Problem):
 
 
 class LossyTarget(_Loss):
-    name = "lossy-target"
     severity = "warning"
 
     first: bool = True
@@ -105,8 +101,7 @@ class LossyTarget(_Loss):
         return "`lift` validates answers against the whole schema; another target may keep more (see `instrc targets`)"
 
 
-class LossyStrict(_Loss):
-    name = "lossy-target-strict"
+class LossyTargetStrict(_Loss):
     hint = "remove the keyword, or compile without `--strict` and let `lift` check it"
 
 
@@ -124,7 +119,6 @@ _WAYS_WITHIN_A_BUDGET = {
 
 
 class BudgetExceeded(Problem):
-    name = "budget-exceeded"
     severity = "warning"
 
     target: str
@@ -153,8 +147,6 @@ class BudgetExceeded(Problem):
 
 
 class InvalidAnswer(Problem):
-    name = "invalid-answer"
-
     pointer: str
     """Where in the lifted value, as a JSON Pointer."""
     reason: str
@@ -165,27 +157,23 @@ class InvalidAnswer(Problem):
 
 
 class RefusedAnswer(Problem):
-    name = "refused-answer"
     message = "the model declined: {words}"
 
     words: str
 
 
 class CutAnswer(Problem):
-    name = "cut-answer"
     message = "the answer was cut off before its end"
     hint = "raise the limit on tokens, or ask for less at once"
 
 
 class FailedAnswer(Problem):
-    name = "failed-answer"
     message = "the provider sent an error instead of an answer: {words}"
 
     words: str
 
 
 class NoAnswer(Problem):
-    name = "no-answer"
     hint = "require the tool in the request, for example with `tool_choice`, or send the format of the target"
 
     said: str | None = None
@@ -196,8 +184,6 @@ class NoAnswer(Problem):
 
 
 class AmbiguousAnswer(Problem):
-    name = "ambiguous-answer"
-
     readings: tuple[str, ...]
     """The result of each reading, in one word."""
 
@@ -207,7 +193,6 @@ class AmbiguousAnswer(Problem):
 
 
 class PayloadRefused(Problem):
-    name = "payload-refused"
     message = "`{target}` would refuse `{tool}` ({judge}): {reason}"
 
     tool: str

@@ -15,13 +15,11 @@ _TEXT = re.compile(r"\S|\Z")
 
 
 class NotUtf8(Problem):
-    name = "not-utf8"
     message = "this byte does not belong to UTF-8 text"
     hint = "save the file as UTF-8"
 
 
 class TooDeep(Problem):
-    name = "too-deep"
     message = "this is nested more than {limit:,} levels deep"
     hint = "name inner parts with `const` and use the names"
 
@@ -29,8 +27,6 @@ class TooDeep(Problem):
 
 
 class StrayCharacter(Problem):
-    name = "stray-character"
-
     in_string: bool = False
     instead: str | None = None
     """The sign that it looks like, as the full-width `，` looks like `,`."""
@@ -80,7 +76,6 @@ class StrayCharacter(Problem):
 
 
 class UnclosedComment(Problem):
-    name = "unclosed-comment"
     message = "this comment has no end"
     hint = "close it with `*/`"
 
@@ -91,7 +86,6 @@ _NAME_AFTER = re.compile(r"[^\W\d]\w{0,60}(?=\()")
 
 
 class HashComment(Problem):
-    name = "hash-comment"
     message = "comments do not begin with `{characters}`"
 
     @property
@@ -134,7 +128,6 @@ def _hashes(first: Span) -> tuple[Edit, ...]:
 
 
 class MarkdownFence(Problem):
-    name = "markdown-fence"
     message = "this Markdown fence is not part of the program"
 
     @property
@@ -144,7 +137,6 @@ class MarkdownFence(Problem):
 
 
 class LineMarks(Problem):
-    name = "line-marks"
     message = "the `{characters}` at the beginning of this line is not part of a program"
     hint = "remove it, and those of the other lines; stages are joined with `|`"
 
@@ -154,7 +146,6 @@ _DOUBLE = frozenset("“”„‟«»〝〞「」『』＂")
 
 
 class SmartQuote(Problem):
-    name = "smart-quote"
     message = "`{characters}` does not begin or end a string"
     hint = "write a straight quote instead"
 
@@ -170,7 +161,6 @@ class SmartQuote(Problem):
 
 
 class TemplateString(Problem):
-    name = "template-string"
     message = "strings are not written in backticks"
 
     @property
@@ -192,7 +182,6 @@ class TemplateString(Problem):
 
 
 class PrefixedString(Problem):
-    name = "prefixed-string"
     message = "a string has no `{prefix}` before it"
     hint = "remove the `{prefix}`; pass values as arguments, as in `Greet(name)`"
 
@@ -200,7 +189,6 @@ class PrefixedString(Problem):
 
 
 class Placeholder(Problem):
-    name = "placeholder"
     severity = "warning"
     message = "nothing is inserted for `{word}`: the text is sent as it is written"
 
@@ -216,13 +204,11 @@ class Placeholder(Problem):
 
 
 class TripledQuotes(Problem):
-    name = "tripled-quotes"
     message = "a string is written in one pair of quotes"
     hint = 'write `"…"`, with `\\n` for a line break'
 
 
 class TextAlone(Problem):
-    name = "text-alone"
     message = "this text is alone: it is neither a step nor the goal of a pipe"
 
     defines: bool = False
@@ -242,8 +228,6 @@ class TextAlone(Problem):
 
 
 class UnclosedString(Problem):
-    name = "unclosed-string"
-
     goes_on: bool = False
     """Whether the closing quote is on a later line."""
 
@@ -257,7 +241,6 @@ class UnclosedString(Problem):
 
 
 class BadEscape(Problem):
-    name = "bad-escape"
     message = "`{characters}` is not an escape"
     hint = "write `\\\\` for a backslash, or `\\u` and four hexadecimal digits"
 
@@ -267,6 +250,5 @@ class BadEscape(Problem):
 
 
 class LoneSurrogate(Problem):
-    name = "lone-surrogate"
     message = "this is half a character"
     hint = "write both halves of the pair, or the character itself"

@@ -9,7 +9,6 @@ from instrc.text.source import Span
 
 
 class MissingFromProperties(MisspeltWord):
-    name = "missing-from-properties"
     message = "`{word}` is required, but it is not one of the properties"
 
     @property
@@ -18,7 +17,6 @@ class MissingFromProperties(MisspeltWord):
 
 
 class DanglingReference(Problem):
-    name = "dangling-reference"
     message = "the path `{path}` leads to no step"
 
     path: str
@@ -34,7 +32,6 @@ class DanglingReference(Problem):
 
 
 class ForwardReference(Problem):
-    name = "forward-reference"
     message = "`{step}` reads `{path}`, which comes later"
     hint = "move `{step}` after the step that it reads"
 
@@ -50,8 +47,6 @@ class ForwardReference(Problem):
 
 
 class InvalidSolution(Problem):
-    name = "invalid-solution"
-
     pointer: str
     """The JSON Pointer of the part of the solution that is not valid."""
     reason: str
@@ -63,7 +58,6 @@ class InvalidSolution(Problem):
 
 
 class UnknownPart(MisspeltWord):
-    name = "unknown-part"
     severity = "warning"
     message = "`{word}` is not a part of a record: it has no effect"
 
@@ -73,7 +67,6 @@ class UnknownPart(MisspeltWord):
 
 
 class HiddenVersion(Problem):
-    name = "hidden-version"
     severity = "warning"
     message = "version {version} is hidden by a file without a version, which counts as the newest"
     hint = "rename the file without a version, or ask for `{found}:{version}`"
@@ -84,7 +77,6 @@ class HiddenVersion(Problem):
 
 
 class UnfindableVibe(Problem):
-    name = "unfindable-vibe"
     severity = "warning"
     message = "no program finds `{file}`: the name of a vibe ends in `.vibe.json`"
 
@@ -96,8 +88,7 @@ class UnfindableVibe(Problem):
         return f"rename it to `{self.file.removesuffix('.json')}.vibe.json`"
 
 
-class SuffixInAnotherCase(Problem):
-    name = "suffix-case"
+class SuffixCase(Problem):
     severity = "warning"
     message = "`{word}` finds `{uri}`, which does not end in `{suffix}`, so the model fills it in"
 
@@ -112,7 +103,6 @@ class SuffixInAnotherCase(Problem):
 
 
 class InvalidVibe(Problem):
-    name = "invalid-vibe"
     message = "this is not a vibe: {reason}"
 
     reason: str
@@ -131,7 +121,6 @@ class InvalidVibe(Problem):
 
 
 class NewerVibe(Problem):
-    name = "newer-vibe"
     message = "this vibe file has the form of version {version}, and this `instrc` knows version {known}"
     hint = "install a newer `instrc`, or write the file in the form of version {known}"
 
@@ -140,7 +129,6 @@ class NewerVibe(Problem):
 
 
 class UnresolvedReference(Problem):
-    name = "unresolved-reference"
     message = "the reference `{reference}` has no target"
 
     reference: str
@@ -158,7 +146,6 @@ class UnresolvedReference(Problem):
 
 
 class ForbiddenReference(Problem):
-    name = "forbidden-reference"
     message = "the reference `{reference}` is not allowed: {reason}"
     hint = "refer to a vibe of the registry as `aug:path/name`, or to a part of the same file as `#…`"
 
@@ -167,8 +154,6 @@ class ForbiddenReference(Problem):
 
 
 class AmbiguousFragment(Problem):
-    name = "ambiguous-fragment"
-
     reference: str
     pointers: tuple[str, ...]
     """JSON Pointers of the places that match, in order."""
@@ -189,7 +174,6 @@ class AmbiguousFragment(Problem):
 
 
 class ReferenceCycle(Problem):
-    name = "reference-cycle"
     hint = "put a property or a list between them, or give one of them a schema of its own"
 
     references: tuple[str, ...]
@@ -203,7 +187,6 @@ class ReferenceCycle(Problem):
 
 
 class UnknownVersion(Problem):
-    name = "unknown-version"
     message = "there is no such version: `{reference}`"
 
     reference: str
@@ -219,7 +202,6 @@ class UnknownVersion(Problem):
 
 
 class MalformedReference(Problem):
-    name = "malformed-reference"
     message = "`{reference}` is not an `aug:` reference: {reason}"
     hint = "write it like `aug:folder/name`, `aug:folder/name:1` or `aug:folder/name#part`"
 

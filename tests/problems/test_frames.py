@@ -20,7 +20,6 @@ from instrc.problems.render import (  # the width of a frame
 
 
 class Odd(Problem):
-    name = "odd"
     message = "{said}"
 
     said: str = "this is odd"
@@ -37,7 +36,6 @@ class Odd(Problem):
 
 
 class Slight(Odd):
-    name = "slight"
     severity = "warning"
 
 

@@ -74,9 +74,11 @@ def test_there_are_problems() -> None:
 
 
 def test_no_two_classes_share_a_name() -> None:
-    written = re.compile(r'^    name = "(.*)"$', re.MULTILINE)
-    names = [name for file in Path(problem.__file__).parent.glob("*.py") for name in written.findall(file.read_text("utf-8"))]
-    assert sorted(names) == list(ALL)
+    problems = {kind.__name__ for kind in ALL.values()}
+    written = re.compile(r"^class (\w+)", re.MULTILINE)
+    classes = [name for file in Path(problem.__file__).parent.glob("*.py") for name in written.findall(file.read_text("utf-8"))]
+    assert sorted(name for name in classes if name in problems) == sorted(problems)
+    assert len(problems) == len(ALL)
 
 
 @every_case("name", ALL)

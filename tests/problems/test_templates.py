@@ -15,7 +15,6 @@ from instrc.problems.problem import FACT  # the form of all templates
 
 
 class Counted(Problem):
-    name = "counted"
     message = "`{word}` stands {count:,} times in `{ a: A }`, {{word}}, `{}` and { … }"
     hint = "write `{ word: {word} }`"
 

@@ -208,7 +208,7 @@ def find_instruction(ev: Evaluation, name: Name, scope: Scope, *, reading: bool 
     if len(found) == 1:
         suffix = suffix_of(name.text)
         if suffix and not found[0].endswith(suffix):  # names are compared without case, `_` and `-`, suffixes are not
-            ev.report.add(problems.vibes.SuffixInAnotherCase(at=name.span, word=name.text, suffix=suffix, uri=found[0]))
+            ev.report.add(problems.vibes.SuffixCase(at=name.span, word=name.text, suffix=suffix, uri=found[0]))
         vibe = find_vibe(ev, Uri(found[0], name.span), scope)
         if isinstance(vibe, Instruction) and (not suffix or found[0].endswith(suffix)):
             instructions.found[name.text] = vibe

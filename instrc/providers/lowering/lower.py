@@ -14,7 +14,7 @@ from msgspec import Struct, structs
 from instrc.problems.errors import CompileError
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
-from instrc.problems.targets import LossyStrict, LossyTarget
+from instrc.problems.targets import LossyTarget, LossyTargetStrict
 from instrc.providers import targets
 from instrc.providers.dialect import Dialect, fill_envelope, in_envelope, relaxed
 from instrc.providers.lowering.build import build
@@ -71,7 +71,7 @@ class Lowering:  # noqa: PLW1641  -- it holds lists and objects, which have no h
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
         """Warnings: grave losses and exceeded budgets, with the consequence of each."""
-        kind = LossyStrict if self.strict else LossyTarget
+        kind = LossyTargetStrict if self.strict else LossyTarget
         lossy = [
             kind(
                 target=self.dialect.name,

@@ -10,7 +10,7 @@ import pytest
 
 import instrc
 from instrc import Report
-from instrc.problems.targets import LossyStrict
+from instrc.problems.targets import LossyTargetStrict
 from instrc.providers.lowering import losses  # counted or replaced here
 
 SCHEMA: dict[str, Any] = {
@@ -54,7 +54,7 @@ def test_a_report_and_strictness_ask_for_losses() -> None:
     assert tuple(report.problems) == lowering.problems
     with pytest.raises(instrc.CompileError) as raised:
         instrc.lower(SCHEMA, "openai", strict=True)
-    assert {type(problem) for problem in raised.value.problems} == {LossyStrict}
+    assert {type(problem) for problem in raised.value.problems} == {LossyTargetStrict}
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])  # noqa: S301
