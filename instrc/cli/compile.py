@@ -10,7 +10,7 @@ from pathlib import Path
 from shutil import get_terminal_size
 from textwrap import wrap
 from time import sleep
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -32,6 +32,7 @@ from instrc.vibes.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from instrc.compiler.ir import Artefact
+    from instrc.process.request_settings import WordsLevel
     from instrc.providers.dialect import Dialect, Limits
     from instrc.providers.lowering.context import Recursion as Handling
     from instrc.providers.lowering.verify import Verification
@@ -405,6 +406,7 @@ def _call(call: ModelCall, artefact: Artefact, view: _View) -> list[str]:
     payload: Json = call.schema
     sent, words, count = call.message, call.model or view.model, view.count
     beside: list[str] = []
+    read = True
     events: list[Event] = []
     effects = None
     if words and call.command:
@@ -420,20 +422,20 @@ def _call(call: ModelCall, artefact: Artefact, view: _View) -> list[str]:
             dialect(view.target),
             report=view.report,
         )
-        payload = lowering.payload
-        if sent is not None and view.settings.run.get("words", True):
-            sent = message_with_words(sent, lowering, view.settings.sentences)
+        payload, read = lowering.payload, lowering.dialect.shown_to_model
+        level = cast("WordsLevel | None", view.given.get("words", view.settings.run.get("words")))
+        sent = None if sent is None else message_with_words(sent, lowering, view.settings.sentences, level)
     elif effects is not None and call.command is not None and (provider := provider_of(effects.model)) is not None:
-        asked, _ = provider.preview(effects.request(call.command))
-        sent, payload = asked.message, asked.payload
-        equal = count(dumps(payload, indent=False)) + count(sent.partition(call.message or sent)[0])
+        asked, lowering = provider.preview(effects.request(call.command))
+        sent, payload, read = asked.message, asked.payload, lowering.dialect.shown_to_model
+        equal = count(dumps(payload, indent=False)) * read + count(sent.partition(call.message or sent)[0])
         beside.append(f"equal in every run, so that a cache may give it: about {equal:,} tokens")
         if said := {**asked.options, **asked.extra}:
             beside.append(f"settings: {dumps(said, indent=False)}")
     if effects is not None and call.command is not None and (cost := effects.estimate(effects.request(call.command))):
         beside.append(f"cost: {cost:.2g} USD at most")
     schema_tokens = count(dumps(payload, indent=False))
-    total = schema_tokens + (count(sent) if sent is not None else 0)
+    total = schema_tokens * read + (count(sent) if sent is not None else 0)
     by_model = f" {words} ──" if words is not None else ""
     lines = [f"── {call.chunk} ──{by_model} about {total:,} tokens ({view.by})", ""]
     if sent is None:
@@ -441,7 +443,7 @@ def _call(call: ModelCall, artefact: Artefact, view: _View) -> list[str]:
     else:
         lines += [f"message ({count(sent):,} tokens):", *(f"  {line}" for line in sent.rstrip("\n").split("\n")), ""]
     kind = f"payload for {view.target}" if view.target is not None else "schema, in order"
-    lines.append(f"{kind} ({schema_tokens:,} tokens):")
+    lines.append(f"{kind} ({f'{schema_tokens:,} tokens' if read else 'a grammar, which the model does not read'}):")
     shown = dumps(payload).split("\n") if view.full or view.target is not None else map(visible, outline(call.schema))
     lines += [f"  {line}" for line in shown]
     lines += ["", *beside, "kept back by the engine:"]

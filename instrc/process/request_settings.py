@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Annotated, Final, TypeAlias, TypedDict, cast, get_type_hints
+from typing import Annotated, Final, Literal, TypeAlias, TypedDict, cast, get_args, get_type_hints
 
 from msgspec import Struct
 
@@ -14,6 +14,9 @@ from instrc.text.jsonvalue import Json, is_amount
 HIGHEST_LIMIT: Final = 2_000_000_000
 """The largest limit that a project may set: a file of that size is read into memory."""
 EFFORTS: Final = ("none", "low", "medium", "high", "xhigh")
+WordsLevel: TypeAlias = Literal["all", "keys", "task", "none"]
+"""How much of a schema the message says: the keys with the values of enums, the keys, the task sentence, nothing."""
+WORDS_LEVELS: Final[tuple[WordsLevel, ...]] = get_args(WordsLevel)
 
 
 class Kind(Struct, frozen=True):
@@ -53,6 +56,12 @@ def _span(value: object) -> float | None:
     return float(value) if is_amount(value) and value > 0 else None
 
 
+def _words_level(value: object) -> object:
+    """Return a level of words; `true` and `false` of earlier releases are `all` and `none`."""
+    level = {True: "all", False: "none"}[value] if isinstance(value, bool) else value
+    return level if isinstance(level, str) and level in WORDS_LEVELS else None
+
+
 def _parameters(value: object) -> object:
     from instrc.schema.validation import json_fault  # few projects have such a table
 
@@ -66,6 +75,7 @@ SPAN: Final = Kind(_span, "it must be a time span: a number of seconds, or a tex
 TRUTH: Final = Kind(lambda value: value if isinstance(value, bool) else None, "it must be `true` or `false`")
 PARAMETERS: Final = Kind(_parameters, "it must be a table of the provider's own parameters")
 EFFORT: Final = one_of(EFFORTS)
+WORDS: Final = Kind(_words_level, one_of(WORDS_LEVELS).reason, WORDS_LEVELS)
 
 
 class RequestSettings(TypedDict, total=False):
@@ -83,8 +93,8 @@ class RequestSettings(TypedDict, total=False):
     attempts: Annotated[int, WHOLE]
     reasoning: Annotated[str, EFFORT]
     """How much a model thinks before it answers."""
-    words: Annotated[bool, TRUTH]
-    """Whether the message says the schema in words, where the model does not see it otherwise."""
+    words: Annotated[WordsLevel, WORDS]
+    """How much of the schema the message says, where the model does not see it otherwise."""
     extra: Annotated[Mapping[str, Json], PARAMETERS]
     """Parameters under the provider's own names."""
     rpm: Annotated[int, WHOLE]

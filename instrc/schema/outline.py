@@ -6,16 +6,20 @@ import json
 from collections.abc import Iterator
 from typing import Final
 
+from instrc.schema.kinds import kind_of_value
+from instrc.schema.walk import map_schemas
 from instrc.text.jsonvalue import Json, JsonObject, equal, mapping
 from instrc.text.sentences import EN, Sentences, filled
 
 
-def outline(schema: Json, whole: Sentences | None = None) -> list[str]:
+def outline(schema: Json, whole: Sentences | None = None, *, values: bool = True) -> list[str]:
     """Return a line for each property of a schema: its name (`?` if it may be left out), its type, bounds and description.
 
     With the sentences of a project it is a `whole` one, for a model that does not see the schema: every value of an enum,
     descriptions of several lines as they are, the definitions that are referred to, and words in place of `?`.
+    Without `values` it names none of an enum; those that the schema explains one by one are named all the same.
     """
+    schema = schema if values else map_schemas(schema, _without_values)
     lines = [*_members(schema, 0, whole)]
     if whole is None:
         return lines
@@ -23,6 +27,14 @@ def outline(schema: Json, whole: Sentences | None = None) -> list[str]:
     for name, part in definitions.items() if isinstance(definitions, dict) else ():
         lines += ["", *_entry(filled(whole.defined, name=name), part, 0, whole), *_below(part, 1, whole)]
     return lines
+
+
+def _without_values(node: Json) -> Json:
+    """Return a schema without its enum, with the types of the values in its place."""
+    if not isinstance(node, dict) or not isinstance(listed := node.get("enum"), list) or len(listed) == 1:
+        return node  # a single value tells alternatives apart
+    types: list[Json] = ["number" if kind == "fraction" else kind for kind in dict.fromkeys(map(kind_of_value, listed))]
+    return {"type": types if len(types) > 1 else types[0] if types else [], **{k: v for k, v in node.items() if k != "enum"}}
 
 
 OUTLINE_LEVELS: Final = 12
@@ -120,6 +132,8 @@ def _kind(part: JsonObject, whole: Sentences | None) -> str:
         return str(part["$ref"]).rpartition("/")[2]
     types = part.get("type")
     names = types if isinstance(types, list) else [types] if isinstance(types, str) else []
+    if whole and (explained := _explained(part)):
+        return said.either.join(dict.fromkeys(kind_of_value(item["const"]) for item in explained))
     if not names:
         branches = next((found for word in ("anyOf", "oneOf") if isinstance(found := part.get(word), list)), None)
         kinds = [_kind(item, whole) if isinstance(item, dict) else said.anything for item in branches or ()]
@@ -141,6 +155,19 @@ def _value(value: Json, whole: Sentences | None) -> str:
 
 
 def _below(part: Json, depth: int, whole: Sentences | None, told: dict[str, Json] | None = None) -> Iterator[str]:
+    for choice in _explained(part) if whole else ():
+        meaning = ": ".join(
+            " ".join(said.split()) for word in ("title", "description") if isinstance(said := choice.get(word), str)
+        )
+        yield f"{'  ' * depth}{_value(choice['const'], whole)}{meaning and f' — {meaning}'}"
     yield from _members(part, depth, whole, told)
     items = part.get("items") if isinstance(part, dict) else None
     yield from _members(items, depth, whole, told)
+
+
+def _explained(part: Json) -> list[JsonObject]:
+    """Return the alternatives of a value that are constants, where at least one says what it means."""
+    branches = next((found for word in ("anyOf", "oneOf") if isinstance(found := mapping(part).get(word), list)), [])
+    constants = [branch for branch in branches if isinstance(branch, dict) and "const" in branch]
+    explains = any(not branch.keys().isdisjoint({"title", "description"}) for branch in constants)
+    return constants if explains and len(constants) == len(branches) else []

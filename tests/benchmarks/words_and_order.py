@@ -38,14 +38,18 @@ CLEAR = 1.5
 SETTINGS = {"temperature": 0, "seed": 7, "max_tokens": 150, "attempts": 2}
 MOOD = 'mood: { enum: ["positive", "negative"], description: "How the writer feels." }'
 WHY = '_considerations: { type: "string", maxLength: 80, description: "What speaks for one or the other." }'
-ARMS: dict[str, tuple[str, str, bool]] = {
-    "without words": (MOOD, '"mood"', False),
-    "with words": (MOOD, '"mood"', True),
-    "considerations after": (f"{MOOD}, {WHY}", '"mood", "_considerations"', True),
-    "considerations before": (f"{WHY}, {MOOD}", '"_considerations", "mood"', True),
+ARMS: dict[str, tuple[str, str, str]] = {
+    "without words": (MOOD, '"mood"', "none"),
+    "task": (MOOD, '"mood"', "task"),
+    "keys": (MOOD, '"mood"', "keys"),
+    "with words": (MOOD, '"mood"', "all"),
+    "considerations after": (f"{MOOD}, {WHY}", '"mood", "_considerations"', "all"),
+    "considerations before": (f"{WHY}, {MOOD}", '"_considerations", "mood"', "all"),
 }
 COMPARED = [
     ("without words", "with words"),
+    ("with words", "keys"),
+    ("task", "keys"),
     ("with words", "considerations before"),
     ("considerations after", "considerations before"),
 ]

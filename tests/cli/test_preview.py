@@ -112,6 +112,9 @@ def test_with_a_model_it_shows_what_that_is_sent_and_what_it_may_cost(instrc: In
     assert re.search(r"^equal in every run, so that a cache may give it: about [1-9][\d,]* tokens$", first, re.MULTILINE)
     assert re.search(r"\ncost: 0\.23 USD at most\n", first)
     assert "settings:" in second
+    assert "schema, in order (a grammar, which the model does not read):" in first
+    [(total, of_message)] = re.findall(r"about (\d+) tokens \(.*?\nmessage \((\d+) tokens\)", first, re.DOTALL)
+    assert total == of_message
     assert "settings:" not in instrc("preview", "it.aug", "--target", "openai").out
 
 

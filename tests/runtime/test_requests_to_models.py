@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from time import monotonic, time
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from standins import FILLED, KEY, SCHEMA, SHAPES, VARIABLES, Standin, ask, completion
@@ -17,6 +18,7 @@ import instrc
 from instrc import CompileError, ModelError, Reply, Request, Tool, lower
 from instrc.problems.errors import SettingsError
 from instrc.problems.runs import UnusableSetting
+from instrc.process.request_settings import request_settings
 from instrc.runtime.models.catalogue import model_of, provider_of  # makes one adapter
 from instrc.runtime.models.fallback import LONGEST_REST, Fallback, Limited, limited, turn  # their counts are looked at
 from instrc.runtime.models.provider import message_with_words
@@ -164,7 +166,7 @@ def test_the_limits_of_a_run_are_those_of_its_models(tmp_path: Path) -> None:
 def test_the_schema_is_said_in_words_where_only_a_grammar_has_it(kind: str, standin: Standin) -> None:
     standin.answers += [(200, SHAPES[kind](FILLED, "step1_read"))] * 2
     told = ask(kind).sent
-    assert ask(kind, words=False).sent is None
+    assert ask(kind, words="none").sent is None
     with_words, without = (json.dumps(sent, ensure_ascii=False) for _, _, sent in standin.seen)
     hidden = kind in {"llamacpp", "ollama", "openai-output"}
     assert ("asks: string" in with_words) is hidden
@@ -180,8 +182,44 @@ def test_the_words_say_first_what_is_to_be_done_then_the_keys_in_the_language_of
         "required": ["mood", "tags"],
     }
     said = message_with_words("Вот оно.\n", lower(Tool("read", schema), target="llamacpp"), SENTENCES["ru"])
-    keys = 'mood: одно из "a", "b"\ntags: список: string'
+    keys = "mood: string\ntags: список: string"
     assert said == f"Прочти письмо.\n\nВ этом JSON такие ключи, в таком порядке:\n\n{keys}\n\nВот оно.\n"
+
+
+def test_each_level_of_words_says_more_of_the_schema() -> None:
+    mood: Any = {"enum": ["a", "b"], "description": "How it sounds."}
+    schema: Any = {"description": "Read.", "type": "object", "properties": {"mood": mood}, "required": ["mood"]}
+    enforced, shown = (lower(Tool("read", schema), target=target) for target in ("llamacpp", "openai"))
+    unenforced = replace(enforced, dialect=replace(enforced.dialect, enforced=False))
+    keys = "The JSON has these keys, in this order:\n\nmood: "
+    said: dict[Any, str] = {
+        "none": "It.\n",
+        "task": "Read.\n\nIt.\n",
+        "keys": f"Read.\n\n{keys}string. How it sounds.\n\nIt.\n",
+        "all": f'Read.\n\n{keys}How it sounds. (one of "a", "b")\n\nIt.\n',
+    }
+    assert {level: message_with_words("It.\n", enforced, level=level) for level in said} == said
+    assert message_with_words("It.\n", enforced) == said["keys"]
+    assert message_with_words("It.\n", unenforced) == said["all"]
+    assert {message_with_words("It.\n", shown, level=level) for level in said} == {"It.\n"}
+
+
+def test_values_that_the_schema_explains_one_by_one_are_named_at_any_level() -> None:
+    tone: Any = {"oneOf": [{"const": "a", "title": "Calm", "description": "No\nhaste."}, {"const": "b", "title": "Loud"}]}
+    plain: Any = {"type": "array", "items": {"enum": ["u", "v"]}}
+    schema: Any = {"type": "object", "properties": {"tone": tone, "marks": plain}, "required": ["tone", "marks"]}
+    lowering = lower(Tool("read", schema), target="llamacpp")
+    for level, marks in (("keys", "list of string"), ("all", 'list of one of "u", "v"')):
+        said = message_with_words("", lowering, level=cast("Any", level)).split("\n\n")[1].splitlines()
+        assert said == ["tone: string", '  "a" — Calm: No haste.', '  "b" — Loud', f"marks: {marks}"]
+
+
+@pytest.mark.parametrize(
+    ("given", "level"), [(True, "all"), (False, "none"), ("keys", "keys"), ("task", "task"), ("some", None), (1, None)]
+)
+def test_earlier_settings_of_words_mean_a_level(given: object, level: str | None) -> None:
+    settings, faults = request_settings({"words": given})
+    assert (settings.get("words"), len(faults)) == (level, int(level is None))
 
 
 def test_the_meaning_of_a_text_does_not_stand_where_its_value_would() -> None:
@@ -194,7 +232,7 @@ def test_the_meaning_of_a_text_does_not_stand_where_its_value_would() -> None:
     lines = message_with_words("", lower(Tool("read", schema), target="llamacpp"), SENTENCES["en"]).split("\n\n")[1].splitlines()
     assert lines == [
         "text: string, maxLength 90. The reply, ready to be sent.",
-        'mood: How it sounds. (one of "a", "b")',
+        "mood: string. How it sounds.",
     ]
 
 

@@ -24,7 +24,7 @@ from weakref import WeakKeyDictionary
 
 from instrc import problems
 from instrc.problems.errors import SettingsError
-from instrc.process.request_settings import RequestSettings
+from instrc.process.request_settings import RequestSettings, WordsLevel
 from instrc.providers.lifting.lift import Lifted, LiftedCall, lift_response
 from instrc.providers.lifting.reply import first
 from instrc.providers.lowering.lower import Lowering, lower
@@ -280,9 +280,8 @@ class Provider(ABC):
     ) -> tuple[ProviderRequest, list[str]]:
         """Return what is sent, and a note on each setting that the provider does not have, told once."""
         given = cast("JsonObject", settings)
-        says_words = settings.get("words", True)
-        said = says_words or form == "words"
-        message = message_with_words(request.message, lowering, request.sentences) if said else request.message
+        level = "all" if form == "words" else settings.get("words")  # nothing else says it there
+        message = message_with_words(request.message, lowering, request.sentences, level)
         wanted = self.usual | {name: given[name] for name in ("max_tokens", "temperature", "seed", "reasoning") if name in given}
         if wanted.get("reasoning") == "none" and NO_THOUGHTS in refused_forms(
             self.memory, self.kind, model, self._name_of(model), thinks=False
@@ -403,15 +402,17 @@ async def close_client(client: Client) -> None:
             return
 
 
-def message_with_words(message: str, lowering: Lowering, sentences: Sentences = EN) -> str:
+def message_with_words(message: str, lowering: Lowering, sentences: Sentences = EN, level: WordsLevel | None = None) -> str:
     """Return a message with the schema in words before it, where the model does not see the schema itself.
 
+    Without a level it is `keys` where the target enforces the schema, else `all`.
     First what is to be done, then the keys, then what is known: what is the same for every run comes first, and servers
     that keep the beginning of a prompt read it once.
     """
-    if lowering.dialect.shown_to_model:
+    level = level or ("keys" if lowering.dialect.enforced else "all")
+    if lowering.dialect.shown_to_model or level == "none":
         return message
-    keys = outline(lowering.schema, sentences)
+    keys = [] if level == "task" else outline(lowering.schema, sentences, values=level == "all")
     goal = as_object(lowering.schema).get("description")
     parts = [goal.strip() if isinstance(goal, str) else "", "\n".join([sentences.shape, "", *keys]) if keys else "", message]
     return "\n\n".join(filter(None, parts))
