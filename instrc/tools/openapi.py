@@ -231,7 +231,8 @@ class Operation:
                     continue  # it refers to what cannot be found, and that is noted
                 name = parameter.get("name") if isinstance(parameter, dict) else None
                 if not isinstance(parameter, dict) or not isinstance(name, str):
-                    self.given.left_out((*path, "parameters", index), written, "it is not a parameter with a name")
+                    what = mapping(written).get("$ref", f"parameter {index + 1}")
+                    self.given.left_out((*path, "parameters", index), what, "a parameter needs a `name`")
                 else:
                     found[str(parameter.get("in")), name] = (parameter, place)
         yield from found.values()

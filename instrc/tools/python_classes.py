@@ -1,8 +1,8 @@
 """Generate typed Python classes for schemas by `datamodel-code-generator`.
 
-The classes have names, order, types, choices and bounds, but no patterns, no formats other than dates, and nothing that no
-type of Python can say; further properties are kept as they are where the schema allows them.
-`lift` validates a value by its schema before it becomes an instance.
+A class takes every value that the schema takes, and keeps it; `null` is taken for a missing property too, and a schema with
+`properties` or `items` but no `type` is an object or a list.  What a class holds less strictly than its schema stands in
+`examples/guides/commands.md`; `lift` validates a value by its schema before it becomes an instance.
 There is one class for each document and each step in it; equal steps, and equal definitions of one name, share a class.
 A step whose result differs, since thoughts are stripped, has a second class that ends in `Result`.
 """
@@ -20,7 +20,7 @@ from typing import Final
 
 from instrc.problems.errors import SettingsError
 from instrc.problems.settings import MissingExtra
-from instrc.schema.kinds import is_number
+from instrc.schema.kinds import is_number, types_of
 from instrc.schema.vocabulary import COUNTS
 from instrc.schema.walk import map_schemas, redirected, walk
 from instrc.text.jsontext import dumps
@@ -129,6 +129,8 @@ def expressible(schema: Json) -> Json:
         kept = {key: value for key, value in node.items() if key in _KEPT}
         if "patternProperties" in node if "additionalProperties" in kept else "properties" in kept:
             kept["additionalProperties"] = True
+        if "number" in (kinds := types_of(kept.get("type")) or ()):  # a float does not hold every integer
+            kept["type"] = [*dict.fromkeys(("integer", *kinds))]
         if node.get("format") in _FORMATS:
             kept["format"] = node["format"]
         if isinstance(said := kept.get("description"), str):

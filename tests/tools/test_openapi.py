@@ -62,6 +62,21 @@ def test_parameters_that_are_no_list_are_left_out_and_told(source: Json) -> None
     assert imported.vibes[0].document["properties"] == {}
 
 
+@every_case(
+    ("said", "what"),
+    [
+        ({"in": "query", "schema": {"type": "string"}}, "parameter 1"),
+        ({"$ref": "#/components/parameters/none"}, "#/components/parameters/none"),
+        (3, "parameter 1"),
+    ],
+)
+def test_a_parameter_without_a_name_is_left_out_and_told(said: Json, what: str) -> None:
+    source = document({"parameters": [said]}) | {"components": {"parameters": {"none": {"in": "query", "schema": {}}}}}
+    imported = import_tools("openapi", source)
+    assert [problem.message for problem in imported.problems] == [f"`{what}` is left out: a parameter needs a `name`"]
+    assert imported.vibes[0].document["properties"] == {}
+
+
 def test_parameters_and_body_stand_side_by_side_and_say_where_they_go() -> None:
     made = tool(
         document(

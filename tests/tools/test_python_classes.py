@@ -15,7 +15,8 @@ from every_case import every_case
 from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel
+from jsonschema import Draft202012Validator, FormatChecker
+from pydantic import BaseModel, ValidationError
 
 import instrc
 from instrc.cli import main
@@ -286,6 +287,104 @@ def test_a_class_takes_what_lift_takes_and_gives_it_back(data: st.DataObject) ->
     assert instance.model_dump(mode="json", by_alias=True, exclude_unset=True) == lifted.value
     members = {field.alias or name for name, field in found["It"].model_fields.items()}
     assert members == set(properties)
+
+
+LEAVES: list[Any] = [
+    *(True, {}, {"type": "boolean"}, {"type": "integer", "minimum": 2}, {"type": "number"}, {"const": "a"}),
+    *({"type": ["number", "null"], "minimum": 2.5}, {"type": "string", "minLength": 2, "maxLength": 3}, {"enum": [1, "1", None]}),
+    *(
+        {"type": "string", "pattern": "^a"},
+        {"type": "string", "format": "uri"},
+        {"type": "string", "format": "date"},
+        {"not": {}},
+    ),
+    *({"type": "integer", "multipleOf": 2}, {"enum": [1.5, [1]]}, {"minimum": 2}, {"type": "array", "uniqueItems": True}),
+    *({"type": "object", "required": ["q"]}, {"type": "array", "prefixItems": [{"type": "integer"}]}, {"const": True}),
+    *({"oneOf": [{"type": "integer"}, {"type": "number"}]}, {"allOf": [{"type": "string"}, {"minLength": 2}]}),
+]
+SCHEMAS = st.recursive(
+    st.sampled_from(LEAVES),
+    lambda inner: st.one_of(
+        st.builds(lambda items: {"type": "array", "items": items, "minItems": 1}, inner),
+        st.builds(lambda *branches: {"anyOf": [*branches]}, inner, st.one_of(inner, st.just({"type": "null"}))),
+        st.builds(
+            lambda p, q, required, rest: {
+                "type": "object",
+                "properties": {"p": p, "q": q},
+                "required": required,
+                "additionalProperties": rest,
+            },
+            inner,
+            inner,
+            st.lists(st.sampled_from("pq"), unique=True),
+            st.booleans(),
+        ),
+    ),
+    max_leaves=4,
+)
+SCALARS = [None, True, False, 0, 1, 2, 3.0, 1.5, 2**53 + 1, "", "a", "ab", "abcd", "1", "true", "2026-01-02"]
+INSTANCES = st.recursive(
+    st.sampled_from(SCALARS),
+    lambda inner: st.one_of(st.lists(inner, max_size=2), st.dictionaries(st.sampled_from("pqz"), inner)),
+    max_leaves=5,
+)
+
+
+def held(schema: Any, *, inside: bool = False) -> Any:
+    """Return what the page of commands says that a class holds of a schema."""
+    if not isinstance(schema, dict):
+        return schema
+    result = {
+        word: item for word, item in schema.items() if word not in {"pattern", "multipleOf", "not", "uniqueItems", "prefixItems"}
+    }
+    if "type" not in schema or inside:
+        result = {word: item for word, item in result.items() if word not in {"minimum", "minLength", "maxLength"}}
+    if result.get("format") != "date":
+        result.pop("format", None)
+    if any(isinstance(item, float | list) for item in result.get("enum", ())):
+        del result["enum"]
+    for word in ("anyOf", "oneOf", "allOf"):
+        if word in result:
+            result["anyOf" if word == "oneOf" else word] = [held(branch, inside=word == "allOf") for branch in result.pop(word)]
+    if "items" in result:
+        result["items"] = held(result["items"])
+    result["required"] = [name for name in schema.get("required", ()) if name in schema.get("properties", {})]
+    if "properties" in schema:
+        result["properties"] = {
+            name: held(item) if name in result["required"] else {"anyOf": [held(item), {"type": "null"}]}
+            for name, item in schema["properties"].items()
+        }
+    return result
+
+
+def judge(schema: Any) -> Draft202012Validator:
+    return Draft202012Validator(schema, format_checker=FormatChecker(["date"]))
+
+
+@examples(60)
+@given(SCHEMAS, st.lists(INSTANCES, min_size=1, max_size=30))
+def test_a_class_takes_what_its_schema_takes_and_holds_what_the_page_says(schema: Any, values: list[Any]) -> None:
+    whole = {"type": "object", "properties": {"it": schema}, "required": ["it"]}
+    found = classes(module("x", module_parts({"whole": ({"whole": whole}, whole)})))["Whole"]
+    for value in values:
+        try:
+            instance: Any = found.model_validate({"it": value})
+        except ValidationError:
+            assert not judge(schema).is_valid(value), value
+            continue
+        kept = instance.model_dump(mode="json", by_alias=True, exclude_unset=True)["it"]
+        assert judge(held(schema)).is_valid(kept), (value, kept)
+        if judge(schema).is_valid(value):
+            assert kept == value
+
+
+def test_a_schema_without_a_type_is_an_object_or_a_list_by_its_keywords() -> None:
+    whole = {"type": "object", "properties": {"a": {"properties": {"p": {}}}, "b": {"items": {"type": "integer"}}}}
+    found = classes(module("x", module_parts({"whole": ({"whole": whole}, whole)})))["Whole"]
+    assert found.model_validate({"a": {"p": 1}, "b": [1]})
+    for wrong in ({"a": "x"}, {"b": "x"}):
+        with pytest.raises(ValidationError):
+            found.model_validate(wrong)
 
 
 @every_case("text", ["0", "86400", "2026-1-2", "2026-02-30", "x", 0, "2026-01-02T00:00:00"])
