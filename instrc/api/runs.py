@@ -207,7 +207,7 @@ async def find_run_async(
 
 @blocking(find_run_async)
 def find_run() -> None:
-    """Return a stored run, to read its state, to answer it or to continue it; `NotFoundError` if there is none.
+    """Return a stored run, to read its state, to answer it or to continue it; raise `NotFoundError` if there is none.
 
         run = instrc.run('@{ title: "Ask_User", type: "object" }', "?", store=".instrc", id="letter-1")
         found = instrc.find_run("letter-1", engine="memory")
@@ -263,7 +263,7 @@ def rehearse(
 
 
 def rehearsal(prepared: Prepared, value: JsonLike) -> Rehearsal:
-    """Return the rehearsal of a prepared program; `InputError` if the input does not fit."""
+    """Return the rehearsal of a prepared program; raise `InputError` if the input does not fit."""
     given = cast("Json", json_of(value))
     inputs: dict[str, Json] = given if isinstance(given, dict) else {} if given is None else {"prompt": given}
     wrong: list[Problem] = []

@@ -143,7 +143,7 @@ def subsumes(a: SchemaLike, b: SchemaLike, documents: Mapping[str, Json] | None 
 
 
 def _checked(value: object) -> Json:
-    """Return a schema as plain JSON; `TypeError` for one that holds itself and is wrong somewhere."""
+    """Return a schema as plain JSON; raise `TypeError` for one that holds itself and is wrong somewhere."""
     plain = cast("Json", as_plain(dict(value)) if isinstance(value, Mapping) and not isinstance(value, dict) else value)
     if not isinstance(plain, dict | bool):
         described = schema_of_python(value)

@@ -99,7 +99,7 @@ def _folder_is_gone() -> bool:
 
 
 def _used_up(error: Exception) -> str | None:
-    """Return what the system has no more of; `None` if that is not what is wrong."""
+    """Return what the system has no more of, or `None` if that is not what is wrong."""
     if isinstance(error, OSError) and error.errno in _USED_UP:
         return error.strerror
     if isinstance(error, MemoryError):

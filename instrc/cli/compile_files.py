@@ -153,7 +153,7 @@ class Places:
         self._origins: dict[str, Mapping[str, tuple[KeywordOrigin, ...]]] = {}
 
     def of(self, place: str) -> Span | None:
-        """Return where the part at a JSON Pointer of the tool was written; `None` if that is not known."""
+        """Return where the part at a JSON Pointer of the tool was written, or `None` if that is not known."""
         try:
             if self.plan is None:
                 return self._in_vibe(self.registry.open(Path(self.file)), place)

@@ -57,7 +57,7 @@ class Contents:
         self._fresh = False
 
     def of(self, real: str) -> FileContent:
-        """Return what a regular file holds; an `OSError` for any other."""
+        """Return what a regular file holds; raise `OSError` for any other."""
         if real not in self._seen:
             self._seen[real] = self._look(real)
         return self._seen[real]

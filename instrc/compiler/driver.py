@@ -37,7 +37,7 @@ def compile_source(
     stem: str,
     launching: frozenset[str] = frozenset(),
 ) -> tuple[Artefact, ...]:
-    """Return the artefacts of a program, one an export; `CompileError` if a pass fails.
+    """Return the artefacts of a program, one an export; raise `CompileError` if a pass fails.
 
     `launching` are the paths of the programs that are being compiled because they are launched.
     """
@@ -120,7 +120,7 @@ class _Passes:
         self.report.stop_if_failed()
 
     def launched(self, file: ProgramFile, export: str | None, registry: Registry) -> JsonObject | None:
-        """Return the entry of a program that is compiled by itself, whatever its shape; `None` if it launches itself."""
+        """Return the entry of a program that is compiled by itself, whatever its shape, or `None` if it launches itself."""
         return None if file.path in self.launching else _entry(file, export, registry, self.options, self.launching)
 
 

@@ -111,7 +111,7 @@ class InstructionTable:
         return self.registry.lookup_program(name)
 
     def program(self, uri: str, at: Span | None) -> ProgramFile | None:
-        """Return the program that a reference leads to; `None` if it leads to a vibe, or nowhere."""
+        """Return the program that a reference leads to, or `None` if it leads to a vibe, or nowhere."""
         document = uri.partition("#")[0]
         if document in self._loaded:
             return None
@@ -141,7 +141,7 @@ class InstructionTable:
         return self.tables[instruction.home].registry
 
     def launched(self, file: ProgramFile, export: str | None) -> JsonObject | None:
-        """Return the entry of a program that is compiled by itself; `None` if it is no process."""
+        """Return the entry of a program that is compiled by itself, or `None` if it is no process."""
         return None if self._launch is None else self._launch(file, export, self.registry)
 
     def names(self) -> tuple[str, ...]:
@@ -153,7 +153,7 @@ class InstructionTable:
         return tuple(dict.fromkeys((*self.registry.names(), *self.registry.program_names())))
 
     def instruction(self, uri: str, at: Span | None) -> Instruction:
-        """Return the instruction a reference leads to; `CompileError` if it leads nowhere."""
+        """Return the instruction a reference leads to; raise `CompileError` if it leads nowhere."""
         found = self._instructions.get(uri)
         if found is None:
             document, mark, fragment = uri.partition("#")
@@ -185,7 +185,7 @@ class InstructionTable:
         return Instruction(name, None, PLACEHOLDER)
 
     def schema(self, instruction: Instruction, at: Span | None = None) -> Json:
-        """Return the flat schema of an instruction; `CompileError` if it cannot be composed.
+        """Return the flat schema of an instruction; raise `CompileError` if it cannot be composed.
 
         `at` is where an instruction without a file is written.
         """

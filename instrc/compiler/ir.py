@@ -100,7 +100,7 @@ class Instruction(msgspec.Struct, frozen=True, gc=False):
 
 @lru_cache(maxsize=4096)
 def suffix_of(name: str) -> str:
-    """Return the end of a name that decides who carries it out; nothing if the model does."""
+    """Return the end of a name that decides who carries it out, or nothing if the model does."""
     return next((suffix for suffix in SUFFIXES if name.endswith(suffix)), "")
 
 

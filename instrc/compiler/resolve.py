@@ -136,7 +136,7 @@ def schemas_in_memory(vibes: InMemory, report: Report) -> dict[str, Json]:
 
 
 def _by_name(vibes: InMemory) -> Mapping[str, object]:
-    """Return vibes from memory by name; a `CompileError` for one without a name, and for two of one name."""
+    """Return vibes from memory by name; raise `CompileError` for one without a name, and for two of one name."""
     if isinstance(vibes, Mapping) and all(isinstance(name, str) for name in vibes):
         return vibes
     wanted = "a mapping from names to schemas, or a list of classes and functions"

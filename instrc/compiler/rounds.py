@@ -40,7 +40,7 @@ class Rounds:
         self._known: dict[Path, frozenset[int | None]] = {}
 
     def body_of(self, path: Path) -> int | None:
-        """Return the body of whose rounds one lies at a path; `None` if none does, or something else may lie there as well."""
+        """Return the body of whose rounds one lies at a path, or `None` if none does, or something else may lie there as well."""
         found = self._found(path)
         return next(iter(found)) if len(found) == 1 else None
 

@@ -15,7 +15,7 @@ ScaffoldKind: TypeAlias = Literal["instruction", "mixin", "process"]
 
 
 def new(kind: ScaffoldKind, name: str, folder: str) -> dict[str, str] | None:
-    """Return the files of a new instruction, mixin or process by path; `None` if a name has no letter or digit in it.
+    """Return the files of a new instruction, mixin or process by path, or `None` if a name has no letter or digit in it.
 
     `name` may have folders before it (`mail/FindSlot`) and a suffix (`Send_Activity`); vibes lie below `folder`.
     """
@@ -187,7 +187,7 @@ def project() -> dict[str, str]:
 
 
 def with_table(settings: str) -> str | None:
-    """Return a `pyproject.toml` that exists with our table behind it; `None` if it has one, or cannot take one."""
+    """Return a `pyproject.toml` that exists with our table behind it, or `None` if it has one, or cannot take one."""
     ending = "\r\n" if "\r\n" in settings else "\n"
     joined = f"{settings.rstrip()}\n\n{TABLE}".lstrip().replace("\r\n", "\n").replace("\n", ending)
     try:

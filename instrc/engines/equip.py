@@ -79,7 +79,7 @@ def equip(run: str, plan: PinnedPlan, config: RunConfig, sink: Sink, local: Loca
 
 
 def rehearsed_activities(plan: PinnedPlan, config: RunConfig) -> Activities | None:
-    """Return the activities of a rehearsal that generates their results; `None` for any other run."""
+    """Return the activities of a rehearsal that generates their results, or `None` for any other run."""
     if not config.rehearse:
         return None
     activities = _rehearsed_once(plan, config.processes)

@@ -200,7 +200,7 @@ class Host:
         return self.engine.trace_from(run, place)
 
     def usage(self, run: str) -> dict[str, float] | None:
-        """Return the usage of models in a run; `None` if only its trace has it."""
+        """Return the usage of models in a run, or `None` if only its trace has it."""
         return self.engine.usage(run)
 
     def close(self) -> None:

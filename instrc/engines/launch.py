@@ -168,7 +168,7 @@ class Launcher:
         return replace(made, parts=parts)
 
     def launch(self, given: JsonLike, run: str | None = None, entry: Json = None) -> Launch:
-        """Return a run that is to begin; `InputError` if its inputs do not fit.
+        """Return a run that is to begin; raise `InputError` if its inputs do not fit.
 
         `entry` is the answer of its first chunk, where that is filled already.
         """

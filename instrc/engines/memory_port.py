@@ -139,7 +139,7 @@ class MemoryPort:
         await self.effects.call(command)
 
     async def carry_out(self, command: documents.Command) -> documents.Result | None:
-        """Return the result of a command; `None` if somebody gives it later."""
+        """Return the result of a command, or `None` if somebody gives it later."""
         match command["kind"]:
             case "model":
                 return await self.effects.ask(command)

@@ -15,7 +15,7 @@ _unnamed: Final[list[Path]] = []
 
 
 def project_name(folder: Path) -> str | None:
-    """Return the name of the project in a folder, `name` of `[project]` in its `pyproject.toml`; `None` if it has none."""
+    """Return the name of the project in a folder, `name` of `[project]` in its `pyproject.toml`, or `None` if it has none."""
     try:
         table = read_toml((folder / "pyproject.toml").read_text(encoding="utf-8")).get("project")
     except (OSError, UnicodeError, TomlError):

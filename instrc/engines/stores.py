@@ -33,7 +33,7 @@ class SharedPlace(Protocol):
         """Keep a value by its name, the hash of it."""
 
     def get(self, name: str) -> bytes | None:
-        """Return a value; `None` if there is none of the name."""
+        """Return a value, or `None` if there is none of the name."""
 
     def beside(self, heard: TellPart | None) -> TellPart | None:
         """Return what tells parts of answers here, and to processes that ask this place for them, where it can."""
@@ -103,13 +103,13 @@ class RunStore(Protocol):
         """Return an engine whose connections lose nothing and wait for one another; make what has to be there."""
 
     def lock(self, engine: sa.Engine, *, shared: bool = False) -> StoreLock | None:
-        """Return the lock of the store; `None` if another process holds it. It ends with the process that holds it.
+        """Return the lock of the store, or `None` if another process holds it. It ends with the process that holds it.
 
         One that is `shared` goes together with others that are: workers, each with runs of its own. A folder has none.
         """
 
     def holder(self) -> str | None:
-        """Return the process that holds the lock, for a person; `None` where it is not known."""
+        """Return the process that holds the lock, for a person, or `None` where it is not known."""
 
     def watch(self, engine: sa.Engine) -> StoreWatch:
         """Return what tells of writes."""

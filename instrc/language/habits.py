@@ -97,7 +97,7 @@ def misspelt_block(word: str) -> str | None:
 
 
 def duration_behind(word: Span) -> str:
-    """Return the duration behind a word, in brackets or as a number, as it is to be written; nothing if there is none."""
+    """Return the duration behind a word, in brackets or as a number, as it is to be written, or nothing if there is none."""
     found = re.match(_DURATION, word.source.text[word.end : word.end + 60])
     written = found[1].strip() if found else ""
     return written if is_duration(written) else from_words(written) or ""

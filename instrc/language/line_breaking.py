@@ -76,7 +76,7 @@ def in_lines(doc: Doc, width: int = WIDTH) -> str:
 
 
 def _on_one_line(doc: Doc, left: int, behind: list[_Task]) -> str | None:
-    """Return a document as it stands on one line; `None` if that with what follows takes more columns than are left."""
+    """Return a document as it stands on one line, or `None` if that with what follows takes more columns than are left."""
     texts: list[str] = []
     todo: list[Doc] = [doc]
     while todo:

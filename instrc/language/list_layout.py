@@ -186,7 +186,7 @@ def _shares_brackets(opening: str, item: Item, behind: tuple[Comment, ...]) -> b
 
 
 def filled(items: Sequence[Doc]) -> list[Doc]:
-    """Return numbers with commas between them, as many on a line as fit; nothing if there is anything but numbers."""
+    """Return numbers with commas between them, as many on a line as fit, or nothing if there is anything but numbers."""
     if not all(item.__class__ is str and item.lstrip("-")[:1].isdecimal() for item in items):
         return []
     rows: list[Doc] = [items[0]]

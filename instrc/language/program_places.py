@@ -107,7 +107,7 @@ def place_of_value(named: Span, pointer: str) -> Span:
 
 
 def _end_of_next(tokens: Iterator[Token]) -> int | None:
-    """Return where the value ends that the next tokens are; `None` if there are no more."""
+    """Return where the value ends that the next tokens are, or `None` if there are no more."""
     depth, end = 0, None
     for token in tokens:
         end = token.end

@@ -155,7 +155,7 @@ class Knowledge:
         self._schemas: dict[str, Json] = {}
 
     def find(self, text: str) -> KnownInstruction | None:
-        """Return what a name or an `aug:` reference finds; `None` for nothing or too much."""
+        """Return what a name or an `aug:` reference finds, or `None` for nothing or too much."""
         try:
             found = (text,) if text.startswith("aug:") else self.registry.lookup(text)
             if len(found) != 1:

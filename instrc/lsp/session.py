@@ -248,7 +248,7 @@ class EditorSession:
         return uri_of(path) if document is None else document.uri
 
     def file(self, path: str) -> TextDocument | None:
-        """Return the text of a file in the editor, else on disk; `None` if it cannot be read."""
+        """Return the text of a file in the editor, else on disk, or `None` if it cannot be read."""
         real = os.path.realpath(path)
         opened = next((each for each in self.documents.values() if os.path.realpath(each.path) == real), None)
         if opened is not None:
@@ -291,7 +291,7 @@ class EditorSession:
             return self._workspace
 
     def knowledge(self, document: TextDocument) -> Knowledge | None:
-        """Return what can be looked up from a document; `None` if its settings are broken."""
+        """Return what can be looked up from a document, or `None` if its settings are broken."""
         with self._lock:
             known = self._knowledge.get(document.path)
             if known is None:

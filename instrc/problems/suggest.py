@@ -195,7 +195,7 @@ def strange_letter(word: str) -> str | None:
 
 
 def twin(word: str) -> str | None:
-    """Return the Latin word that a word looks like letter by letter; `None` if it is Latin or has letters of its own."""
+    """Return the Latin word that a word looks like letter by letter, or `None` if it is Latin or has letters of its own."""
     latin = "".join(_LATIN.get(letter, letter) for letter in word)
     return latin if latin != word and latin.isascii() else None
 
@@ -205,7 +205,7 @@ _TYPED = dict(zip("йцукенгшщзфывапролдячсмить", "qwert
 
 
 def typed_on_latin(word: str) -> str | None:
-    """Return the word that the same keys give with the Latin layout; `None` if it is not all Cyrillic letters of such keys."""
+    """Return the word that the same keys give with the Latin layout, or `None` if it is not all Cyrillic letters of such keys."""
     latin = [_TYPED.get(letter) or (_TYPED.get(letter.lower(), "").upper()) for letter in word if letter not in "_0123456789"]
     if not latin or not all(latin):
         return None

@@ -36,7 +36,7 @@ class UnknownTarget(Problem):
 
 
 def _target_of(name: str) -> str:
-    """Return the target of a model or a company; nothing if it is not known."""
+    """Return the target of a model or a company, or nothing if it is not known."""
     return next((target for target, names in _MODELS.items() if name.casefold().startswith(names)), "")
 
 

@@ -132,7 +132,7 @@ def write_chunk(chunk: flow.Chunk) -> JsonObject:
 
 
 def frame_of(schema: JsonObject, inside: dict[str, None], canonical: JsonObject | None = None) -> JsonObject | None:
-    """Return a schema without what is `inside`; `None` if it is an object that requires its properties."""
+    """Return a schema without what is `inside`, or `None` if it is an object that requires its properties."""
     properties = as_object(schema["properties"]) if "properties" in schema else None
     kept = {name: each for name, each in (properties or {}).items() if name not in inside}
     usual = (
@@ -378,7 +378,7 @@ def _of_repeat(engine: JsonObject) -> MisplacedWord | None:
 
 
 def fault_of_word(word: str, value: Json) -> str | None:
-    """Return what is wrong with what a word holds, whatever stands beside it; `None` if nothing is."""
+    """Return what is wrong with what a word holds, whatever stands beside it, or `None` if nothing is."""
     sound, reason = _SHAPES[word]
     return None if sound(value) else reason
 

@@ -609,7 +609,7 @@ ORDERED: Final = 2
 
 
 def version_needed(contexts: Iterable[Context]) -> int | None:
-    """Return the version of the JSON that some contexts need; `None` if they need none of what came with versions."""
+    """Return the version of the JSON that some contexts need, or `None` if they need none of what came with versions."""
     return max(map(_version_of, contexts), default=0) or None
 
 

@@ -119,7 +119,7 @@ class Process(Struct, frozen=True):
 
     @classmethod
     def find(cls, schema: Json) -> Process | None:
-        """Return a schema that may be anything as a process; `None` if it is not one.
+        """Return a schema that may be anything as a process, or `None` if it is not one.
 
         `CompileError` as in `from_json` if the names of its contexts show that it is to be one, and it cannot be read:
         beside `llmContext1`, a `robotContext1` is a context of an unknown kind.

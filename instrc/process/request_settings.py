@@ -153,7 +153,7 @@ def is_model_pattern(pattern: str) -> bool:
 
 
 def joined_names(value: object) -> str | None:
-    """Return a name, or a list of names joined by commas; `None` if it is neither."""
+    """Return a name, or a list of names joined by commas, or `None` if it is neither."""
     names = value if isinstance(value, list) else [value]
     stripped = [name.strip() for name in names if isinstance(name, str)]
     return ", ".join(stripped) if stripped and all(stripped) and len(stripped) == len(names) else None

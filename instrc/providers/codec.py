@@ -207,7 +207,7 @@ def array_codec(prefix: tuple[Codec, ...], items: Codec) -> ArrayCodec | None:
 
 
 def wrapped(text: str, word: str) -> int | None:
-    """Return how many pairs of angle brackets stand around a word; `None` if the text is something else."""
+    """Return how many pairs of angle brackets stand around a word, or `None` if the text is something else."""
     extra, odd = divmod(len(text) - len(word), 2)
     if odd or extra < 0 or text != "<" * extra + word + ">" * extra:
         return None
@@ -303,7 +303,7 @@ def prune(codec: Codec, definitions: Mapping[str, Codec]) -> tuple[Codec, dict[s
         trivial -= busy
 
     def left(_: SomeCodec, new: SomeCodec) -> Codec:
-        """Return the codec; `None` if it changes nothing."""
+        """Return the codec, or `None` if it changes nothing."""
         return new if _acts(new, trivial) or any(parts(new)) else None
 
     names = [name for name in definitions if name not in trivial]

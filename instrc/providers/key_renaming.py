@@ -215,7 +215,7 @@ _UNDECIDED = frozenset({"$ref", "allOf", "if", "dependentSchemas", "const", "enu
 
 
 def undeclared_key(value: Json, schema: Json, *, levels: int | None) -> Location | None:
-    """Return the path of the first key that no schema of its place declares or leaves room for; `None` if there is none.
+    """Return the path of the first key that no schema of its place declares or leaves room for, or `None` if there is none.
 
     `levels` is how deep objects are sent as objects.
     """

@@ -100,7 +100,7 @@ VERSION = 1
 
 
 def _as_sent(tool: Mapping[str, Json]) -> JsonObject | None:
-    """Return a map for an MCP tool that carries none, because it was sent unchanged; `None` if it is not an MCP tool."""
+    """Return a map for an MCP tool that carries none, because it was sent unchanged, or `None` if it is not an MCP tool."""
     name, said = tool.get("name"), definition({**tool})
     schema = said.schema if said.schema_at[:1] in {("inputSchema",), ("input_schema",)} else None
     if not isinstance(name, str) or not isinstance(schema, dict):
@@ -188,7 +188,7 @@ def _sent_name(record: JsonObject) -> str:
 
 
 def _damage(record: JsonObject) -> str | None:
-    """Return what is wrong with the map of one tool; `None` if it is usable."""
+    """Return what is wrong with the map of one tool, or `None` if it is usable."""
     for word in ("schema", "output"):
         schema = record.get(word, True)
         if not is_schema(schema) or (next(doubtful(schema), None) is not None and problems_of(schema)):
@@ -213,7 +213,7 @@ def of_results(records: Records) -> Records:
 
 
 def map_of(name: str | None, records: Records) -> JsonObject | None:
-    """Return the map of the tool of a name, ours or the sent one; `None` if there is none, or no name and several tools."""
+    """Return the map of the tool of a name, ours or the sent one, or `None` if there is none, or no name and several tools."""
     if name is None:
         return next(iter(records.values())) if len(records) == 1 else None
     if name in records:

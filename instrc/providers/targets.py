@@ -82,7 +82,7 @@ def targets() -> dict[TargetName, Dialect]:
 
 
 def known_target(name: object) -> Dialect | None:
-    """Return the target of a name; `None` if no target has it."""
+    """Return the target of a name, or `None` if no target has it."""
     return targets().get(cast("TargetName", name)) if isinstance(name, str) else None
 
 

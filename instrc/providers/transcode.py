@@ -70,7 +70,7 @@ def _with_arguments(task: Json, change: Callable[[Json, Sequence[str]], Json], r
 
 
 def _arguments_as_object(entries: Json, texts: Sequence[str]) -> JsonObject | None:
-    """Return the arguments as an object; `None` where they are not well written, which is found when the plan is validated."""
+    """Return the arguments as an object, or `None` where they are not well written, which is found when the plan is validated."""
     if not isinstance(entries, list):
         return None
     result: dict[str, Json] = {}
@@ -173,7 +173,7 @@ class Transcoder:
                 assert_never(codec)
 
     def _dereference(self, codec: Codec, value: Json) -> Codec:
-        """Return the codec that a reference leads to; `None` for a null that is sent as itself."""
+        """Return the codec that a reference leads to, or `None` for a null that is sent as itself."""
         for _ in range(CODECS_FOLLOWED):
             if not isinstance(codec, RefCodec):
                 return codec

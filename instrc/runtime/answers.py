@@ -89,7 +89,7 @@ def operator_faults(question: Question, data: Json) -> list[documents.Complaint]
 
 
 def decision(question: str, data: JsonObject) -> Again | None:
-    """Return what the operator of a held run has decided, as a retry; `None` if a result is given, or the error stays."""
+    """Return what the operator of a held run has decided, as a retry, or `None` if a result is given, or the error stays."""
     if question == LIMIT:
         return {"limits": None if "fail" in data else cast("documents.SpendingLimits", data)}
     return {"drop": [question]} if "retry" in data else None
@@ -111,7 +111,7 @@ def answer_facts(data: Json, by: documents.Author | None, steps: Sequence[str] |
 
 
 def copy_answer(step: str, data: object) -> Json:
-    """Return an answer that somebody gives as a copy without secrets; an `AnswerError` if it is not JSON."""
+    """Return an answer that somebody gives as a copy without secrets; raise `AnswerError` if it is not JSON."""
     try:
         return redacted(received(data))
     except NotJsonError as error:

@@ -64,7 +64,7 @@ class Engine(Protocol):
         """Return what has happened in a run behind a place, in order, and the place after it; the first place is 0."""
 
     def usage(self, run: str) -> dict[str, float] | None:
-        """Return what models have used in a run; `None` if only its trace says it."""
+        """Return what models have used in a run, or `None` if only its trace says it."""
 
 
 class ForkingEngine(Engine, Protocol):
@@ -79,7 +79,7 @@ class Serving(Protocol):
     """An engine whose runs another process can carry: a worker."""
 
     async def reach(self) -> None:
-        """Make sure that the server of the engine, if it has one, answers; an `UnreachableError` if it does not."""
+        """Make sure that the server of the engine, if it has one, answers; raise `UnreachableError` if it does not."""
 
     async def claim(self) -> bool:
         """Take what only one process may have at a time; `False` if another has it, and this one may stand by."""
@@ -133,7 +133,7 @@ class TracedEngine:
         return []
 
     def usage(self, run: str) -> dict[str, float] | None:  # noqa: ARG002  -- others know it
-        """Return what models have used in a run; `None` if only its trace says it."""
+        """Return what models have used in a run, or `None` if only its trace says it."""
         return None
 
     def sink(self) -> Sink:

@@ -203,7 +203,7 @@ class OpenCommands:
                 self._commands.append(command)
 
     def next(self) -> documents.Command | None:
-        """Return what is answered next; `None` if nothing is open."""
+        """Return what is answered next, or `None` if nothing is open."""
         if self._commands:
             return self._commands.popleft()
         if not self._timers:

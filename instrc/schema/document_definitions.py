@@ -77,7 +77,7 @@ class DocumentDefinitions:
 
     @staticmethod
     def fillable(schema: Json, steps: JsonObject, at: Span | None) -> JsonObject:
-        """Return the schema around an object of steps written at `at`; a `CompileError` if nothing satisfies the two."""
+        """Return the schema around an object of steps written at `at`; raise `CompileError` if nothing satisfies the two."""
         if not isinstance(schema, dict) or (may_be_impossible(schema) and disjoint(schema, schema)):
             raise CompileError([problems.steps.Unsatisfiable(at=at, keys=tuple(as_object(steps.get("properties", {}))))])
         return schema

@@ -63,7 +63,7 @@ _OPENAPI = r"https://spec\.openapis\.org/oas/3\.([01])/(?:dialect|schema)(?:/[\w
 
 
 def dialect_of_uri(uri: Json) -> Draft | None:
-    """Return the dialect of a `$schema`; `None` if it is not supported."""
+    """Return the dialect of a `$schema`, or `None` if it is not supported."""
     if uri.__class__ is not str:
         return None
     if uri == LATEST_DRAFT:
@@ -85,7 +85,7 @@ _PREFIX = r"https://json-schema\.org/draft/20(?:19-09|20-12)/vocab/([a-z-]+)"
 
 
 def left_out_by(vocabularies: dict[str, Json], uri: Json) -> frozenset[str]:
-    """Return the keywords that a `$vocabulary` leaves out; a `CompileError` if it requires one that is not known."""
+    """Return the keywords that a `$vocabulary` leaves out; raise `CompileError` if it requires one that is not known."""
     present = set()
     for name, needed in vocabularies.items():
         match = re.fullmatch(_PREFIX, name)

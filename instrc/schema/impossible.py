@@ -205,7 +205,7 @@ def _innermost(
 
 
 def _reason(node: SchemaObject, refused: Callable[[SchemaObject], bool]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """Return the fewest keywords, and required names among them, that leave nothing; `None` if the cause is further inside."""
+    """Return the fewest keywords, and required names among them, that leave nothing, or `None` if the cause is further inside."""
     kept = {word: value for word, value in node.items() if word not in NO_ASSERTIONS}
     if not refused(kept):
         return None

@@ -19,7 +19,7 @@ def is_number(value: Json) -> TypeGuard[int | float]:
 
 
 def types_of(value: Json) -> tuple[str, ...] | None:
-    """Return the names in a `type`; `None` if it is malformed."""
+    """Return the names in a `type`, or `None` if it is malformed."""
     if value.__class__ is str:
         return (value,) if value in TYPES else None
     if value.__class__ is not list:
@@ -72,7 +72,7 @@ def own_kinds(schema: dict[str, Json]) -> frozenset[str]:
 
 
 def listed_values(schema: dict[str, Json]) -> list[Json] | None:
-    """Return the values that a schema allows at most; `None` if it does not list them."""
+    """Return the values that a schema allows at most, or `None` if it does not list them."""
     if "const" in schema:
         return [schema["const"]]
     values = schema.get("enum")
@@ -119,7 +119,7 @@ class Equality:
 
 
 def _below(a: Json, b: Json, *, ordered: bool) -> list[tuple[Json, Json]] | None:
-    """Return the pairs of parts that have to be equal; `None` if two values differ by themselves."""
+    """Return the pairs of parts that have to be equal, or `None` if two values differ by themselves."""
     if isinstance(a, bool) or isinstance(b, bool):
         return [] if a is b else None
     if isinstance(a, dict) and isinstance(b, dict):

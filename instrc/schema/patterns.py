@@ -128,13 +128,13 @@ def may_match(pattern: str, text: str) -> bool:
 
 
 def why_unreadable(pattern: str) -> str | None:
-    """Return why a pattern cannot be read; `None` if it can."""
+    """Return why a pattern cannot be read, or `None` if it can."""
     result = _matcher(pattern)
     return result if isinstance(result, str) else None
 
 
 def too_large(pattern: str) -> str | None:
-    """Return how a pattern is too large to be read; `None` if that is not why it cannot be read, or it can."""
+    """Return how a pattern is too large to be read, or `None` if that is not why it cannot be read, or it can."""
     if len(pattern) <= REGEX_PATTERN and written_out(pattern) <= REGEX_WRITTEN_OUT:
         return None  # most are small, and need no engine to tell
     why = why_unreadable(pattern)
@@ -142,7 +142,7 @@ def too_large(pattern: str) -> str | None:
 
 
 def for_re2(pattern: str) -> str | None:
-    """Return a pattern in the words of RE2; `None` if it cannot be read, or RE2 has no words for it."""
+    """Return a pattern in the words of RE2, or `None` if it cannot be read, or RE2 has no words for it."""
     from instrc.schema.ecmascript import Unreadable, translate  # few schemas have patterns
 
     try:
@@ -184,7 +184,7 @@ def _matcher(pattern: str) -> Callable[[str], bool | None] | str:
 
 @lru_cache(maxsize=256)
 def beginnings(pattern: str) -> Callable[[str], bool | None] | None:
-    """Return a predicate for texts that a match may begin with; `None` for unreadable patterns.
+    """Return a predicate for texts that a match may begin with, or `None` for unreadable patterns.
 
     It may be true for other texts, and is `None` if it takes too long.
     """
@@ -322,7 +322,7 @@ _BROKEN = ("missing ), unterminated subpattern", "unbalanced parenthesis", "noth
 
 @lru_cache(maxsize=1024)
 def broken(pattern: str) -> str | None:
-    """Return why no dialect of regular expressions reads a pattern; `None` for all that one may read."""
+    """Return why no dialect of regular expressions reads a pattern, or `None` for all that one may read."""
     if len(pattern) > JUDGED_PATTERN or "[]" in pattern or "[^]" in pattern:
         return None
     try:
@@ -355,7 +355,7 @@ _DOUBLED = r"--|&&|~~|\|\|.*\]"
 
 @lru_cache(maxsize=4096)
 def matches(pattern: str, name: str) -> bool | None:
-    """Return whether a pattern matches in a name; `None` if validators may disagree, or it takes too long."""
+    """Return whether a pattern matches in a name, or `None` if validators may disagree, or it takes too long."""
     if not (name.isascii() and name.isprintable()) or len(name) > MATCHED_NAME:
         return None
     if not _read_alike(pattern):

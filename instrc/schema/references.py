@@ -457,7 +457,7 @@ class SchemaStore(Located):
                 stack.extend(reversed(below))
 
     def resolve(self, reference: str, scope: DynamicScope, holder: Json = None) -> Target:
-        """Return what a `$ref` in a scope leads to; a `CompileError` if nothing."""
+        """Return what a `$ref` in a scope leads to; raise `CompileError` if nothing."""
         key = (reference, id(scope))
         target = self.targets.get(key)
         if target is None:

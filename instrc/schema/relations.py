@@ -36,7 +36,7 @@ Resolve: TypeAlias = Callable[[str], Json]
 
 
 def satisfies(value: Json, schema: Json, resolve: Resolve | None = None) -> Answer:
-    """Return whether a value satisfies a schema; `None` if that is not certain."""
+    """Return whether a value satisfies a schema, or `None` if that is not certain."""
     return InstanceCheck(resolve).of(value, schema, 0)
 
 
@@ -58,7 +58,7 @@ class InstanceCheck:
         return all_satisfied(self._of_keyword(value, kind, keyword, schema, depth) for keyword in schema)
 
     def target(self, reference: Json) -> Json:
-        """Return the schema that a reference leads to; `None` if it is not known."""
+        """Return the schema that a reference leads to, or `None` if it is not known."""
         return self.resolve(reference) if self.resolve is not None and reference.__class__ is str else None
 
     def _of_keyword(self, value: Json, kind: str, keyword: str, schema: dict[str, Json], depth: int) -> Answer:
@@ -105,7 +105,7 @@ class Answering:
         return self.disjoint(schema, schema, 0)
 
     def target(self, reference: Json) -> Json:
-        """Return the schema that a reference leads to; `None` if it is not known."""
+        """Return the schema that a reference leads to, or `None` if it is not known."""
         return self.resolve(reference) if self.resolve is not None and reference.__class__ is str else None
 
     def implies(self, left: Json, right: Json, depth: int, kinds: frozenset[str] = ALL) -> bool:
@@ -255,7 +255,7 @@ def _apart_from_neighbours(keyword: str) -> bool:
 
 
 def literal_fault(value: Json, schema: Json) -> Violation | None:
-    """Return why a literal cannot stand where a schema is asked for; `None` if it may."""
+    """Return why a literal cannot stand where a schema is asked for, or `None` if it may."""
     if satisfies(value, schema) is not False:
         return missed_format(value, schema)
     from instrc.schema.validation import validate  # brings a library that few programs need
@@ -264,7 +264,7 @@ def literal_fault(value: Json, schema: Json) -> Violation | None:
 
 
 def missed_format(value: Json, schema: Json) -> Violation | None:
-    """Return which text in a literal has not the format that is asked of it; `None` if formats are not what is wrong."""
+    """Return which text in a literal has not the format that is asked of it, or `None` if formats are not what is wrong."""
     formats = [node.get("format") for _, node in walk(schema) if isinstance(node, dict)]
     asked = {name for name in formats if isinstance(name, str)}
     if not asked:

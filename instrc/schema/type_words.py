@@ -57,7 +57,7 @@ _REMARKS = frozenset({"optional", "required"})
 
 
 def schema_of(text: str) -> dict[str, Json] | None:
-    """Return the schema that a word or an expression for a type stands for; `None` if it is not a known one."""
+    """Return the schema that a word or an expression for a type stands for, or `None` if it is not a known one."""
     result = _parsed(text)
     return None if result is None else as_object(_copy(result))
 

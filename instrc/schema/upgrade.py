@@ -173,7 +173,7 @@ class _Discriminators:
         return node
 
     def _branch(self, branch: Json, name: str, mapping: Mapping[str, Json]) -> Json:
-        """Return an alternative that says its value; `None` if it has no name to be told by, or says other values."""
+        """Return an alternative that says its value, or `None` if it has no name to be told by, or says other values."""
         parts = list(conjuncts(branch, self.definitions))
         said = next((found for part in parts if (found := _values(part, name))), [])
         target = definition_named_by(branch)

@@ -494,7 +494,7 @@ _HALF = "half of a surrogate pair, which no JSON can hold"
 
 
 def json_fault(value: Json) -> tuple[str, str] | None:
-    """Return where a value is not JSON and why; `None` if it is."""
+    """Return where a value is not JSON and why, or `None` if it is."""
     stack: list[tuple[Json, tuple[str | int, ...]]] = [(value, ())]
     left = INSTANCE_CONTAINERS
     while stack:

@@ -230,7 +230,7 @@ def conjuncts(schema: Json, definitions: Mapping[str, Json]) -> Iterator[dict[st
 
 
 def local_target(root: Json, reference: Json) -> Json:
-    """Return what a reference within a document leads to by its JSON Pointer; `None` if it leads nowhere, or out of it.
+    """Return what a reference within a document leads to by its JSON Pointer, or `None` if it leads nowhere, or out of it.
 
     This is for flat schemas and payloads; `references` follows all others: between documents, by `$id` and anchors.
     """

@@ -33,7 +33,7 @@ _TEXTS: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 
 
 def excess_in(body: bytes) -> str | None:
-    """Return what of a JSON text is over its bound; `None` if nothing is. It takes time linear in the text."""
+    """Return what of a JSON text is over its bound, or `None` if nothing is. It takes time linear in the text."""
     bare = _TEXTS.sub(b"", body)
     if re.search(rb"[0-9]{%d}" % (DIGITS + 1), bare):
         return f"the body has a number of more than {DIGITS:,} digits"

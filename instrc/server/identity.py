@@ -44,7 +44,7 @@ class Signer:
         return URLSafeTimedSerializer(self.secrets, salt=purpose).dumps(dict(value))
 
     def read(self, purpose: str, text: str, seconds: int) -> dict[str, Json] | None:
-        """Return the value of a signed text; `None` if it is not ours, for another purpose, or too old."""
+        """Return the value of a signed text, or `None` if it is not ours, for another purpose, or too old."""
         if len(text) > _LONGEST:
             return None
         try:
@@ -76,7 +76,7 @@ class ProviderKeys:
         self._turn = asyncio.Lock()
 
     async def key(self, name: str) -> jwt.PyJWK | None:
-        """Return a key; `None` if the provider has none of the name."""
+        """Return a key, or `None` if the provider has none of the name."""
         async with self._turn:
             age = None if self._fetched is None else monotonic() - self._fetched
             if age is None or age > _RENEWED or (age > _REFETCH and name not in self._keys):
@@ -126,7 +126,7 @@ class Identity:
         return self.settings.oidc is not None or self.records.has_keys()
 
     async def __call__(self, headers: Mapping[str, str]) -> Caller | None:
-        """Return who asks; `None` if nothing says so, `NotAuthenticated` for what is wrong."""
+        """Return who asks, or `None` if nothing says so, `NotAuthenticated` for what is wrong."""
         given = headers.get("authorization")
         if given is not None:
             scheme, _, word = given.partition(" ")
@@ -252,7 +252,7 @@ def kept_rights(caller: Caller) -> JsonObject:
 
 
 def caller_later(settings: ServiceSettings, records: Records, name: str, kept: JsonObject) -> Caller | None:
-    """Return the owner of something that is done later, with their rights of now; `None` if their key was revoked.
+    """Return the owner of something that is done later, with their rights of now, or `None` if their key was revoked.
 
     Groups that only a token has said end with that token.
     """

@@ -189,7 +189,7 @@ _FORMATS: Final = frozenset({"email", "uri", "date", "date-time"})
 
 
 def form_of(schema: Json) -> JsonObject | None:
-    """Return the schema of an answer as that of a form, without values that are chosen already; `None` if it is nested.
+    """Return the schema of an answer as that of a form, without values that are chosen already, or `None` if it is nested.
 
     A form may take more than the schema does: whoever reads the answer checks it.
     """

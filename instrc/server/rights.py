@@ -27,7 +27,7 @@ _STANDING_IN: Final = "this is for whoever has claimed it, and for the role `ope
 def refusal_of(
     action: Action, question: QuestionInfo, caller: Caller, now: float, to: Caller | None = None
 ) -> InstrcError | None:
-    """Return why a caller may not do something with a question; `None` if they may.
+    """Return why a caller may not do something with a question, or `None` if they may.
 
     `to` is the other person, with what is known here of their groups and roles: a link is for a candidate, or for an
     outsider where the question allows outsiders. Whoever is excluded by the question neither answers nor lets others answer.

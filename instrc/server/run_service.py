@@ -454,7 +454,7 @@ class RunService:
                     await self._decide(found.run, found.question.id, found.votes, decided)
 
     def refusal(self, caller: Caller, found: QuestionInfo) -> Problem | None:
-        """Return why the caller may not answer a question; `None` if nothing speaks against it."""
+        """Return why the caller may not answer a question, or `None` if nothing speaks against it."""
         error = refusal_of("answer", replace(found, claimed_by=None), caller, time())
         return None if error is None else error.problems[0]
 

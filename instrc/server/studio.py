@@ -326,7 +326,7 @@ def _endpoint(verb: Callable[[JsonObject], Awaitable[Json]]) -> Callable[[Reques
 
 
 def _text_of(place: Path) -> str | None:
-    """Return the text of a file; `None` if there is none."""
+    """Return the text of a file, or `None` if there is none."""
     try:
         with place.open("rb") as file:
             raw = file.read(FILE_BYTES + 1)

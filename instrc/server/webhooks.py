@@ -57,14 +57,14 @@ class AddressRules:
 
     @classmethod
     def of(cls, networks: Iterable[str]) -> AddressRules:
-        """Return the rules of networks as `10.0.0.0/8`; `SettingsError` for a text that is no network."""
+        """Return the rules of networks as `10.0.0.0/8`; raise `SettingsError` for a text that is no network."""
         try:
             return cls(tuple(ip_network(each) for each in networks))
         except ValueError as error:
             raise SettingsError([problems.settings.InvalidSettings(key="serve.networks", reason=str(error))]) from None
 
     def refusal(self, address: IpAddress, *, encrypted: bool) -> str | None:
-        """Return why an address is refused; `None` if it may be sent to."""
+        """Return why an address is refused, or `None` if it may be sent to."""
         if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
             address = address.ipv4_mapped
         if is_inner(address) and not any(address in network for network in self.allowed):
@@ -74,7 +74,7 @@ class AddressRules:
         return None
 
     async def resolve(self, host: str, port: int, *, encrypted: bool) -> list[str]:
-        """Return the addresses of a host; `InputError` if one of them may not be sent to."""
+        """Return the addresses of a host; raise `InputError` if one of them may not be sent to."""
         try:
             found = await asyncio.get_running_loop().getaddrinfo(host, port, type=1)  # a stream
         except (OSError, UnicodeError) as error:

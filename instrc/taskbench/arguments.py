@@ -110,7 +110,7 @@ def _by_type(record: NamedRecord, number: int, tool: BenchTool, given: list[Writ
 
 
 def _source(record: NamedRecord, argument: WrittenArgument) -> BenchTool | None:
-    """Return the tool of the task that an argument refers to; `None` if it is a literal, or of a task that is not known."""
+    """Return the tool of the task that an argument refers to, or `None` if it is a literal, or of a task that is not known."""
     if argument.target is None or not argument.target[1:].isdecimal():
         return None
     number = int(argument.target[1:])
@@ -121,7 +121,7 @@ _MEDIA = frozenset({"image", "audio", "video"})
 
 
 def _wrong_type(argument: WrittenArgument, source: BenchTool | None, slot: str) -> str | None:
-    """Return why an argument is not of a type; `None` if it is."""
+    """Return why an argument is not of a type, or `None` if it is."""
     if source is not None and source.kind == "resource" and not fits(source.outputs, slot):
         return f"`{source.id}` gives {' and '.join(source.outputs) or 'nothing'}, not {slot}"
     if argument.target is None and isinstance(argument.value, str) and slot.lower() in _MEDIA:

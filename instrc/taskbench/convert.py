@@ -325,7 +325,7 @@ def _as_recorded(nodes: list[Json], links: list[Json], record: Json) -> Json:
 
 
 def _pairs(links: list[Json]) -> set[tuple[Json, ...]] | None:
-    """Return what links lead from and to; `None` if one of them is none."""
+    """Return what links lead from and to, or `None` if one of them is none."""
     result: set[tuple[Json, ...]] = set()
     for link in links:
         ends = tuple(link.get(key) for key in ("source", "target")) if isinstance(link, dict) else ()

@@ -102,7 +102,7 @@ class _Sampler:
 
     @staticmethod
     def _assigned(tool: BenchTool, sources: list[BenchTool]) -> dict[str, int] | None:
-        """Return which source each input takes, by key; `None` if one finds no place."""
+        """Return which source each input takes, by key, or `None` if one finds no place."""
         result: dict[str, int] = {}
         for number, source in enumerate(sources):
             slot = next((slot for slot in tool.slots if slot.key not in result and slot.type in source.outputs), None)

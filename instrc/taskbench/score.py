@@ -173,7 +173,7 @@ def _common(one: tuple[int, ...], other: tuple[int, ...]) -> int:
 
 
 def compared_facts(record: TaskRecord, bench: Bench, index: Mapping[str, int]) -> PlanFacts | None:
-    """Return what is compared of a plan; `None` if it cannot be read."""
+    """Return what is compared of a plan, or `None` if it cannot be read."""
     words = _words(record.nodes)
     if words is None:
         return None
@@ -197,7 +197,7 @@ def compared_facts(record: TaskRecord, bench: Bench, index: Mapping[str, int]) -
 
 
 def _words(nodes: Json) -> list[tuple[str, Json]] | None:
-    """Return the tool and the arguments of each task; `None` if one of them has no tool."""
+    """Return the tool and the arguments of each task, or `None` if one of them has no tool."""
     result: list[tuple[str, Json]] = []
     for node in nodes if isinstance(nodes, list) else [None]:
         word = node.get("task") if isinstance(node, dict) else None

@@ -341,7 +341,7 @@ def _of_elements(test: Json) -> Iterator[Json]:
 
 
 def _tools(program: RunnablePlan, number: int, key: str, tail: tuple[str, ...]) -> JsonObject | None:
-    """Return the tools that the plan at a place may name; `None` if none stands there."""
+    """Return the tools that the plan at a place may name, or `None` if none stands there."""
     steps = () if number == INPUT else (step for unit in program.regions[number].units for step in unit.steps if step.key == key)
     return next((plan.tools for step in steps for plan in step.plans if plan.place == tail), None)
 

@@ -290,7 +290,7 @@ class CaseScript:
         return found
 
     def find(self, command: Command) -> Result | None:
-        """Return the result of a command that is no timer; `None` if there is none."""
+        """Return the result of a command that is no timer, or `None` if there is none."""
         for name in self._names(command):
             if self.answers.get(name, []) != []:
                 value = self._next(name)

@@ -207,7 +207,7 @@ def takes_plain_values_async(
 
 
 def as_written(value: _Value) -> _Value:
-    """Return a value as plain JSON; `TypeError` if its shared parts are too many to be written out."""
+    """Return a value as plain JSON; raise `TypeError` if its shared parts are too many to be written out."""
     if type(value) in _LEAVES:
         return value
     told = _as_marshalled(value)
@@ -396,7 +396,7 @@ _PATH_ENDINGS: Final = (".aug", ".json")
 
 
 def source_or_path(program: ProgramInput) -> str | Source:
-    """Return a program as a path or a `Source`; `TypeError` for any other value."""
+    """Return a program as a path or a `Source`; raise `TypeError` for any other value."""
     if isinstance(program, Source):
         return program
     if isinstance(program, str) and ("\n" in program or not program.endswith(_PATH_ENDINGS)):

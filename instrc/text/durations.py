@@ -21,7 +21,7 @@ _UNITS = {
 
 
 def seconds(text: str) -> float:
-    """Return the seconds of a duration; `ValueError` for any other text."""
+    """Return the seconds of a duration; raise `ValueError` for any other text."""
     match = re.fullmatch(_DURATION, text)
     if match is None:
         message = f"`{text[:100]}` is not a span of time of a fixed length as ISO 8601 writes it"

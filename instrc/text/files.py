@@ -117,7 +117,7 @@ class TomlError(ValueError):
 
 
 def read_toml(text: str) -> dict[str, object]:
-    """Parse a TOML text; `TomlError` if it is not TOML, or would take too long."""
+    """Parse a TOML text; raise `TomlError` if it is not TOML, or would take too long."""
     import tomllib  # few runs need it
 
     dotted = "\n".join(line for line in text.split("\n") if line.count(".") >= 9)

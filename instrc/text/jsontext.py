@@ -80,7 +80,7 @@ _DEEPEST = 200_000
 
 
 def parse_json(text: str) -> JsonText:
-    """Read a text; `JsonSyntaxError` if it is not JSON."""
+    """Read a text; raise `JsonSyntaxError` if it is not JSON."""
     return _TextReader(text).document()
 
 
@@ -221,7 +221,7 @@ class _TextReader:
 
 
 def read_value(text: str) -> Json:
-    """Read a text without its places; `JsonSyntaxError` if it is not JSON."""
+    """Read a text without its places; raise `JsonSyntaxError` if it is not JSON."""
     if len(text) > _LONG and not re.search(_SURROGATE_ESCAPE, text):
         try:
             value: Json = decoder.JSONDecoder(parse_constant=_refuse, parse_float=_finite).decode(text)

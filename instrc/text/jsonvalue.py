@@ -101,7 +101,7 @@ def text_or_empty(value: Json) -> str:
 
 
 def optional_text(value: Json) -> str | None:
-    """Return a string; `None` for any other value."""
+    """Return a string, or `None` for any other value."""
     return value if value.__class__ is str else None
 
 
@@ -209,7 +209,7 @@ def pointer(tokens: Iterable[str | int]) -> str:
 
 
 def tokens(pointer: str) -> list[str]:
-    """Return the unescaped reference tokens of a JSON Pointer; `ValueError` if it is not one."""
+    """Return the unescaped reference tokens of a JSON Pointer; raise `ValueError` if it is not one."""
     if not pointer:
         return []
     if not pointer.startswith("/"):
@@ -219,7 +219,7 @@ def tokens(pointer: str) -> list[str]:
 
 
 def at(document: Json, pointer: str) -> Json:
-    """Return the value a JSON Pointer leads to; `LookupError` if it leads nowhere."""
+    """Return the value a JSON Pointer leads to; raise `LookupError` if it leads nowhere."""
     value = document
     for token in tokens(pointer):
         if isinstance(value, dict):

@@ -147,7 +147,7 @@ class Sentences:
         return replace(self, **texts) if said else self  # type: ignore[arg-type]  # `faults` and `notes` are no names of sentences
 
     def fault_of(self, name: str, sentence: str) -> str | None:
-        """Return why a sentence cannot be put in the place of another one; `None` if it can."""
+        """Return why a sentence cannot be put in the place of another one, or `None` if it can."""
         needs = set(re.findall(_PLACEHOLDER, getattr(self, name)))
         has = set(re.findall(_PLACEHOLDER, sentence))
         if missing := sorted(needs - has):

@@ -112,7 +112,7 @@ def message_of_a_server(value: JsonObject) -> JsonObject:
 
 
 def asked_schema(value: JsonObject) -> JsonObject | None:
-    """Return the schema of the answer to a question of MCP, `None` if it is none; `TypeError` if it asks for no value."""
+    """Return the schema of the answer to a question of MCP, `None` if it is none; raise `TypeError` if it asks for no value."""
     if isinstance(asked := value.get("requestedSchema", value.get("requested_schema")), dict):
         return asked
     if isinstance(value.get("message"), str) and value.keys() <= _OF_QUESTIONS:
@@ -132,7 +132,7 @@ def is_definition(value: JsonObject) -> bool:
 
 
 def of_provider(document: JsonObject) -> tuple[str, str] | None:
-    """Return what a tool or a list of tools is called, and the kind of import that reads it; `None` for anything else."""
+    """Return what a tool or a list of tools is called, and the kind of import that reads it, or `None` for anything else."""
     is_named, is_no_schema = isinstance(document.get("name"), str), document.keys().isdisjoint(_NOT_BESIDE_A_SCHEMA)
     holds = {word for word, value in document.items() if isinstance(value, dict)}
     version, tools = document.get("openapi", document.get("swagger")), document.get("tools")

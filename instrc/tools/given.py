@@ -105,7 +105,7 @@ def _of_json(schema: Json, name: str | None) -> Tool:
 
 
 def _of_definition(value: JsonObject, name: str | None) -> Tool:
-    """Take a tool as providers write it; `TypeError` where its schema would be lost."""
+    """Take a tool as providers write it; raise `TypeError` where its schema would be lost."""
     found = definitions.definition(value)
     schema = found.schema
     if not isinstance(schema, dict | bool):
@@ -147,7 +147,7 @@ def _shown(tool: Mapping[str, object]) -> str:
 
 
 def _examples(value: JsonObject) -> list[Example]:
-    """Read the examples of a tool; `TypeError` for a value that is not a list of them, or a request that is not a text."""
+    """Read the examples of a tool; raise `TypeError` for a value that is not a list of them, or a request that is not a text."""
     result: list[Example] = []
     for word in definitions.EXAMPLES:
         listed = value.get(word) or []
@@ -188,7 +188,7 @@ def _of_object(value: object, name: str | None) -> list[Tool]:
 
 
 def _told_by_itself(value: object) -> dict[str, Json] | None:
-    """Return the tool that an object of DSPy writes for its provider; `None` for any other object."""
+    """Return the tool that an object of DSPy writes for its provider, or `None` for any other object."""
     write = None if isinstance(value, type) else attribute(value, "format_as_litellm_function_call")
     try:
         told = write() if callable(write) else None

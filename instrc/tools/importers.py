@@ -40,7 +40,7 @@ class Imported:
 
 
 def known_kind(kind: str) -> str:
-    """Return a kind; a `CompileError` if there is none of that name."""
+    """Return a kind; raise `CompileError` if there is none of that name."""
     if not isinstance(kind, str):
         message = f"a kind is a text, not {type(kind).__name__}"
         raise TypeError(message)

@@ -52,7 +52,7 @@ def openapi_tools(given: Given) -> Iterator[ImportedTool]:
 
 
 def _kind(document: dict[str, Json], given: Given) -> type[Operation] | None:
-    """Return what the operations of a document are read as; `None` if its version is not known."""
+    """Return what the operations of a document are read as, or `None` if its version is not known."""
     version, older = document.get("openapi"), document.get("swagger")
     if isinstance(version, str | float) and str(version).startswith("3."):  # without quotes `3.1` is a number
         return Operation
@@ -276,7 +276,7 @@ class Operation:
         return result
 
     def place_of(self, parameter: dict[str, Json], path: Location) -> str | None:
-        """Return where a parameter goes; `None` if it does not come in."""
+        """Return where a parameter goes, or `None` if it does not come in."""
         name, where = as_text(parameter["name"]), parameter.get("in")
         if where.__class__ is not str or where not in PLACES:
             self.given.left_out(path, name, f"{describe_value(where)} is not a place for a parameter")
@@ -447,7 +447,7 @@ class SwaggerOperation(Operation):
         self._bodies: list[tuple[dict[str, Json], Location]] = []
 
     def place_of(self, parameter: dict[str, Json], path: Location) -> str | None:
-        """Return where a parameter goes; `None` for a body, which comes in when all parameters beside it are known."""
+        """Return where a parameter goes, or `None` for a body, which comes in when all parameters beside it are known."""
         if parameter.get("in") == "body":
             self._bodies.append((parameter, path))
             return None

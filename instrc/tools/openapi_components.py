@@ -107,7 +107,7 @@ class Components:
         self._rules = Rules(dialect=dialect_of(given.value), refer=self._refer, shorthand=False)
 
     def follow(self, value: Json, path: Location, *, is_item: bool = False) -> tuple[Json, Location]:
-        """Return what an object stands for that may be a reference, and its place; `None` if it leads nowhere.
+        """Return what an object stands for that may be a reference, and its place, or `None` if it leads nowhere.
 
         Beside a reference words count since OpenAPI 3.1, and in a path item all members; others are noted.
         """
@@ -294,7 +294,7 @@ def _extended(schema: Json, name: str, base: str) -> Json:
 
 
 def _beside(here: str, name: str) -> str | None:
-    """Return the name of a file as seen from the source's folder; `None` if it is no file there or below."""
+    """Return the name of a file as seen from the source's folder, or `None` if it is no file there or below."""
     if not _is_relative(name):
         return None
     steps: list[str] = []

@@ -337,7 +337,7 @@ class _Check:
             self.problems.append(plans.WrongArgument(pointer=place, callee=tool.name, argument=name, reason=fault))
 
     def _mismatch(self, reference: Reference, source: PlanTask, taker: plan_tools.PlanTool, argument: str) -> str | None:
-        """Return why the output of a task can never be what an argument takes; `None` if it may be."""
+        """Return why the output of a task can never be what an argument takes, or `None` if it may be."""
         tool = self.tools.get(source.tool)
         if tool is None:
             return None

@@ -48,7 +48,7 @@ class ArgumentValidator:
         return self.fault(value) is None
 
     def fault(self, value: Json) -> str | None:
-        """Return what is wrong with a value, in a few words; `None` if nothing is."""
+        """Return what is wrong with a value, in a few words, or `None` if nothing is."""
         if self._any_text and value.__class__ is str:  # most arguments of most tools
             return None
         for violation in validate(value, self._schema, most=1):
@@ -119,7 +119,7 @@ class PlanTool:
         return ArgumentValidator(self.arguments, {}) if further and not self.bound else None
 
     def schema(self, name: str) -> Json:
-        """Return the schema of an argument; `None` if the tool takes none of that name.
+        """Return the schema of an argument, or `None` if the tool takes none of that name.
 
         An object that says nothing of names it does not list takes no others, unless it lists none.
         """
@@ -178,7 +178,7 @@ class ToolSet:
         self.names: tuple[str, ...] = tuple(name for name in self._entries if name.__class__ is str)
 
     def get(self, name: str) -> PlanTool | None:
-        """Return a tool; `None` if there is none of that name."""
+        """Return a tool, or `None` if there is none of that name."""
         result = self._tools.get(name)
         if result is None and name in self._entries:
             result = self._tools[name] = PlanTool(name, self._entries[name])
@@ -186,7 +186,7 @@ class ToolSet:
 
 
 def why_undescribed(tools: object) -> str | None:
-    """Return why no schema can be made of a function or type of Python among tools; `None` if there is none such."""
+    """Return why no schema can be made of a function or type of Python among tools, or `None` if there is none such."""
     for tool in tools.values() if isinstance(tools, Mapping) else tools if isinstance(tools, list | tuple) else ():
         if tool.__class__ is dict or _entry_of(tool).__class__ is dict:
             continue
@@ -239,7 +239,7 @@ def _is_of_objects(schema: Json) -> bool:
 
 
 def fault_of_tools(tools: object) -> tuple[str | None, ToolsFault] | None:
-    """Return what is wrong with the tools of a plan, and the name of the tool that is none; `None` if they are sound.
+    """Return what is wrong with the tools of a plan, and the name of the tool that is none, or `None` if they are sound.
 
     Tools are a map, or a list that is empty or holds at least one.
     A list as a provider takes it may hold tools of the provider itself, which no plan can call.
@@ -346,7 +346,7 @@ def _element(schema: dict[str, Json], index: int) -> Iterator[Json]:
 
 
 def elements(schema: Json) -> Json:
-    """Return the schema of the elements of a list; `False` if there are none."""
+    """Return the schema of the elements of a list, or `False` if there are none."""
     result: list[Json] = []
     for branch in alternatives(schema):
         names = _types(branch)

@@ -229,7 +229,7 @@ class Parts:
 
 
 def _whole(key: str, definitions: Mapping[str, Json]) -> str | None:
-    """Return a definition with all that it refers to, as text; `None` if it refers to something else than definitions."""
+    """Return a definition with all that it refers to, as text, or `None` if it refers to something else than definitions."""
     by_pointer = {f"#/$defs/{_pointer(definition)}": definition for definition in definitions}
     reached = {key: definitions[key]}
     waiting = [definitions[key]]

@@ -175,7 +175,7 @@ def _sections(text: str) -> list[DocstringSection]:
 
 
 def _words(section: DocstringSection) -> str | None:
-    """Return a section as text; `None` for one that the library takes apart in another way."""
+    """Return a section as text, or `None` for one that the library takes apart in another way."""
     match section.kind.value:
         case "text":
             return str(section.value).strip()
@@ -372,7 +372,7 @@ class Described(NamedTuple):
 
 
 def schema_of_type(value: object) -> Described | None:
-    """Return the schema of a type, a function or a `TypeAdapter`; `None` for what is none of them.
+    """Return the schema of a type, a function or a `TypeAdapter`, or `None` for what is none of them.
 
     `CompileError` with a `missing-library` problem if pydantic is needed and not installed.
     What pydantic cannot describe is a `TypeError`.
@@ -431,7 +431,7 @@ def _own_name(value: object) -> str | None:
 
 
 def schema_of_call(value: object) -> Described | None:
-    """Return the schema of an object that is called as a function; `None` for any other."""
+    """Return the schema of an object that is called as a function, or `None` for any other."""
     call = attribute(value, "__call__")
     if not inspect.ismethod(call) or type(value).__module__ in _OF_PYTHON or (kind := schema_of_type(call)) is None:
         return None

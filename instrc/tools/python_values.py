@@ -117,7 +117,7 @@ def _without_null_defaults(whole: Json, said: Json) -> Json:
 
 
 def why_unwritten(value: object) -> str:
-    """Return why pydantic cannot write an instance as JSON, in one line of its words; nothing if it says nothing."""
+    """Return why pydantic cannot write an instance as JSON, in one line of its words, or nothing if it says nothing."""
     if not _is_typed(value):
         return ""
     try:
@@ -211,7 +211,7 @@ class PythonCall:
         return isinstance(given, dict) and name in given and (len(given) == 1 or name not in self._hints)
 
     def arguments(self, given: Json) -> tuple[tuple[object, ...], dict[str, object]]:
-        """Return the arguments, by place and by name, of a call with a value; a `WrongArgumentsError` if there are none."""
+        """Return the arguments, by place and by name, of a call with a value; raise `WrongArgumentsError` if there are none."""
         if not self._parameters:
             return (), {}
         if self._is_open and not self._means_member(given):

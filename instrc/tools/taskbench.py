@@ -239,7 +239,7 @@ class TaskRecord:
 
 
 def read_record(value: Json) -> TaskRecord | None:
-    """Return the plan of a record, an answer of a model alone too; `None` if there is none in it."""
+    """Return the plan of a record, an answer of a model alone too, or `None` if there is none in it."""
     place: tuple[str, ...] = ()
     holder = value
     if isinstance(value, dict) and _prefix(value) is None and "result" in value:
@@ -312,7 +312,7 @@ def _text(value: Json) -> str | None:
 
 
 def id_of(value: Json) -> str | None:
-    """Return the id of a record, a number as its digits; `None` if it has none."""
+    """Return the id of a record, a number as its digits, or `None` if it has none."""
     return _text(value.get("id")) if isinstance(value, dict) else None
 
 

@@ -166,7 +166,7 @@ def _key(name: object) -> str:
 
 
 def checked_tool(tool: Tool, name: str | None) -> Tool:
-    """Return a tool whose members are of the types that they say, with a schema in JSON; `TypeError` for any other."""
+    """Return a tool whose members are of the types that they say, with a schema in JSON; raise `TypeError` for any other."""
     arguments.text("Tool.name", tool.name)
     arguments.text_or_none("Tool.description", tool.description)
     arguments.whole_number("Tool.priority", tool.priority)

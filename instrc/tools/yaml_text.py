@@ -247,7 +247,7 @@ _FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?
 
 
 def _plain(text: str) -> Json:
-    """Return the value of a scalar without quotes and tag; `ValueError` for a number that JSON lacks."""
+    """Return the value of a scalar without quotes and tag; raise `ValueError` for a number that JSON lacks."""
     if text in _WORDS or text[0] not in "-+.0123456789":
         return _WORDS.get(text, text)
     if _INTEGER.fullmatch(text):

@@ -126,7 +126,7 @@ class Registry:
             return True  # what is wrong with it is said when it is loaded
 
     def load_program(self, uri: str, at: Span | None = None) -> ProgramFile | None:
-        """Return the program that a reference means; `None` if there is none, a `CompileError` if it cannot be read."""
+        """Return the program that a reference means, or `None` if there is none, a `CompileError` if it cannot be read."""
         root, entry, _ = _chosen(self._programs, parse(uri, at), uri, at)
         if root is None or entry is None:
             return None
@@ -204,7 +204,7 @@ class Registry:
         return locked_vibe(lock, uri.partition("#")[0], lambda address: self.peek(address, at), at)
 
     def open(self, path: Path) -> Vibe:
-        """Return the vibe in a file given by its path, wherever it lies; `CompileError` if it cannot be one."""
+        """Return the vibe in a file given by its path, wherever it lies; raise `CompileError` if it cannot be one."""
         real = self._resolved(path)
         uri, segment = self._uri_of(real)
         with self._lock:
@@ -213,7 +213,7 @@ class Registry:
             return vibe
 
     def locate(self, uri: str, pointer: str) -> Span | None:
-        """Return the place of a part of a vibe's schema; `None` if the reference leads to no vibe."""
+        """Return the place of a part of a vibe's schema, or `None` if the reference leads to no vibe."""
         try:
             return (self._opened.get(uri) or self.load(uri)).span(pointer)
         except InstrcError:

@@ -103,7 +103,7 @@ class Root:
         return real[len(self._inside) :].replace(os.sep, "/")
 
     def versions(self, uri: AugUri) -> dict[Version, VibeFile]:
-        """Return the files that a reference may mean, by version; `LeadsOutsideError` if its path leaves the roots."""
+        """Return the files that a reference may mean, by version; raise `LeadsOutsideError` if its path leaves the roots."""
         folder = ""
         for name in uri.segments[:-1]:
             listing = self._listing(folder)
@@ -324,7 +324,7 @@ def _files(start: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _stem(file: str) -> str | None:
-    """Return the name that a file would have as a vibe; `None` if its ending is not a confusable one."""
+    """Return the name that a file would have as a vibe, or `None` if its ending is not a confusable one."""
     ending = next((each for each in sorted(_ENDINGS, key=len, reverse=True) if file.endswith(each)), None)
     stem = None if ending is None or file.startswith(".") else file.removesuffix(ending).removesuffix(".vibe")
     return None if not stem or "." in stem else stem

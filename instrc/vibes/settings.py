@@ -386,7 +386,7 @@ class _SettingsReader:
 
 
 def _place_of(key: str) -> str | None:
-    """Return where something is chosen that is no setting of the whole table; `None` if nothing is called so."""
+    """Return where something is chosen that is no setting of the whole table, or `None` if nothing is called so."""
     if key in RunSettings.__annotations__:
         return f"`{key}` belongs to the table `[tool.instrc.run]`"
     if key in LIMITS:

@@ -173,7 +173,7 @@ def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect:
 def _described(
     ev: Evaluation, called: ir.Instruction, at: Span, context: EvaluationContext
 ) -> tuple[dict[str, Json], Json, bool] | None:
-    """Return the arguments of a tool, its output, and whether it is a process; `None` if it cannot be one."""
+    """Return the arguments of a tool, its output, and whether it is a process, or `None` if it cannot be one."""
     schema = ev.flat(called, at)
     if called.kind == "server":
         return _arguments(ev, called, schema, at, context), _output(schema), False

@@ -47,7 +47,7 @@ _LIMITS = {"<": "exclusiveMaximum", "<=": "maximum", ">": "exclusiveMinimum", ">
 
 
 def _schema(ev: Evaluation, written: Written, context: EvaluationContext) -> Json | ir.Path | None:
-    """Return the schema that a test asks for, or the path to the value that it compares with; `None` for a mistake."""
+    """Return the schema that a test asks for, or the path to the value that it compares with, or `None` for a mistake."""
     match written:
         case Truth():
             return {"const": True}

@@ -55,7 +55,7 @@ class BodyNames(msgspec.Struct):
         return any(word == "repeat" and _holds(other, at) for word, _, other in self.others)
 
     def defined(self, name: str) -> Span | None:
-        """Return where a block defines a name, or names its element so; `None` if none does."""
+        """Return where a block defines a name, or names its element so, or `None` if none does."""
         return next((names[name].name.span for names in self.locals.values() if name in names), self.elements.get(name))
 
 

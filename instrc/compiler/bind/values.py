@@ -72,7 +72,7 @@ class BraceNames(msgspec.Struct, frozen=True, gc=False):
         return None
 
     def path_to_part(self, name: str) -> str | None:
-        """Return the path to a slot of that name, as far as a key leads to it; `None` if there is no such slot."""
+        """Return the path to a slot of that name, as far as a key leads to it, or `None` if there is no such slot."""
         part = self.part(name)
         if not isinstance(part, StepResult):
             return None

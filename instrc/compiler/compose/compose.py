@@ -24,7 +24,7 @@ from instrc.text.source import Span
 
 
 def compose(graphs: Iterable[ir.Graph], instructions: InstructionTable, report: Report) -> list[ir.FlatGraph | None]:
-    """Return each graph with the flat schema of every step and every mixin; `None` for one that cannot be composed."""
+    """Return each graph with the flat schema of every step and every mixin, or `None` for one that cannot be composed."""
     return [_Composer(instructions, report).graph(graph) for graph in graphs]
 
 

@@ -102,7 +102,7 @@ def _by_path(case: list[ir.Test]) -> Iterable[list[ir.Test]]:
 
 
 def _known(path: ir.Path, outcomes: Outcomes) -> Json | None:
-    """Return what a schema says of the values of a path; `None` if it says nothing."""
+    """Return what a schema says of the values of a path, or `None` if it says nothing."""
     schema = outcomes.find(path).schema
     return None if schema in (True, {}) else schema
 
@@ -188,7 +188,7 @@ def _covers(earlier: ir.Test, case: list[ir.Test]) -> bool:
 
 
 def _missed_format(schema: Json, test: ir.Test) -> str | None:
-    """Return why a value never equals any of those that a condition names: they have not its format; `None` if it may."""
+    """Return why a value never equals any of those that a condition names: they have not its format, or `None` if it may."""
     named = test.schema if isinstance(test.schema, dict) else {}
     values = [named["const"]] if "const" in named else listing(named.get("enum"))
     faults = [missed_format(value, schema) for value in values]

@@ -281,7 +281,7 @@ def files_of_processes(graph: ir.Graph) -> list[tuple[str, str]]:
 
 
 def plannable_tools(graph: ir.Graph, step: ir.Step) -> tuple[ir.PlannableTool, ...] | None:
-    """Return the tools of the plan that a step of `RunPlan_Activity` carries out; `None` if it is not given one plan alone."""
+    """Return the tools of the plan that a step of `RunPlan_Activity` carries out, or `None` if it is not given one plan alone."""
     plans = plans_of(graph, step)
     return None if plans is None else tuple({tool.name: tool for planned in plans for tool in planned.tools}.values())
 

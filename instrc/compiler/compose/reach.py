@@ -79,7 +79,7 @@ def _reads(graph: ir.Graph) -> Iterator[tuple[ir.Path, Span]]:
 
 
 def _hides(graph: ir.Graph, left: Shown, reading: ir.Reading | None, rest: tuple[str, ...]) -> str | None:
-    """Return the member that rounds do not show of a name, an empty text for the whole; `None` if they show it."""
+    """Return the member that rounds do not show of a name, an empty text for the whole, or `None` if they show it."""
     word = ""
     while isinstance(reading, ir.ObjectReading) and rest:
         word, rest, members = rest[0], rest[1:], dict(reading.members)
@@ -226,7 +226,7 @@ _Fault: TypeAlias = tuple[Span, str, tuple[str, ...]]
 
 
 def _literal_fault(given: ir.TypedArgument, value: Constant) -> _Fault | None:
-    """Return why a literal cannot be valid; `None` if it may be."""
+    """Return why a literal cannot be valid, or `None` if it may be."""
     fault = literal_fault(value.value, given.schema)
     if fault is None:
         return None
@@ -238,7 +238,7 @@ _OBJECT: Json = {"type": "object"}
 
 
 def _path_fault(flat: ir.FlatGraph, given: ir.TypedArgument, value: ir.Path, outcomes: Outcomes) -> _Fault | None:
-    """Return why no value that a path leads to can be valid; `None` if one may be."""
+    """Return why no value that a path leads to can be valid, or `None` if one may be."""
     found = outcomes.find(value).schema
     if found is None or outcomes.may_be_null(value) or not disjoint(found, given.schema):
         return None

@@ -124,7 +124,7 @@ class _Body:
                     self._leave_out((inner, within or left != path), circular, hidden, values, level + 1)
 
     def _left(self, reading: ir.Reading, circular: frozenset[str], level: int, *, held: bool) -> ir.Reading | None:
-        """Return what is left of a value; nothing if all of it is left out."""
+        """Return what is left of a value, or nothing if all of it is left out."""
         if self._is_out((reading, (), held), circular, level):
             return None
         if not isinstance(reading, ir.ObjectReading):

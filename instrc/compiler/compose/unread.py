@@ -180,7 +180,7 @@ class Sources:
         return found
 
     def behind(self, path: ir.Path) -> list[ir.Path] | None:
-        """Return what stands behind a block or a name of one; `None` if the path begins with an input or another step."""
+        """Return what stands behind a block or a name of one, or `None` if the path begins with an input or another step."""
         origin = path.origin
         if isinstance(origin, ir.Local):
             block = self.holders[origin.block].content

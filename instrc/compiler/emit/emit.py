@@ -72,7 +72,7 @@ def _title(plan: ir.Plan) -> str | None:
 
 
 def _entry(plan: ir.Plan, schemas: StepSchemas, title: str | None, *, bare: bool, stripped: str) -> JsonObject:
-    """Return what the model is asked for first: one step or the first chunk; nothing if that is not the model's."""
+    """Return what the model is asked for first: one step or the first chunk, or nothing if that is not the model's."""
     first = plan.chunks[0]
     if bare:
         unit = first.units[0]

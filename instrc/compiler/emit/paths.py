@@ -194,7 +194,7 @@ class Paths:
                 return Named({name: self.value(member, item) for name, member in members})
 
     def shown(self, region: ir.Region, item: int | None = None) -> Value | None:
-        """Return what rounds show of the value of a body; `None` if that is all of it."""
+        """Return what rounds show of the value of a body, or `None` if that is all of it."""
         left = self._shown.values.get(region.number)
         return None if left is None else self.value(left, item)
 

@@ -376,7 +376,7 @@ def put_steps(schema: Json, slots: tuple[str, ...], block: JsonObject, definitio
 
 
 def _property(schema: Json, name: str) -> tuple[JsonObject, Json] | None:
-    """Return a schema with the one of a property of it; `None` if there is no such property."""
+    """Return a schema with the one of a property of it, or `None` if there is no such property."""
     if not isinstance(schema, dict):
         return None
     properties = schema.get("properties")
@@ -513,7 +513,7 @@ class Hints:
         return tuple([self._told(path, step, item) for path in self.paths.ordered(reads, item)])
 
     def room(self, schema: JsonObject) -> DescribedSchema | None:
-        """Return a schema with room for a hint; `None` if there are no hints."""
+        """Return a schema with room for a hint, or `None` if there are no hints."""
         return None if self.sentences is None else with_room(schema)
 
     def said(self, told: tuple[ir.HintedPath, ...]) -> str:
@@ -535,7 +535,7 @@ class Hints:
         return ir.HintedPath(self.paths.text(path, item), "; ".join(filter(None, words)))
 
     def _words_of_input(self, read: Read) -> str:
-        """Return what the input at the beginning of a path says of itself; nothing if it is none."""
+        """Return what the input at the beginning of a path says of itself, or nothing if it is none."""
         schema = self._inputs.get(read.first)
         for segment in read.segments[1:]:
             properties = schema.get("properties") if isinstance(schema, dict) else None

@@ -343,7 +343,7 @@ class Dataflow:
         return list(dict.fromkeys([*around, *((chunk,) for chunk in self.chunks)]))
 
     def _follow(self, start: PropertyPath, words: list[str]) -> PropertyPath | None:
-        """Return the keys of what a path leads to from a place; `None` if it leads nowhere for certain."""
+        """Return the keys of what a path leads to from a place, or `None` if it leads nowhere for certain."""
         keys, rest = self._walk(start, words)
         if keys == start:
             return None
@@ -495,7 +495,7 @@ class _Scope:
         self.known[name] = schema
 
     def find(self, name: str) -> Json | None:
-        """Return the schema of a name that can be read; `None` if there is no such name."""
+        """Return the schema of a name that can be read, or `None` if there is no such name."""
         return next((scope.known[name] for scope, count in self._outwards() if scope.numbers.get(name, count) < count), None)
 
     def later(self, name: str) -> Location | None:

@@ -102,7 +102,7 @@ def program_nodes(statements: Iterable[Statement]) -> Iterator[object]:
 
 @cache
 def _parts(kind: type) -> Callable[[object], tuple[object, ...]] | None:
-    """Return what gives the parts of a node that may hold further nodes, the last first; `None` for what is no node."""
+    """Return what gives the parts of a node that may hold further nodes, the last first, or `None` for what is no node."""
     if not issubclass(kind, msgspec.Struct):
         return None
     fields = kind.__struct_fields__

@@ -198,7 +198,7 @@ def _is_deeper(before: Span, after: Span) -> bool:
 
 
 def _margin(text: str, start: int) -> str | None:
-    """Return the white space before what begins a line; `None` for what does not."""
+    """Return the white space before what begins a line, or `None` for what does not."""
     line = text[text.rfind("\n", 0, start) + 1 : start]
     return None if line.strip() else line
 

@@ -151,7 +151,7 @@ class OwnSchemas:
         self._paths = {id(node): path for path, node in self.schemas}
 
     def path(self, node: Json) -> Location | None:
-        """Return the path of a schema, the last one of a schema that stands in several places; `None` if it is elsewhere."""
+        """Return the path of a schema, the last one of a schema that stands in several places, or `None` if it is elsewhere."""
         return self._paths.get(id(node))
 
     def have(self, parts: Iterable[ScopedSchema]) -> bool:

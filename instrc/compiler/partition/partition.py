@@ -27,7 +27,7 @@ PLACE: dict[str, int] = {executor: place for place, executor in enumerate(ORDER)
 
 
 def partition(flat: ir.FlatGraph, report: Report, *, naming: str = "step") -> ir.Plan | None:
-    """Return the plan of a graph; `None` if it was cut by hand against its data flow."""
+    """Return the plan of a graph, or `None` if it was cut by hand against its data flow."""
     graph = flat.graph
     regions = {region.number: region.units for step in graph.blocks() for region in ir.regions_of(step.content)}
     reasons = _reasons_to_cut(graph)

@@ -347,7 +347,7 @@ class DurableEngine(TracedEngine):
                 await asyncio.to_thread(forget_trace, self.location.folder, run)
 
     async def reach(self) -> None:
-        """Make sure that the server of a database answers; an `UnreachableError` if it does not.
+        """Make sure that the server of a database answers; raise `UnreachableError` if it does not.
 
         What carries runs here is closed if the server has ended its connection: another process may carry them now.
         """

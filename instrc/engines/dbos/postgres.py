@@ -134,7 +134,7 @@ class PostgresStore:
         return sa.create_engine(self._url, pool_size=20, pool_pre_ping=True, connect_args={**said, **_KEEPALIVE})
 
     def lock(self, engine: sa.Engine, *, shared: bool = False) -> ServerLock | None:
-        """Return an advisory lock, which its connection holds; `None` if another process holds it."""
+        """Return an advisory lock, which its connection holds, or `None` if another process holds it."""
         connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
         take = "pg_try_advisory_lock_shared" if shared else "pg_try_advisory_lock"
         if not connection.execute(sa.text(f"SELECT {take}({_LOCK_NUMBER})")).scalar():
@@ -238,7 +238,7 @@ class SharedDatabase:
             connection.execute(insert(_VALUES).values(name=name, body=data).on_conflict_do_nothing())
 
     def get(self, name: str) -> bytes | None:
-        """Return a value; `None` if there is none of the name."""
+        """Return a value, or `None` if there is none of the name."""
         with trouble(self._store), self._db().connect() as connection:
             data: bytes | None = connection.execute(sa.select(_VALUES.c.body).where(_VALUES.c.name == name)).scalar()
             return data

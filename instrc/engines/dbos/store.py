@@ -274,7 +274,7 @@ class PartExchange:
         self._seen: dict[tuple[str, str], float] = {}
 
     def beside(self, heard: TellPart | None) -> TellPart | None:
-        """Return what tells parts here and to other processes; nothing where nobody listens."""
+        """Return what tells parts here and to other processes, or nothing where nobody listens."""
         if heard is None:
             return None
 

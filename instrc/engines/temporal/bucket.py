@@ -90,7 +90,7 @@ class Bucket:
             obstore.put(self._store, f"values/{name}", data)
 
     def get(self, name: str) -> bytes | None:
-        """Return a value; `None` if there is none of the name."""
+        """Return a value, or `None` if there is none of the name."""
         with self._trouble():
             try:
                 return bytes(obstore.get(self._store, f"values/{name}").bytes())

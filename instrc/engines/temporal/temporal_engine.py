@@ -341,7 +341,7 @@ class TemporalEngine(TracedEngine):
             self._traces.close()
 
     async def reach(self) -> None:
-        """Make sure that the server answers; an `UnreachableError` if it does not."""
+        """Make sure that the server answers; raise `UnreachableError` if it does not."""
         client = await self._client()
         try:
             with trouble():

@@ -268,7 +268,7 @@ class TemporalPort:
         return came
 
     async def result_of(self, command: ModelCommand | ActivityCommand) -> Result | None:
-        """Return the result of a command; `None` if somebody gives it later."""
+        """Return the result of a command, or `None` if somebody gives it later."""
         try:
             came = await self.effect(command)
             if "launch" in came:
@@ -403,7 +403,7 @@ class RunWorkflow:
 
     @workflow.query(name=documents.JOURNAL)
     def recorded(self) -> documents.RecordedRun | None:
-        """Return what is recorded of the run; `None` if its beginning is not known."""
+        """Return what is recorded of the run, or `None` if its beginning is not known."""
         if self.port.entries is None:
             return None
         launch = self.launch.copy()

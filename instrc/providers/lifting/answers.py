@@ -90,7 +90,7 @@ def _dumped(dump: Callable[..., object]) -> object:
 
 
 def _of_stream(stream: Iterable[object], level: int, known: dict[int, tuple[object, object]]) -> object:
-    """Return the pieces of a stream, or the text that its lines or fragments make; `CompileError` if it does not end."""
+    """Return the pieces of a stream, or the text that its lines or fragments make; raise `CompileError` if it does not end."""
     pieces = list(islice(stream, STREAMED_PIECES + 1))
     if len(pieces) > STREAMED_PIECES:
         raise CompileError([TooLarge(what="the stream", limit=STREAMED_PIECES, unit="pieces")])
@@ -207,7 +207,7 @@ def _is_certain(answer: JsonObject) -> bool:
 
 
 def _of_list(answer: list[Json], names: frozenset[str]) -> RawReply | None:
-    """Return what a list holds: parts, a stream, choices, calls by name, one response; `None` if it is a value itself."""
+    """Return what a list holds: parts, a stream, choices, calls by name, one response, or `None` if it is a value itself."""
     lines = [item for item in answer if isinstance(item, str)]
     if lines and len(lines) == len(answer):
         pieces = pieces_in("\n".join(lines))

@@ -118,7 +118,7 @@ def _key(value: object) -> str:
 
 
 def _literal(node: ast.AST | None) -> Json:
-    """Return the value of JSON that a literal is; `ValueError` if it is not one."""
+    """Return the value of JSON that a literal is; raise `ValueError` if it is not one."""
     match node:
         case ast.Constant(value=None | str() | bool() | int() as value):
             return value
@@ -154,7 +154,7 @@ _BETWEEN = re.compile(r"[\s;,]*")
 
 
 def named_call(value: Json) -> RawCall | None:
-    """Return the call that an object with a name and arguments is; `None` if it is not one."""
+    """Return the call that an object with a name and arguments is, or `None` if it is not one."""
     if isinstance(value, dict) and isinstance(inner := value.get("function", value.get("function_call")), dict):
         value = inner
     name = next((value[key] for key in _JSON_CALLS_NAMES if key in value), None) if isinstance(value, dict) else None

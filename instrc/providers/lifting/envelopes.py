@@ -50,7 +50,7 @@ _OF_ONE = frozenset({"text", "content", "completion", "stop_reason", "finish_rea
 
 
 def completion(answer: JsonObject) -> RawReply | None:
-    """Return what an object with a text holds; `None` if it is not one."""
+    """Return what an object with a text holds, or `None` if it is not one."""
     for key in _ONE_OF_MANY:
         first = next(iter(listing(answer.get(key))), None)
         if isinstance(first, str) and key == "predictions":
@@ -449,7 +449,7 @@ _PARTS_OF_MCP = frozenset({"text", "image", "audio", "resource", "resource_link"
 
 
 def response(answer: JsonObject) -> RawReply | None:
-    """Return what a whole response, or its message, holds; `None` if it is neither."""
+    """Return what a whole response, or its message, holds, or `None` if it is neither."""
     answer = unwrapped(answer)
     return next((result for reader in _READERS if (result := reader(answer)) is not None), None)
 

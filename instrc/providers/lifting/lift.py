@@ -178,7 +178,7 @@ class Lifted:
 
     @property
     def call(self) -> LiftedCall:
-        """The only call; `LookupError` if there is none or several."""
+        """The only call; raise `LookupError` if there is none or several."""
         if len(self.calls) != 1:
             message = f"the answer holds {len(self.calls)} calls, not one"
             raise LookupError(message)
@@ -533,7 +533,7 @@ _OF_MCP = frozenset({"structuredContent", "structured_content", "isError", "is_e
 
 
 def message(record: JsonObject, name: str | None, call_id: str | None, value: object, *, error: bool) -> Json:
-    """Return the message for the provider that a call is from; `TypeError` for a value that is not JSON."""
+    """Return the message for the provider that a call is from; raise `TypeError` for a value that is not JSON."""
     known = known_target(record.get("target"))
     said = json_of(value)
     if (fault := json_fault(said)) is not None:
@@ -557,7 +557,7 @@ def message(record: JsonObject, name: str | None, call_id: str | None, value: ob
 
 
 def _of_mcp(said: Json) -> tuple[Json, bool] | None:
-    """Return the result of an MCP server and whether it is an error; `None` for any other value.
+    """Return the result of an MCP server and whether it is an error, or `None` for any other value.
 
     Of a result, a model is told what it is structured as, or its texts; what holds pictures or files is told whole.
     """

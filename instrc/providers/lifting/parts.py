@@ -102,7 +102,7 @@ _IDS = ("call_id", "tool_call_id", "toolUseId", "toolCallId", "tool_id", "id")
 
 
 def kind_of_part(item: dict[str, Json]) -> str | None:
-    """Return the declared type of a part; `None` if it has none."""
+    """Return the declared type of a part, or `None` if it has none."""
     kind = first(item, "type", "part_kind", "block_type", "content_type")
     return kind if isinstance(kind, str) else None
 

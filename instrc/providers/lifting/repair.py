@@ -263,7 +263,7 @@ class Candidate:
 
 
 def _tried(schema: Json, state: _State, candidates: list[Candidate]) -> _State | None:
-    """Return the state after some repairs, all of one kind; `None` if they do not make it better by as many."""
+    """Return the state after some repairs, all of one kind, or `None` if they do not make it better by as many."""
     if not candidates:
         return None
     trial = state.value
@@ -500,7 +500,7 @@ def _slips_keys(leaf: LeafViolation) -> Iterator[tuple[Location, RepairKind, str
 
 
 def listed_word(word: Json, listed: tuple[str, ...], what: str = "case") -> str | None:
-    """Return the only listed word that differs from a word in case alone; `None` if there is none or several.
+    """Return the only listed word that differs from a word in case alone, or `None` if there is none or several.
 
     With `spelling`, spaces, dashes and underlines do not count either, in words that begin with a letter.
     """

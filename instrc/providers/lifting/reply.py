@@ -121,7 +121,7 @@ def stop_reply(reason: Json) -> RawReply:
 
 
 def first(item: dict[str, Json], *keys: str) -> Json:
-    """Return the first member that an object has of several that mean the same; `None` if it has none."""
+    """Return the first member that an object has of several that mean the same, or `None` if it has none."""
     return next((item[key] for key in keys if item.get(key) is not None), None)
 
 
@@ -146,7 +146,7 @@ _WORDS = {"true": "true", "True": "true", "false": "false", "False": "false", "n
 
 
 def loose_json(text: str) -> str | None:
-    """Return the JSON text that a text stands for beyond doubt; `None` if it stands for none.
+    """Return the JSON text that a text stands for beyond doubt, or `None` if it stands for none.
 
     `{'a': [1, 2,]} // done` stands for `{"a":[1,2]}`.
     """
@@ -180,7 +180,7 @@ def _undoubled(text: str) -> str | None:
 
 
 def _strict(text: str) -> str | None:
-    """Return a text token by token as JSON has it; `None` if a token has no place there."""
+    """Return a text token by token as JSON has it, or `None` if a token has no place there."""
     built: list[str] = []
     place = depth = 0
     while place < len(text):
@@ -202,7 +202,7 @@ def _strict(text: str) -> str | None:
 
 
 def _written(token: re.Match[str], text: str) -> str | None:
-    """Return a token as JSON writes it; `None` for a word that JSON has no value for."""
+    """Return a token as JSON writes it, or `None` for a word that JSON has no value for."""
     match token.lastgroup:
         case "text":
             return '"' + _ESCAPE.sub(_escaped, token[0][1:-1]) + '"'
@@ -242,7 +242,7 @@ _RECIPIENT = re.compile(r"to=(\S+)")
 
 
 def recipient(message: re.Match[str]) -> str | None:
-    """Return the tool that a message is for; `None` if it is for the user."""
+    """Return the tool that a message is for, or `None` if it is for the user."""
     result = _RECIPIENT.search(message["before"] or "") or _RECIPIENT.search(message["after"])
     return None if result is None else result[1]
 

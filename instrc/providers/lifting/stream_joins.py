@@ -134,7 +134,7 @@ _OF_SMOLAGENTS = frozenset({"content", "tool_calls", "token_usage"})
 
 
 def join_of(pieces: list[JsonObject]) -> _Join | None:
-    """Return what joins the pieces of the provider that all of them are from; `None` if there is none."""
+    """Return what joins the pieces of the provider that all of them are from, or `None` if there is none."""
     return next((join for mark, join in _KINDS if all(map(mark, pieces))), None) if pieces else None
 
 
@@ -548,7 +548,7 @@ class _Item:
     """The parts of a message that grew by their fragments, by their number."""
 
     def is_called(self, said: JsonObject) -> bool | None:
-        """Return whether an event is about this item by its ids; `None` where one of them has none."""
+        """Return whether an event is about this item by its ids, or `None` where one of them has none."""
         reported = [(mine, theirs) for key in ("id", "call_id") if (mine := self.said.get(key)) and (theirs := said.get(key))]
         return any(mine == theirs for mine, theirs in reported) if reported else None
 

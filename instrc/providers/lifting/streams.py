@@ -60,7 +60,7 @@ def _held(text: Json) -> JsonObject:
 
 
 def messages_of(answer: list[Json]) -> list[Json] | None:
-    """Return the messages in the lists that frameworks stream; `None` if it is no such list.
+    """Return the messages in the lists that frameworks stream, or `None` if it is no such list.
 
     LangGraph's `messages` come in pairs with what it knows about them; Qwen-Agent sends all messages until then, each time.
     """
@@ -89,7 +89,7 @@ def states_joined(states: list[JsonObject]) -> list[Json] | None:
 
 
 def pieces_in(text: str) -> list[JsonObject] | None:
-    """Return the pieces that lines of a text hold; `None` if it is no stream."""
+    """Return the pieces that lines of a text hold, or `None` if it is no stream."""
     result: list[JsonObject] = []
     begun = (line for line in text.split("\n") if line.strip() and not line.startswith(":"))  # OpenRouter comments while it waits
     events = any(line.startswith("data:") for line in islice(begun, 3))
@@ -154,7 +154,7 @@ def repeated_in_lines(text: str) -> tuple[str, ...]:
 
 
 def assemble(pieces: list[JsonObject]) -> JsonObject | None:
-    """Return the response that the pieces of a stream make, in the provider's own envelope; `None` if they are no stream."""
+    """Return the response that the pieces of a stream make, in the provider's own envelope, or `None` if they are no stream."""
     pieces = _telling(unwrapped(pieces))
     if wrong := [piece for piece in pieces if _is_an_error(piece)]:
         said = [piece for piece in pieces if piece not in wrong]

@@ -85,7 +85,7 @@ def _beginnings(text: str, names: frozenset[str]) -> list[_Begun]:
 
 
 def _call(begun: _Begun, inside: str) -> RawCall | None:
-    """Return the call that a name and what stands inside its element are; `None` if that is text."""
+    """Return the call that a name and what stands inside its element are, or `None` if that is text."""
     held = _ARGUMENTS.match(inside)
     body = held["body"] if held else inside
     if body.strip().startswith("{"):
@@ -100,7 +100,7 @@ def _call(begun: _Begun, inside: str) -> RawCall | None:
 
 
 def _children(body: str) -> list[tuple[str, Json]] | None:
-    """Return the elements that a text is made of; `None` if anything else stands between them."""
+    """Return the elements that a text is made of, or `None` if anything else stands between them."""
     result: list[tuple[str, Json]] = []
     place = len(body) - len(body.lstrip())
     while place < len(body):
@@ -303,7 +303,7 @@ _OBJECT_ON_A_LINE = re.compile(r"^[ \t]*(?=\{\s*\")", re.MULTILINE)
 
 
 def lone_value(text: str) -> tuple[RawCall, str] | None:
-    """Return the only object of a text that begins a line and ends one, and the text around it; `None` if there is none."""
+    """Return the only object of a text that begins a line and ends one, and the text around it, or `None` if there is none."""
     if len(text) > SEARCHED_TEXT:
         return None
     result: list[tuple[Json, int, int]] = []

@@ -26,7 +26,7 @@ _COUNTING = frozenset({"minItems", "maxItems", "uniqueItems", "contains"})
 
 
 def arrays(node: JsonObject, context: RewriteContext) -> Variant | None:
-    """Return the variant of an array; `None` if there is none that long."""
+    """Return the variant of an array, or `None` if there is none that long."""
     counted = not _COUNTING.isdisjoint(node)
     if counted and int(bound(node, "minItems") or 0) > _most(node):
         context.ledger.lose(node, "minItems", "annotation", "contradicts maxItems, so there is no such array")

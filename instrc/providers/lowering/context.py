@@ -659,7 +659,7 @@ class RewriteContext(Struct, frozen=True, eq=False, gc=False):
 
 
 def target_of(root: Json, reference: Json) -> Json:
-    """Return the target of a local reference; `True` if it is dangling."""
+    """Return the target of a local reference, or `True` if it is dangling."""
     target = local_target(root, reference)
     return True if target is None else target
 

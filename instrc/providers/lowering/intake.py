@@ -161,7 +161,7 @@ def _is_needed(note: Note) -> bool:
 
 
 def _split_path(path: Location) -> tuple[Location, str | None]:
-    """Return the path of the schema that a path leads to or into, and the keyword of it; `None` for the schema itself."""
+    """Return the path of the schema that a path leads to or into, and the keyword of it, or `None` for the schema itself."""
     node = 0
     while node < len(path):
         keyword = path[node]

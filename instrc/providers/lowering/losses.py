@@ -284,7 +284,7 @@ def _contradictory(losses: tuple[Loss, ...], flat: Json, schema: Json, documents
 
 
 def _value_at(schema: Json, place: str) -> Json:
-    """Return what stands in a place; `None` if nothing does."""
+    """Return what stands in a place, or `None` if nothing does."""
     try:
         return at(schema, place)
     except (LookupError, ValueError, TypeError):
@@ -402,7 +402,7 @@ def grouped_losses(losses: Iterable[Loss], schema: Json) -> list[LossOfTools]:
 
 
 def _alternative_of_plan(path: tuple[str, ...], schema: Json, plans: dict[tuple[str, ...], _Branches]) -> int | None:
-    """Return where on a path a plan stands of which the path leads into one alternative; `None` if it leads into none."""
+    """Return where on a path a plan stands of which the path leads into one alternative, or `None` if it leads into none."""
     for place in range(len(path) - 2):
         if path[place : place + 2] != ("items", "anyOf") or not path[place + 2].isdecimal():
             continue

@@ -281,7 +281,7 @@ def _said_once(schema: Json, tool: Tool, flat: Json, dialect: Dialect) -> tuple[
 
 
 def _said(schema: JsonObject, keyword: str) -> str | None:
-    """Return a text of a schema; `None` if it is missing or empty."""
+    """Return a text of a schema, or `None` if it is missing or empty."""
     text = schema.get(keyword)
     return text if isinstance(text, str) and text else None
 

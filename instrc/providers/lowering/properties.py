@@ -70,7 +70,7 @@ _NEVER_SENT = _Absence((), asked=False)
 
 
 def property_of(holder: Holder, name: str, schema: Json, *, required: bool) -> Property | None:
-    """Return a property as it is sent; `None` if it has no value."""
+    """Return a property as it is sent, or `None` if it has no value."""
     context = holder.context
     dialect = context.dialect
     kind = scalar_type(schema, holder.inside)
@@ -253,7 +253,7 @@ _BESIDE = frozenset(BY_TYPE["object"]) - {"properties", "required", "additionalP
 
 
 def objects(node: JsonObject, context: RewriteContext) -> Variant | None:
-    """Return the variant of an object; `None` if there is no such object."""
+    """Return the variant of an object, or `None` if there is no such object."""
     dialect = context.dialect
     required = dict.fromkeys(required_names(node))
     if "maxProperties" in node and max(len(required), bound(node, "minProperties") or 0) > _most(node):
@@ -350,7 +350,7 @@ def _whole(
 
 
 def _codec(properties: Sequence[Property], undeclared: ObjectCodec | None, more: More | None) -> ObjectCodec | None:
-    """Return the codec of an object; `None` if nothing changes in it."""
+    """Return the codec of an object, or `None` if nothing changes in it."""
     members: dict[str, Member] = {result.sent: result.member for result in properties if result.member is not None}
     if not members and more is None and undeclared is None:
         return None

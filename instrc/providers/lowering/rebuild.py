@@ -292,7 +292,7 @@ def _plain(node: JsonObject, context: RewriteContext) -> list[Variant]:
 
 
 def _of_type(kind: str, node: JsonObject, context: RewriteContext) -> Variant | None:
-    """Return the variant of a schema for one of its types; `None` if it has no such value."""
+    """Return the variant of a schema for one of its types, or `None` if it has no such value."""
     match kind:
         case "string":
             return scalars.strings(node, context)

@@ -124,7 +124,7 @@ def _values(node: JsonObject) -> list[Json]:
 
 
 def _excess(limits: Limits, enum_values: int, group: Sequence[Json]) -> str | None:
-    """Return by how much an enum exceeds the limits of the target; `None` if it does not."""
+    """Return by how much an enum exceeds the limits of the target, or `None` if it does not."""
     if limits.long_enum is not None and len(group) > limits.long_enum[0]:
         size = sum(len(value) for value in group if isinstance(value, str))
         if size > limits.long_enum[1]:
@@ -234,7 +234,7 @@ _ROUNDED: dict[str, Callable[[float], int]] = {
 
 
 def strings(node: JsonObject, context: RewriteContext) -> Variant | None:
-    """Return the variant of a string; `None` if its lengths contradict each other."""
+    """Return the variant of a string, or `None` if its lengths contradict each other."""
     if OF_STRINGS.isdisjoint(node):
         return Variant("string", {"type": "string"}, node=node)
     lengths = {word: length for word in _LENGTHS if word in node and (length := bound(node, word)) is not None}
@@ -271,7 +271,7 @@ def strings(node: JsonObject, context: RewriteContext) -> Variant | None:
 
 
 def numbers(node: JsonObject, kind: str, context: RewriteContext) -> Variant | None:
-    """Return the variant of a number; `None` if its bounds leave none."""
+    """Return the variant of a number, or `None` if its bounds leave none."""
     if OF_NUMBERS.isdisjoint(node):
         return Variant(kind, {"type": kind}, node=node)
     bounds = {keyword: value for keyword in _BOUNDS if keyword in node and (value := bound(node, keyword)) is not None}

@@ -99,7 +99,7 @@ _BY_NUMBER = re.compile(r"\\(?:x(?P<two>[0-9a-fA-F]{2})|u(?P<four>[0-9a-fA-F]{4}
 
 
 def pattern_for(pattern: str, dialect: Dialect, kind: str | None = None) -> str | None:
-    """Return a regular expression as it is sent to a target; `None` if the target does not take it."""
+    """Return a regular expression as it is sent to a target, or `None` if the target does not take it."""
     kind, plain = kind or dialect.patterns, _plain_classes(pattern)
     if kind != "any":
         plain = _BY_NUMBER.sub(_letter, plain)
@@ -267,7 +267,7 @@ _ESCAPED_BY_JSON = '"\\' + "".join(map(chr, range(32))) + "\ud800\udfff"
 
 
 def spelled(pattern: str) -> str | None:
-    r"""Return a pattern about a whole text, which names the characters it takes; `None` if it cannot be written so.
+    r"""Return a pattern about a whole text, which names the characters it takes, or `None` if it cannot be written so.
 
     `^\d+\.[a-z]+$` becomes `^[0-9]+[\x2e][a-z]+$`. For engines that read it as the text of JSON, not of the string:
     nothing in it may be a quotation mark, a backslash or a control character, as `.` and `[^a]` may.
@@ -295,7 +295,7 @@ def spelled(pattern: str) -> str | None:
 
 
 def _spelled_class(listed: str) -> str | None:
-    """Return what is listed as a class in brackets; `None` if it excludes something, or takes what JSON escapes."""
+    """Return what is listed as a class in brackets, or `None` if it excludes something, or takes what JSON escapes."""
     signs = [_SPELLED_CLASSES.get(sign, sign) for sign in re.findall(_IN_CLASS, listed)]
     if not signs or signs[0] == "^" or (signs[0] == "]" and len(signs) > 1):
         return None

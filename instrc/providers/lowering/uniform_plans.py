@@ -28,7 +28,7 @@ _REASON = (
 
 
 def branches_of(node: Json) -> list[JsonObject] | None:
-    """Return the kinds of tasks, one a tool, of which a schema is a plan; `None` if it is not one."""
+    """Return the kinds of tasks, one a tool, of which a schema is a plan, or `None` if it is not one."""
     if not isinstance(node, dict) or node.get("type") != "array":
         return None
     items = node.get("items")

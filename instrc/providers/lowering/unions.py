@@ -204,7 +204,7 @@ def _copied(variant: Variant, definitions: PayloadDefinitions) -> Variant:
 
 
 def _leader(group: Sequence[Variant]) -> str | None:
-    """Return a key that tells the objects of a group apart; `None` if they have none in common."""
+    """Return a key that tells the objects of a group apart, or `None` if they have none in common."""
     properties = [mapping(variant.body["properties"]) for variant in group]
     shared = [name for name in properties[0] if all(name in others for others in properties[1:])]
     return next((name for name in shared if _discriminates(group, name)), None)
@@ -480,7 +480,7 @@ def fit(node: Json, context: RewriteContext) -> Rebuilt:
 
 
 def scalar_type(node: Json, context: RewriteContext) -> str | None:
-    """Return the scalar type that is all a schema asks for; `None` for every other schema.
+    """Return the scalar type that is all a schema asks for, or `None` for every other schema.
 
     Most schemas are such: what is said of them needs no variants that are put together.
     """

@@ -73,17 +73,17 @@ def outcome(plan: PinnedPlan, state: State) -> Outcome | None:  # noqa: ARG001  
 
 
 def faults(plan: PinnedPlan, state: State, command: str, value: Json) -> list[Complaint] | None:
-    """Return what is wrong with an answer that somebody gives to an open command; `None` if no such command takes one."""
+    """Return what is wrong with an answer that somebody gives to an open command, or `None` if no such command takes one."""
     return _interpreter_of(plan).faults(plan, state, command, value)
 
 
 def is_fatal(plan: PinnedPlan, state: State, command: str) -> bool:
-    """Return whether the run would fail if an open command failed; `False` where a `try` or a plan takes it up."""
+    """Return whether the run would fail if an open command failed, or `False` where a `try` or a plan takes it up."""
     return _interpreter_of(plan).is_fatal(plan, state, command)
 
 
 def stalled(plan: PinnedPlan, state: State) -> tuple[list[str], str] | None:
-    """Return the steps for which no model is asked until a limit is raised, and why; `None` if there are none.
+    """Return the steps for which no model is asked until a limit is raised, and why, or `None` if there are none.
 
     There are some only where `state["stalled"]` is a list from the beginning: else the run fails at a limit.
     """

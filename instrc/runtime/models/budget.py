@@ -26,12 +26,12 @@ PRICED: Final = ("input", "output", *_OF_INPUT)
 
 
 def price_of(prices: Prices, model: str) -> Mapping[str, float] | None:
-    """Return the first price whose pattern fits the name of a model, as `gpt-5`; `None` if none does."""
+    """Return the first price whose pattern fits the name of a model, as `gpt-5`, or `None` if none does."""
     return next((price for pattern, price in prices.items() if fnmatchcase(model, pattern)), None)
 
 
 def cost_of(prices: Prices, model: str | None, usage: Mapping[str, int]) -> float | None:
-    """Return what an answer has cost; `None` if its model has no price."""
+    """Return what an answer has cost, or `None` if its model has no price."""
     price = None if model is None else price_of(prices, model)
     if price is None:
         return None

@@ -53,7 +53,7 @@ class AnswerCache:
         return f"{digest}.{askers.index(asker)}"
 
     def find(self, key: str) -> Json:
-        """Return the answer to a request; `None` if there is none, or the file cannot be read."""
+        """Return the answer to a request, or `None` if there is none, or the file cannot be read."""
         try:
             with transaction(self.file, _TABLE) as database:
                 row = database.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()

@@ -96,7 +96,7 @@ def _scripted(words: str, file: Path) -> Model:
 
 
 def provider_of(model: Model) -> Provider | None:
-    """Return the provider that is asked first by a model; `None` if no provider is."""
+    """Return the provider that is asked first by a model, or `None` if no provider is."""
     match model:
         case Provider():
             return model

@@ -140,7 +140,7 @@ def _pause(error: Exception) -> float | None:
 
 
 def _number(text: str | None) -> float | None:
-    """Return a number of seconds from 0; `None` for what is none."""
+    """Return a number of seconds from 0, or `None` for what is none."""
     return float(text) if text is not None and re.fullmatch(r"\s*\d{1,99}(\.\d{1,9})?\s*", text) else None
 
 

@@ -17,7 +17,7 @@ SANDBOX_CHARACTERS: Final = 16 * 1024 * 1024
 
 
 def plain(value: object) -> Json:
-    """Return a value as JSON, as far as it is that, else as Python writes it; a `ValueError` if it is too large."""
+    """Return a value as JSON, as far as it is that, else as Python writes it; raise `ValueError` if it is too large."""
     return _Plain().read(value, LEVELS)
 
 

@@ -24,7 +24,7 @@ _UNOPENED: frozenset[int] = frozenset()
 def expand(
     run: Flattening, terms: list[Term], *, fold: frozenset[str] = _NONE, opened: frozenset[int] = _UNOPENED
 ) -> Expansion | None:
-    """Return the conjuncts of terms; `None` if one of the schemas is `false`.
+    """Return the conjuncts of terms, or `None` if one of the schemas is `false`.
 
     `fold` names those of `anyOf` and `oneOf` whose single branches are inlined;
     `opened` are the `id`s of schemas with `unevaluated…` that are merged although these depend on the instance.

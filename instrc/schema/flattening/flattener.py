@@ -307,7 +307,7 @@ def frame_of_one(run: Tracing, conjunct: Conjunct) -> Merging:
 
 
 def intersect(schemas: Sequence[Json], *, report: Report | None = None) -> Json:
-    """Return one schema that accepts what all of some flat schemas accept; `False` if that is nothing.
+    """Return one schema that accepts what all of some flat schemas accept, or `False` if that is nothing.
 
     References in them stay as they are.  What no single keyword can say stays in an `allOf`:
     `[{"multipleOf": 0.1}, {"multipleOf": 0.3}]` becomes `{"multipleOf": 0.1, "allOf": [{"multipleOf": 0.3}]}`.

@@ -75,7 +75,7 @@ _OF_MEMBERS = frozenset(
 
 
 def _alternatives(schema: Json) -> Iterator[JsonObject | None]:
-    """Yield the member keywords of a schema in each way to satisfy it; `None` if there are too many ways.
+    """Yield the member keywords of a schema in each way to satisfy it, or `None` if there are too many ways.
 
     `{"required": ["a"], "anyOf": [{"type": "object"}, {"$ref": "#/$defs/x"}]}` has two: what is required holds in both.
     """
@@ -130,7 +130,7 @@ def _ways(node: JsonObject) -> list[tuple[Json, ...]]:
 
 
 def _types(node: JsonObject) -> set[str] | None:
-    """Return the types that a schema names; `None` if it names none."""
+    """Return the types that a schema names, or `None` if it names none."""
     if "const" in node or "enum" in node:
         values = listing(node.get("enum", [node.get("const")]))
         return {"object" if isinstance(value, dict) else "array" if isinstance(value, list) else "other" for value in values}
@@ -139,7 +139,7 @@ def _types(node: JsonObject) -> set[str] | None:
 
 
 def _own_member(node: JsonObject, name: str) -> Json | None:
-    """Return what one object schema says about a member; `None` if it has none."""
+    """Return what one object schema says about a member, or `None` if it has none."""
     properties = mapping(node.get("properties"))
     if name in properties:
         return properties[name] if properties[name] is not False else None
@@ -162,7 +162,7 @@ def _with_definitions(node: Json, root: Json) -> Json:
 
 
 def elements(schema: Json) -> Json | None:
-    """Return the schema of the elements of a list; `None` where the schema admits no list for certain."""
+    """Return the schema of the elements of a list, or `None` where the schema admits no list for certain."""
     result: list[Json] = []
     for node in _alternatives(schema):
         if node is None:

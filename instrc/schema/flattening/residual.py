@@ -277,7 +277,7 @@ def _flat_not(branches: list[Json]) -> Json:
 
 
 def _with_rest(out: JsonObject, rest: list[Json]) -> Json:
-    """Return a schema with further ones that hold beside it; `False` if nothing satisfies them together."""
+    """Return a schema with further ones that hold beside it, or `False` if nothing satisfies them together."""
     if any(schema is False for schema in rest):
         return False
     if len(rest) > 1:

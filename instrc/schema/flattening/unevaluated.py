@@ -146,7 +146,7 @@ BRANCHES = IN_PLACE - {"not"}
 
 
 def to_open(store: SchemaStore, expansion: Expansion) -> int | None:
-    """Return the `id` of a schema with `unevaluated…` that stays a branch and may be merged; `None` if there is none."""
+    """Return the `id` of a schema with `unevaluated…` that stays a branch and may be merged, or `None` if there is none."""
     views = [conjunct.view for conjunct in expansion.conjuncts]
     for node, scope in expansion.units:
         scope = store.below(node, scope)  # noqa: PLW2901  -- a schema with a base of its own is read in that
@@ -255,7 +255,7 @@ def _longest(view: JsonObject) -> float:
 
 
 def is_evaluated(certain: Evaluated, possible: Evaluated, name: str) -> bool | None:
-    """Return whether a property is always evaluated (true) or never (false); `None` if that depends on the instance."""
+    """Return whether a property is always evaluated (true) or never (false), or `None` if that depends on the instance."""
     found = [matches(regex, name) for regex in certain.patterns]
     if certain.all_properties or name in certain.names or True in found:
         return True

@@ -64,7 +64,7 @@ _MANY_KINDS = 7
 
 
 def widest(implies: Relation, branches: list[Json]) -> Json:
-    """Return the branch that any choice comes to; `None` if there is none, or another one says something to a reader."""
+    """Return the branch that any choice comes to, or `None` if there is none, or another one says something to a reader."""
     for branch in branches:
         others = [other for other in branches if other is not branch]
         if not any(map(_is_told, others)) and all(implies(other, branch) for other in others):

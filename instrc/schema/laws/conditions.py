@@ -68,7 +68,7 @@ def with_one_question(one: IfThenElse, other: IfThenElse) -> tuple[IfThenElse, l
 
 
 def chained(disjoint: Relation, around: JsonObject, conditions: list[IfThenElse]) -> IfThenElse | None:
-    """Return one condition that decides what several decide in a schema that also says `around`; `None` if it is not certain.
+    """Return one condition that decides what several decide in a schema that also says `around`, or `None` if it is not certain.
 
     Where one of them holds, no other does, so nothing that the others decide is lost.
     At most one of them may have an `else`: it comes first, and its `else` is an `allOf` that is to be folded.
@@ -202,7 +202,7 @@ def _demanded(asked: Json) -> list[str]:
 
 
 def _dependent(disjoint: Relation, around: JsonObject, key: str, conditions: list[IfThenElse]) -> Json:
-    """Return what conditions ask of objects that have a key, as one schema; `None` if there is none."""
+    """Return what conditions ask of objects that have a key, as one schema, or `None` if there is none."""
     links = [_beside_key(key, link) for condition in conditions for link in _links_of(condition)]
     if len(links) > 1:
         return chained(disjoint, {**around, "type": "object", "required": [*required_names(around), key]}, links)

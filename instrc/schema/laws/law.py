@@ -27,7 +27,7 @@ class Relations(Protocol):
         ...
 
     def target(self, reference: Json) -> Json:
-        """Return the schema that a reference leads to; `None` if it is not known."""
+        """Return the schema that a reference leads to, or `None` if it is not known."""
         ...
 
 
@@ -35,11 +35,11 @@ class InstanceEvaluation(Protocol):
     """A question about a value under way; `evaluation` answers."""
 
     def of(self, value: Json, schema: Json, depth: int) -> bool | None:
-        """Return whether a value satisfies a schema; `None` where that is not certain for every validator."""
+        """Return whether a value satisfies a schema, or `None` where that is not certain for every validator."""
         ...
 
     def target(self, reference: Json) -> Json:
-        """Return the schema that a reference leads to; `None` if it is not known."""
+        """Return the schema that a reference leads to, or `None` if it is not known."""
         ...
 
 

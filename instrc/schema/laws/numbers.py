@@ -44,7 +44,7 @@ class Range(Struct, frozen=True):
 
 
 def bound(schema: Schema, keyword: str) -> int | float | None:
-    """Return the number that a keyword holds; `None` if it is not there or holds none."""
+    """Return the number that a keyword holds, or `None` if it is not there or holds none."""
     value = schema.get(keyword)
     return value if is_number(value) else None
 
@@ -60,7 +60,7 @@ def lesser(left: Json, right: Json) -> Json | Verdict:
 
 
 def redundant_bound(inclusive: Json, exclusive: Json, *, upper: bool) -> str | None:
-    """Return which of two bounds is redundant, `"inclusive"` or `"exclusive"`; `None` if one is malformed."""
+    """Return which of two bounds is redundant, `"inclusive"` or `"exclusive"`, or `None` if one is malformed."""
     if not is_number(inclusive) or not is_number(exclusive):
         return None
     stricter = exclusive <= inclusive if upper else exclusive >= inclusive

@@ -317,7 +317,7 @@ def _patterns_lost(closing: PropertyRules, other: PropertyRules) -> set[str]:
 
 
 def _seen_by(other: PropertyRules, name: str, terms: Terms, lost: list[ForbiddenProperty]) -> Terms | None:
-    """Return what a property must be when a group that does not list it has its say too; `None` if it is forbidden."""
+    """Return what a property must be when a group that does not list it has its say too, or `None` if it is forbidden."""
     if other.extra is None or any(matches(regex, name) for regex in other.patterns):
         return terms
     if other.closed:

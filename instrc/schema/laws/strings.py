@@ -51,7 +51,7 @@ class Extent(NamedTuple):
 
 @lru_cache(maxsize=512)
 def extent(pattern: str) -> Extent | None:
-    """Return the lengths and first letters of the texts that satisfy a pattern; `None` if they are not known."""
+    """Return the lengths and first letters of the texts that satisfy a pattern, or `None` if they are not known."""
     if len(pattern) > EXTENT_LENGTH:
         return None
     try:

@@ -153,7 +153,7 @@ def _missing(name: str, known: Iterable[str], deeper: tuple[str, ...] = ()) -> s
 
 
 def expected_part(case: EvalCase, at: str) -> tuple[Json] | None:
-    """Return what a case expects at a path; `None` if nothing."""
+    """Return what a case expects at a path, or `None` if nothing."""
     if not case.expects:
         return None
     if not at:

@@ -106,13 +106,13 @@ class CaseResult(Struct, frozen=True, kw_only=True):
         return total_cost(self.steps)
 
     def score(self, check: str | None = None) -> float | None:
-        """Return the score of a check, or 1 or 0 for whether all have passed; `None` if the case has no such check."""
+        """Return the score of a check, or 1 or 0 for whether all have passed, or `None` if the case has no such check."""
         if check is None:
             return float(self.passed)
         return next((item.score for item in self.checks if item.name == check), None)
 
     def pass_of(self, check: str | None = None) -> bool | None:
-        """Return whether a check, or all, have passed; `None` if the case has no such check."""
+        """Return whether a check, or all, have passed, or `None` if the case has no such check."""
         if check is None:
             return self.passed
         return next((item.passed for item in self.checks if item.name == check), None)
@@ -227,6 +227,6 @@ class EvaluationResult(Struct, frozen=True, kw_only=True):
 
 
 def total_cost(steps: Iterable[StepUse]) -> float | None:
-    """Return what steps have cost, as far as it is known; `None` if it is known of none."""
+    """Return what steps have cost, as far as it is known, or `None` if it is known of none."""
     costs = [step.cost for step in steps if step.cost is not None]
     return sum(costs) if costs else None

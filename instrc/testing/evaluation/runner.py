@@ -74,7 +74,7 @@ class Budget:
     used_cost: float = 0.0
 
     def spent(self) -> str | None:
-        """Return the exhausted budget; `None` if there is none."""
+        """Return the exhausted budget, or `None` if there is none."""
         limits = (("requests", self.requests, self.used_requests), ("tokens", self.tokens, self.used_tokens))
         used_up = next((f"{limit:,} {name}" for name, limit, used in limits if limit is not None and used >= limit), None)
         if used_up is None and self.cost is not None and self.used_cost >= self.cost:

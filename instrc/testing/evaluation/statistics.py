@@ -165,7 +165,7 @@ def holm(p: Mapping[str, float]) -> dict[str, float]:
 
 
 def visible(cases: int, disagreement: float, *, level: float = LEVEL, power: float = POWER) -> float | None:
-    """Return the smallest difference of pass rates that so many cases can show; `None` if they can show none.
+    """Return the smallest difference of pass rates that so many cases can show, or `None` if they can show none.
 
     `disagreement` is the share of cases in which the versions differ: no difference is larger.  It is shown as often as `power`
     says, by `mid_p` at this `level`.  For 100 cases that differ in 20 %: 0.13.

@@ -111,7 +111,7 @@ def _near(
 
 
 def _composed(program: str, export: str | None, project: Project) -> FlatGraph | None:
-    """Return the graph of a program; `None` if it is not a program."""
+    """Return the graph of a program, or `None` if it is not a program."""
     seen: list[FlatGraph] = []
 
     def note(graph: FlatGraph) -> FlatGraph:

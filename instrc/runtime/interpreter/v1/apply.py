@@ -224,7 +224,7 @@ def _fit_result(unit: PlanUnit, value: Json) -> tuple[Json, list[Complaint]]:
 
 
 def faults(machine: Machine, command: str, value: Json) -> list[Complaint] | None:
-    """Return what is wrong with an answer to an open command; `None` if it is not open, or nothing that one answers."""
+    """Return what is wrong with an answer to an open command, or `None` if it is not open, or nothing that one answers."""
     entry = machine.state["open"].get(command)
     if entry is None or entry["as"] not in {"run", "task"}:
         return None

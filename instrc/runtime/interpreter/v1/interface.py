@@ -77,7 +77,7 @@ def apply(plan: PinnedPlan, state: State, command: str, result: Result) -> list[
 
 
 def faults(plan: PinnedPlan, state: State, command: str, value: Json) -> list[Complaint] | None:
-    """Return what is wrong with an answer to an open command; `None` if nothing of that id takes one."""
+    """Return what is wrong with an answer to an open command, or `None` if nothing of that id takes one."""
     return applying.faults(_machine(plan, state), command, value)
 
 
@@ -88,7 +88,7 @@ def is_fatal(plan: PinnedPlan, state: State, command: str) -> bool:
 
 
 def stalled(plan: PinnedPlan, state: State) -> tuple[list[str], str] | None:
-    """Return the steps for which no model is asked until a limit is raised, and why; `None` if there are none."""
+    """Return the steps for which no model is asked until a limit is raised, and why, or `None` if there are none."""
     machine = _machine(plan, state)
     steps = [
         step.key

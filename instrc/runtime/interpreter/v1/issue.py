@@ -164,7 +164,7 @@ def ask(machine: Machine, scope: str, unit: PlanUnit, entry: Asking) -> None:
 
 
 def reached_limit(machine: Machine) -> tuple[str, str] | None:
-    """Return which limit of the run is reached, and that in words; `None` if a model may be asked."""
+    """Return which limit of the run is reached, and that in words, or `None` if a model may be asked."""
     spent, options, raised = machine.state["spent"], machine.program.options, machine.state.get("limits", {})
     limits: tuple[tuple[str, int, int | None], ...] = (
         ("requests", spent["requests"], raised.get("requests", options.get("requests"))),

@@ -218,7 +218,7 @@ def _set_member(found: dict[str, Json], names: tuple[str, ...], value: Json) -> 
 
 
 def without_own(machine: Machine, scope: str, unit: PlanUnit, value: Value | None) -> Value | None:
-    """Return a value without the parts that the unit itself gives, which are not there yet; `None` if nothing is left."""
+    """Return a value without the parts that the unit itself gives, which are not there yet, or `None` if nothing is left."""
     region = machine.region(scope)
 
     def is_earlier(read: Read) -> bool:
