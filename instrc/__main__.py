@@ -24,7 +24,7 @@ def main() -> int:
 
 
 def _end_beside_threads(ended: list[int]) -> None:
-    """End the process after all that was registered later, where a library has threads that crash a Python which is freed.
+    """Run the exit handlers, then end the process at once: threads of some libraries crash an interpreter that shuts down.
 
     Those of Temporal do so now and then (temporalio/sdk-python#300): the command would end with 134 after its work is done.
     """
@@ -33,7 +33,7 @@ def _end_beside_threads(ended: list[int]) -> None:
 
 
 def _something_waits_for_the_end() -> bool:
-    """Tell whether Python has to end this process in its usual way: for threads, for what is registered, for who measures."""
+    """Return whether the interpreter has to shut down in the usual way: for threads, exit handlers or a coverage run."""
     threading = sys.modules.get("threading")
     return (
         (threading is not None and threading.active_count() > 1)

@@ -97,12 +97,12 @@ def evaluate() -> None:
 
     `cases` is a file, as `triage.eval.jsonl` (one of Python is run: its function `cases` yields them), or a list of cases with
     `input`, and `id`, `expected`, `tags`, `weight`, `answers` where they are wanted.  `checks` are functions that are given an
-    `instrc.CheckedRun`, and give back true, false, a number from 0 to 1 (from 0.5 on it passes), or a text of what is wrong; or
+    `instrc.CheckedRun` and return true, false, a number from 0 to 1 (0.5 and above passes), or a text that says what is wrong; or
     checks as a data set has them, `{"label": "equal"}`.  Each case is run `repeat` times, `concurrency` runs at the same time.
-    Activities are not called, unless they are given or the data set says so: a case gives their results, else these are made
+    Activities are not called, unless they are passed or the data set asks for it: a case gives results, or they are generated
     from the schemas.  `requests`, `tokens` and `cost` (US dollars) are the budget of all runs together.
-    In the folder `store` runs that have ended are kept with their traces: they are not made again, unless `fresh` is true.
-    `progress` is given each result as it comes.  `EvaluationResult.rows()` is for pandas.  `CompileError` contains all problems.
+    Runs that have ended are kept with their traces in the folder `store`: they are not run again, unless `fresh` is true.
+    `progress` is called with each result.  `EvaluationResult.rows()` is for pandas.  `CompileError` contains all problems.
     """
 
 

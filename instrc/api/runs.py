@@ -142,7 +142,7 @@ def run() -> None:
 
 
 def _with_arguments_of(function: Callable[_Given, object]) -> Callable[[Callable[..., _Result]], Callable[_Given, _Result]]:
-    """Let a function that passes all its arguments on take those of another one but `parts`, which it gives itself."""
+    """Give a function that forwards all its arguments the signature of another one, without `parts`, which it passes itself."""
 
     def made(passing: Callable[..., _Result]) -> Callable[_Given, _Result]:
         taken = inspect.signature(function)
@@ -166,7 +166,7 @@ def stream(*given: Any, **options: Any) -> RunStream:  # noqa: ANN401  -- those 
 
         asyncio.run(main())
 
-    The arguments are those of `run` without `parts`; a run that another process carries gives no parts.
+    The arguments are those of `run` without `parts`; a run that another process carries yields no parts.
     An `AnswerPart` has `key` (which answer it is a part of), `steps`, `value` (what is written so far, without thoughts) and
     `complete` (the members of it that are finished); the last part of an answer is the whole.  A model whose answer is not
     accepted begins again, under another key.  `gemini:`, `gigachat:`, and models that do not stream give one
@@ -281,7 +281,7 @@ def prepared_program(
     shared: Iterable[AnyPath],
     vibes: InMemory | None,
 ) -> Prepared:
-    """Return a program that can run; what is suspicious in it, or lost of a vibe, is a warning of Python."""
+    """Return a program that can run; suspicious places, and what is lost of a vibe, become Python warnings."""
     report = Report()
     named = program if isinstance(program, dict) else source_or_path(program)
     prepared = prepare(named, export=export, project=project_of(roots, shared, vibes, report))

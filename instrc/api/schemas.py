@@ -78,9 +78,9 @@ def flatten(
     places under `$defs`, also where they differ in their annotations only, unless `share` is false.
     With `trace` the result is a `Flat`: the schema and where each of its keywords came from.
 
-    A schema that has nothing to resolve and nothing to fold is returned as it is, the same object, in the words of its own draft.
+    A schema that has nothing to resolve or fold is returned unchanged, as the same object and in its own draft.
     A circle of references with nothing in between adds nothing, and is an error in the `report`, if one is given.
-    Raise a `CompileError` for what is no schema, references that lead nowhere, unknown dialects and results over the limit.
+    Raise a `CompileError` for a value that is not a schema, unresolvable references, unknown dialects and results over the limit.
     """
     return flattening.flatten(
         _checked(schema),
@@ -121,8 +121,8 @@ def strip(schema: SchemaLike, which: Collection[str]) -> Json:
 
     `schema` may be a model of pydantic, a dataclass, a `TypedDict` or an annotated function: its schema is meant.
     `which` are `thoughts` (properties that begin with `_`), `metrics` (with `$`), `engine` (keywords for the engine), `all`.
-    A property goes together with its name in `required`, `dependentRequired` and `dependentSchemas`.  Engine keywords go where
-    they stand beside a schema's own; a property that is called `references` is a property like others.
+    A property is removed together with its name in `required`, `dependentRequired` and `dependentSchemas`.  Engine keywords are
+    removed where they are keywords of a schema; a property that is called `references` is a property like any other.
     Nothing in `const`, `enum`, `default` or `examples` is touched.  `SettingsError` for a kind that does not exist.
     """
     return stripping.strip(_checked(schema), which)

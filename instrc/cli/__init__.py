@@ -99,7 +99,7 @@ def _folder_is_gone() -> bool:
 
 
 def _used_up(error: Exception) -> str | None:
-    """Return what the system has no more of, or `None` if that is not what is wrong."""
+    """Return the resource that the system has run out of, or `None` if the error has another cause."""
     if isinstance(error, OSError) and error.errno in _USED_UP:
         return error.strerror
     if isinstance(error, MemoryError):
@@ -125,7 +125,7 @@ def _own_mistake(error: Exception) -> int:
 
 
 def begin_long_work() -> None:
-    """Look for garbage as often as usual from now on, but not in what is loaded: what is made from here on does not last."""
+    """Collect garbage as often as usual from now on, but skip what is loaded already: objects made from here on do not last."""
     if gc.get_threshold() != _USUAL:  # else nobody has asked for less, as where `main` is called by another program
         gc.freeze()
         gc.set_threshold(*_USUAL)

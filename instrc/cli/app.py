@@ -134,7 +134,7 @@ SHOWN_LENGTH: Final = 60
 
 
 def _fault_of(option: TyperOption, value: str) -> str | None:
-    """Return what is wrong with a value that must be one of several words, a number or a path, or `None` if nothing is."""
+    """Return what is wrong with the value of a choice, a number or a path, or `None` if it is valid."""
     kind = _plain(getattr(getattr(option, "type_descriptor", None), "annotation", None))  # an older typer has no descriptor
     if kind is int:
         least, most = getattr(option, "min", None), getattr(option, "max", None)

@@ -51,7 +51,7 @@ class Recursion(StrEnum):
 
 
 class Naming(StrEnum):
-    """How the keys of steps are formed."""
+    """The naming scheme for the keys of steps."""
 
     STEP = "step"
     CAMEL = "camel"
@@ -221,7 +221,7 @@ ORDERS = {
 
 
 class TargetsFormat(StrEnum):
-    """How the list is written."""
+    """The output format of the list."""
 
     TEXT = "text"
     JSON = "json"
@@ -256,7 +256,7 @@ def _facts(dialect: Dialect) -> Json:
 
 
 def _limits(limits: Limits) -> dict[str, int]:
-    """Return the known limits by what they count."""
+    """Return the known limits, each under the thing it counts."""
     counted = {
         "properties": limits.properties,
         "levels": limits.depth,
@@ -365,7 +365,7 @@ def _counter(tokenizer: str | None) -> tuple[Callable[[str], int], str]:
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """How calls of models are shown."""
+    """The view of the model's calls."""
 
     settings: Settings
     target: str | None
@@ -455,7 +455,7 @@ def _call(call: ModelCall, artefact: Artefact, view: _View) -> list[str]:
 
 
 def _answer(effects: Effects, command: ModelCommand, events: list[Event], view: _View) -> list[str]:
-    """Ask the model; return its answer as it is shown."""
+    """Ask the model, and return its answer for display."""
     run_common.run_to_end(effects.ask(command))
     told = next((event for event in reversed(events) if event["event"] == "answered"), None)
     if told is None:

@@ -78,7 +78,7 @@ def kinds_to_strip(said: Iterable[str]) -> frozenset[str]:
 
 
 def exports(compiled: Iterable[tuple[str, Artefact]], unwanted: frozenset[str] | None = None) -> Iterator[NamedArtefact]:
-    """Yield the artefacts of one run without what is unwanted; a name that is taken, in any case of its letters, gets `_2`."""
+    """Yield the wanted artefacts of one run; a name that is taken, whatever its case, gets the suffix `_2`."""
     taken: set[str] = set()
     for file, artefact in compiled:
         stem = free_name(artefact.name, lambda name: file_name(name).casefold() in taken)
@@ -132,7 +132,7 @@ class Output(Struct):
     """Files of this run that must not be overwritten."""
 
     def deliver(self) -> None:
-        """Write the files, all or none (`OSError`), then print: one document as it is, several as an array."""
+        """Write the files, all or none (`OSError`), then print: one document alone, several as an array."""
         if self.files:
             write_files({path: f"{dumps(document)}\n" for path, document in self.files.items()}, self.sources)
         if self.documents:
@@ -234,8 +234,8 @@ def one_by_one(
 ) -> Iterator[LoweredTool]:
     """Yield each tool, or flat view if that is asked for, for each target; losses and failures are reported.
 
-    Where no document is asked for, a process gives one for each chunk of the model.
-    `registry` gives the registry that a file sees, so that losses can be shown where they were written.
+    Where no document is asked for, a process yields one tool for each chunk of the model.
+    `registry` returns the registry that a file sees, so that losses can be shown where they were written.
     """
     from instrc.providers.lowering.lower import lower  # needed with --target only
 
@@ -348,7 +348,7 @@ def _placed(
 
 
 def _hinted_once(found: list[Problem], report: Report) -> list[Problem]:
-    """Return problems of which only the first loss in the whole report says what to do."""
+    """Return the problems with the hint on the first loss of the whole report only."""
     from instrc.problems.targets import LossyTarget
 
     said = any(isinstance(each, LossyTarget) for each in report.problems)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class DiffFormat(StrEnum):
-    """How the differences are written."""
+    """The output format of the differences."""
 
     TEXT = "text"
     JSON = "json"
@@ -51,9 +51,9 @@ def diff_command(
 ) -> None:
     """Show what has changed between two schemas or programs.
 
-    It also says for whom the change is breaking.
+    It also says whom the change breaks.
 
-    Of a schema: for those who write by the old one, and for those who read by it. Of a process also what has changed in its
+    For a schema: those who write by the old one, and those who read by it. For a process also the changes of its
     steps, contexts and blocks, new requirements, and whether it breaks for those who start it or serve it.
     A change that cannot be decided is reported as unknown.
     """
@@ -135,7 +135,7 @@ def _schemas(path: str, workspace: Workspace, report: Report, *, programs: bool)
 
 
 def _of_artefact(artefact: Artefact) -> _Given:
-    """Return an export as it is compared: a tool by what is filled in, a process by what it gives."""
+    """Return the schema by which an export is compared: a tool by what is filled in, a process by its result."""
     shown: Emit = "result" if artefact.kind == "process" else "tool"
     return _Given(artefact.kind, artefact.documents[shown], _process_of(artefact))
 
@@ -185,7 +185,7 @@ def _named_as(given: dict[str, _Given], old: str, new: str) -> dict[str, _Given]
 
 
 def _renamed(before: dict[str, _Given], after: dict[str, _Given]) -> dict[str, str]:
-    """Return new names of exports with the old ones, where all that they compile to is the same, and no other export is so."""
+    """Return the new names of renamed exports with the old ones: all that they compile to is equal, for no other export."""
     gone, fresh = (
         {name: _content(each) for name, each in one.items() if name not in other}
         for one, other in ((before, after), (after, before))
@@ -201,7 +201,7 @@ def _content(given: _Given) -> str:
 
 
 def _compared(was: _Given, now: _Given) -> tuple[dict[str, Json], bool]:
-    """Return what has changed as JSON, of two kinds in their results, and whether it is certain that nothing breaks."""
+    """Return the changes of two kinds of results as JSON, and whether it is certain that nothing breaks."""
     from instrc.schema.differences import compare  # brings the algebra
     from instrc.schema.strip import strip
 
@@ -233,7 +233,7 @@ def _document(found: Comparison) -> dict[str, Json]:
 
 
 def _cut_changes(found: CutComparison) -> dict[str, Json]:
-    """Return what has changed in the cut of a process as JSON."""
+    """Return the changes in the chunks of a process as JSON."""
     claims = {"old_starts_accepted": found.start, "old_services_suffice": found.serve}
     return {
         "changes": [{"at": each.at, "what": each.what, "detail": each.detail} for each in found.changes],
@@ -303,7 +303,7 @@ def _detail(change: JsonObject) -> str:
 
 
 def _brief(instance: Json) -> str:
-    """Return an example as it is shown to people: long texts, and long examples, are shortened."""
+    """Return an example for display, with long texts and long examples shortened."""
 
     def shortened(text: re.Match[str]) -> str:
         return f'{text[0][:_SHOWN]}…" ({len(text[0]) - 2:,} characters)'

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class EvalFormat(StrEnum):
-    """How a report is printed."""
+    """The output format of a report."""
 
     TEXT = "text"
     JSON = "json"
@@ -120,11 +120,11 @@ def eval_command(
     {"id": "late", "input": "My parcel is late", "expected": {"label": "delivery"}, "tags": ["short"]}
 
     Of `expected` the members that are written count; a first line without `input` may name other `checks`.
-    What was finished is kept in .instrc/eval: an evaluation that was interrupted goes on, and asks nothing twice.
-    Activities are not called: their results are in `answers` of a case, or made from their schemas.
+    Finished cases are kept in .instrc/eval: an evaluation that was interrupted continues, and asks nothing twice.
+    Activities are not called: their results come from `answers` of a case, or are generated from their schemas.
 
-    Exit codes: 0 the gate of `--min` is kept, or there is none; 1 it is missed, or a program has problems; 2 wrong use;
-    3 too few cases to tell; 4 not all was run, as the budget was used up or the model gave no answer.
+    Exit codes: 0 the gate of `--min` is reached, or there is none; 1 it is missed, or a program has problems; 2 wrong use;
+    3 too few cases for a verdict; 4 not all cases ran, as the budget was used up or the model gave no answer.
     """  # noqa: D301  -- the sign that keeps the lines of the example as they are
     with options.exit_on_problems(problems):
         asked = _asked(model, repeat, concurrency, set_, check, (requests, tokens, _dollars(cost)), store, fresh=fresh)

@@ -73,7 +73,7 @@ def changes_of(
     *,
     ablate: bool,
 ) -> Comparing | None:
-    """Return what is compared, judged by a drop that is too much, a judge and its model; wrong use ends the command."""
+    """Return what is compared, the drop that fails, the judge and its model; wrong use ends the command."""
     drop, *judge = judging
     if not (against or vibe or mixin or model or set_):
         if drop is not None:

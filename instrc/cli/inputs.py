@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class JsonDocument:
-    """A JSON text: `value` is what it says, `path` what the user called it."""
+    """A JSON text: `value` is the parsed value, `path` the name that the user gave it."""
 
     def __init__(self, path: str, source: Source, value: Json) -> None:
         self.path = path
@@ -89,7 +89,7 @@ def _given_schema(path: str, registry: Registry, report: Report) -> SchemaInput 
 
 
 def read_records(path: str, report: Report) -> Given | None:
-    """Read JSON or JSON Lines from a file or the standard input; `None` with a problem if there is none."""
+    """Read JSON or JSON Lines from a file or the standard input; return `None` and a problem if that fails."""
     source = read_text(path, report)
     if source is None:
         return None

@@ -43,7 +43,7 @@ def retry_command(
 ) -> None:
     """Continue a run that has failed or is held.
 
-    What has failed is begun again; what is done is kept.
+    Failed steps run again; the results of finished ones are kept.
     """
     from instrc.runtime.retry import RetryOptions
 
@@ -54,7 +54,7 @@ def retry_command(
 
 
 def _words(model: str | None) -> str | None:
-    """Return the words of a model, with the files in them as they are found from here."""
+    """Return a model spec with its file names resolved from the working folder."""
     from instrc.runtime.models.catalogue import words_from
 
     return None if model is None else words_from(model, Path())
@@ -93,7 +93,7 @@ def fork_command(
 ) -> None:
     """Begin another run with the results of a run.
 
-    That run stays as it is. What is done anew has other keys, so services do it again.
+    The original run stays unchanged. Steps that run anew have new keys, so services do them again.
     """
     from instrc.runtime.retry import ForkOptions
 

@@ -100,7 +100,7 @@ RunId: TypeAlias = Annotated[str, typer.Argument(metavar="RUN", help="The id of 
 
 
 def rehearse_mode(rehearse: bool, with_activities: bool) -> RehearseMode:
-    """Return what the options `--rehearse` and `--rehearse-with-activities` say."""
+    """Return the mode that the options `--rehearse` and `--rehearse-with-activities` select."""
     return "with-activities" if with_activities else rehearse
 
 
@@ -110,7 +110,7 @@ def refuse_use(message: str, option: str | None = None) -> NoReturn:
 
 
 def project_of(root: list[str] | None, shared: list[str] | None, *, locked: bool = False) -> Project:
-    """Return what the options `--root`, `--shared` and `--locked` say of a project."""
+    """Return the project that the options `--root`, `--shared` and `--locked` describe."""
     from instrc.vibes.project import Project  # many commands read no vibes
 
     return Project(tuple(root or ()), tuple(shared or ()), locked)
@@ -165,7 +165,7 @@ def reported(shape: Format, *, strict: bool = False, product: bool = False) -> I
 def deliver_and_exit(
     report: Report, text: str, output: Path | None, sources: Callable[[], Iterable[object]], shape: Format
 ) -> NoReturn:
-    """Print what a command has made, or write it over none of its sources, unless something is wrong; show the problems."""
+    """Print the output of a command, or write it to a file that is not a source, unless there are errors; show the problems."""
     found = report.once()
     if verdict(found) == FINE and text:
         found = (*found, *deliver_text(text, output, sources))

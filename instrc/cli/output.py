@@ -84,7 +84,7 @@ def _quietly(action: Callable[[], object]) -> None:
 
 
 def _stage(place: Path, data: bytes, scratch: ExitStack) -> Path:
-    """Write the new content beside its place, with the rights that the file there has."""
+    """Write the new content beside its target, with the permissions of the existing file."""
     temporary = _beside(place)
     with open(temporary, "xb") as file:  # noqa: PTH123  -- "x" and bytes in one
         scratch.callback(_quietly, temporary.unlink)
@@ -95,7 +95,7 @@ def _stage(place: Path, data: bytes, scratch: ExitStack) -> Path:
 
 
 def _beside(place: Path) -> Path:
-    """Return a free name in the same folder; it is short, as names of files may not exceed 255 bytes, and says whose it is."""
+    """Return a free name in the same folder; it is short, as file names may not exceed 255 bytes, and shows whose it is."""
     return place.with_name(f".instrc-{os.getpid()}-{os.urandom(8).hex()}.tmp")
 
 
@@ -136,7 +136,7 @@ def _put_in_place(temporary: Path, place: Path, scratch: ExitStack, undo: ExitSt
 
 
 def try_to_write(files: Mapping[Path, str], sources: Collection[str] = ()) -> list[Problem]:
-    """Write files as `write_files` does, and return what is wrong instead of raising it."""
+    """Write files as `write_files` does, and return the problem instead of raising it."""
     try:
         write_files(files, sources)
     except OSError as error:
@@ -145,7 +145,7 @@ def try_to_write(files: Mapping[Path, str], sources: Collection[str] = ()) -> li
 
 
 def unwritable(error: OSError, otherwise: object) -> Problem:
-    """Return what an error of writing is to the user; it names the path that the error is about, if that is the user's."""
+    """Return the problem of an error while writing; it names the path of the error, if that is one of the user's."""
     from instrc.problems.files import UnwritableOutput  # rarely needed
 
     path = str(error.filename2 or error.filename or "")
@@ -155,7 +155,7 @@ def unwritable(error: OSError, otherwise: object) -> Problem:
 
 
 def refuse_place(place: Path, sources: Collection[str]) -> None:
-    """Raise an `OSError` if something stands there that must not be replaced."""
+    """Raise an `OSError` if a path exists and must not be replaced."""
     try:
         mode = place.lstat().st_mode
     except FileNotFoundError:
@@ -202,7 +202,7 @@ def formatted_files(files: Mapping[Path, str]) -> dict[Path, str]:
 
 
 class Format(StrEnum):
-    """How problems are written."""
+    """The output format of problems."""
 
     TEXT = "text"
     JSON = "json"
@@ -259,7 +259,7 @@ def _for_machines(problems: Sequence[Problem], shape: Format) -> str:
 
 
 def deliver_text(text: str, output: Path | None, sources: Callable[[], Iterable[object]] = tuple) -> Sequence[Problem]:
-    """Print what a command has made, or write it to a file, but over none of its sources; return what is wrong with the file."""
+    """Print the output of a command, or write it to a file that is none of its sources; return the problem with the file."""
     if output is None:
         write(text)
         return ()

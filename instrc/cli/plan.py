@@ -41,7 +41,7 @@ class PlanShape(StrEnum):
 
 
 class ScoreFormat(StrEnum):
-    """How scores are shown."""
+    """The output format of scores."""
 
     TABLE = "table"
     JSON = "json"
@@ -120,7 +120,7 @@ def import_(
 
 
 def _deliver(text: str, output: Path | None, sources: tuple[str, ...], report: Report, shape: Format) -> None:
-    """Write what was made, but over no source, and tell what is wrong: a plan that cannot be had is `null`, others are there."""
+    """Write the output to a file that is not a source, and report problems: a plan that failed is `null`, others are kept."""
     for problem in deliver_text(text, output, lambda: sources) if text else ():
         report.add(problem)
     problems = report.once()

@@ -41,9 +41,9 @@ from instrc.vibes.settings import read_settings
 
 
 def write_new(files: Mapping[Path, str], shape: Format, *, replacing: Collection[Path] = (), way_out: str = "") -> int:
-    """Write all files or none, say so, and return the exit code; one that is there already is a problem.
+    """Write all files or none, report them, and return the exit code; a file that exists is a problem.
 
-    `way_out` says what to do then.
+    `way_out` is the hint for that case.
     """
     found: list[Problem] = [
         problems.files.FileExists(at=Source(path.as_posix(), "").whole(), path=path.as_posix(), way_out=way_out)
@@ -94,7 +94,7 @@ def _may_stay(path: Path) -> bool:
 
 
 def _with_table(path: Path) -> str | None:
-    """Return the settings of the project with our table behind them; `None` to leave them as they are."""
+    """Return the settings of the project with our table appended, or `None` to leave them unchanged."""
     try:
         return with_table(read_whole(str(path)).decode("utf-8"))
     except (OSError, UnicodeDecodeError):
@@ -150,7 +150,7 @@ def new_command(
 
 
 def _found_by_the_same_name(path: Path) -> list[Problem]:
-    """Return a problem for each vibe beside a new one that programs would find by the same name: `Find` beside `find`."""
+    """Return a problem for each vibe beside a new one that programs look up by the same name: `Find` beside `find`."""
     if not path.name.endswith(ENDING) or path.exists():
         return []
     name = comparison_key(path.name.removesuffix(ENDING))
@@ -206,7 +206,7 @@ def _locks_of(project: Project, paths: list[str], report: Report) -> list[Lock]:
 
 
 def _stale(lock: Lock) -> list[Problem]:
-    """Return what the lock on disk says otherwise than it would be written now."""
+    """Return the entries of the lock on disk that differ from those it would have now."""
     name = lock.path.as_posix()
     text = lock_text(lock.path)
     if text is None:

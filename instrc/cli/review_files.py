@@ -73,9 +73,9 @@ def deleted() -> Iterable[str]:
 
 
 def fix_files(files: Sequence[str], check: Callable[[], Sequence[Problem]]) -> dict[str, int]:
-    """Fix what is surely meant otherwise in these files, until nothing is left of it; return how many fixes each got.
+    """Apply the safe fixes to these files until none is left; return the number of fixes for each file.
 
-    `check` returns the problems as the files stand now.  `OSError` if a file cannot be written.
+    `check` returns the problems of the files as they are now.  Raise `OSError` if a file cannot be written.
     """
     counts: dict[str, int] = {}
     for _ in range(FIX_ROUNDS):

@@ -120,7 +120,7 @@ def _check_items(items: str | None, concurrency: int | None, others: dict[str, o
 
 
 def _refuse_beside(option: str, why: str, others: dict[str, object]) -> None:
-    """Refuse options that say nothing beside another one."""
+    """Refuse options that have no effect beside another one."""
     for name, value in others.items():
         if value is not None and value is not False:  # 0 is said as well
             options.refuse_use(f"{name} says nothing beside {option}: {why}")
@@ -136,7 +136,7 @@ class _RunLimits(TypedDict):
 
 
 class _How(TypedDict):
-    """How a run is made."""
+    """The configuration of a run."""
 
     rehearse: RehearseMode
     given: dict[str, Json]
@@ -169,7 +169,7 @@ class _asked:  # noqa: N801  -- reads as what it does: questions asked here
         self.watcher = watcher
 
     def __call__(self, command: UserCommand) -> Json:
-        """Show what is asked, and read the answer as JSON."""
+        """Show the question, and read the answer as JSON."""
         with self.watcher.paused():
             write_error(f"\n{command['id']} ({', '.join(command['steps'])})\n{dumps(command['show'])}\n")
             write_error(f"The answer follows this schema:\n{dumps(command['schema'])}\n> ")
@@ -254,7 +254,7 @@ def _line_writer(output: Path | None) -> Iterator[Callable[[str], object]]:
 
 
 async def _lines(path: str) -> AsyncIterator[str]:
-    """Yield the lines that say something, as they arrive."""
+    """Yield the lines that are not empty, as they arrive."""
     from instrc.text.streams import LineTooLongError, read_lines  # as below: they need an event loop
 
     try:
@@ -277,7 +277,7 @@ async def _lines(path: str) -> AsyncIterator[str]:
 
 
 def rehearse_all(prepared: Prepared, given: Json, idle: dict[str, object], *, as_json: bool, output: Path | None) -> int:
-    """Show a run for each branch, and the branches that none was found for; return the exit code. Refuse `idle` options."""
+    """Show a run for each branch, and the branches that no run reached; return the exit code. Refuse `idle` options."""
     _refuse_beside("--every-branch", "all answers are invented, and no run is kept", idle)
     from instrc.api.runs import rehearsal
 
@@ -461,7 +461,7 @@ def _heard_elsewhere(part: AnswerPart) -> None:
 
 
 async def _worked(carrier: Serving, every: float | None, note: str, *, quiet: bool) -> None:
-    """Serve, and retry meanwhile what is held."""
+    """Serve, and retry held runs meanwhile."""
     import asyncio  # the help of all commands does without it
 
     retrying = asyncio.ensure_future(_retried(cast("Engine", carrier), max(every, 1.0))) if every is not None else None

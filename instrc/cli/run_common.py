@@ -80,7 +80,7 @@ def store_place(store: Path | None) -> str:
 
 
 def run_to_end(work: Coroutine[object, object, _T]) -> _T:
-    """Run a coroutine to its end, and give free what its engine holds."""
+    """Run a coroutine to its end, and release what its engine holds."""
     import asyncio  # the help of all commands does without it
 
     from instrc.runtime.models.closing import closing_all
@@ -96,7 +96,7 @@ def run_to_end(work: Coroutine[object, object, _T]) -> _T:
 
 
 async def lasting(kept: Engine, work: Callable[[bool], Awaitable[_T]]) -> _T:
-    """Do something with an engine; its server may be lost meanwhile, for as long as the settings say."""
+    """Call a function with an engine; its server may be lost meanwhile, for as long as the settings allow."""
     from instrc.runtime.reconnect import RECONNECT_SECONDS, retry_after_reconnect
     from instrc.vibes.settings import read_settings
 
@@ -105,7 +105,7 @@ async def lasting(kept: Engine, work: Callable[[bool], Awaitable[_T]]) -> _T:
 
 @contextmanager
 def shown(watcher: Watcher, run: str, store: Path | None, name: str | None) -> Iterator[Sink]:
-    """Show a run that goes on, with its answers as they grow; of one that has begun and is interrupted say how it goes on."""
+    """Show a run as it proceeds, with its growing answers; if it is interrupted, say how to continue it."""
     try:
         with watcher as sink:
             yield sink
@@ -116,7 +116,7 @@ def shown(watcher: Watcher, run: str, store: Path | None, name: str | None) -> I
 
 
 def _where(store: Path | None, name: str | None) -> str:
-    """Return the options that say again in which store and engine a run is."""
+    """Return the options that name the store and the engine of a run."""
     options = {"--store": store, "--engine": name}
     return "".join(f" {option} {quote(os.fspath(value))}" for option, value in options.items() if value is not None)
 
@@ -127,7 +127,7 @@ def tell_line(line: str) -> None:
 
 
 def given_value(text: str, *, data: bool = False, schema: Json = None) -> Json:
-    """Read what is given on the command line: `@FILE`, `-`, JSON if it looks like it (or must be `data`), else a text.
+    """Read a value of the command line: `@FILE`, `-`, JSON if it looks like it (or must be `data`), else a text.
 
     By a `schema` it is JSON if it satisfies that only as JSON.
     """
@@ -189,7 +189,7 @@ def _content(path: str) -> bytes:
 
 
 def report_as_json(report: RunReport, *, record: bool = False) -> JsonObject:
-    """Return how a run stands as JSON."""
+    """Return the state of a run as JSON."""
     document: JsonObject = {"run": report.run, "name": report.name, "status": report.status}
     if report.invented:
         document["invented"] = [*report.invented]
@@ -214,7 +214,7 @@ def report_as_json(report: RunReport, *, record: bool = False) -> JsonObject:
 
 
 def show_warnings(programs: Iterable[Prepared], shape: Format, *, quiet: bool = False) -> None:
-    """Show, before anything runs, what is suspicious in programs that can be run."""
+    """Show, before anything runs, the warnings of programs that can run."""
     found = [] if quiet else [problem for program in programs for problem in program.warnings]
     if found:
         show(found, shape)

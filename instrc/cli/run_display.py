@@ -1,4 +1,4 @@
-"""Show a run while it goes on: its events as lines, or as a tree on a terminal."""
+"""Show the progress of a run: its events as lines, or as a tree on a terminal."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Watcher:
     """Takes events in and shows them."""
 
     def __init__(self, *, as_json: bool = False, quiet: bool = False, passing: bool = False, several: bool = False) -> None:
-        """Show all of it; what is `passing` leaves nothing on a terminal, and of `several` runs each line has the id."""
+        """Show all events; `passing` ones leave nothing on a terminal, and of `several` runs each line has the id."""
         self.as_json = as_json
         self.quiet = quiet
         self.passing = passing
@@ -72,7 +72,7 @@ class Watcher:
         return None if self._live is None else self._grow
 
     def _grow(self, part: AnswerPart) -> None:
-        """Show an answer as far as it is written."""
+        """Show an answer as it grows."""
         where = part.key.partition("/")[2].partition("~")[0]
         if (row := self.rows.get(where)) is not None and row.state == "running":
             row.growing = dumps(part.value, indent=False)
@@ -113,7 +113,7 @@ class Watcher:
         return row.saw(event)
 
     def tree(self) -> Tree:
-        """Return the commands so far, each below the blocks that it stands in; of many, those that fit on the screen."""
+        """Return the commands so far, each below the blocks around it; of many, those that fit on the screen."""
         from rich.text import Text
         from rich.tree import Tree
 
@@ -134,7 +134,7 @@ class Watcher:
         return tree
 
     def _fitting(self, lines: int) -> tuple[list[CommandRow], int]:
-        """Return the rows for so many lines: what is open and what came last; and how many are left out."""
+        """Return the rows that fit into this many lines, open ones and the latest first, and the number of those left out."""
         rows = list(self.rows.values())
         open_ = [row.id for row in rows if row.state in {"running", "waiting"}]
         kept: list[CommandRow] = []
@@ -229,7 +229,7 @@ class CommandRow:
                 return f"{self.id or 'the run'}  {other}"
 
     def text(self) -> str:
-        """Return the row as it is shown."""
+        """Return the row for display."""
         parts = [_MARKS[self.state], self.name, self.about]
         running = f"{time() - self.began:.1f} s …" if self.state == "running" else ""
         parts += [f"{self.seconds:.2f} s"] if self.seconds is not None and not running else [running]
@@ -253,7 +253,7 @@ _BLOCK = re.compile(r"(when|each|repeat|else|try|do)Context\d+(.*)")
 
 
 def blocks_of(id_: str) -> tuple[str, ...]:
-    """Return the blocks that a command stands in, in words: `each 2`, `repeat, round 3`; a child process by its step."""
+    """Return the blocks around a command as text: `each 2`, `repeat, round 3`; a child process by its step."""
     *children, own = id_.split("/")
     found = [part.rpartition(".")[2] for part in children]
     for part in own.split("."):

@@ -150,7 +150,7 @@ def show_command(
     ] = False,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
-    """Show the state of a run: its outcome, or what it waits for."""
+    """Show the state of a run: its outcome, or the question it waits for."""
     with exit_on_problems(shape):
         kept = engine(store, engine_name, run=run)
         report = run_to_end(kept.show(run))
@@ -160,7 +160,7 @@ def show_command(
 
 
 class TraceFormat(StrEnum):
-    """How a trace is shown."""
+    """The output format of a trace."""
 
     TEXT = "text"
     HTML = "html"
@@ -183,7 +183,7 @@ def trace_command(
     store: Store = None,
     engine_name: EngineName = None,
 ) -> None:
-    """Show what has happened in a run.
+    """Show the events of a run.
 
     It shows requests, answers, thoughts, metrics and retries; also those in a file of events, as `instrc eval` leaves them.
     """
@@ -208,7 +208,7 @@ def trace_command(
 
 
 def _traced(run: str, store: Path | None, engine_name: str | None) -> tuple[str, str, str, list[Event]]:
-    """Return the name of a run, how it stands, what it was forked from, and its events; `instrc eval` leaves files of events."""
+    """Return the name of a run, its state, its origin if it was forked, and its events; `instrc eval` leaves files of events."""
     file = Path(run)
     if file.suffix == ".jsonl" and file.is_file():
         events, _ = read_events(file)

@@ -105,7 +105,7 @@ def lift_command(
 
     ANSWER is a response, its message, one call, bare arguments, or the pieces of a stream
     (JSON, JSON Lines, server-sent events).
-    Calls that open models wrote into their text are found for targets whose servers do not parse them.
+    Calls that open models wrote into their text are read for targets whose servers do not parse them.
 
     `status` in the output is ok, invalid, ambiguous, refused, cut, empty, malformed or failed; `repairs` lists what was repaired
     (`instrc explain invalid-answer`).
@@ -162,7 +162,7 @@ def types_command(
 
 
 class Results(StrEnum):
-    """What becomes of what tools give back."""
+    """The handling of the results of tools."""
 
     LEAVE = "leave"
     OUTPUT = "output"
@@ -235,7 +235,7 @@ def _without_source(kind: str) -> str:
 
 
 def _in_the_way(folder: Path, files: dict[Path, str], *, force: bool) -> list[Problem]:
-    """Return the problems of vibes in the folder that have the same names and say something else, or spell them otherwise."""
+    """Return the problems of vibes in the folder that have the same names with other content, or spell them otherwise."""
     ending = ".vibe.json"
     try:
         there = sorted(path for path in folder.iterdir() if path.name.endswith(ending))
@@ -259,7 +259,7 @@ def _says(path: Path, text: str) -> bool:
 
 
 def _deliver(imported: Imported, source: str, folder: Path | None, files: dict[Path, str]) -> list[Problem]:
-    """Write all files or none, or print: one document as it is, several as an object by name of file."""
+    """Write all files or none, or print: one document alone, several as an object by file name."""
     if folder is None:
         documents = {vibe.path: vibe.document for vibe in imported.vibes}
         write(f"{dumps(imported.vibes[0].document if len(documents) == 1 else documents)}\n")

@@ -143,7 +143,7 @@ def studio_command(
 ) -> None:
     """Edit the programs of a project in a page on this machine.
 
-    Beside the text stands what the commands show: problems, schemas, previews, graphs, runs as they go on.
+    Beside the text are the views of the commands: problems, schemas, previews, graphs, and runs as they proceed.
     It listens at this machine only, and changes the files of the project, nothing else.
     """
     with options.exit_on_problems(shape):

@@ -19,7 +19,7 @@ class ReaderGoneError(Exception):
 
 
 class OutputFailedError(Exception):
-    """The standard output takes nothing: it is closed, or its disk is full. `reason` says which."""
+    """The standard output cannot be written: it is closed, or its disk is full. `reason` says which."""
 
     def __init__(self, reason: str = "it is closed") -> None:
         super().__init__(reason)
@@ -31,7 +31,7 @@ _results: list[IO[str] | None] = []
 
 @contextmanager
 def claimed_results() -> Iterator[None]:
-    """Keep the standard output for what is written here: what activities print goes to the standard error, with their names."""
+    """Reserve the standard output for the results: what activities print goes to the standard error, with their names."""
     from instrc.text.streams import claimed_output  # most commands run no code of others
 
     with claimed_output() as stream:
@@ -100,7 +100,7 @@ def clear_screen() -> None:
 def write_error(text: str, *, exact: bool = False) -> None:
     """Write for the user to the standard error; that it is closed is no reason to fail.
 
-    What is `exact` is for a machine, or has been made visible before it was coloured.
+    `exact` text is for a machine, or was made printable before it was coloured.
     """
     if sys.stderr is None:
         return
@@ -120,7 +120,7 @@ def coloured(stream: IO[str] | None) -> bool:
 
 
 def is_terminal(stream: IO[str] | None) -> bool:
-    """Return whether a person sees the stream as it is written."""
+    """Return whether the stream is a terminal, so that a person reads it as it is written."""
     try:
         return stream is not None and stream.isatty()
     except ValueError:  # closed

@@ -28,7 +28,7 @@ CASE_BYTES: Final = 16 * 1024 * 1024
 
 
 def _test(files: list[Path], workspace: Workspace, chosen: str, report: Report, *, update: bool) -> int:
-    """Run the cases of files, say what came out, and return the exit code."""
+    """Run the cases of files, print the outcome, and return the exit code."""
     passed = failed = known = 0
     changed: dict[Path, str] = {}
     for file in files:
@@ -159,7 +159,7 @@ def cases_command(
 ) -> None:
     """Run the test cases in NAME.cases.md next to NAME.aug.
 
-    They are answers and whole runs; the exit code is 5 if there are none.
+    A case is a single answer or a whole run; the exit code is 5 if there are none.
 
     A case is a heading and blocks of JSON, for example:
 
@@ -172,7 +172,7 @@ def cases_command(
     { "text": "On Monday." }
     ```
 
-    A case of one answer has `answer` (or `answer openai`: as that provider returns it), and what is expected of it:
+    A case of a single answer has `answer` (or `answer openai`: as that provider returns it), and what is expected of it:
     `output`, `thoughts`, `metrics`, `problems`.
     A case of a whole run has `answers` (by step or activity, in lists if there are several) and `input`,
     and what is expected of it: `value`, `output`, `error`.

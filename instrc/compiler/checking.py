@@ -1,4 +1,4 @@
-"""Check many files, and only those that have changed since they were last found sound."""
+"""Check many files, but only those that have changed since the last check without problems."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Contents:
         return content
 
     def keep(self) -> None:
-        """Write down what was learned; that it cannot be written is no reason to fail."""
+        """Write the digests; that they cannot be written is no reason to fail."""
         if not self._fresh:
             return
         rows = list(self._remembered.items())[-REMEMBERED_FILES:]
@@ -124,7 +124,7 @@ PACKAGE = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120  -- a strin
 
 
 class Digests:
-    """What each file and all that it can see say."""
+    """Digests of each file and all that it can see."""
 
     def __init__(self, workspace: Workspace, contents: Contents, project: Project) -> None:
         self.workspace = workspace
@@ -207,7 +207,7 @@ class Digests:
 
 
 def _package() -> bytes:
-    """Return what tells this state of the package from another, in a checkout as well."""
+    """Return the identity of this state of the package, in a checkout as well."""
     facts: list[tuple[str, int, int]] = []
     folders = [PACKAGE]
     while folders:
@@ -222,7 +222,7 @@ def _package() -> bytes:
 
 
 class SoundDigests:
-    """The digests of what is sound, oldest first."""
+    """The digests of files without problems, oldest first."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -244,7 +244,7 @@ class SoundDigests:
 
 
 def _divided(data: bytes) -> Iterator[bytes]:
-    """Yield the digests of which some bytes are made up."""
+    """Yield the digests that some bytes consist of."""
     return (data[start : start + SIZE] for start in range(0, len(data), SIZE))
 
 
@@ -260,7 +260,7 @@ def check_files(
     cached: bool = True,
     watch: Callable[[Sequence[str]], Iterable[str]] = iter,
 ) -> list[Problem]:
-    """Return what is wrong with programs and vibes; `watch` yields the files it is given and shows how far it is."""
+    """Return the problems of programs and vibes; `watch` yields the files it is given and shows the progress."""
     workspace = Workspace(project)
     if not cached or project.locked or len(files) < WORTH_KEEPING:
         reported = _checked(files, workspace, watch)

@@ -51,7 +51,7 @@ def compile_source(
 
 @deep_calls()
 def check_source(source: Source, registry: Registry, options: CompileOptions, report: Report, *, stem: str) -> None:
-    """Report what is wrong with a program; partition and emit only the exports that can fail there."""
+    """Report the problems of a program; partition and emit only the exports that can fail there."""
     passes = _Passes(registry, options, report, stem)
     flat = passes.compose(passes.bind(passes.parse(source)))
     plans = passes.partition(filter(may_cut_wrongly, flat))

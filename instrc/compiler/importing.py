@@ -69,7 +69,7 @@ def sound_vibes(imported: Imported) -> Imported:
 
 
 def _fault(vibe: ImportedVibe, registry: Registry) -> Problem | None:
-    """Return what the check says of a vibe, or what keeps it from being composed."""
+    """Return the problem of a vibe, or the reason why it cannot be composed."""
     found = Report()
     written = Vibe(f"aug:{vibe.name}", vibe.name, Source(vibe.path, dumps(vibe.document)), vibe.document, "")
     try:
@@ -149,7 +149,7 @@ class Folder:
         self._known: dict[str, Given | InstrcError] = {}
 
     def given(self, name: str) -> Given:
-        """Return what a file holds, by its name as seen from the folder; a `CompileError` says why it cannot be read."""
+        """Return the content of a file, by its name relative to the folder; raise `CompileError` if it cannot be read."""
         found = self._known.get(name)
         if found is None:
             found = self._known[name] = self._read_file(name)
@@ -184,8 +184,8 @@ def import_tools(kind: str, source: object, *, results: Results = "leave") -> Im
     `kind` is `openai`, `anthropic`, `mcp`, `openapi`, `pydantic`, `smolagents`, `bfcl` or `taskbench`.
     `source` is a path or `-`, a `Source`, JSON as text or as Python values; for pydantic and smolagents also `module:Name`,
     `path/to/file.py:Name`, or the objects themselves.
-    `results` says what becomes of what a tool gives back: `leave` it out, an `output` property, or an `activity` of its own.
-    Nothing is raised for bad input: the problems say what is wrong, and where.
+    `results` is the handling of a tool's result: `leave` it out, an `output` property, or an `activity` of its own.
+    Bad input raises nothing: the problems say what is wrong, and where.
     """
     arguments.known_word("results", results, get_args(Results))
     report = Report()

@@ -43,7 +43,7 @@ PART = "part:"
 
 
 def fatal_in_program(problem: Problem) -> Problem:
-    """Return a problem of a schema as one of a program: fatal where nobody can fill the schema in."""
+    """Return a problem of a schema as one of a program: an error where the schema cannot be filled in."""
     match problem:
         case problems.schemas.Contradiction():
             return replace(problem, fatal=True)
@@ -137,7 +137,7 @@ class InstructionTable:
         )
 
     def registry_of(self, instruction: Instruction) -> Registry:
-        """Return the registry that an instruction was found in."""
+        """Return the registry in which an instruction was found."""
         return self.tables[instruction.home].registry
 
     def launched(self, file: ProgramFile, export: str | None) -> JsonObject | None:
@@ -202,7 +202,7 @@ class InstructionTable:
         return flat
 
     def _flat_inline(self, schema: Json, at: Span | None) -> Json:
-        """Return the flat form of a schema written in a program; what is wrong with it is reported wherever it is used."""
+        """Return the flat form of a schema written in a program; its problems are reported wherever it is used."""
         known = self._inline.get(id(schema))
         if known is not None:
             return known[1]
@@ -213,10 +213,10 @@ class InstructionTable:
         return flat
 
     def flatten(self, schema: Json, base: str = "", at: Span | None = None, place: Relocate = _as_it_is) -> Json:
-        """Compose a schema; what is wrong goes to the report, with the place `at` where nothing better is known.
+        """Compose a schema; problems go to the report, with the place `at` where no better one is known.
 
         `place` may find a better one for a problem.
-        A part that nothing satisfies may stand in a schema, but what a program composes is to be filled in:
+        A part that nothing satisfies may be in a schema, but the schema of a program's step must be satisfiable:
         there it is an error.
         """
         found = Report()
@@ -250,7 +250,7 @@ class InstructionTable:
 
 
 def _inline(at: Span | None, problem: Problem) -> Problem:
-    """Return a contradiction inside of an inline schema with the places of both sides; any other problem as it is."""
+    """Return a contradiction inside an inline schema with the places of both sides; any other problem unchanged."""
     if at is None or not at.text.startswith("@") or not isinstance(problem, problems.schemas.Contradiction):
         return problem
     left, right = (
@@ -261,7 +261,7 @@ def _inline(at: Span | None, problem: Problem) -> Problem:
 
 
 def unknown_argument(name: str, at: Span, callee: str, known: tuple[str, ...]) -> Problem:
-    """Return the problem of a name that what is called does not take."""
+    """Return the problem of an argument that the callee does not take."""
     near = nearest(name, known)
     return problems.plans.UnknownArgument(at=at, pointer="", callee=callee, argument=name, nearest=near, known=known)
 
@@ -269,7 +269,7 @@ def unknown_argument(name: str, at: Span, callee: str, known: tuple[str, ...]) -
 def missing_arguments(
     given: Collection[str], at: Span, callee: str, known: tuple[str, ...], required: tuple[str, ...]
 ) -> Problem | None:
-    """Return the problem of required names that are not given, unless names that are not taken are probably meant for them."""
+    """Return the problem of required arguments that are missing, unless unknown arguments are probably meant for them."""
     unknown = [name for name in given if name not in known]
     meant = {near for name in unknown for near in nearest(name, known)}
     missing = [name for name in required if name not in given and name not in meant]
@@ -280,7 +280,7 @@ def missing_arguments(
 
 
 def fitting_literals(value: Json, schema: Json, place: str) -> tuple[str, ...]:
-    """Return what may stand at a place of a literal, a JSON Pointer, so that the whole is valid, as a program writes it."""
+    """Return the values allowed in place of a literal, at a JSON Pointer, in the notation of a program."""
     around: list[tuple[Json, str | int]] = []
     part = value
     for step in tokens(place):

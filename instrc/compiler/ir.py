@@ -27,7 +27,7 @@ BlockName: TypeAlias = Literal["item", "round", "previous", "rounds", "error"]
 
 
 class Local(msgspec.Struct, frozen=True, gc=False):
-    """A name that a block gives to what is in it."""
+    """A name that a block binds for its contents."""
 
     block: int
     """The number of the region that it is for."""
@@ -56,7 +56,7 @@ Reading: TypeAlias = Path | Constant | ObjectReading
 
 
 def reading_paths(reading: Reading) -> list[Path]:
-    """Return the paths in what a block gives."""
+    """Return the paths in the value of a block."""
     found: list[Path] = []
     waiting: list[Reading] = [reading]
     while waiting:
@@ -106,12 +106,12 @@ def suffix_of(name: str) -> str:
 
 @lru_cache(maxsize=4096)
 def instruction_kind(name: str) -> InstructionKind:
-    """Return who carries out what has a name."""
+    """Return the executor of a name."""
     return SUFFIXES.get(suffix_of(name), "model")
 
 
 class Argument(msgspec.Struct, frozen=True, gc=False):
-    """What a call is given: under a label, or plain."""
+    """An input of a call: labelled or plain."""
 
     label: str | None
     value: Path | Constant
@@ -179,7 +179,7 @@ class Fusion(msgspec.Struct, frozen=True, gc=False):
 
 
 def is_lone_instruction(content: object) -> bool:
-    """Return whether a content is an instruction alone, as most are: nothing fills it, nothing stands around it."""
+    """Return whether a content is an instruction alone, as most are: without fillings or mixins."""
     return type(content) is Fusion and not content.slots and not content.mixins
 
 
@@ -189,7 +189,7 @@ def is_bare_instruction(content: object) -> TypeGuard[Fusion]:
 
 
 class MixinGroup(msgspec.Struct, frozen=True, gc=False):
-    """A mixin around several steps: they stand between its properties and are never cut apart."""
+    """A mixin around several steps, which are placed between its properties and never cut apart."""
 
     application: Application
     members: tuple[Unit, ...]
@@ -222,7 +222,7 @@ Comparison: TypeAlias = Literal["equals", "differs", "other"]
 
 
 class Test(msgspec.Struct, frozen=True, gc=False):
-    """Holds if what a path leads to satisfies a schema; the schema says by itself whether `null` does."""
+    """A test that holds if the value of a path satisfies a schema; the schema alone decides whether `null` does."""
 
     path: Path
     schema: Json
@@ -244,7 +244,7 @@ class FirstValue(msgspec.Struct, frozen=True, gc=False):
 
 
 class Region(msgspec.Struct, frozen=True, gc=False):
-    """What stands in the braces of a block: it is cut by itself."""
+    """The contents of the braces of a block, cut by itself."""
 
     number: int
     units: tuple[Unit, ...]
@@ -300,7 +300,7 @@ class Repeat(msgspec.Struct, frozen=True, gc=False):
 
 
 class Try(msgspec.Struct, frozen=True, gc=False):
-    """The first body, and the second when the first has failed for good."""
+    """Try: the first body, and the second when the first has failed for good."""
 
     body: Region
     otherwise: Region
@@ -356,7 +356,7 @@ def parts_of(content: Content) -> tuple[RegionPart, ...]:
 
 
 def gives(block: Block) -> Gives[Region]:
-    """Return what a block gives, as the values of its regions."""
+    """Return the values of a block by region."""
     first, *others = regions_of(block)
     if isinstance(block, Each) or (isinstance(block, Repeat) and block.source is not None):
         ends = isinstance(block, Repeat) and bool(block.until)
@@ -401,7 +401,7 @@ class Timing(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The words of an annotation that give it."""
+        """words: The words of the annotation that sets it."""
         return tuple(word for word in TIMING if getattr(self, word) is not None)
 
 
@@ -449,7 +449,7 @@ Lines: TypeAlias = tuple[BodyLine, ...]
 
 
 class Context(msgspec.Struct, frozen=True, gc=False):
-    """A chunk cut by hand, or a block that stands among these."""
+    """A chunk cut by hand, or a block among these."""
 
     executor: Executor | Literal["block"]
     units: tuple[Unit, ...]
@@ -460,8 +460,8 @@ class Context(msgspec.Struct, frozen=True, gc=False):
 class Graph(msgspec.Struct, frozen=True, gc=False):
     """One export of a program as a graph: its steps, and which step reads the result of which.
 
-    Every name is resolved, equal expressions are one step, and each step knows its executor, what it reads and what its
-    schema is made of.  No schema is composed yet, no step has its final key, nothing is cut into chunks.
+    Every name is resolved, equal expressions are one step, and each step has its executor, the values it reads and the parts of
+    its schema.  No schema is composed yet, no step has its final key, nothing is cut into chunks.
     """
 
     name: str
@@ -512,7 +512,7 @@ class Graph(msgspec.Struct, frozen=True, gc=False):
         return [self.steps[number] for number in self.block_numbers]
 
     def awaited(self) -> list[Step]:
-        """Return the steps whose result, or `output`, the server or a person gives, in evaluation order."""
+        """Return the steps whose result, or `output`, comes from the server or a person, in evaluation order."""
         return [self.steps[number] for number in self.awaited_numbers]
 
     def origins(self) -> set[str | int | Local]:
@@ -546,7 +546,7 @@ class Reached(msgspec.Struct, frozen=True, gc=False):
 
 
 class TypedArgument(msgspec.Struct, frozen=True, gc=False):
-    """A value that is given under a name whose schema is known."""
+    """A value passed under a name whose schema is known."""
 
     callee: str
     label: str
@@ -560,7 +560,7 @@ class TypedArgument(msgspec.Struct, frozen=True, gc=False):
 
 
 class Placed(msgspec.Struct, frozen=True):
-    """A block that stands in a property of a step's schema, to be filled in when keys are known."""
+    """A block in a property of a step's schema, filled in when keys are known."""
 
     slots: tuple[str, ...]
     block: StepObject
@@ -606,7 +606,7 @@ class Chunk(msgspec.Struct, frozen=True, gc=False):
 class Plan(msgspec.Struct, frozen=True, gc=False):
     """A graph cut into chunks, each carried out by one executor, or a block.
 
-    Every step lies in one chunk, or in two if it waits for the `output` of the server; no chunk needs what a later one gives;
+    Every step is in one chunk, or in two if it waits for the `output` of the server; no chunk needs the result of a later one;
     neighbours differ in their executors unless they are cut by hand; every step that is read has its final key.
     """
 
@@ -625,7 +625,7 @@ class Plan(msgspec.Struct, frozen=True, gc=False):
     """The effects and blocks that have to end before an effect begins although it reads nothing of them, by step."""
 
     def walk(self) -> Iterator[Chunk]:
-        """Yield all chunks: a block before what is in it, what is in it before what comes after."""
+        """Yield all chunks: a block before its contents, these before what comes after."""
         yield from all_chunks(self.flat.graph, self.chunks, self.inside)
 
     @property
@@ -635,7 +635,7 @@ class Plan(msgspec.Struct, frozen=True, gc=False):
 
 
 def all_chunks(graph: Graph, chunks: tuple[Chunk, ...], inside: Mapping[int, tuple[Chunk, ...]]) -> Iterator[Chunk]:
-    """Yield chunks and those in them: a block before what is in it, what is in it before what comes after."""
+    """Yield chunks and those inside them: a block before its contents, these before what comes after."""
     waiting = list(reversed(chunks))
     while waiting:
         chunk = waiting.pop()
@@ -683,14 +683,14 @@ _NUMBER = re.compile(r"^step\d+_")
 
 
 class HintedPath(NamedTuple):
-    """A path in a hint, with what is said of it."""
+    """A path in a hint, with its description."""
 
     path: str
     words: str = ""
 
 
 class Hinted(Struct, frozen=True):
-    """The hints that stand in descriptions."""
+    """The hints in descriptions."""
 
     around: tuple[str, ...]
     """The sentence around its paths; nothing if there are no hints."""
@@ -737,7 +737,7 @@ class Artefact(Struct, frozen=True, eq=False):
         return f"Artefact(name={self.name!r}, title={self.title!r}, documents={self.documents!r})"
 
     def __instrc_tool__(self, name: str | None) -> Tool:
-        """Return the tool that a model fills in: it is for its goal, else for what its instruction says."""
+        """Return the tool that a model fills in, described by its goal, else by its instruction."""
         from instrc.tools.tool import Tool, checked_json  # most compilations hand no artefact to a provider
 
         return Tool(
@@ -757,7 +757,7 @@ class Artefact(Struct, frozen=True, eq=False):
 
     @property
     def hints(self) -> tuple[Hint, ...] | None:
-        """The hints in descriptions of the documents; `None` if nobody knows them."""
+        """The hints in descriptions of the documents, or `None` if they are unknown."""
         from instrc.tools.tool import Hint  # as above
 
         return None if self.told is None else tuple([Hint(*hint_of(self.told.around, paths)) for paths in self.told.paths])
@@ -771,5 +771,5 @@ class Artefact(Struct, frozen=True, eq=False):
 
     @property
     def kind(self) -> Emit:
-        """The document that stands for the whole: the process, the direct call, or the tool."""
+        """The kind of the main document: the process, the direct call, or the tool."""
         return next(kind for kind in ("process", "call", "tool") if kind in self.documents)

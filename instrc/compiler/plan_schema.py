@@ -1,4 +1,4 @@
-"""The schema of a plan: what a model fills in where a program says `Plan(…)`."""
+"""The schema of a plan, which a model fills in where a program says `Plan(…)`."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _open_to_others(tool: PlannableTool, arguments: JsonObject) -> Json:
 
 
 def _adopted(tool: PlannableTool, definitions: JsonObject) -> JsonObject:
-    """Return the arguments of a tool, with what they refer to put among the definitions of the plan under free names."""
+    """Return the arguments of a tool, with their definitions moved to those of the plan under free names."""
     if not refers(tool.arguments):
         return tool.arguments
     own = as_object(tool.arguments.get("$defs", {}))
@@ -119,7 +119,7 @@ RUN_PLAN = Instruction("RunPlan_Activity", None, OUTCOMES)
 
 
 def with_shared_references(schema: Json, sentences: Sentences) -> Json:
-    """Return a schema with a plan in it so that what a task may take from others is said once, under `$defs`."""
+    """Return a schema with a plan in which the references that tasks share are one definition, under `$defs`."""
     found, taken = False, _from(sentences)
 
     def share(node: Json) -> Json:

@@ -1,4 +1,4 @@
-"""What a caller gives as a tool or as a vibe: a schema, a tool of a provider, a type or a function of Python, a process."""
+"""Read the tools and vibes of a caller: a schema, a tool of a provider, a Python type or function, a process."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from instrc.tools.vibe_documents import with_meaning
 def schema_in_memory(value: object, option: str, *, called: bool) -> tuple[Json, tuple[Problem, ...]]:
     """Return the schema that a vibe without a file is, and notes: of a schema, a type, a function, a tool of any provider.
 
-    If the vibe is `called` by the server, the parameters of a function or a tool are what it is given, and `output` is what it
+    If the vibe is `called` by the server, the parameters of a function or a tool are its arguments, and `output` is the
     returns; a schema or a type is what comes back.  What has no schema is a `CompileError` that names the `option`.
     """
     from instrc.tools.foreign_documents import foreign

@@ -80,7 +80,7 @@ class Rounds:
         return frozenset() if waiting else frozenset(found)
 
     def _behind(self, origin: int | str | Local, tail: tuple[str, ...]) -> tuple[int | None, list[_Way]]:
-        """Return the body of whose rounds one lies here, and where else the way goes on."""
+        """Return the body to whose rounds a path leads here, and the other continuations of it."""
         match origin:
             case Local(block, _, "item"):
                 source = self._bodies.source(block)
@@ -102,7 +102,7 @@ class Rounds:
 
 
 def given_by(content: Content, tail: tuple[str, ...]) -> list[_Way]:
-    """Return where a way goes on in what a block gives."""
+    """Return the continuation of a path in the value of a block."""
     if isinstance(content, Each) or (isinstance(content, Repeat) and content.source is not None):
         found: list[_Way] = [(content.body.value, tail[1:])] if tail[:1] == (ELEMENT,) else []
         if isinstance(content, Repeat) and content.otherwise is not None:
@@ -112,7 +112,7 @@ def given_by(content: Content, tail: tuple[str, ...]) -> list[_Way]:
 
 
 def bodies_by_number(graph: Graph) -> Bodies:
-    """Return what there is to know of the blocks of a graph."""
+    """Return the facts about the blocks of a graph, by number."""
     lists: dict[int, Path] = {}
     repeats: dict[int, tuple[int, Mapping[str, Reading]]] = {}
     for step in graph.blocks():

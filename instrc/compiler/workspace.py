@@ -1,4 +1,4 @@
-"""Programs and vibes on disk: give each the registry and the settings that lie around it, compile and check it."""
+"""Programs and vibes on disk: find the registry and the settings of each, compile and check it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Workspace:
     """Compile and check files; those with the same surroundings share one registry, so each vibe is read once.
 
     `CompileError` if one of the roots of the project does not exist.
-    `unsaved` are texts that an editor holds, by real path: they stand for the files.
+    `unsaved` are texts that an editor holds, by real path, in place of the files.
     """
 
     def __init__(self, project: Project = DEFAULT_PROJECT, *, unsaved: Mapping[str, str] | None = None) -> None:
@@ -55,7 +55,7 @@ class Workspace:
         self._project = ProjectContext(project, unsaved=self._unsaved)
 
     def lock(self, place: Path) -> Lock:
-        """Return the lock for all that has been looked up so far, as a file at a place."""
+        """Return the lock of all lookups so far, as a file at a place."""
         from instrc.vibes.lock import lock_of
 
         return lock_of(place, (each for registry in self._project.registries() for each in registry.resolved()))
@@ -83,7 +83,7 @@ class Workspace:
     def compile(self, program: str | Source, overrides: OptionOverrides, report: Report) -> tuple[Artefact, ...]:
         """Return the artefacts of a program or vibe: a path, `-`, or a text with the name it would have as a file.
 
-        A mistake in it is reported; then there are none.
+        A mistake in it is reported, and no documents are returned.
         """
         name = program.name if isinstance(program, Source) else shown_path(program)
         with _own_report(report, name) as found:
@@ -91,7 +91,7 @@ class Workspace:
         return ()
 
     def check(self, path: str | Source, report: Report) -> None:
-        """Report what is wrong with a program or a vibe, or with a text that is a program."""
+        """Report the problems of a program or a vibe, or of a text that is a program."""
         if isinstance(path, Source):
             with _own_report(report, path.name) as found:
                 self._check_source(path.name, path, found)
@@ -103,7 +103,7 @@ class Workspace:
                 self._check(path, found)
 
     def check_memory(self, report: Report) -> None:
-        """Report what is wrong with the vibes from memory."""
+        """Report the problems of the vibes from memory."""
         from instrc.compiler.lint.review import review  # as in `_review`
         from instrc.vibes.roots import MemoryRoot  # files have none
 

@@ -63,7 +63,7 @@ class Approval:
     """Whether a link may be for somebody who is no candidate (`x-links`)."""
 
     def require_fit(self, question: Question, data: Json) -> None:
-        """Refuse an answer that does not fit the schema of its question: all that is wrong with it, each with its place."""
+        """Refuse an answer that does not fit the schema of its question, with all errors and their places."""
         wrong = complaints(data, question.schema)
         if wrong:
             raise AnswerError(
@@ -73,7 +73,7 @@ class Approval:
     def tally(self, votes: Sequence[Vote]) -> Vote | None:
         """Return the answer that decides, as soon as enough people agree or one of them refuses; else `None`.
 
-        People agree who have given the same `decision`, or, where there is none, the same answer.
+        People agree if they gave the same `decision`, or, where there is none, the same answer.
         """
         if self.needed <= 1:
             return votes[0] if votes else None
@@ -113,7 +113,7 @@ def side_of(data: Json) -> str:
 def approval_of(question: Question, starter: str | None, names: NameRules = NameRules()) -> Approval:  # noqa: B008  -- it is a value
     """Return the rule that the schema of a question states; `starter` is who has begun the run.
 
-    An ambiguous name approves nothing, and excludes everybody whom it may mean.
+    An ambiguous name approves nothing, and excludes everybody it may mean.
     """
     said: dict[str, Json] = {}
     for schema in _schemas(question.schema):
@@ -145,7 +145,7 @@ def _schemas(schema: Json) -> Iterable[dict[str, Json]]:
 
 
 def _people(said: Json, show: Json) -> list[str]:
-    """Return a list of people: as it is said, or that of the argument which is named."""
+    """Return a list of people: the written one, or that of the argument which it names."""
     if isinstance(said, list):
         return [each for each in said if isinstance(each, str)]
     if not isinstance(said, str):

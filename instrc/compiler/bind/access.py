@@ -1,4 +1,4 @@
-"""Paths: what a name or a call stands for, and a member of that."""
+"""Evaluate paths: a name or a call, and a member of its value."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def access(ev: Evaluation, written: Access, context: EvaluationContext) -> Bound
 
 
 def _expanded(ev: Evaluation, value: StepResult, segment: Segment) -> BoundValue:
-    """Return what a path gives: where it ends at an object of values of another round, the members of that."""
+    """Return the value of a path: where it ends at an object of values of another round, the members of that."""
     origin, tail = value.path.origin, value.path.tail
     for place in range(len(tail)):
         home = ev.rounds.home_of(Path(origin, tail[:place]))
@@ -60,9 +60,9 @@ def _expanded(ev: Evaluation, value: StepResult, segment: Segment) -> BoundValue
 def _handed(
     ev: Evaluation, path: Path, expression: Expression, scope: Scope, within: frozenset[str] | None, segment: Segment
 ) -> BoundValue:
-    """Return what an expression gave in another round: an object of values stands for its members, a literal for itself.
+    """Return the value of an expression in another round: an object of values yields its members, a literal itself.
 
-    `within` are the keys before it in the braces that it stands in; `None` for a name of the body.
+    `within` are the keys before it in the braces around it, or `None` for a name of the body.
     """
     keys = within or frozenset()
     end, home = (expression, scope) if _is_key(expression, keys) else ev.ends.end(expression, scope)
@@ -84,7 +84,7 @@ def _is_key(expression: Expression, keys: frozenset[str]) -> bool:
 
 
 def _is_step(written: Object, scope: Scope, keys: frozenset[str]) -> bool:
-    """Return whether an object under a key is a step as a whole: calls stand in it, and nothing that it only reads."""
+    """Return whether an object under a key is a step as a whole: it contains calls, and nothing that it only reads."""
     calls = False
     for field in written.fields:
         content = field.value or Name(field.key, field.key_span)
@@ -105,7 +105,7 @@ def _reached(ev: Evaluation, path: Path, segment: Segment) -> StepResult:
 
 
 def read_local(ev: Evaluation, name: Name, found: LocalName, context: EvaluationContext) -> BoundValue | None:
-    """Evaluate what a local name stands for; in brackets that place steps, what a call there needs stays outside."""
+    """Evaluate the expression of a local name; in brackets that place steps, what a call there needs stays outside."""
     reading = ev.begin(name, found, context)
     if type(reading) is not Reading:
         return seen(ev, context, name.span, reading)
@@ -123,7 +123,7 @@ def seen(ev: Evaluation, context: EvaluationContext, span: Span, value: BoundVal
 
 
 def subject(ev: Evaluation, name: Name, context: EvaluationContext) -> BoundValue | None:
-    """Evaluate the value that the name at the head of a path stands for; an instruction's name is no value."""
+    """Evaluate the name at the head of a path; the name of an instruction has no value."""
     found = find_in_context(name, context)
     if found is not None:
         return seen(ev, context, name.span, found)

@@ -98,7 +98,7 @@ class Export(msgspec.Struct, frozen=True):
 
 
 def _exports(program: surface.Program) -> list[Export]:
-    """Return what is exported explicitly: each `tool` and each expression that stands alone."""
+    """Return the explicit exports: each `tool` and each expression that stands alone."""
     found: list[Export] = []
     for statement in program.statements:
         if isinstance(statement, surface.Anonymous):
@@ -133,7 +133,7 @@ def _evaluated(
 
 
 def _graph_of(export: Export, evaluation: Evaluation, value: BoundValue, names: ProgramNames, report: Report) -> Graph | None:
-    """Return the graph of what was evaluated."""
+    """Return the graph of the evaluated steps."""
     if isinstance(value, Data):
         report.add(problems.calls.MisplacedData(at=export.expression.span))
         return None
@@ -202,7 +202,7 @@ def _goal(expression: surface.Expression, names: ProgramNames) -> str | None:
 
 
 def _read_alone(bindings: list[surface.Binding], root: Scope, report: Report) -> None:
-    """Read what no export needs, for the mistakes in it."""
+    """Bind the statements that no export needs, to find the mistakes in them."""
     evaluation = Evaluation(
         evaluate, root.program.instructions, report, Identities()
     )  # one for all, so that nothing is read twice
@@ -274,7 +274,7 @@ def _definitions(word: str, names: ProgramNames) -> Iterator[Span]:
 
 
 def _is_key(at: Span, program: surface.Program) -> bool:
-    """Return whether a name stands alone in braces, as a key and its value."""
+    """Return whether a lone name in braces is both a key and its value."""
     pending: list[surface.Expression] = [each.value for each in program.statements if not isinstance(each, surface.Input)]
     while pending:
         node = pending.pop()

@@ -91,7 +91,7 @@ def reads_rounds(ev: Evaluation, body: ir.Region, otherwise: ir.Region | None) -
 
 
 class ReadBody(Struct, frozen=True):
-    """A body, the tests that end its rounds, and what its names stand for; `None` for what has a mistake or is not there."""
+    """A bound body, the tests that end its rounds, and the values of its names; `None` for a part that is missing or wrong."""
 
     number: int
     """The number of the region."""
@@ -111,7 +111,7 @@ def read_body(
     over: ir.Path | int | None = None,
     after: int | None = None,
 ) -> ReadBody:
-    """Read the statements of a body and its value; `until` is read inside it; with `keeps`, what its names stand for as well.
+    """Bind the statements of a body and its value; `until` is bound inside it; with `keeps`, so are the values of its names.
 
     It is carried out for the elements of the list `over`; it sees the rounds of the body `after` which it comes, else its own.
     """
@@ -198,7 +198,7 @@ def _is_work(ev: Evaluation, statement: Binding, scope: Scope) -> bool:
 def _carried(
     ev: Evaluation, statement: Binding | Anonymous, scope: Scope, context: EvaluationContext, unread: list[Hashable]
 ) -> bool:
-    """Evaluate a statement that nothing reads, and note what it gives; return whether it has a value."""
+    """Evaluate a statement that nothing reads, and record its value; return whether it has one."""
     if isinstance(statement, Binding):
         value = read_local(ev, statement.name, LocalName(statement, scope), context)
     else:
@@ -252,7 +252,7 @@ def place_of_const(expression: Expression) -> Span:
 
 
 def reading_of(value: BoundValue) -> ir.Reading | None:
-    """Return a value as a block gives it."""
+    """Return the value of a block for its readers."""
     match value:
         case StepResult(path):
             return path
@@ -313,7 +313,7 @@ def evaluate_block(ev: Evaluation, written: surface.Block, context: EvaluationCo
 
 
 def _about(ev: Evaluation, written: surface.Block, context: EvaluationContext) -> str | None:
-    """Return the description of a block; its annotations take nothing else beside a deadline and a delay."""
+    """Return the description of a block; its annotations may otherwise hold only a deadline and a delay."""
     texts: list[str] = []
     for each in context.annotations:
         text = each.get("description") if isinstance(each, dict) and each.keys() == {"description"} else None

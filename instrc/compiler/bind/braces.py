@@ -1,4 +1,4 @@
-"""Braces that stand for themselves: objects of values, whose keys make steps of their own and are names for what follows."""
+"""Braces that stand alone: objects of values, whose keys make steps of their own and name them for what follows."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def object_of_values(ev: Evaluation, written: Object, context: EvaluationContext
 
 
 def _evaluate_nested(ev: Evaluation, written: Object, context: EvaluationContext) -> BoundValue | None:
-    """Evaluate an object under a key: one step with the steps of the object inside, beside what it reads."""
+    """Evaluate an object under a key: one step that contains the steps of the object, beside what it reads."""
     brackets = brackets_at(ev, context)
     within = replace(context, key=None, annotations=(), braces=ev.braces(context))
     calls = context.placing or any(not is_data(each) and not names_a_value(ev, each, context) for each in _contents(written))
@@ -96,7 +96,7 @@ def _beside(ev: Evaluation, value: Members, step: StepResult, inside: set[int]) 
 
 
 def under_key(ev: Evaluation, block: StepObject, context: EvaluationContext, span: Span) -> StepResult:
-    """Make an object of steps a step of its own, under the key that braces give to it."""
+    """Make an object of steps a step of its own, under its key in the braces."""
     reads = outside_reads(ev.steps, block)
     key = context.key or ""
     number = ev.steps.add(context, base_name=key, executor="model", content=block, arguments=(), reads=reads, span=span)
@@ -112,7 +112,7 @@ def block(
     *,
     placing: bool = True,
 ) -> tuple[StepObject, BoundValue] | None:
-    """Read an object of steps that stands in a slot; return it with the value of its members."""
+    """Evaluate an object of steps in a slot; return it with the value of its members."""
     value = object_of_values(ev, written, replace(context.given_to(brackets), placing=placing))
     if value is None:
         return None

@@ -1,4 +1,4 @@
-"""Programs as instructions: what a program exports stands in place of the call."""
+"""Programs as instructions: a call is replaced by what the program exports."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def evaluate_arguments(
 
 
 class _GivenInput(NamedTuple):
-    """What a call gives to one input."""
+    """The value that a call passes for one input."""
 
     name: str
     """Its label, or its name in braces; what stands there plain is for `prompt`."""
@@ -90,7 +90,7 @@ class _GivenInput(NamedTuple):
 
 
 def _given(written: tuple[Argument, ...]) -> Iterator[_GivenInput]:
-    """Yield what a call is given, the names in its braces as labels."""
+    """Yield the arguments of a call, with the names in its braces as labels."""
     for each in written:
         if each.label is None and isinstance(each.value, Object):
             for field in each.value.fields:
@@ -102,7 +102,7 @@ def _given(written: tuple[Argument, ...]) -> Iterator[_GivenInput]:
 
 
 def _report_second(ev: Evaluation, given: _GivenInput, callee: str, inputs: tuple[str, ...], first: Span) -> None:
-    """Report an input that is given twice; of plain arguments there can be one."""
+    """Report an input that is passed twice; there can be only one plain argument."""
     if given.plain:
         ev.report.add(problems.calls.TooManyArguments(at=given.at, mixin=callee, first=first, inputs=inputs))
     else:
@@ -127,7 +127,7 @@ def admits_literal(ev: Evaluation, schema: Json, name: str, literal: Json, at: S
 def call_program(
     ev: Evaluation, program: CalledProgram, written: tuple[Argument, ...], span: Span, context: EvaluationContext
 ) -> BoundValue | None:
-    """Evaluate a call of a program: its value is that of what it exports, with its inputs given."""
+    """Evaluate a call of a program: its value is that of its export, with its inputs passed."""
     calls = [each.path for each in context.scope.program.calls]
     if program.file.path in calls:
         circle = context.scope.program.calls[calls.index(program.file.path) :]
@@ -164,7 +164,7 @@ def call_program(
 
 
 def _names(ev: Evaluation, program: CalledProgram, span: Span, context: EvaluationContext) -> ProgramNames | None:
-    """Read a program; what is wrong with it is shown in it, with the call that led there."""
+    """Parse a program; its problems are shown in it, with the call that led there."""
     file = program.file
     if suffix_of(file.segment):
         ev.report.add(problems.calls.ProgramWithSuffix(at=span, word=file.segment, path=file.path))
@@ -199,7 +199,7 @@ def _export(ev: Evaluation, program: CalledProgram, names: ProgramNames, span: S
 
 
 def _exports_of(names: ProgramNames) -> dict[str, Expression]:
-    """Return what a program exports, by name; an expression that stands alone goes by its place."""
+    """Return the exports of a program by name; an expression that stands alone is named by its place."""
     found: dict[str, Expression] = {}
     for number, statement in enumerate(names.program.statements, start=1):
         if isinstance(statement, Anonymous):
@@ -218,7 +218,7 @@ def _with_call(problem: Problem, span: Span) -> Problem:
 
 
 def show_calls(graphs: Iterable[Graph], report: Report) -> None:
-    """Give the problems that later stages found in called programs the calls that led there."""
+    """Add to problems in called programs the calls that led there."""
     calls = {source: call for graph in graphs for source, call in graph.calls.items()}
     if calls:
         report.change(0, lambda problem: _with_calls(problem, calls))

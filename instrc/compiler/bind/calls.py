@@ -1,4 +1,4 @@
-"""Calls and mixins: what is given to them in brackets flows, what is given in braces is composed."""
+"""Calls and mixins: values in brackets flow in as data, values in braces are composed."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _in_braces(
 def _braces(
     ev: Evaluation, instruction: ir.Instruction, fields: tuple[Field, ...], given: CallInputs, context: EvaluationContext
 ) -> bool:
-    """Read the fields of braces, and return whether all of them can be given.
+    """Evaluate the fields of braces, and return whether all of them can be passed.
 
     Names of values are read, constants and calls are composed into the slot of their key.
     """
@@ -216,13 +216,13 @@ def call(
 
 
 def _is_given(called: Signature, given: CallInputs, context: EvaluationContext) -> bool:
-    """Return whether a call of a server or a person reads what it is given and nothing else; a preparation reads as models do."""
+    """Return whether a call of a server or a person reads its arguments only; a preparation reads as models do."""
     prepared = called.kind == "server" and context.scope.program.instructions.named(called.base_name) and not context.by_hand
     return called.kind in {"server", "user"} and bool(given.arguments) and not prepared
 
 
 def _told(given: CallInputs, properties: dict[str, None]) -> list[Json]:
-    """Take the constants that a model is to read out of the arguments, and return what tells it of them.
+    """Remove the constants that a model reads from the arguments, and return the sentence that gives them.
 
     What is called with a literal reads it as it would read a result; where it has a property of that name, it is that.
     """
@@ -295,7 +295,7 @@ def _prepare(ev: Evaluation, instruction: ir.Instruction, given: CallInputs, spa
 
 
 def fail(ev: Evaluation, written: tuple[Written, ...], span: Span, context: EvaluationContext) -> BoundValue | None:
-    """Make the step that ends its block, or the run, as failed with what it reads."""
+    """Make the step that ends its block, or the run, as failed with the value it reads."""
     given = collect(ev, FAIL, written, replace(context, annotations=(), own=context.own))
     if context.annotations:
         ev.report.add(problems.calls.MisplacedAnnotation(at=span))
@@ -326,7 +326,7 @@ def fail(ev: Evaluation, written: tuple[Written, ...], span: Span, context: Eval
 def mix(
     ev: Evaluation, mixin: ir.Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
 ) -> BoundValue | None:
-    """Put a mixin around the model steps written in its brackets; its value is the value of what it is given."""
+    """Put a mixin around the model steps in its brackets; its value is that of its argument."""
     brackets = brackets_at(ev, context)
     given = CallInputs()
     within = replace(context.given_to(brackets), own=context.own, placing=True)
@@ -375,7 +375,7 @@ def mix(
 
 
 def _is_filling(each: Written) -> bool:
-    """Return whether what is written is what the mixin is put around: it has no label and is no object of slots."""
+    """Return whether an expression is the argument of the mixin: it has no label and is not an object of slots."""
     return each.label is None and not isinstance(each.value, Object)
 
 
@@ -416,14 +416,14 @@ def _filled(
 
 
 def _keep_out(slots: Sequence[ir.Slot], schema: Json, brackets: Brackets) -> None:
-    """Let what slots read that come before all that a mixin holds stay outside of its brackets."""
+    """Move what slots read, and what comes before the argument of a mixin, out of its brackets."""
     for slot in slots:
         if _stands_before(slot.name, schema):
             brackets.keep_out(slot.reads)
 
 
 def _stands_before(name: str, schema: Json) -> bool:
-    """Return whether a property of a mixin stands before what is put into it."""
+    """Return whether a property of a mixin comes before its argument."""
     names = list(property_names(schema, ()))
     return "default" not in names or name not in names or names.index(name) < names.index("default")
 

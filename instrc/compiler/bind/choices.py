@@ -1,4 +1,4 @@
-"""`Plan(…)` and `OneOf(…)`: schemas that say what a model, or a person, may decide on."""
+"""`Plan(…)` and `OneOf(…)`: schemas of the choices that a model or a person has."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from instrc.vibes.registry import Registry
 
 
 def path_of_constant(ev: Evaluation, literal: Data, context: EvaluationContext, span: Span) -> ir.Path:
-    """Return a path to a literal: to a block that gives it, which stands where the program is called."""
+    """Return a path to a literal: to a block with this value, placed where the program is called."""
     return _through_do(ev, Constant(literal.value), context.scope, span)
 
 
 def _through_do(ev: Evaluation, given: ir.Path | Constant, scope: Scope, span: Span) -> ir.Path:
-    """Return a path to a `do` that gives a value where the program of a scope is called."""
+    """Return a path to a `do` block with a value, placed where the program of a scope is called."""
     *_, root = scope.outwards()
     home = EvaluationContext(root, root.region)
     body = ir.Region(ev.steps.open_region(root.region, span), (), given, span)
@@ -73,7 +73,7 @@ Collect: TypeAlias = "Callable[[Evaluation, ir.Instruction, tuple[Written, ...],
 def choice_slot(
     ev: Evaluation, written: Field, expression: Expression, context: EvaluationContext, given: CallInputs, collect: Collect
 ) -> ir.Slot | None:
-    """Make the slot of `Plan(…)` or `OneOf(…)`; what it needs is given to the step without being shown."""
+    """Make the slot of `Plan(…)` or `OneOf(…)`; the values it needs are passed to the step without being shown."""
     annotations: list[Json] = []
     while isinstance(expression, Annotated):
         said = expression.annotation
@@ -116,7 +116,7 @@ def _plan(
 
 
 def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect: Collect) -> ir.PlannableTool | None:
-    """Read one tool: an activity or a process, and what the program gives to it."""
+    """Evaluate one tool: an activity or a process, and the arguments that the program fixes."""
     expression = written.value
     bound: tuple[Written, ...] = ()
     if isinstance(expression, Call):
@@ -194,7 +194,7 @@ def _described(
 
 
 def _arguments(ev: Evaluation, called: ir.Instruction, schema: Json, at: Span, context: EvaluationContext) -> dict[str, Json]:
-    """Return what an activity is called with: its preparation's schema, else its own beside `output`, else anything."""
+    """Return the schema of the arguments of an activity: that of its preparation, else its own beside `output`, else anything."""
     if context.scope.program.instructions.named(called.base_name):
         preparation = find_instruction(ev, Name(called.base_name, at), context.scope)
         if isinstance(preparation, ir.Instruction) and preparation.kind == "model":
@@ -229,7 +229,7 @@ def _of_inputs(inputs: dict[str, Json]) -> dict[str, Json]:
 
 
 def _named_argument(written: Written) -> Written:
-    """Return an argument under the name that it stands for: a bare name is that of the argument as well."""
+    """Return an argument with its name: a bare name is that of the argument as well."""
     value = written.value
     if written.label is None and isinstance(value, Name):
         return Written(value.text, value.span, value)
@@ -237,7 +237,7 @@ def _named_argument(written: Written) -> Written:
 
 
 def _fit(ev: Evaluation, given: CallInputs, known: JsonObject, callee: str, within: Span) -> bool:
-    """Return whether the literals that a program gives to a tool are such as it takes; what else it gives is noted for later."""
+    """Return whether a tool accepts the literals that a program passes; other values are noted for a later check."""
     fits = True
     for each in given.arguments:
         if each.label is None or each.label not in known:
@@ -251,7 +251,7 @@ def _fit(ev: Evaluation, given: CallInputs, known: JsonObject, callee: str, with
 
 
 def _file_of(ev: Evaluation, called: ir.Instruction | CalledProgram) -> str | None:
-    """Return the file of a process, as its own roots say: whoever calls the program may have another of this address."""
+    """Return the file of a process, resolved by its own roots: the caller's roots may hold another file at this address."""
     if isinstance(called, CalledProgram):
         return called.file.path
     if called.uri is None:
@@ -262,7 +262,7 @@ def _file_of(ev: Evaluation, called: ir.Instruction | CalledProgram) -> str | No
 def _target(
     ev: Evaluation, called: ir.Instruction | CalledProgram, file: str | None, at: Span, context: EvaluationContext
 ) -> str:
-    """Return the address of a process as it is found from the program that is compiled."""
+    """Return the address of a process as seen from the program that is compiled."""
     target = called.uri or called.name if isinstance(called, ir.Instruction) else called.reference
     if file is None or not context.scope.program.calls:
         return target

@@ -74,7 +74,7 @@ def _schema(ev: Evaluation, written: Written, context: EvaluationContext) -> Jso
 
 
 def _equal_to(value: Json, *, negated: bool) -> Json:
-    """Return the schema of what is, or is not, a scalar; `null` satisfies it only if that is the scalar."""
+    """Return the schema that accepts, or excludes, a scalar; `null` satisfies it only if that is the scalar."""
     if not negated:
         return {"const": value}
     return {"not": {"type": "null"}} if value is None else {"not": {"enum": [value, None]}}
@@ -102,7 +102,7 @@ def _joined(tests: tuple[ir.Test, ...], *, joined: bool) -> tuple[ir.Test, ...]:
 
 
 class BranchCondition(Struct, frozen=True):
-    """The condition of a branch: the tests that a run decides, and whether it holds whatever they give."""
+    """The condition of a branch: the tests that a run decides, or the fixed outcome."""
 
     tests: tuple[ir.Test, ...]
     holds: bool

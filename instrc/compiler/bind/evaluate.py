@@ -1,4 +1,4 @@
-"""Expressions to values: every call becomes a step, every name the value that it stands for."""
+"""Evaluate expressions: a call becomes a step, a name the value it is bound to."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _call(
     span: Span,
     context: EvaluationContext,
 ) -> BoundValue | None:
-    """Evaluate a call of whatever a name or a reference stands for."""
+    """Evaluate a call of a name or a reference."""
     called = callee_of(ev, callee, context) if isinstance(callee, surface.Name) else find_vibe(ev, callee, context.scope)
     match called:
         case Instruction():
@@ -181,13 +181,13 @@ def _duration_of(text: str) -> str | None:
 
 
 def _at_annotation(problem: Problem, at: Span) -> Problem:
-    """Return a problem with an annotation, shown where that is written if it was found in a program that is called."""
+    """Return a problem with an annotation, shown at the annotation if it was found in a called program."""
     elsewhere = problem.at is not None and problem.at.source is not at.source
     return replace(problem, at=at, calls=()) if elsewhere and problem.name == "misplaced-annotation" else problem
 
 
 def evaluate_pipe(ev: Evaluation, pipe: surface.Pipe, context: EvaluationContext) -> BoundValue | None:
-    """Evaluate the last stage; each stage is given the value of the one before."""
+    """Evaluate the last stage of a pipe; each stage receives the value of the one before."""
     stages = pipe.stages
     if goal(stages[0], context.scope) is not None:
         stages = stages[1:]
@@ -211,7 +211,7 @@ def evaluate_pipe(ev: Evaluation, pipe: surface.Pipe, context: EvaluationContext
 
 
 def _is_stage(ev: Evaluation, stage: surface.Expression, context: EvaluationContext) -> bool:
-    """Return whether an expression can take what is piped into it; a name of a value cannot."""
+    """Return whether an expression can receive a piped value; the name of a value cannot."""
     while isinstance(stage, surface.Annotated):
         stage = stage.value
     if isinstance(stage, surface.Array) and any(

@@ -48,7 +48,7 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
 
 
 class _Name(msgspec.Struct, gc=False):
-    """How far the expression of a local name has been evaluated."""
+    """The state of evaluation of a local name."""
 
     binding: Binding
     open: bool = False
@@ -86,9 +86,9 @@ GIVEN_VALUES: Final = 500_000
 
 
 class Evaluation:
-    """The steps of one export so far, the values of its local names, and what is wrong with it.
+    """The steps of one export so far, the values of its local names, and its problems.
 
-    What evaluates one kind of expression is given this and asks it for the values of the expressions inside.
+    The evaluator of one kind of expression receives this, and asks it for the values of inner expressions.
     """
 
     def __init__(
@@ -252,12 +252,12 @@ class Evaluation:
         return (scope.number, name) in self._names
 
     def reads_pipe(self, context: EvaluationContext) -> None:
-        """Note that what is read at a place depends on what is piped there, or that nothing is."""
+        """Record that the value at a place depends on what is piped there, or that nothing is."""
         if context.piped is self._piped:
             self._depends = True
 
     def spend(self, values: int, at: Span) -> bool:
-        """Count values that an object or a call is given; a few lines can ask for any number of them, so there is a limit."""
+        """Count values that objects and calls receive; a few lines can ask for any number of them, so there is a limit."""
         self._values += values
         if self._values <= GIVEN_VALUES:
             return True
@@ -266,7 +266,7 @@ class Evaluation:
         return False
 
     def _circle(self, name: Name, known: _Name, repeated: AbstractSet[str]) -> None:
-        """Report a local name that needs itself, each circle once; what is defined twice has been reported."""
+        """Report a local name that needs itself, once for each circle; a double definition has been reported already."""
         first = next(place for place, each in enumerate(self._open) if each is known)
         cycle = self._open[first:]
         words = tuple(each.binding.name.text for each in cycle)
@@ -293,7 +293,7 @@ class Evaluation:
         return known
 
     def only_reads(self, step: Step) -> bool:
-        """Return whether the instruction of a step says that it changes nothing."""
+        """Return whether the instruction of a step declares that it changes nothing."""
         if not isinstance(step.content, Fusion):
             return False
         schema = self.flat(step.content.instruction, step.span)

@@ -1,4 +1,4 @@
-"""What a call is given, sorted into arguments and slots; literals."""
+"""Sort the inputs of a call into arguments and slots; literals."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ V = TypeVar("V")
 
 
 class CallInputs(msgspec.Struct, gc=False):
-    """What a call is given, sorted; a list or a table that most calls do without is made when something goes into it."""
+    """The inputs of a call, sorted; a list or a table that most calls lack is created when something is added."""
 
     arguments: list[Argument] = msgspec.field(default_factory=list)
     slots: Sequence[Slot] = ()
@@ -48,7 +48,7 @@ class CallInputs(msgspec.Struct, gc=False):
     """Names of arguments that have not been looked at for one that is given twice, and what is given under them."""
 
     def add(self, label: str | None, value: BoundValue) -> bool:
-        """Take a value as an argument, and return whether it can be one; an object stands for its members under their names."""
+        """Add a value as an argument, and return whether it is valid; an object yields its members under their names."""
         match value:
             case StepResult():
                 self._take(label, value.path)
@@ -82,7 +82,7 @@ class CallInputs(msgspec.Struct, gc=False):
         self.slots = _behind(self.slots, slot)
 
     def reads(self) -> list[Path]:
-        """Return all that is read, fused calls included."""
+        """Return all values read, those of fused calls included."""
         if len(self.arguments) == 1 and not self.chosen and not self.slots:  # as most calls
             value = self.arguments[0].value
             return [value] if type(value) is Path else []
@@ -109,7 +109,7 @@ def _behind(items: Sequence[V], item: V) -> Sequence[V]:
 
 
 def take_label(ev: Evaluation, given: CallInputs, label: str, span: Span) -> bool:
-    """Note the name of an argument, and return whether it may be one; a name given twice, or `const`, is reported."""
+    """Record the name of an argument, and return whether it is valid; a name used twice, or `const`, is reported."""
     if label == "const":
         ev.report.add(problems.names.ReservedName(at=span, word=label))
         return False
@@ -121,7 +121,7 @@ def take_label(ev: Evaluation, given: CallInputs, label: str, span: Span) -> boo
 
 
 def check_names(ev: Evaluation, given: CallInputs, span: Span) -> None:
-    """Report an argument at a place that gives a name to another value than one before: only one could be passed on."""
+    """Report a plain argument that names another value as an earlier one does: only one of them could be passed on."""
     new, given.unchecked = given.unchecked, ()
     for label, value in new:
         if label not in given.named:
@@ -134,7 +134,7 @@ def check_names(ev: Evaluation, given: CallInputs, span: Span) -> None:
 
 
 def brackets_at(ev: Evaluation, context: EvaluationContext) -> Brackets:
-    """Return brackets that place steps; they cannot hold what is piped to where they open."""
+    """Return brackets that place steps; they cannot hold a value that is piped to their opening."""
     ev.reads_pipe(context)
     if context.piped is None:
         return Brackets(frozenset())
@@ -199,6 +199,6 @@ def data_of(ev: Evaluation, expression: Expression) -> Json:
 
 
 def refuse_annotations(ev: Evaluation, span: Span, context: EvaluationContext) -> None:
-    """Report annotations of what is no step."""
+    """Report annotations on a value that is not a step."""
     if context.annotations or context.timing != NO_TIMING:
         ev.report.add(problems.calls.MisplacedAnnotation(at=span))

@@ -31,12 +31,12 @@ class Identities:
         self._groups = {}
 
     def of(self, *parts: Hashable) -> int:
-        """Return the number of something made of parts."""
+        """Return the number of a composite."""
         numbers = self._numbers
         return numbers.setdefault(parts, len(numbers))
 
     def kind(self, base_name: str, executor: Executor, activity: str | None, content: int) -> int:
-        """Return the number that steps share which differ only in what they are given and in what they wait for."""
+        """Return the number shared by steps that differ only in what they read and wait for."""
         return self.of(base_name, executor, activity, content)
 
     def json(self, value: Json) -> int:
@@ -44,7 +44,7 @@ class Identities:
         return self.of("json", dumps(value, indent=False))
 
     def path(self, path: ir.Path) -> Hashable:
-        """Return what tells a path from others, wherever the step that it leads to has been met."""
+        """Return the identity of a path, independent of where its step was met."""
         origin = path.origin
         if type(origin) is int:
             step = self.steps[origin]
@@ -56,7 +56,7 @@ class Identities:
                 return ("input", name, path.tail)
 
     def reading(self, reading: ir.Reading) -> Hashable:
-        """Return what tells a value of a block from others."""
+        """Return the identity of the value of a block."""
         match reading:
             case ir.Path():
                 return self.path(reading)
@@ -97,7 +97,7 @@ class Identities:
         )
 
     def unit(self, unit: ir.Unit) -> Hashable:
-        """Return what tells a unit from others: a step's own number; a group is known by its steps and what lies around them."""
+        """Return the identity of a unit: the number of a step, or the steps of a group and what lies around them."""
         return self.steps[unit] if isinstance(unit, int) else ("group", self._groups[unit.number])
 
     def enter(self, group: ir.MixinGroup) -> None:
@@ -111,7 +111,7 @@ class Identities:
         return self.of(instruction.name, "inline", self.json(instruction.schema))
 
     def arguments(self, arguments: Iterable[ir.Argument]) -> tuple[Hashable, ...]:
-        """Return what tells arguments from others."""
+        """Return the identity of arguments."""
         found: list[Hashable] = []
         for each in arguments:
             value, label = each.value, each.label
@@ -120,11 +120,11 @@ class Identities:
         return tuple(found)
 
     def written(self, arguments: tuple[Written, ...]) -> int:
-        """Return the number of the arguments of a call as they are written, wherever that is."""
+        """Return the number of the arguments of a call as they are written, wherever the call is."""
         return self.of("arguments", *((each.label, self.expression(each.value)) for each in arguments))
 
     def expression(self, expression: surface.Expression) -> int:
-        """Return the number of an expression as it is written, wherever that is."""
+        """Return the number of an expression as it is written, wherever it is."""
         known = self._written
         waiting = [expression]
         while waiting:
@@ -140,7 +140,7 @@ class Identities:
         return known[_key(expression)]
 
     def _signs(self, node: surface.Expression) -> tuple[Hashable, ...]:
-        """Return what tells an expression from others besides its parts."""
+        """Return the identity of an expression aside from its parts."""
         match node:
             case surface.Name(text) | surface.Uri(text):
                 return ("name", text)
@@ -164,7 +164,7 @@ class Identities:
                 return ("block", *self._block_signs(node))
 
     def _block_signs(self, block: surface.Block) -> list[Hashable]:
-        """Return what tells a block from others besides the expressions in it."""
+        """Return the identity of a block aside from its expressions."""
         found: list[Hashable] = [surface.word_of(block), surface.numbers_of(block)]
         for part in surface.parts(block):
             found += [len(part.names), part.condition is None, *(name for name, span in part.names if span is not None)]
@@ -176,7 +176,7 @@ class Identities:
         return found
 
     def _test_signs(self, test: surface.Test) -> Hashable:
-        """Return what tells a test from others besides what it reads."""
+        """Return the identity of a test aside from what it reads."""
         match test:
             case surface.Truth():
                 return "truth"

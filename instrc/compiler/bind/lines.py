@@ -48,13 +48,13 @@ class LineLog:
         self._parts[self._open[-1]].append(frame)
 
     def begin(self) -> int:
-        """Let a new frame take what is met next, and return it."""
+        """Begin a new frame for what is met next, and return it."""
         frame = self.new()
         self.open(frame)
         return frame
 
     def open(self, frame: int) -> None:
-        """Let a frame take what is met next."""
+        """Continue a frame with what is met next."""
         self._open.append(frame)
 
     def close(self) -> None:
@@ -99,7 +99,7 @@ class LineLog:
                 changes += any(kinds[step] == WRITES for step in written)
 
     def _written(self, line: int) -> Iterator[tuple[int, Span]]:
-        """Yield what is written in a line itself, not in the expressions of the names that it reads."""
+        """Yield the expressions of a line itself, without those of the names that it reads."""
         waiting = [line]
         while waiting:
             here = waiting.pop()

@@ -1,4 +1,4 @@
-"""What a name stands for, and names to offer for one that stands for nothing."""
+"""Look names up, and suggest others for an unknown one."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from instrc.text.source import Span
 
 
 def look_up(name: Name, context: EvaluationContext) -> LocalName | BoundValue | None:
-    """Return what a name stands for at a place that braces or blocks around it named, or a statement defines.
+    """Return the meaning of a name at a place, from braces or blocks around it or from a statement.
 
     Braces name a value by its key or, where nothing else is called so, by its slot.
     """
@@ -70,7 +70,7 @@ _ELEMENTS = frozenset({"item", "element", "elem", "it", "x", "i", "current", "th
 def suggestions(name: Name, scope: Scope, vibes: Sequence[str], reserved: Iterable[str]) -> tuple[str, ...]:
     """Return up to three names that may have been meant, the likeliest first; none once too many were compared.
 
-    The name that is being defined where `name` stands is left out, and vibes are spelled as names of the language.
+    The name that is being defined at `name` is left out, and vibes are spelled as names of the language.
     """
     if not scope.program.offers.may_compare(scope.count() + len(vibes)):
         return ()
@@ -104,7 +104,7 @@ def _defined_here(name: Name, locals_: Mapping[str, Binding]) -> frozenset[str]:
 
 
 def _in_style_of(word: str, vibe: str) -> str:
-    """Return the name of a vibe as the author of `word` would write it: vibes are found in any case style."""
+    """Return the name of a vibe in the style in which the author wrote `word`: vibes are looked up in any case style."""
     if word[:1].isupper() and "-" not in word:
         instruction = Instruction(vibe, None, None)
         return pascal(instruction.base_name) + vibe.removeprefix(instruction.base_name)
@@ -177,12 +177,12 @@ def _is_program(reference: str, instructions: InstructionTable) -> bool:
 
 
 def meaning(ev: Evaluation, name: Name, scope: Scope) -> Meaning | None:
-    """Return what a name stands for; `None`, once it is reported, if for nothing or for too much."""
+    """Return the meaning of a name, or `None` after reporting that it is unknown or ambiguous."""
     return scope.find(name.text) or undefined_meaning(ev, name, scope)
 
 
 def undefined_meaning(ev: Evaluation, name: Name, scope: Scope) -> InputName | Called | None:
-    """Return what a name stands for that no statement defines."""
+    """Return the meaning of a name that no statement defines."""
     if name.text in scope.inputs:
         return InputName(name.text)
     if name.text in SPECIAL:
@@ -193,14 +193,14 @@ def undefined_meaning(ev: Evaluation, name: Name, scope: Scope) -> InputName | C
 
 
 def knows(name: str, scope: Scope) -> bool:
-    """Return whether a name stands for something outside of braces."""
+    """Return whether a name is known outside of braces."""
     instructions = scope.program.instructions
     known = is_defined(name, scope) or name in RESERVED or bool(instructions.named(name))
     return known or bool(instructions.programs_named(name))
 
 
 def find_instruction(ev: Evaluation, name: Name, scope: Scope, *, reading: bool = False) -> Instruction | CalledProgram | None:
-    """Return the instruction of the registry that a name finds, else the program; with `reading`, a value should stand there."""
+    """Look a name up in the registry: an instruction, else a program; with `reading`, a value is expected there."""
     instructions = scope.program.instructions
     if known := instructions.found.get(name.text):
         return known
@@ -264,7 +264,7 @@ def find_in_context(name: Name, context: EvaluationContext) -> BoundValue | None
 
 
 def callee_of(ev: Evaluation, name: Name, context: EvaluationContext) -> Called | None:
-    """Return what a name before brackets calls; a name that stands for a value calls nothing."""
+    """Return what a name before brackets calls; the name of a value calls nothing."""
     named = context.find(name.text) or context.scope.look_up(name.text)
     found = undefined_meaning(ev, name, context.scope) if named is None else named
     if found is None or isinstance(found, Called):

@@ -40,7 +40,7 @@ def idle_keys(
 
 
 def _names(expression: surface.Expression) -> Iterator[str]:
-    """Yield the names that stand anywhere in an expression."""
+    """Yield the names anywhere in an expression."""
     waiting = [expression]
     while waiting:
         each = waiting.pop()
@@ -140,7 +140,7 @@ def _open_up(ev: Evaluation, expression: surface.Expression, scope: Scope) -> tu
 
 
 def _block(ev: Evaluation, written: Written, context: EvaluationContext) -> Context | None:
-    """Read a block that stands among the contexts; its label is its key, and a name for the contexts after it."""
+    """Evaluate a block among the contexts; its label is its key, and a name for the contexts after it."""
     first = len(ev.steps.table)
     value = ev.value(written.value, replace(context, by_hand=False, key=written.label))
     if not isinstance(value, StepResult) or not isinstance(value.path.origin, int):
@@ -219,7 +219,7 @@ def _context(ev: Evaluation, written: Written, context: EvaluationContext, later
 
 
 def _early(fields: tuple[surface.Field, ...], context: EvaluationContext, later: dict[str, Span]) -> list[surface.Name]:
-    """Return names in the calls of some fields that are keys of this or a later context and not given yet."""
+    """Return names in the calls of some fields that are keys of this or a later context and not defined yet."""
     found: list[surface.Name] = []
     known: set[str] = set()
     given = context.keys.fields if context.keys else {}
@@ -243,13 +243,13 @@ def _early(fields: tuple[surface.Field, ...], context: EvaluationContext, later:
 
 
 def _unknown(ev: Evaluation, written: Written, keys: BraceNames, scope: Scope) -> dict[str, BoundValue]:
-    """Return the names that a context with a mistake would have given, so that the later ones are read for their own mistakes."""
+    """Return the names that a context with a mistake would have defined, so that later contexts are still checked."""
     names = [*_keys_of(ev, (written,), scope), *([written.label] if written.label else [])]
     return {name: Inner(mistaken=True) for name in names if name not in keys.fields}
 
 
 def _awaits(ev: Evaluation, written: Written, chunk: Context, keys: BraceNames, scope: Scope) -> bool:
-    """Return whether a context of the server names calls only whose `output` it is to give: `Server_Context({ found })`."""
+    """Return whether a context of the server only names calls whose `output` it gives: `Server_Context({ found })`."""
     expression, _ = _open_up(ev, written.value, scope)
     if chunk.executor != "server" or not isinstance(expression, surface.Call):
         return False
@@ -264,7 +264,7 @@ def _awaits(ev: Evaluation, written: Written, chunk: Context, keys: BraceNames, 
 def start(
     ev: Evaluation, instruction: Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
 ) -> BoundValue | None:
-    """Make the step that starts a process: what its contexts are given is placed in them."""
+    """Make the step that starts a process, with the arguments of its contexts in place."""
     schema = ev.flat(instruction, span)
     slots: list[Slot] = []
     fields, complete = _launches_fields(ev, instruction, written)
@@ -285,7 +285,7 @@ def start(
 
 
 def _launches_fields(ev: Evaluation, instruction: Instruction, written: tuple[Written, ...]) -> tuple[list[surface.Field], bool]:
-    """Return what is given by name, in braces or in brackets, and whether that is all: a plain argument has no slot to go to."""
+    """Return whether all arguments have names, in braces or in brackets: a plain argument has no slot to go to."""
     fields: list[surface.Field] = []
     complete = True
     for each in written:
@@ -302,7 +302,7 @@ def _launches_fields(ev: Evaluation, instruction: Instruction, written: tuple[Wr
 def _place_slot(
     ev: Evaluation, holder: Instruction, field: surface.Field, expression: surface.Expression, context: EvaluationContext
 ) -> Slot | None:
-    """Place the model steps of an expression in a slot: one becomes the slot, several stand in it under their keys."""
+    """Place the model steps of an expression in a slot: one becomes the slot, several are put in it under their keys."""
     brackets = brackets_at(ev, context)
     if isinstance(expression, surface.Object):
         block = braces.block(ev, expression, context, brackets, ())
@@ -320,7 +320,7 @@ def _place_slot(
 
 
 def _add(ev: Evaluation, instruction: Instruction, slots: tuple[Slot, ...], context: EvaluationContext, span: Span) -> int:
-    """Add the step of a reserved instruction; it reads what is piped to it, else `prompt`, beside what is in its slots."""
+    """Add the step of a reserved instruction; it reads the piped value, else `prompt`, beside the values in its slots."""
     given = CallInputs(slots=list(slots))
     ev.reads_pipe(context)
     given.add(None, context.piped if context.piped is not None else StepResult(Path("prompt")))

@@ -46,7 +46,7 @@ class BodyNames(msgspec.Struct):
     """Reserved names that the program tries to define: no use of them is a mistake of its own."""
 
     def other_body(self, at: Span, defined: Span) -> str:
-        """Return the word of the block in whose `else` a place lies, if its first body defines what stands there."""
+        """Return the keyword of the block in whose `else` a place lies, if its first body defines the name used there."""
         found = [word for word, body, other in self.others if _holds(body, defined) and _holds(other, at)]
         return found[-1] if found else ""
 
@@ -118,7 +118,7 @@ def survey(program: surface.Program, known: dict[str, Span | None], reserved: fr
 
 
 class _Visible(msgspec.Struct, frozen=True, gc=False):
-    """What defines a name that can be seen: the body, `None` for the program itself and for what a block gives, and where."""
+    """The scope that defines a visible name: the body, `None` for the program itself and for values of blocks, and the place."""
 
     body: int | None
     at: Span | None
@@ -183,7 +183,7 @@ class _Close(msgspec.Struct, frozen=True, gc=False):
 
 
 def _others(block: surface.Repeat | surface.Try) -> Iterator[tuple[str, Span, Span]]:
-    """Yield what stands beside the first body of a block and does not see its names, each after its word and that body."""
+    """Yield the parts beside the first body of a block that do not see its names, each with its keyword and that body."""
     first = block.first if isinstance(block, surface.Repeat) else None
     word = "repeat" if isinstance(block, surface.Repeat) else "try"
     for name, other in ((word, block.otherwise), ("from", first)):
@@ -199,14 +199,14 @@ class LocalName(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def key(self) -> tuple[int, str]:
-        """What tells it from all others of the program."""
+        """The key that identifies it in the program."""
         return self.scope.number, self.binding.name.text
 
 
 class Scope(msgspec.Struct, frozen=True, eq=False):
     """Names, and where their expressions are evaluated.
 
-    True of this form: no name is defined twice in a scope and those around it, but for names that blocks give.
+    Invariant: no name is defined twice in a scope and those around it, except for names that blocks define.
     """
 
     number: int
@@ -228,7 +228,7 @@ class Scope(msgspec.Struct, frozen=True, eq=False):
     """What a call in it reads that is given nothing."""
 
     def look_up(self, name: str) -> LocalName | BoundValue | None:
-        """Return the definition of a local name, or what a block gives under it, here or further out."""
+        """Return the definition of a local name, or the value that a block binds to it, here or further out."""
         scope: Scope | None = self
         while scope is not None:
             binding = scope.locals.get(name)
@@ -245,7 +245,7 @@ class Scope(msgspec.Struct, frozen=True, eq=False):
         return found if isinstance(found, LocalName) else None
 
     def value(self, name: str) -> BoundValue | None:
-        """Return what a block around this place gives under a name."""
+        """Return the value that a block around this place binds to a name."""
         found = self.look_up(name)
         return None if isinstance(found, LocalName) else found
 
@@ -268,11 +268,11 @@ class Scope(msgspec.Struct, frozen=True, eq=False):
         return len(self.inputs) + sum(len(scope.locals) + len(scope.given) for scope in self.outwards())
 
     def all_given(self) -> tuple[str, ...]:
-        """Return every name of a value that a block around this place gives, the innermost first."""
+        """Return every name that a block around this place binds, the innermost first."""
         return tuple(dict.fromkeys(name for scope in self.outwards() for name in scope.given if self.value(name) is not None))
 
     def is_input(self, name: str) -> bool:
-        """Return whether a name stands for an input."""
+        """Return whether a name is that of an input."""
         return name in self.inputs and self.value(name) is None
 
 
@@ -313,7 +313,7 @@ class ProgramNames(msgspec.Struct, frozen=True, eq=False):
 
 
 class Ends:
-    """Where names lead that only stand for names."""
+    """The definitions behind names that only stand for other names."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, str], tuple[surface.Expression, Scope]] = {}
@@ -345,7 +345,7 @@ class Ends:
 
 
 def is_defined(name: str, scope: Scope) -> bool:
-    """Return whether a name is defined, whatever it stands for."""
+    """Return whether a name is defined, whatever its value."""
     return name in scope.inputs or scope.value(name) is not None or scope.find(name) is not None
 
 
@@ -369,7 +369,7 @@ def goal(expression: surface.Expression, scope: Scope) -> str | None:
 
 
 def timing_words(annotation: str | dict[str, Json] | None) -> tuple[str, ...]:
-    """Return the words of an annotation that give a deadline or a delay."""
+    """Return the words of an annotation that set a deadline or a delay."""
     return tuple(word for word in TIMING if isinstance(annotation, dict) and word in annotation)
 
 
@@ -379,7 +379,7 @@ RESERVED = frozenset({"StartProcess", "prompt", *SPECIAL})
 
 
 class InputName(Struct, frozen=True):
-    """A name that stands for the request or a declared input."""
+    """A name of the request or of a declared input."""
 
     name: str
 
@@ -410,7 +410,7 @@ Meaning: TypeAlias = LocalName | InputName | Called
 
 
 def define(program: Parsed, report: Report, instructions: InstructionTable, calls: tuple[ProgramFile, ...] = ()) -> ProgramNames:
-    """Return the names of a program; what is defined twice or reserved is reported and left out."""
+    """Collect the names of a program; a name that is defined twice or reserved is reported and left out."""
     locals_: dict[str, surface.Binding] = {}
     inputs: dict[str, Span | None] = {"prompt": None}
     declared: list[surface.Input] = []

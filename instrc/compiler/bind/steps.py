@@ -73,7 +73,7 @@ class EvaluationContext(msgspec.Struct, frozen=True, gc=False):
         )
 
     def given_to(self, brackets: Brackets) -> EvaluationContext:
-        """Return the place of what placing brackets are given."""
+        """Return the place of the argument of placing brackets."""
         return replace(self, brackets=brackets, direct=True, annotations=(), exported=False)
 
     def alone(self, brackets: Brackets | None, home: Scope) -> EvaluationContext:
@@ -148,7 +148,7 @@ class Steps:
     ) -> int:
         """Return the number of a step, a new one unless an equal expression has one already, here or in a block around.
 
-        What it `reads` is there once each.  `same` is what `Identities.kind` gives for it, where that is known.
+        The values it `reads` are listed once each.  `same` is the result of `Identities.kind`, where it is known.
         """
         identities, timing = self.identities, context.timing
         given = identities.arguments(arguments)
@@ -170,7 +170,7 @@ class Steps:
         return number
 
     def one(self, step: ir.Step, ident: int, context: EvaluationContext) -> int:
-        """Return the number of a step like the given one, which is taken into the table if there is none."""
+        """Return the number of a step equal to this one, which is added to the table if there is none."""
         number = self._one(step, ident, context)
         self.log.note(number, step.span)
         return number
@@ -223,13 +223,13 @@ class Steps:
         return None
 
     def _alike(self, known: ir.Step, step: ir.Step) -> bool:
-        """Return whether two steps of one identity read the very same; mixins may have made the first one read more."""
+        """Return whether two steps of one identity read the very same values; mixins may have made the first one read more."""
         if step.executor == "block":  # what it reads may be a step of a block around it that the other has in itself
             return self.places.names(known) == self.places.names(step)
         return known.arguments == step.arguments and known.reads[: len(step.reads)] == step.reads
 
     def _expecting(self, known: int, step: ir.Step, region: int) -> int:
-        """Return the outermost region that is to have a step and sees all that it reads, else the one it was met in."""
+        """Return the outermost region that expects a step and sees all that it reads, else the one in which it was met."""
         best = region
         while region >= 0:
             if (self.regions.labels[region], known) in self._expected and self._sees(region, step):
@@ -272,7 +272,7 @@ class Steps:
     def apply(self, application: ir.Application, brackets: Brackets, region: int, *, whole: bool) -> tuple[ir.Unit, ...]:
         """Put a mixin around what brackets in a region hold and return that; nothing if they hold nothing.
 
-        Around one step it becomes part of that step, unless it was given a `whole` object.
+        Applied around one step it becomes part of that step, unless it received a `whole` object.
         """
         ident = (self.identities.application(application), brackets.state(), whole)
         self._mixed.setdefault(region, []).append((ident[0], tuple(brackets.mentioned), whole))
@@ -330,7 +330,7 @@ class Steps:
         )
 
     def dissolve(self, number: int, brackets: Brackets) -> None:
-        """Note that a step is none of its own any more: it has become the content of a slot."""
+        """Record that a step no longer stands alone: it has become the content of a slot."""
         self.dissolved.add(number)
         self.inside.add(number)
         brackets.written.discard(number)
@@ -365,7 +365,7 @@ class Steps:
                 self.groups.pop(_numbers(unit)[0], None)
 
     def units(self, among: Iterable[int] | None = None, region: int = 0) -> tuple[ir.Unit, ...]:
-        """Return the steps and groups of a region that stand on their own, in evaluation order."""
+        """Return the steps and groups of a region that stand alone, in evaluation order."""
         chosen = self.regions.steps[region] if among is None else sorted(set(among))
         if not self.groups and not self.inside:
             return tuple(chosen)
@@ -467,7 +467,7 @@ class BlockPlaces:
         """By the identity of blocks: the label of each one's place, the region it was evaluated in, its step."""
 
     def label(self, outer: int, written: Span) -> int:
-        """Return what tells a place in a region from all others, whenever the same expressions are read again."""
+        """Return the identity of a place in a region, equal whenever the same expressions are evaluated again."""
         place = self._identities.of("place", self._regions.labels[outer], written)
         count = self._met[place] = self._met.get(place, 0) + 1
         return self._identities.of("placed", place, count)
@@ -491,7 +491,7 @@ class BlockPlaces:
         like.append((place, region, step.number))
 
     def names(self, step: ir.Step) -> frozenset[ir.Local]:
-        """Return the names of blocks around a step that it depends on, itself or through what it reads."""
+        """Return the names of blocks around a step that it depends on, directly or through the values it reads."""
         return self._names.get(step.number, _NO_NAMES)
 
     def note_names(self, step: ir.Step) -> None:

@@ -1,4 +1,4 @@
-"""What expressions stand for while a program is bound."""
+"""The values of expressions while a program is bound."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ BoundValue: TypeAlias = StepResult | Inner | Members | Data | Cut
 
 
 class BraceNames(msgspec.Struct, frozen=True, gc=False):
-    """Names given by braces to what is in them; inner ones first."""
+    """Names bound by braces for their contents; inner ones first."""
 
     fields: dict[str, BoundValue]
     outer: BraceNames | None
@@ -86,7 +86,7 @@ class BraceNames(msgspec.Struct, frozen=True, gc=False):
         return name
 
     def find(self, name: str) -> BoundValue | None:
-        """Return what a name was given to."""
+        """Return the value bound to a name."""
         keys: BraceNames | None = self
         while keys is not None:
             if name in keys.fields:
@@ -145,7 +145,7 @@ class Brackets(msgspec.Struct):
         (self.written if held else self.barriers).add(number)
 
     def keep_out(self, paths: Iterable[Path]) -> None:
-        """Let nothing be held that what is read here needs first."""
+        """Keep everything that is needed by values read here out of groups."""
         self.barriers.update(path.origin for path in paths if isinstance(path.origin, int))
 
     def hand_to(self, outer: Brackets) -> None:

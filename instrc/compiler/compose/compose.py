@@ -80,7 +80,7 @@ class _Composer:
         return ir.FlatGraph(graph, schemas, placed, mixins, around, graph.origins(), frozenset(referring), optional)
 
     def composed(self, key: tuple[ir.Instruction, ...], span: Span, compose: Callable[[ContentSchema], Json]) -> _Composed:
-        """Return a schema with the objects of steps in it, and report what is wrong with it; an empty key is for no other."""
+        """Return a schema with the objects of steps in it, and report its problems; an empty key is for no other."""
         if key in self.unchanged:
             return self.unchanged[key]
         reported = len(self.report.problems)
@@ -121,7 +121,7 @@ class _Composer:
         return schemas, inside
 
     def demand_object(self, graph: ir.Graph, schemas: dict[int, Json]) -> None:
-        """Report a step that is to be a tool by itself but is no object."""
+        """Report a step that is to be a tool by itself but is not an object."""
         number = graph.units[0]
         if len(graph.units) > 1 or graph.keyed or graph.contexts is not None or not isinstance(number, int):
             return
@@ -158,7 +158,7 @@ def _instructions(content: ir.Content) -> tuple[ir.Instruction, ...]:
 
 
 def bound_loops(schema: Json) -> Json:
-    """Return a schema in which each `_iteration` beside a `_continue` has a `maximum`; the same object if nothing lacks one."""
+    """Return a schema in which each `_iteration` beside a `_continue` has a `maximum`, or the same object if none lacks one."""
     if not isinstance(schema, dict):
         return schema
     properties = schema.get("properties")

@@ -1,4 +1,4 @@
-"""Look for conditions that always hold, or never, and for what they are about."""
+"""Find conditions that always or never hold, and what they are about."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _by_path(case: list[ir.Test]) -> Iterable[list[ir.Test]]:
 
 
 def _known(path: ir.Path, outcomes: Outcomes) -> Json | None:
-    """Return what a schema says of the values of a path, or `None` if it says nothing."""
+    """Return what a schema allows at a path, or `None` if it does not restrict it."""
     schema = outcomes.find(path).schema
     return None if schema in (True, {}) else schema
 
@@ -117,7 +117,7 @@ def _contradict(whole: Json, tests: list[ir.Test]) -> bool:
 
 
 def _listed(schema: Json) -> list[Json] | None:
-    """Return all values of a schema, if these are few and the schema says so; else `None`."""
+    """Return all values of a schema, or `None` if it does not list them or lists too many."""
     if not isinstance(schema, dict):
         return None
     if own_kinds(schema) <= {"boolean", "null"}:

@@ -1,4 +1,4 @@
-"""The schema of what fills a step or a slot: slots in, annotations beside, mixins around it."""
+"""Compose the schema of a step or a slot: fill its slots, add its annotations, put mixins around it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ OBJECT_SCHEMAS: Final = 1_000
 
 
 def admits_objects(schema: Json) -> bool:
-    """Return whether some object may satisfy a flat schema, as far as `type`, `const` and `enum` say."""
+    """Return whether some object may satisfy a flat schema, by its `type`, `const` and `enum`."""
     definitions = schema.get("$defs", {}) if isinstance(schema, dict) else {}
     waiting: list[Json] = [schema]  # each must admit objects
     seen: set[int] = set()
@@ -87,9 +87,9 @@ Fillings: TypeAlias = Mapping[str, Filled]
 
 
 def with_places(problem: Problem, written: Sequence[FoundInstruction], at: Span, fillings: Fillings | None = None) -> Problem:
-    """Return a contradiction of an instruction and what is written behind it with their places; any other problem as it is.
+    """Return a contradiction between an instruction and the schema behind it with both places; any other problem unchanged.
 
-    That is an annotation, or `fillings` of its slots.  `written` are the instruction, and what mixins stand around.
+    That schema is an annotation, or `fillings` of slots.  `written` are the instruction, and the mixins around it.
     """
     if not isinstance(problem, problems.schemas.Contradiction) or problem.at is not None:
         return problem
@@ -128,7 +128,7 @@ def _place_origin(
 
 
 def _in_filling(origin: problems.schemas.Origin, pointer: str, filled: Filled) -> problems.schemas.Origin:
-    """Return where what fills a slot says a keyword: in its vibe, else in the program."""
+    """Return the place of a keyword in the content of a slot: in its vibe, else in the program."""
     found = None
     if filled.written is not None and filled.written[0].uri is not None:
         found = _in_vibe(origin, filled.written[0].uri, pointer, filled.written[1])
@@ -165,7 +165,7 @@ Locate: TypeAlias = Callable[[str], Span | None]
 
 
 def impossible(schema: Json, place: Span, locate: Locate) -> Iterator[Problem]:
-    """Yield why nobody can fill in a step with a flat schema, which is used at a place.
+    """Yield why a step with a flat schema, used at a place, cannot be filled in.
 
     `locate` finds a part of it in its vibe; `None` for a schema that is written at the place itself.
     """
@@ -203,7 +203,7 @@ def newly_impossible(before: Json, schema: Json, added: Json, place: Span, *, fa
     """Yield the parts of a flat schema that nothing satisfies since something was added, which is written at a place.
 
     That is `fatal` wherever it is, or where nothing satisfies the whole.
-    What was impossible before, or is so by what is added alone and may be left out, is reported where it is written.
+    Impossible parts that were so before, or that an addition makes so by itself and that may be left out, are reported at it.
     """
     if schema is False and before is not False:
         yield _nothing_left(before, added, place)
@@ -222,7 +222,7 @@ def newly_impossible(before: Json, schema: Json, added: Json, place: Span, *, fa
 
 
 def _nothing_left(before: Json, added: Json, place: Span) -> Problem:
-    """Return why nothing at all is left of a schema: what is added leaves out a required property, or everything."""
+    """Return why a schema has become impossible: an addition leaves out a required property, or everything."""
     own = mapping(added.get("properties")) if isinstance(added, dict) else {}
     needed = [name for each in (before, added) if isinstance(each, dict) for name in required_names(each)]
     if not (gone := tuple(name for name in own if name in needed and is_written_false(own[name]))):
@@ -233,7 +233,7 @@ def _nothing_left(before: Json, added: Json, place: Span) -> Problem:
 
 
 def _is_needed(schema: Json, path: Location) -> bool:
-    """Return whether a part of a schema stands where every object has a value: each property on the way is required."""
+    """Return whether every object has a value at a part of a schema: each property on the way is required."""
     names = iter(path)
     for word in names:
         if word == "properties" and isinstance(schema, dict):
@@ -269,7 +269,7 @@ _ON_THE_SAME_OBJECT = IN_PLACE - _OPEN - {"not"}
 def missing_names(content: Fusion, schemas: Iterable[Json]) -> Iterator[MissingFromProperties]:
     """Yield the names that the annotations of a step require, or its inline schema, and that nothing describes.
 
-    `schemas` are those that the step is made of, its annotations left aside.
+    `schemas` are those that the step is composed of, without its annotations.
     """
     beside = [*content.annotations, *(each for use in content.mixins for each in use.annotations)]
     own = content.instruction.schema if content.instruction.uri is None else None
@@ -301,7 +301,7 @@ def _missing(part: Json, whole: list[Json], path: Location) -> Iterator[tuple[Lo
 
 
 class _Described(Struct):
-    """What the schemas of one object say about its properties."""
+    """The properties that the schemas of one object describe."""
 
     names: dict[str, list[Json]] = field(default_factory=dict)
     open: bool = False
@@ -368,7 +368,7 @@ _ABOUT = ("title", "description")
 
 
 class ContentSchema:
-    """One schema while it is made."""
+    """One schema while it is composed."""
 
     def __init__(self, instructions: InstructionTable, report: Report) -> None:
         self.instructions = instructions
@@ -411,7 +411,7 @@ class ContentSchema:
                 return {}  # a block is no content of a step
 
     def lacks(self, content: Fusion, schema: Json) -> bool:
-        """Report what is required in the program itself and described nowhere; return whether there is any."""
+        """Report what the program requires and nothing describes; return whether there is any."""
         if content.instruction.uri is not None and not content.annotations and not content.mixins:
             return False
         lacking = list(missing_names(content, (schema, *(self.instructions.schema(each.mixin) for each in content.mixins))))
@@ -454,7 +454,7 @@ class ContentSchema:
         return made
 
     def annotated(self, schema: Json, annotations: tuple[Json, ...], at: Span, *instructions: Instruction) -> Json:
-        """Write annotations beside a schema, one after the other; `instructions` are what it was made of."""
+        """Write annotations beside a schema, one after the other; `instructions` are its origin."""
         places = annotations_behind(at) if annotations else ()
         for number, annotation in enumerate(annotations):
             self.warn_of_idle(schema, annotation, at)
@@ -469,7 +469,7 @@ class ContentSchema:
         return schema
 
     def warn_of_idle(self, schema: Json, annotation: Json, at: Span) -> None:
-        """Report keywords beside an object that speak of other values only, so that they do nothing there."""
+        """Report keywords beside an object that apply to other types only, so that they have no effect."""
         if not isinstance(schema, dict) or not isinstance(annotation, dict) or schema.get("type") != "object":
             return
         for keyword in annotation:
@@ -480,7 +480,7 @@ class ContentSchema:
     def fold(
         self, schema: Json, more: tuple[Json, ...], at: Span, *instructions: Instruction, fillings: Fillings | None = None
     ) -> Json:
-        """Intersect a schema with others; problems tell `instructions` from an annotation behind them, or from `fillings`."""
+        """Intersect a schema with others; problems tell `instructions` from an annotation behind them and from `fillings`."""
         if not more:
             return schema
 

@@ -1,4 +1,4 @@
-"""What can be read of steps and blocks: the schema of each value, as far as the steps say it."""
+"""The schema of each value that steps and blocks give, as far as the steps declare it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ERROR: Json = {
 
 
 class Outcomes:
-    """The schemas of all that a graph's paths lead to; steps are looked up in `schemas`, blocks are worked out here."""
+    """The schemas of all paths of a graph; steps are looked up in `schemas`, those of blocks are computed here."""
 
     def __init__(self, graph: ir.Graph, schemas: Mapping[int, Json], *, recorded: bool = False) -> None:
         self.graph = graph
@@ -58,12 +58,12 @@ class Outcomes:
 
     @property
     def blocks(self) -> dict[int, Json]:
-        """The schemas of what blocks give."""
+        """The schemas of the values of blocks."""
         self._make_blocks()
         return self._blocks
 
     def _make_blocks(self) -> None:
-        """Work out what blocks give, when that or a path is asked for first: many programs have none that needs a look."""
+        """Compute the values of blocks when one of them or a path is first asked for: many programs need none."""
         if not self._unmade:
             return
         unmade, self._unmade = self._unmade, []
@@ -100,7 +100,7 @@ class Outcomes:
         return {**schema, "items": {**items, "properties": named}}
 
     def full(self, path: ir.Path) -> tuple[str, ...]:
-        """Return the members of a path, the `output` of a step that gives back nothing else included."""
+        """Return the members of a path, including the `output` of a step that has no other result."""
         if isinstance(path.origin, int) and self.graph.steps[path.origin].output and not path.tail:
             return ("output",)
         return path.tail
@@ -137,7 +137,7 @@ class Outcomes:
         return name == "output" and isinstance(path.origin, int) and self.graph.steps[path.origin].output
 
     def _may_be_no_round(self, path: ir.Path, place: int, schema: Json) -> bool:
-        """Return whether a round at some place of a path may not be there: `previous` of the first one, and what gives that."""
+        """Return whether a round on a path may be missing: `previous` of the first one, and what depends on it."""
         first = isinstance(path.origin, ir.Local) and path.origin.kind == "previous" and place == 0
         return first or satisfies(None, schema) is not False
 
@@ -149,20 +149,20 @@ class Outcomes:
         return {each.name: each.value for each in self._rounds[origin.block].first or ()}
 
     def may_be_null(self, path: ir.Path, there: Collection[ir.Path] = ()) -> bool:
-        """Return whether a path may lead to `null`, or nowhere, as far as the schemas say so in words; as `find` else."""
+        """Return whether a path may lead to `null`, or nowhere, by the schemas; undescribed parts count as `find` says."""
         found = self.find(path, there)
         schema = found.schema
         return schema is not None and (found.optional or (schema not in (True, ANYTHING) and satisfies(None, schema) is True))
 
     def path(self, path: ir.Path) -> Json:
-        """Return the schema of what a path leads to; of one that leads nowhere nothing is said."""
+        """Return the schema at the end of a path, or an open one if the path leads nowhere."""
         if not self.full(path):
             return self.origin(path)
         schema = self.find(path).schema
         return ANYTHING if schema is None else schema
 
     def reading(self, reading: ir.Reading) -> Json:
-        """Return the schema of what a block gives, as a part of another."""
+        """Return the schema of the value of a block, as a part of another."""
         match reading:
             case ir.Path(origin, tail):
                 step = self.graph.steps[origin] if isinstance(origin, int) else None
@@ -183,7 +183,7 @@ class Outcomes:
                 )
 
     def fails(self, region: ir.Region) -> bool:
-        """Return whether a body ends in a step that never gives anything."""
+        """Return whether a body ends in a step that never has a result."""
         path = region.value
         return isinstance(path, ir.Path) and isinstance(path.origin, int) and self.graph.steps[path.origin].fail
 
@@ -281,15 +281,15 @@ def files_of_processes(graph: ir.Graph) -> list[tuple[str, str]]:
 
 
 def plannable_tools(graph: ir.Graph, step: ir.Step) -> tuple[ir.PlannableTool, ...] | None:
-    """Return the tools of the plan that a step of `RunPlan_Activity` carries out, or `None` if it is not given one plan alone."""
+    """Return the tools of the plan that a step of `RunPlan_Activity` carries out, or `None` if it does not get one plan alone."""
     plans = plans_of(graph, step)
     return None if plans is None else tuple({tool.name: tool for planned in plans for tool in planned.tools}.values())
 
 
 def plans_of(graph: ir.Graph, step: ir.Step) -> tuple[ir.Planned, ...] | None:
-    """Return each `Plan(…)` that may fill what a step of `RunPlan_Activity` is given; `None` if it is not given one plan alone.
+    """Return each `Plan(…)` that may fill the input of a step of `RunPlan_Activity`, or `None` if it does not get one plan alone.
 
-    With a label, or with anything beside it, what the engine is given would be an object or a list that holds the plan.
+    With a label, or with another value beside it, the engine would receive an object or a list that contains the plan.
     """
     given = [argument.value for argument in step.arguments if argument.label is None and isinstance(argument.value, ir.Path)]
     if len(given) != len(step.arguments) or len(given) != 1:
@@ -395,7 +395,7 @@ def _steps_in(graph: ir.Graph, body: ir.Region) -> Iterator[int]:
 
 
 def inputs_of(step: ir.Step, schema: Json | None) -> tuple[dict[str, Json], list[str]]:
-    """Return what an activity that is called directly takes: its own properties beside `output`."""
+    """Return the inputs of an activity that is called directly: its own properties beside `output`."""
     if not isinstance(step.content, ir.Fusion) or not isinstance(schema, dict):
         return {}, []
     properties = {name: each for name, each in mapping(schema.get("properties")).items() if name != "output"}

@@ -121,7 +121,7 @@ def check_bound(graph: ir.Graph, report: Report) -> None:
 
 
 def _regions_around(graph: ir.Graph) -> dict[int, tuple[int, ...]]:
-    """Return the regions that each step stands in, from the outermost in."""
+    """Return the regions around each step, from the outermost in."""
     around: dict[int, tuple[int, ...]] = dict.fromkeys(graph.steps, ())
     for block in reversed(graph.blocks()):  # a block is numbered after what is in it
         for region in ir.regions_of(block.content):
@@ -161,7 +161,7 @@ def check_failing(graph: ir.Graph, report: Report) -> None:
 
 
 def _read_by(step: ir.Step) -> Iterator[ir.Path]:
-    """Yield what a step waits for; of a block what it asks and goes through, and what its bodies give if that is from outside."""
+    """Yield what a step waits for; for a block its conditions and lists, and the values of its bodies that come from outside."""
     yield from (*step.reads, *step.needs, *step.chosen)
     for test in ir.tests_of(step.content):
         yield test.path
@@ -208,7 +208,7 @@ def _typed_arguments(flat: ir.FlatGraph) -> Iterator[ir.TypedArgument]:
 
 
 def _filled(flat: ir.FlatGraph) -> Iterator[ir.TypedArgument]:
-    """Yield the texts that fill properties of steps of the model and of people; what has another type is a contradiction."""
+    """Yield the texts that fill properties of steps of the model and of people; another type is a contradiction."""
     for step in flat.graph.compounds():
         schema, content = flat.schemas.get(step.number), step.content
         if not isinstance(content, ir.Fusion) or not isinstance(schema, dict):
@@ -260,7 +260,7 @@ def _place(flat: ir.FlatGraph, given: ir.TypedArgument) -> Span:
 
 
 def _reason(value: Json, taken: Json) -> str:
-    """Return what is given and what is taken, where these are of different kinds."""
+    """Return the kinds of the value and of the parameter, where they differ."""
     kinds = [own_kinds(each) if isinstance(each, dict) else ALL for each in (value, taken)]
     if ALL in kinds or kinds[0] == kinds[1]:
         return "no value that it is given can be valid"
@@ -269,11 +269,11 @@ def _reason(value: Json, taken: Json) -> str:
 
 
 def check_inputs(flat: ir.FlatGraph, report: Report) -> None:
-    """Report calls of activities without an input that is required, or with a name that is none.
+    """Report calls of activities that lack a required input, or pass one that does not exist.
 
-    What an activity takes is listed beside its `output`.  A label needs no property, so another name is an error only
-    where the schema excludes it, and a warning where it resembles an input that is not given.  A plain argument may
-    bring any input, so none is missing beside it.
+    The inputs of an activity are listed beside its `output`.  A label needs no property, so another name is an error only
+    where the schema excludes it, and a warning where it resembles an input that is missing.  A plain argument may
+    supply any input, so none is missing beside it.
     """
     for step in flat.graph.awaited():
         if step.executor != "server" or not step.output or not step.arguments:
@@ -315,7 +315,7 @@ def _faults(
 
 
 def check_reach(graphs: Sequence[ir.FlatGraph], report: Report) -> None:
-    """Report paths that lead nowhere, and blocks over what is no list; what several exports share is reported once."""
+    """Report paths that lead nowhere, and blocks over a value that is not a list; what several exports share is reported once."""
     mine = Report()
     for graph in graphs:
         _check(graph, mine)
@@ -379,7 +379,7 @@ _CHOOSABLE: Json = {"type": ["string", "number"]}
 
 
 def _check_choices(schema: Json | None, span: Span, report: Report) -> None:
-    """Report a list that is none, and one whose elements cannot be chosen from: they are no texts and no numbers."""
+    """Report a value that is not a list, and a list whose elements cannot be chosen from: they are neither texts nor numbers."""
     found = None if schema is None else elements(schema)
     if _is_number(schema) or (found is not None and disjoint(found, _CHOOSABLE)):
         report.add(problems.steps.NotAList(at=span, word=span.text, choosing=True))
@@ -400,7 +400,7 @@ def _check_list(schema: Json | None, span: Span, report: Report) -> None:
 
 
 def _leads_somewhere(step: ir.Step, outcomes: Outcomes) -> bool:
-    """Return whether all that a step reads is there; what is not is reported by itself."""
+    """Return whether all paths that a step reads lead somewhere; the others are reported elsewhere."""
     return all(outcomes.find(path).schema is not None for path in step.reads)
 
 

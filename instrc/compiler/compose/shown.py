@@ -1,4 +1,4 @@
-"""What `previous` and `rounds` show of the values that a body gives: all but rounds that these values hold themselves."""
+"""The values of a body that `previous` and `rounds` show: all but rounds that these values contain themselves."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Shown(Struct, frozen=True):
     """What is shown of the value of a body, by the number of the region, where that is less."""
 
     def holds(self, graph: ir.Graph, number: int, way: tuple[str, ...]) -> bool:
-        """Return whether a round shows a member of what a step gives, at the end of a way."""
+        """Return whether a round shows a member of the value of a step, at the end of a path."""
         if number in self.hidden:
             return False
         regions = ir.regions_of(graph.steps[number].content)
@@ -58,7 +58,7 @@ def shown_in_rounds(graph: ir.Graph) -> Shown:
 
 
 class _Reached(Struct):
-    """What a value is made of without a step."""
+    """The parts of a value that come from no step."""
 
     rounds: bool = False
     """It holds rounds of the `repeat`."""
@@ -69,7 +69,7 @@ class _Reached(Struct):
 
 
 class _Body:
-    """The names of one body, and what they lead to."""
+    """The names of one body, and the values bound to them."""
 
     def __init__(self, graph: ir.Graph, repeat: ir.Repeat) -> None:
         self._graph = graph
@@ -93,7 +93,7 @@ class _Body:
                 self._leave_out((number, False), circular, hidden, values, 0)
 
     def _leads_back(self, name: str, number: int, reached: Mapping[int, _Reached]) -> bool:
-        """Return whether what a name had in another round is made of what a block gives."""
+        """Return whether the value of a name in another round depends on the value of a block."""
         waiting = list(self._blocks.get(name, ()))
         seen: set[int] = set()
         while waiting:
@@ -124,7 +124,7 @@ class _Body:
                     self._leave_out((inner, within or left != path), circular, hidden, values, level + 1)
 
     def _left(self, reading: ir.Reading, circular: frozenset[str], level: int, *, held: bool) -> ir.Reading | None:
-        """Return what is left of a value, or nothing if all of it is left out."""
+        """Return the remaining members of a value, or nothing if all are left out."""
         if self._is_out((reading, (), held), circular, level):
             return None
         if not isinstance(reading, ir.ObjectReading):
@@ -144,7 +144,7 @@ class _Body:
         return bool(below) and all(self._is_out(each, circular, level + 1) for each in below)
 
     def _reached(self, way: _Way) -> _Reached:
-        """Return what a value is made of without a step."""
+        """Return the parts of a value that come from no step."""
         found = _Reached()
         seen: set[_Way] = set()
         waiting = [way]
@@ -161,7 +161,7 @@ class _Body:
         return found
 
     def _behind_name(self, origin: ir.Local, way: tuple[str, ...], found: _Reached, *, held: bool) -> list[_Way]:
-        """Note what a name of a block leads to, or return where the way goes on."""
+        """Record the value of a name of a block, or return where the path continues."""
         if origin.kind == "item":
             source = self._bodies.source(origin.block)
             return [] if source is None else [(source, (ELEMENT, *way), held)]
@@ -179,7 +179,7 @@ class _Body:
         return [(reading, (), True) for reading in names.values()]
 
     def _below(self, way: _Way) -> list[_Way]:
-        """Return the values that a value is made of without a step."""
+        """Return the values inside a value that come from no step."""
         reading, rest, held = way
         match reading:
             case ir.ObjectReading(members):

@@ -1,4 +1,4 @@
-"""Results that reach nobody, or that a person who decides is not shown."""
+"""Find results that nobody reads, or that a person who decides is not shown."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FOLLOWED_PATHS: Final = 60
 
 
 def only_decides(schema: Json | None) -> bool:
-    """Return whether an answer is a decision and at most a remark, so that it does not hold what was shown."""
+    """Return whether an answer is a decision with at most a remark, so that it does not contain what was shown."""
     properties = schema.get("properties") if isinstance(schema, dict) else None
     if not isinstance(properties, dict) or not properties:
         return False
@@ -46,8 +46,8 @@ def is_decision(schema: Json | None, name: str) -> bool:
 def unread_results(flat: ir.FlatGraph) -> Iterator[tuple[ir.Step, ir.Step]]:
     """Yield steps that get less than they need, each with the step whose result is not passed on to it.
 
-    Either a statement of a block is read by nobody, and the step is its own;
-    or an activity is given only what a person has decided, and what the person was shown is not passed on.
+    Either a statement of a block is not read, and the step stands alone;
+    or an activity receives only the decision of a person, and what the person was shown is not passed on.
     """
     graph = flat.graph
     readers = _readers(graph) if graph.awaited_numbers else {}
@@ -107,7 +107,7 @@ def _in_blocks(graph: ir.Graph) -> set[int]:
 
 
 def _only_answers(graph: ir.Graph, step: ir.Step) -> bool:
-    """Return whether a step, or all that is in a block, is only written by the model: without readers it is for nothing."""
+    """Return whether only the model writes a step, or all steps of a block: without readers it has no effect."""
     waiting = [step]
     while waiting:
         each = waiting.pop()
@@ -119,7 +119,7 @@ def _only_answers(graph: ir.Graph, step: ir.Step) -> bool:
 
 
 def _steps_read(graph: ir.Graph, step: ir.Step) -> list[ir.Step]:
-    """Return the steps that a step reads; its preparation stands for what that reads."""
+    """Return the steps that a step reads; a preparation counts as the steps it reads."""
     origins = [path.origin for path in step.reads]
     if len(origins) == 1 and isinstance(origins[0], int) and graph.steps[origins[0]].base_name == step.base_name:
         origins = [path.origin for path in graph.steps[origins[0]].reads]
@@ -139,7 +139,7 @@ class Origins(msgspec.Struct):
 
 
 class Sources:
-    """The steps of a graph, with the blocks and the regions they stand in."""
+    """The steps of a graph, with the blocks and the regions around them."""
 
     def __init__(self, graph: ir.Graph) -> None:
         self.steps = graph.steps
@@ -158,7 +158,7 @@ class Sources:
                     waiting.extend(self.inner.get(number, ()))
 
     def find(self, *paths: ir.Path) -> Origins:
-        """Return what paths come from, through the values of blocks and the names that these give; nothing if it is too much."""
+        """Return the sources of paths, through values and names of blocks, or nothing if there are too many."""
         found, seen = Origins(), set()
         waiting = [(path, False) for path in reversed(paths)]
         while waiting:
@@ -180,7 +180,7 @@ class Sources:
         return found
 
     def behind(self, path: ir.Path) -> list[ir.Path] | None:
-        """Return what stands behind a block or a name of one, or `None` if the path begins with an input or another step."""
+        """Return the source of a block or of one of its names, or `None` if the path begins with an input or another step."""
         origin = path.origin
         if isinstance(origin, ir.Local):
             block = self.holders[origin.block].content
@@ -196,7 +196,7 @@ class Sources:
         return [each for region in ir.regions_of(self.steps[origin].content) for each in _within(region.value, path.tail)]
 
     def ancestors(self, paths: Iterator[ir.Path]) -> set[int | str]:
-        """Return the steps and inputs that something is made from; of a block all that it gives."""
+        """Return the steps and inputs from which a value is made; for a block all that it gives."""
         found: set[int | str] = set()
         met: set[ir.Path] = set()
         waiting = list(paths)
@@ -246,7 +246,7 @@ class UnshownActivity(msgspec.Struct, frozen=True):
 
 
 def unshown_results(flat: ir.FlatGraph) -> Iterator[Unshown]:
-    """Yield the decisions of people that lead to what they are not shown: one for each person, in order."""
+    """Yield the decisions of people that lead to results they are not shown: one for each person, in order."""
     if {"server", "user"} <= {step.executor for step in flat.graph.awaited()}:
         yield from _DecisionSearch(flat).results()
 
@@ -294,7 +294,7 @@ class _DecisionSearch:
                     yield UnshownActivity(step, result, found)
 
     def _given(self, step: ir.Step) -> Origins:
-        """Return what an activity is given; its preparation stands for what that reads."""
+        """Return the values that an activity receives; a preparation counts as the values it reads."""
         found = self.sources.find(*step.reads)
         for path in found.paths:
             made = self.steps[path.origin] if isinstance(path.origin, int) else None
@@ -303,7 +303,7 @@ class _DecisionSearch:
         return found
 
     def _explained(self, found: Origins, made_from: set[int | str | ir.Local]) -> bool:
-        """Return whether an activity is given something that was shown, other than what the result was made from."""
+        """Return whether an activity receives a value that was shown, other than those the result was made from."""
         for path in (*found.paths, *found.elements):
             origin = path.origin
             if isinstance(origin, int) and self.steps[origin].fail:
@@ -313,7 +313,7 @@ class _DecisionSearch:
         return any(path.origin in self.shown for path in found.paths)
 
     def _whens(self, step: ir.Step) -> Iterator[tuple[ir.Step, int]]:
-        """Yield the `when` blocks that a step stands in, from the innermost out, with the number of the branch."""
+        """Yield the `when` blocks around a step, from the innermost out, with the number of the branch."""
         region = self.sources.regions.get(step.number)
         while region is not None:
             block = self.sources.holders[region]
@@ -322,7 +322,7 @@ class _DecisionSearch:
             region = self.sources.regions.get(block.number)
 
     def _is_another_way(self, result: ir.Step, person: int) -> bool:
-        """Return whether a result decides that a person is asked, or is made where that one is not."""
+        """Return whether a result decides that a person is asked, or is made where that person is not."""
         asked = {block.number: (block, region) for block, region in self._whens(self.steps[person])}
         tests = [test for block, _ in asked.values() for test in ir.tests_of(block.content)]
         if any(path.origin == result.number for test in tests for path in self.sources.find(test.path).paths):
@@ -330,7 +330,7 @@ class _DecisionSearch:
         return any(block.number in asked and asked[block.number][1] != region for block, region in self._whens(result))
 
     def _decisions(self, activity: ir.Step) -> Iterator[tuple[int, Hashable]]:
-        """Yield the people whose decision leads to a step, each with what tells that from their other decisions."""
+        """Yield the people whose decision leads to a step, each with the identity of the decision among their others."""
         found: dict[int, Hashable] = {}
         for block, region in self._whens(activity):
             branches = block.content.branches if isinstance(block.content, ir.When) else ()

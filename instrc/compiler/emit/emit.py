@@ -60,7 +60,7 @@ def emit(plan: ir.Plan, *, batch: int, sentences: Sentences | None) -> ir.Artefa
 
 
 def _title(plan: ir.Plan) -> str | None:
-    """Return the goal, else a single step's own title, else the name that `tool` gives."""
+    """Return the goal, else the title of a single step, else the name in `tool`."""
     graph = plan.flat.graph
     if graph.goal is not None:
         return graph.goal
@@ -127,7 +127,7 @@ def context_name(chunk: ir.Chunk, item: int | None = None) -> str:
 
 
 def definition_name(chunk: ir.Chunk, item: int | None = None) -> str:
-    """Return what it is called among the definitions."""
+    """Return its name among the definitions."""
     name = f"{_CHUNKS[chunk.executor]}_{chunk.index}"
     return name if item is None else suffixed(name, item)
 
@@ -213,7 +213,7 @@ def _least(content: ir.Repeat) -> int:
 
 
 def process_document(plan: ir.Plan, schemas: StepSchemas, title: str | None) -> JsonObject:
-    """Return the JSON of the process of a plan, its steps as they are rendered."""
+    """Return the JSON of the process of a plan, from its rendered steps."""
     blocks = Blocks(plan, schemas.paths)
     graph = plan.flat.graph
     definitions: JsonObject = {}
@@ -253,7 +253,7 @@ def process_document(plan: ir.Plan, schemas: StepSchemas, title: str | None) -> 
 
 
 def _is_last(value: ir.Reading, plan: ir.Plan) -> bool:
-    """Return whether a value is that of the last key of the record, which a run gives if the process says nothing."""
+    """Return whether a value is that of the last key of the record, which is the result of a run by default."""
     return isinstance(value, ir.Path) and not value.tail and value.origin == step_numbers(plan.chunks[-1].units)[-1]
 
 

@@ -50,7 +50,7 @@ class Paths:
         return non_null_paths(self.plan.flat.graph)
 
     def may_be_null(self, path: ir.Path, step: int) -> bool:
-        """Return whether a path may lead to `null`, or nowhere, where a step reads it, as far as the schemas say so in words."""
+        """Return whether a path may lead to `null`, or nowhere, where a step reads it, by the schemas."""
         if self._outcomes is None:
             return False
         sure = self._non_null.get(step, ())
@@ -63,7 +63,7 @@ class Paths:
         return Read(read.segments, optional) if optional else read
 
     def text(self, path: ir.Path, item: int | None = None) -> str:
-        """Return a path as it is written."""
+        """Return a path as text."""
         text = self._texts.get((path, item))
         if text is None:
             text = self._texts[path, item] = self._read(self.segments(path, item)).text
@@ -79,7 +79,7 @@ class Paths:
         }
 
     def after(self, step: int, item: int | None) -> tuple[str, ...]:
-        """Return what has to end before a step begins that reads nothing of it: keys, or contexts of blocks without one."""
+        """Return what has to end before a step that reads nothing of it begins: keys, or contexts of blocks without one."""
         names = [self.plan.keys.get(each) or self._blocks[each] for each in self.plan.after.get(step, ())]
         return tuple(names) if item is None else tuple([suffixed(name, item) for name in names])
 
@@ -89,7 +89,7 @@ class Paths:
         return Read.parse(".".join(names))
 
     def segments(self, path: ir.Path, item: int | None = None) -> tuple[str, ...]:
-        """Return the names that a path is made of."""
+        """Return the segments of a path."""
         origin = path.origin
         match origin:
             case int():
@@ -104,7 +104,7 @@ class Paths:
                 return (suffixed(name, item), *path.tail)
 
     def _tail(self, path: ir.Path, item: int | None) -> tuple[str, ...]:
-        """Return the members of a path; names of rounds become the keys of what has them."""
+        """Return the members of a path; names of rounds are replaced by the keys of their values."""
         if not self._rounds:
             return path.tail
         found: list[str] = []
@@ -123,7 +123,7 @@ class Paths:
     def _path_into_round(
         self, block: ir.Repeat, tail: tuple[str, ...], item: int | None
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the way to what a name of a block had in another round, a member of what one of its steps gave; and the rest."""
+        """Return the path to the value of a block's name in another round, a member of the value of a step; and the rest."""
         reading: ir.Reading | None = dict(block.names).get(tail[0])
         rest = tail[1:]
         while isinstance(reading, ir.ObjectReading) and rest:
@@ -135,13 +135,13 @@ class Paths:
         return self.segments(reading, item), rest
 
     def references(self, reads: Sequence[ir.Path], item: int | None) -> list[str]:
-        """Return what is read as it is written, each path once."""
+        """Return the paths read, as text, each once."""
         if len(reads) == 1:  # as most are
             return [self.text(reads[0], item)]
         return [self.text(path, item) for path in self.ordered(reads, item)]
 
     def ordered(self, reads: Sequence[ir.Path], item: int | None) -> Sequence[ir.Path]:
-        """Return what is read: inputs, names of blocks from the outermost in, then steps in the order in which they run.
+        """Return the paths read: inputs, names of blocks from the outermost in, then steps in the order in which they run.
 
         A path below another one is left out, unless it leads to a thought or a metric.
         """
@@ -184,7 +184,7 @@ class Paths:
         return Named(named)
 
     def value(self, reading: ir.Reading, item: int | None = None) -> Value:
-        """Return what a body gives."""
+        """Return the value of a body."""
         match reading:
             case ir.Path():
                 return self.read(reading, item)

@@ -93,7 +93,7 @@ class DescribedSchema(Struct, frozen=True):
 
 
 class Form(Struct, frozen=True):
-    """The schema of some steps, without what they read."""
+    """The schema of some steps, without the paths they read."""
 
     schema: Json
     room: DescribedSchema | None
@@ -192,7 +192,7 @@ class StepSchemas:
                 properties[made.free(key) if key in properties else key] = schema
 
     def _around(self, made: Container, group: ir.MixinGroup, items: tuple[int | None, ...]) -> tuple[list[_Field], list[_Field]]:
-        """Return the properties of a mixin before and after its slot, and keep what else it says."""
+        """Return the properties of a mixin before and after its slot, and keep its other keywords."""
         mixin = self.plan.flat.mixins[group.number]
         if not isinstance(mixin, dict):
             return [], []
@@ -223,7 +223,7 @@ class StepSchemas:
             made.add(name, schema, items, required=required)
 
     def step(self, number: int, item: int | None, *, answer: bool = False) -> Json:
-        """Return the schema of a step; in a process with what is for the engine beside it."""
+        """Return the schema of a step; in a process with its engine keywords."""
         step = self.graph.steps[number]
         if answer and self.in_process:
             return self._answer(step, item)
@@ -246,7 +246,7 @@ class StepSchemas:
         return self.engines.beside(dict(made) if made is schema else made, step, references, item)
 
     def _answer(self, step: ir.Step, item: int | None) -> Json:
-        """Return what stands where the server gives the `output` of a step whose inputs are there already."""
+        """Return the schema at the place where the server gives the `output` of a step whose inputs are there already."""
         key = suffixed(self.plan.keys[step.number], item)
         made = answer_of(self.plan.flat.schemas[step.number])
         own = self._as_local_part(made, key, refers=step.number in self.plan.flat.referring)
@@ -266,7 +266,7 @@ class StepSchemas:
         return context(self.graph, chunk, self.container(chunk.units, chunk.answers, items), self.place(chunk.units))
 
     def _form(self, step: ir.Step, item: int | None) -> Form:
-        """Return the schema of a step without what it reads; steps of one instruction alone share it."""
+        """Return the schema of a step without the paths it reads; steps of the same instruction alone share it."""
         instruction = step.content.instruction if ir.is_bare_instruction(step.content) else None
         if instruction is None or instruction.uri is None or step.number in self.plan.flat.referring:
             return self._new_form(step, item)
@@ -321,13 +321,13 @@ class StepSchemas:
         return schema
 
     def _block(self, block: ir.StepObject, item: int | None) -> dict[str, Json]:
-        """Return the steps of an object; what is written behind it stands in the slot already, but for what closes it."""
+        """Return the steps of an object; annotations behind it are in the slot already, except those that close it."""
         made = Container({}, [], self.definitions)
         self._fill(made, block.units, (item,), frozenset())
         return made.schema([each for each in block.annotations if closes(each)], block.span)
 
     def _reading(self, schema: Json, reads: tuple[ir.Path, ...], step: int) -> Json:
-        """Return the schema of a slot beside several steps, which has nothing around it that could say what it reads."""
+        """Return the schema of a slot beside several steps, with the paths it reads."""
         if not isinstance(schema, dict):
             return schema
         told, room = self.hints.told(reads, step, None), self.hints.room(schema)
@@ -339,7 +339,7 @@ class StepSchemas:
 
 
 def context(graph: ir.Graph, chunk: ir.Chunk, steps: Container, at: Span | None) -> dict[str, Json]:
-    """Return the object of a chunk, whose first step is written at `at`; a `CompileError` if it requires what is not there."""
+    """Return the object of a chunk, whose first step is written at `at`; raise `CompileError` if a required property lacks."""
     if chunk.annotations:
         from instrc.compiler.compose.contents import missing_in_context  # few chunks have annotations
 
@@ -391,9 +391,9 @@ def _rebuilt(above: list[JsonObject], names: tuple[str, ...], made: Json) -> Jso
 
 
 def beside_property(schema: Json, names: tuple[str, ...], said: EngineProperties) -> Json:
-    """Write what is for the engine beside the schema of the property that a way of names leads to.
+    """Write engine keywords beside the schema of the property at the end of a path of names.
 
-    It is a property of its own: the schema was composed of the step's and of what stands in its slots.
+    The property has a schema of its own: it was composed of that of the step and of the content of its slots.
     """
     above: list[JsonObject] = []
     inside: Json = schema
@@ -405,19 +405,19 @@ def beside_property(schema: Json, names: tuple[str, ...], said: EngineProperties
 
 
 def has_output(schema: Json) -> bool:
-    """Return whether a step gives something back under `output`."""
+    """Return whether a step returns a result under `output`."""
     return _property(schema, "output") is not None
 
 
 def with_null_output(schema: Json) -> Json:
-    """Return a step as a model plans it: what somebody else gives back is null for now."""
+    """Return a step as a model plans it: what others give is null for now."""
     whole = as_object(schema)
     properties = as_object(whole["properties"])
     return {**whole, "properties": {**properties, "output": nullable(properties["output"])}}
 
 
 def answer_of(schema: Json) -> Json:
-    """Return the part of a schema that the server gives."""
+    """Return the part of a schema that the server fills in."""
     output = as_object(as_object(schema)["properties"])["output"]
     return {"type": "object", "properties": {"output": output}, "required": ["output"]}
 
@@ -434,14 +434,14 @@ def input_part(schema: Json) -> Json:
 
 
 class EngineWriter:
-    """Write what is for the engine in the steps of one graph."""
+    """Write the engine keywords in the steps of one graph."""
 
     def __init__(self, graph: ir.Graph, paths: Paths) -> None:
         self.graph = graph
         self.paths = paths
 
     def beside(self, schema: JsonObject, step: ir.Step, references: list[str], item: int | None) -> JsonObject:
-        """Write what is for the engine beside the schema of a step, and return that; `references` are what it reads."""
+        """Write the engine keywords beside the schema of a step, and return that; `references` are the paths it reads."""
         arguments = written_value(self.paths.arguments(step.arguments, item, step.number)) if step.arguments else None
         plan: JsonObject | None = None
         if step.activity == RUN_PLAN and step.executor != "model":
@@ -459,7 +459,7 @@ class EngineWriter:
         return add_words(schema, engine, references, arguments)
 
     def with_choices(self, number: int, schema: JsonObject, item: int | None) -> JsonObject:
-        """Say at each property that is filled by choice what there is to choose from."""
+        """Write beside each property that is filled by choice where the choices come from."""
         for names, engine in choices_of(self.graph.steps[number].content):
             if isinstance(engine, ir.Planned):
                 said = EngineProperties(plan=self._plan(engine.tools, item))
@@ -505,7 +505,7 @@ class Hints:
         """What is listed in each of the hints."""
 
     def told(self, reads: Sequence[ir.Path], step: int, item: int | None) -> tuple[ir.HintedPath, ...]:
-        """Return the paths that a step reads and that exist in this document, with what is said of each."""
+        """Return the paths that a step reads and that exist in this document, each with its description."""
         if self.sentences is None:
             return ()
         if self.part in {"flat", "result"}:
@@ -522,20 +522,20 @@ class Hints:
         return ir.hint_of(self._around_paths, told)[0]
 
     def _is_absent(self, path: ir.Path, item: int | None) -> bool:
-        """Return whether a path leads to what the result drops, or to what somebody else gives to the flat form."""
+        """Return whether a path leads to a part that the result drops, or that somebody else adds to the flat form."""
         if self.part == "result":
             return any(map(is_meta, self.paths.segments(path, item)))
         step = self.graph.steps.get(path.origin) if isinstance(path.origin, int) else None
         return step is not None and (step.executor in {"server", "user"} or step.output)
 
     def _told(self, path: ir.Path, step: int, item: int | None) -> ir.HintedPath:
-        """Return a path with what is said of it: `prompt (What the user wants)`, `step3_when_draft (may be null)`."""
+        """Return a path with its description: `prompt (What the user wants)`, `step3_when_draft (may be null)`."""
         words = [self._words_of_input(self.paths.read(path, item))] if self._inputs else []
         words += [self.sentences.may_be_null] if self.sentences is not None and self.paths.may_be_null(path, step) else []
         return ir.HintedPath(self.paths.text(path, item), "; ".join(filter(None, words)))
 
     def _words_of_input(self, read: Read) -> str:
-        """Return what the input at the beginning of a path says of itself, or nothing if it is none."""
+        """Return the description of the input at the beginning of a path, or nothing if it is not an input."""
         schema = self._inputs.get(read.first)
         for segment in read.segments[1:]:
             properties = schema.get("properties") if isinstance(schema, dict) else None
@@ -544,7 +544,7 @@ class Hints:
         return " ".join(said.split()).removesuffix(".") if isinstance(said, str) else ""
 
     def of_null(self, schema: Json) -> Json:
-        """Say of what somebody else gives, a whole step or its `output`, that the model leaves it `null`."""
+        """Tell the model to leave what somebody else gives, a whole step or its `output`, `null`."""
         if self.sentences is None or not isinstance(schema, dict):
             return schema
         if has_output(schema):

@@ -27,7 +27,7 @@ _Follow: TypeAlias = Callable[[flow.Read], flow.Read]
 def batched(process: Process, chunks: tuple[flow.Chunk, ...], size: int) -> Process:
     """Return a process for `size` items; `chunks` are its contexts, none of which is a block.
 
-    It gives what its last steps give, as a compiled batch: the value of one item has no place in it.
+    It gives the value of its last steps, as a compiled batch does: the value of one item has no place in it.
     """
     contexts = frozenset(chunk.name for chunk in chunks)
     keys = frozenset(step.key for chunk in chunks for step in chunk.steps)
@@ -39,7 +39,7 @@ def batched(process: Process, chunks: tuple[flow.Chunk, ...], size: int) -> Proc
 
 
 def _follower(contexts: frozenset[str], keys: frozenset[str], item: int) -> _Follow:
-    """Return what gives a path the name of an item; the longest key wins, what is no key is an input."""
+    """Return a function that adds the name of an item to a path; the longest key wins, a path without a key is an input."""
 
     def follow(read: flow.Read) -> flow.Read:
         names = [segment.name for segment in read.segments]
@@ -65,7 +65,7 @@ def _chunk(chunk: flow.Chunk, ways: list[_Follow]) -> flow.Chunk:
 
 
 def _step(step: flow.Step, item: int, follow: _Follow) -> flow.Step:
-    """Return a step of one item; it is written out, since what it refers to is the same for all."""
+    """Return a step of one item; it is copied, since references in it are the same for all items."""
     slots = tuple(flow.EngineSlot(slot.path, _engine(slot.engine, follow)) for slot in step.slots)
     return replace(step, key=suffixed(step.key, item), engine=_engine(step.engine, follow), slots=slots, reference=None)
 
@@ -81,7 +81,7 @@ def _engine(engine: flow.EngineProperties, follow: _Follow) -> flow.EngineProper
 
 
 def _tool(tool: Json, follow: _Follow) -> Json:
-    """Return a tool of a plan with the arguments that the program gives for the item."""
+    """Return a tool of a plan with the arguments that the program fixes for the item."""
     if not isinstance(tool, dict) or tool.get("bound") is None:
         return tool
     return {**tool, "bound": flow.written_value(flow.map_reads(flow.value_of(tool["bound"]), follow))}
@@ -166,7 +166,7 @@ def _multiplied_tool(schema: Json, name: str, batch: int) -> Json:
 
 
 def _steps(process: Process, change: Callable[[flow.Executor | None, Json], Json]) -> Json:
-    """Return all steps and values of blocks as one object; `change` gets who gives one, nobody for a block, and its schema."""
+    """Return all steps and values of blocks as one object; `change` receives the executor, `None` for a block, and the schema."""
     properties: dict[str, Json] = {}
     known = {step.key: step.schema for context in process.contexts() if isinstance(context, flow.Chunk) for step in context.steps}
     for context in process.body.contexts:

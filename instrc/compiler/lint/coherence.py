@@ -59,12 +59,12 @@ def incoherences(vibe: Vibe, registry: Registry, report: Report) -> None:
 
 
 def _locate(vibe: Vibe, registry: Registry) -> Locate:
-    """Return what gives places in a vibe, which need not lie below a root, and in those that it refers to."""
+    """Return a function that returns places in a vibe, which may lie outside the roots, and in those that it refers to."""
     return lambda uri, place: vibe.span(place) if uri == vibe.uri else registry.locate(uri, place)
 
 
 def _references(vibe: Vibe, registry: Registry, library: SchemaStore, scope: DynamicScope) -> Iterator[Problem]:
-    """Yield what is wrong with the references of a vibe, each occurrence by itself."""
+    """Yield the problems of the references of a vibe, one for each occurrence."""
     if not library.to_fold:
         return
     for path, node, within in library.walk(vibe.schema, scope):
@@ -223,7 +223,7 @@ PropertyPath: TypeAlias = tuple[str, ...]
 
 
 class SchemaRead(NamedTuple):
-    """A path that a step reads: the place of the schema that says so, where it stands in it, and the path."""
+    """A path that a step reads: the place of the schema with it, its place there, and the path."""
 
     holder: Location
     below: Location
@@ -251,7 +251,7 @@ _PARTS = frozenset({"items", "prefixItems", "patternProperties", "contains", "un
 
 
 class Dataflow:
-    """The steps of a schema by their keys; `inputs` are names that a path may begin with beside `prompt`."""
+    """The steps of a schema by key; `inputs` are names that a path may begin with beside `prompt`."""
 
     def __init__(self, schema: Json, scope: DynamicScope, shapes: Shapes, own: OwnSchemas, inputs: Sequence[str] = ()) -> None:
         self.shapes = shapes
@@ -414,7 +414,7 @@ class Dataflow:
 def _is_input(fault: PathFault, paths: list[tuple[Location, str]]) -> bool:
     """Return whether a path that leads nowhere must be an input of the program that a process was compiled from.
 
-    The compiler lists an input among the `references` of a step and says in its `arguments` what it fills.
+    The compiler lists an input among the `references` of a step, and in its `arguments` the property it fills.
     """
     path = fault.read.path
     places = {place[0] for place, other in paths if other == path}
@@ -453,7 +453,7 @@ class ProcessFault(NamedTuple):
 
 
 def dataflow_faults(process: Process, inputs: tuple[str, ...]) -> Iterator[ProcessFault]:
-    """Yield each path of a process that is no good; `inputs` are known beside those that it lists."""
+    """Yield each invalid path of a process; `inputs` are known beside those that it lists."""
     names: dict[str, Json] = dict.fromkeys(("prompt", *inputs), True)
     waiting = [_PendingBody(process.body, (), (), _Scope(names | (process.inputs or {})))]
     while waiting:
@@ -499,7 +499,7 @@ class _Scope:
         return next((scope.known[name] for scope, count in self._outwards() if scope.numbers.get(name, count) < count), None)
 
     def later(self, name: str) -> Location | None:
-        """Return where that stands which has a name and comes later."""
+        """Return the place of a later definition of a name."""
         return next((scope.expected[name] for scope, _ in self._outwards() if name in scope.expected), None)
 
     def names(self) -> tuple[str, ...]:
@@ -573,7 +573,7 @@ def _judged(reads: Iterator[flow.Read] | list[flow.Read], place: Location, reade
 
 
 def _missing(schema: Json, names: list[str], offers: NearestNames) -> tuple[list[str], tuple[str, ...]] | None:
-    """Return what is left of a path where a schema certainly has no such member, and the nearest that it has."""
+    """Return the rest of a path from the member that its schema certainly lacks, and the nearest that it has."""
     for index, name in enumerate(names):
         properties = schema.get("properties") if isinstance(schema, dict) else None
         if not isinstance(schema, dict) or not isinstance(properties, dict) or not properties or not _OPEN.isdisjoint(schema):

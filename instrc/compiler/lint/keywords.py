@@ -1,4 +1,4 @@
-"""Find what is suspicious in a sound schema: words that nobody knows or that do nothing, values that it refuses."""
+"""Find suspicious keywords in a valid schema: unknown ones, ones without effect, and values that it refuses."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def _applies(word: str, kinds: frozenset[str]) -> bool:
 
 
 class _Idle(Struct, frozen=True):
-    """Why a keyword does nothing, as its problem says it."""
+    """The reason why a keyword has no effect, as its problem says it."""
 
     cause: Cause
     applies_to: tuple[str, ...] = ()
@@ -173,7 +173,7 @@ def _shown(dialect: Draft) -> str:
 
 
 def _alone(word: str, node: ReadNode) -> _Idle | None:
-    """Find words that need another one beside them."""
+    """Find keywords that need another one beside them."""
     if word == "additionalItems" and not isinstance(node.schema.get("items"), list):
         return _Idle("items")
     needed = _NEEDS.get(word)
@@ -210,7 +210,7 @@ def _asks_what_was_evaluated(nodes: Sequence[ReadNode]) -> bool:
 def impossible(schema: Json, nodes: Sequence[ReadNode], span_of: SpanOf) -> Iterator[Problem]:
     """Yield the innermost schemas of a sound document that nothing satisfies, in written order.
 
-    Left out are those of which an empty range, an `enum` without members or one of the wrong type tells it.
+    Left out are those that are reported as an empty range, an `enum` without members or one of the wrong type.
     """
     if not may_hold_impossible(node.schema for node in nodes):
         return
@@ -243,7 +243,7 @@ def _of_today(schema: Json, nodes: Sequence[ReadNode]) -> tuple[Json, list[tuple
 
 
 def _is_told(node: ReadNode) -> bool:
-    """Return whether another problem says that a schema leaves nothing."""
+    """Return whether another problem reports that a schema is unsatisfiable."""
     schema = node.schema
     if any(empty_ranges(schema)):
         return True
@@ -351,7 +351,7 @@ def _samples(word: str, held: Json) -> Iterator[tuple[Location, Json]]:
 
 
 def _judged(schema: Json, doubtful: list[tuple[Location, Json]], span_of: SpanOf) -> Iterator[Problem]:
-    """Yield those of some values, given with their places, that the schemas around them refuse for certain."""
+    """Yield those of some values, given with their places, that the schemas around them certainly refuse."""
     from instrc.schema.upgrade import upgrade  # heavy as the next one, and few schemas need them
     from instrc.schema.validation import PartValidator
 
@@ -383,7 +383,7 @@ def _reason(violation: Violation) -> str:
 
 
 def suspicious_words(schema: Json, span_of: SpanOf, allowed: frozenset[str] = frozenset()) -> Iterator[Problem]:
-    """Yield keywords and formats that nobody has defined, empty ranges, idle keywords and refused values, each in written order.
+    """Yield unknown keywords and formats, empty ranges, idle keywords and refused values, each in written order.
 
     `allowed` are the keywords that a project has for itself.
     """
@@ -476,7 +476,7 @@ def _ranges(path: Location, node: dict[str, Json], span_of: SpanOf) -> Iterator[
 
 
 def _of_engines(nodes: list[ReadNode], span_of: SpanOf, allowed: frozenset[str]) -> Iterator[Problem]:
-    """Yield misspelt words that engines read, which nothing else would tell: anything may begin with `x-`."""
+    """Yield misspelt engine keywords, which nothing else would report: any name may begin with `x-`."""
     for read in nodes:
         for word, value in read.schema.items():
             if not vocabulary.is_extension(word) or word in vocabulary.APPROVAL or word in allowed:

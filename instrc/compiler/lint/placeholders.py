@@ -102,7 +102,7 @@ def program_nodes(statements: Iterable[Statement]) -> Iterator[object]:
 
 @cache
 def _parts(kind: type) -> Callable[[object], tuple[object, ...]] | None:
-    """Return what gives the parts of a node that may hold further nodes, the last first, or `None` for what is no node."""
+    """Return a function that returns the parts of a node, the last first, or `None` for a value that is not a node."""
     if not issubclass(kind, msgspec.Struct):
         return None
     fields = kind.__struct_fields__
@@ -111,7 +111,7 @@ def _parts(kind: type) -> Callable[[object], tuple[object, ...]] | None:
 
 
 def statements_with(program: Program, pattern: str) -> list[Statement]:
-    """Return the statements of a program in whose texts a pattern is found: few of them are worth a walk."""
+    """Return the statements of a program whose texts match a pattern: few of them are worth a walk."""
     places = [found.start() for found in re.finditer(pattern, program.source.text)]
     return [each for each in program.statements if bisect_left(places, each.span.start) < bisect_left(places, each.span.end)]
 

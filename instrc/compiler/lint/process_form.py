@@ -54,7 +54,7 @@ def _leads_out(node: Json) -> bool:
 
 
 def _written(document: Json, place: str) -> str:
-    """Return where that stands to which a pointer through the names of contexts leads, or the nearest around it."""
+    """Return the place of the value that a pointer through the names of contexts leads to, or the nearest around it."""
     found: list[str] = []
     try:
         for token in tokens(place):
@@ -79,7 +79,7 @@ def _followed(document: Json, found: list[str], token: str | None) -> list[str]:
 
 
 def form_problems(vibe: Vibe) -> Iterator[Problem]:
-    """Yield tools of plans that are none, lists to choose from that are no paths, and conditions whose schemas are none."""
+    """Yield invalid tools of plans, choices that are not paths, and conditions that are not schemas."""
     for path, node in walk(vibe.schema):
         if not isinstance(node, dict):
             continue
@@ -93,7 +93,7 @@ def form_problems(vibe: Vibe) -> Iterator[Problem]:
 
 
 def _in_plan(vibe: Vibe, path: Location, plan: Json) -> Iterator[Problem]:
-    """Yield the tools of a plan that are none: plans of them would not be checked."""
+    """Yield the invalid tools of a plan: plans with them could not be checked."""
     if not isinstance(plan, dict) or plan.keys() != {"tools"}:
         return
     place = pointer((*path, "plan", "tools"))
@@ -108,7 +108,7 @@ def _in_plan(vibe: Vibe, path: Location, plan: Json) -> Iterator[Problem]:
 
 
 def _in_condition(vibe: Vibe, path: Location, condition: Json) -> Iterator[Problem]:
-    """Yield what is wrong with the schemas of a condition; its form is reported where the process is read."""
+    """Yield the problems of the schemas of a condition; its form is reported where the process is read."""
     listed = condition.get("anyOf") if isinstance(condition, dict) else None
     tests = [((*path, "anyOf", number), test) for number, test in enumerate(listing(listed))] or [(path, condition)]
     for way, test in tests:

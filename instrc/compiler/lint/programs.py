@@ -40,7 +40,7 @@ _OBJECT = r"@(?!\s*[\"'])"
 
 
 def review_annotations(program: surface.Program, allowed: frozenset[str] = frozenset()) -> Iterator[Problem]:
-    """Yield what is wrong with annotations and inline schemas, in order of place; `allowed` are the project's own keywords."""
+    """Yield the problems of annotations and inline schemas, in order of place; `allowed` are the project's own keywords."""
     if "@" not in program.source.text:
         return
     from instrc.compiler.lint.keywords import suspicious_words  # many programs annotate nothing
@@ -72,7 +72,7 @@ def _schemas(program: surface.Program) -> Iterator[tuple[Json, Span, bool]]:
 
 
 def _at_the_top(problem: Problem, schema: Json, at: Span, *, inline: bool) -> Problem:
-    """Return a problem that knows whether its keyword stands at the top of an annotation."""
+    """Return a problem with a flag for a keyword at the top of an annotation."""
     from instrc.problems.schemas import UnknownKeyword
 
     if isinstance(problem, UnknownKeyword) and isinstance(schema, dict) and problem.word in schema:
@@ -97,7 +97,7 @@ _KEYED = frozenset({"Process", "LLM_Context", "Server_Context", "User_Context", 
 
 
 def slips(program: surface.Program) -> Iterator[Problem]:
-    """Yield what is probably a slip in a program that compiles; the text says first whether there is any."""
+    """Yield probable slips in a program that compiles; a search of the text decides first whether there can be any."""
     text = program.source.text
     deeper, empty = _DEEPER.search(text), any(each.search(text) for each in _EMPTY)
     similar = ":" in text and _may_be_similar(set(_LABEL.findall(text)))
@@ -132,7 +132,7 @@ def _may_be_similar(labels: set[str]) -> bool:
 
 
 def _shortened(label: str) -> set[str]:
-    """Return a word and what it is without one of its letters: words that differ by one letter share one of these."""
+    """Return a word and all words with one letter less: words that differ by one letter have one in common."""
     if len(label) > COMPARED_NAME:
         return {label}
     return {label, *(label[:at] + label[at + 1 :] for at in range(len(label)))}
@@ -175,7 +175,7 @@ def _indented(program: surface.Program, written: list[object]) -> Iterator[Probl
 
 
 def _could_be_stage(value: object) -> bool:
-    """Return whether an expression is an instruction that is given no value of its own."""
+    """Return whether an expression is an instruction without an argument of its own."""
     if isinstance(value, surface.Pipe):
         return _could_be_stage(value.stages[0])
     if isinstance(value, surface.Annotated):
@@ -236,7 +236,7 @@ def _similar_labels(written: list[object]) -> Iterator[Problem]:
 
 
 def _labelled(call: surface.Call) -> Iterator[tuple[str, Span, object]]:
-    """Yield the labels of the values that a call is given, their places, and the values: those in braces last."""
+    """Yield the labels of a call's arguments, their places, and the values: those in braces last."""
     for argument in call.arguments:
         if argument.label and argument.label_span:
             yield argument.label, argument.label_span, argument.value
@@ -246,7 +246,7 @@ def _labelled(call: surface.Call) -> Iterator[tuple[str, Span, object]]:
 
 
 def _similar_in(callee: str, uses: list[dict[str, Span]]) -> Iterator[Problem]:
-    """Yield labels that are another one with a wrong letter, and never stand beside it; the rarer one is the slip."""
+    """Yield labels that differ from another in one letter and never occur beside it; the rarer one is the slip."""
     from instrc.problems.habits import SimilarLabel  # only where there is one
 
     places: defaultdict[str, dict[int, Span]] = defaultdict(dict)
@@ -275,7 +275,7 @@ def _is_slip(label: str, other: str) -> bool:
 
 
 def _bare_fails(written: list[object]) -> Iterator[Problem]:
-    """Yield each `Fail` that is given nothing, neither a reason nor a value; one that is an argument is reported as no value."""
+    """Yield each `Fail` without a reason or a value; one that is an argument is reported as no value."""
     from instrc.problems.habits import BareFail  # only where there is one
 
     piped = {id(_plain(stage)) for node in written if isinstance(node, surface.Pipe) for stage in node.stages[1:]}
@@ -298,7 +298,7 @@ def _plain(value: object) -> object:
 
 
 def _timed_people(written: list[object]) -> Iterator[Problem]:
-    """Yield each time that a step of a person is given as an argument, named like the words of a deadline."""
+    """Yield each step of a person that is passed as an argument named like the words of a deadline."""
     from instrc.problems.habits import DeadlineAsArgument  # only where there is one
 
     for node in written:
@@ -357,7 +357,7 @@ def _errors(vibe: Vibe, registry: Registry) -> tuple[Problem, ...]:
 
 
 def review_program(program: surface.Program, options: ir.CompileOptions) -> Iterator[Problem]:
-    """Yield what is wrong with the schemas and the texts in a program, and what was hardly meant as it is written."""
+    """Yield the problems of the schemas and the texts in a program, and probable slips."""
     yield from review_annotations(program, options.keywords)
     yield from slips(program)
     if not options.templates:
@@ -365,7 +365,7 @@ def review_program(program: surface.Program, options: ir.CompileOptions) -> Iter
 
 
 def review_vibes(instructions: InstructionTable, report: Report) -> None:
-    """Report what is wrong with the vibes that a program uses, and with those of the programs that it calls."""
+    """Report the problems of the vibes that a program uses, and of those of the programs that it calls."""
     for table in instructions.tables:
         review_used(table.uris(), table.registry, report)
 
@@ -374,7 +374,7 @@ _SAYS_NOTHING = frozenset({"title", "description", "$comment", "default", "examp
 
 
 def empty_slots(graph: ir.Graph, schema_of: Callable[[ir.Instruction], Json]) -> Iterator[Problem]:
-    """Yield the required slots of mixins that a program leaves empty; `schema_of` gives the flat schema of an instruction."""
+    """Yield the required slots of mixins that a program leaves empty; `schema_of` returns the flat schema of an instruction."""
     for application in _applications(graph):
         schema = schema_of(application.mixin)
         for name in _slots(schema):
@@ -418,7 +418,7 @@ def _groups(units: tuple[ir.Unit, ...]) -> list[ir.MixinGroup]:
 
 
 def _slots(schema: Json) -> list[str]:
-    """Return the required properties of a mixin, `default` aside, that say nothing about what stands in them."""
+    """Return the required properties of a mixin, `default` aside, whose schemas are open."""
     if not isinstance(schema, dict):
         return []
     properties, required = mapping(schema.get("properties")), required_names(schema)

@@ -50,7 +50,7 @@ class Shape:
                 yield node, scope
 
     def is_open(self) -> bool:
-        """Return whether further properties are invited in so many words."""
+        """Return whether further properties are explicitly invited."""
         keywords = ("additionalProperties", "unevaluatedProperties")
         return any(node.get(keyword, False) is not False for node, _ in self.objects() for keyword in keywords)
 
@@ -63,7 +63,7 @@ class Shapes:
         self._pairs = MATCHED_AT_ONCE
 
     def of(self, parts: list[ScopedSchema], words: frozenset[str] = _IN_PLACE) -> Shape:
-        """Return the shape that some schemas for one instance make with all that they apply to it, by some keywords."""
+        """Return the shape of some schemas for one instance, with all subschemas that some keywords apply to it."""
         found: dict[int, ScopedSchema] = {}
         complete = True
         stack = list(reversed(parts))
@@ -85,7 +85,7 @@ class Shapes:
         return Shape(tuple(found.values()), complete=complete)
 
     def describe(self, shape: Shape, name: str) -> bool:
-        """Return whether some pattern of a shape speaks about a property name, or may: so many of them were asked already."""
+        """Return whether some pattern of a shape matches a property name, or may, after too many patterns."""
         for node, _ in shape.objects():
             patterns = node.get("patternProperties")
             if patterns.__class__ is dict:
@@ -104,7 +104,7 @@ class Shapes:
         return found
 
     def spliced(self, shape: Shape) -> dict[str, list[ScopedSchema]]:
-        """Return the same with what stands in a `default` slot in its place, as composing will put it."""
+        """Return the schema with the content of a `default` slot in its place, as composing will put it."""
         found: dict[str, list[ScopedSchema]] = {}
         for name, parts in self.named(shape).items():
             inner = self.named(self.of(parts)) if name == "default" else {}
@@ -151,7 +151,7 @@ class OwnSchemas:
         self._paths = {id(node): path for path, node in self.schemas}
 
     def path(self, node: Json) -> Location | None:
-        """Return the path of a schema, the last one of a schema that stands in several places, or `None` if it is elsewhere."""
+        """Return the path of a schema, the last one of a schema that occurs in several places, or `None` if it is elsewhere."""
         return self._paths.get(id(node))
 
     def have(self, parts: Iterable[ScopedSchema]) -> bool:
@@ -192,7 +192,7 @@ def _faults(
 ) -> dict[tuple[Location, Location], tuple[str, ...]]:
     """Return, for each required name, the names described instead where it is missing; empty if it is not everywhere missing.
 
-    A required name goes by the path of its schema and its place in it.
+    A required name is identified by the path of its schema and its place in it.
     """
     faults: dict[tuple[Location, Location], tuple[str, ...]] = {}
     seen: set[frozenset[int]] = set()
@@ -247,7 +247,7 @@ def _judge(
 
 
 def _names(node: Json) -> Iterator[tuple[Location, str]]:
-    """Yield the names that a schema requires, always or beside others, with their places in it."""
+    """Yield the names that a schema requires, always or conditionally, with their places in it."""
     if node.__class__ is not dict:
         return
     lists: list[tuple[Location, Json]] = [(("required",), node.get("required"))] if "required" in node else []
@@ -276,7 +276,7 @@ _CLOSED_TOGETHER = frozenset({"additionalProperties", "allOf", "$ref", "$dynamic
 def hidden_properties(schema: Json, scope: DynamicScope, shapes: Shapes) -> Iterator[Hidden]:
     """Yield the properties that conditions and alternatives describe where `additionalProperties: false` does not look.
 
-    Those of an `allOf` alone are told where it is flattened.
+    Those of an `allOf` alone are reported where it is flattened.
     """
     told: set[tuple[int, int, str]] = set()
     looked_at = 0

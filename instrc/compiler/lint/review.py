@@ -1,4 +1,4 @@
-"""Review one vibe by itself: all that `instrc check` says about a file of the registry."""
+"""Review one vibe by itself: all problems that `instrc check` reports about a file of the registry."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def review(
     templates: bool = True,
     suspicions: bool = True,
 ) -> None:
-    """Report what is wrong with a vibe: its form, schema, references, names, paths and solution.
+    """Report the problems of a vibe: its form, schema, references, names, paths and solution.
 
     `allowed` are keywords and formats that the project has for itself; with `templates` other code fills in the texts.
     Without `suspicions`, keywords that are only suspicious are skipped: they cause warnings alone.
@@ -111,7 +111,7 @@ def _is_argument(value: Json) -> bool:
 
 
 def _engine_properties(vibe: Vibe) -> Iterator[Problem]:
-    """Yield what is wrong with the form of `references`, `arguments` and `activity`."""
+    """Yield the problems of the form of `references`, `arguments` and `activity`."""
     for path, node in walk(vibe.schema):
         if node.__class__ is not dict or _ENGINE.keys().isdisjoint(node):
             continue
@@ -124,7 +124,7 @@ def _engine_properties(vibe: Vibe) -> Iterator[Problem]:
 
 
 def _unreadable(vibe: Vibe, registry: Registry) -> Iterator[Problem]:
-    """Yield what keeps a process, or what stands in it for the engine, from being read."""
+    """Yield what prevents a process, or its engine keywords, from being read."""
     properties = vibe.schema.get("properties") if isinstance(vibe.schema, dict) else None
     if isinstance(properties, dict) and properties and all("Context" in name for name in properties):
         from instrc.compiler.lint.process_form import form_problems, reading_problems  # most vibes are no processes
@@ -138,7 +138,7 @@ _OF_SLOTS = frozenset({"type", "title", "description", "$comment"})
 
 
 def _replaced(vibe: Vibe, allowed: frozenset[str]) -> Iterator[Problem]:
-    """Yield the keywords in the `default` of a mixin: the slot is replaced by what is put into it."""
+    """Yield the keywords in the `default` of a mixin, which are lost: its argument replaces the slot."""
     properties = vibe.schema.get("properties") if isinstance(vibe.schema, dict) else None
     slot = properties.get("default") if isinstance(properties, dict) else None
     if not vibe.segment.partition("@")[0].endswith("_Mixin") or not isinstance(slot, dict):
@@ -155,7 +155,7 @@ _LINKS = frozenset({"$ref", "$dynamicRef", "$recursiveRef", "allOf", "references
 
 
 def _stands_alone(node: dict[str, Json]) -> bool:
-    """Return whether a schema of today refers to nothing, describes all that it requires, and closes nothing away."""
+    """Return whether a schema of the current draft refers to nothing, describes all that it requires, and is not closed."""
     if node.get("additionalProperties") is False and not _BRANCHES.isdisjoint(node):
         return False
     return _LINKS.isdisjoint(node) and _describes_all(node) and str(node.get("$schema", LATEST_DRAFT)).rstrip("#") == LATEST_DRAFT

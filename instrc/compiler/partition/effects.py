@@ -65,7 +65,7 @@ class EffectOrder:
             waiting.extend(reversed(inner))
 
     def _places(self, lines: ir.Lines, home: Mapping[int, int]) -> dict[int, int]:
-        """Return the line of each unit: the first that writes it, or needs it through what it reads."""
+        """Return the line of each unit: the first that writes it, or needs it for a value it reads."""
         place: dict[int, int] = {}
         for number, line in enumerate(lines):
             waiting = [home[step] for step in line.steps if step in home]
@@ -96,9 +96,9 @@ class EffectOrder:
         return waits
 
     def left_to_say(self, waits: Waits, followed: Sequence[Sequence[int]], order: Sequence[int]) -> Waits:
-        """Return what is not ordered anyway by what is `followed`, the data, or through another unit.
+        """Return the orders that do not follow from the data, from `followed`, or through another unit.
 
-        `order` has all units so that each stands after those it waits for.
+        `order` has all units, each after those it waits for.
         """
         place = {unit: index for index, unit in enumerate(order)}
         left: Waits = []

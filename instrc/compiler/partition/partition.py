@@ -1,4 +1,4 @@
-"""Graph to plan: cut the steps into chunks, each for one executor, and give every step its key."""
+"""Graph to plan: cut the steps into chunks, each for one executor, and assign every step its key."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def partition(flat: ir.FlatGraph, report: Report, *, naming: str = "step") -> ir
 
 
 def _reasons_to_cut(graph: ir.Graph) -> set[int]:
-    """Return the steps for which a region may need several chunks: all but those that the model writes and nothing stands in."""
+    """Return the steps for which a region may need several chunks: all but those that the model writes without blocks inside."""
     choosing = [step.number for step in graph.compounds() if step.chosen]
     return {*graph.block_numbers, *graph.awaited_numbers, *graph.inner, *choosing}
 
@@ -76,7 +76,7 @@ Home: TypeAlias = dict[int | str | ir.Local, int]
 
 
 class UnitsOfRegion:
-    """The units of one region, and what they wait for: what they read, and the effects of earlier lines."""
+    """The units of one region, and what they wait for: the values they read, and the effects of earlier lines."""
 
     def __init__(self, graph: ir.Graph, units: tuple[ir.Unit, ...], kinds: Mapping[int, Kind], lines: ir.Lines) -> None:
         self.graph = graph
@@ -90,7 +90,7 @@ class UnitsOfRegion:
         self.order: list[int] = []
 
     def cut(self, report: Report, *, by_hand: bool) -> tuple[CutChunk, ...] | None:
-        """Cut the units, `by_hand` as the program says; `None` for a cut against the data flow, which is reported."""
+        """Cut the units, `by_hand` as the program says; return `None` after reporting a cut against the data flow."""
         order = topological_order(self.needs)
         if order is None:
             report.add(problem_of_circle(self.graph, self.units, self.needs))
@@ -231,7 +231,7 @@ def _as_late_as_possible(
 def _number_chunks(
     graph: ir.Graph, root: tuple[CutChunk, ...], chunks: dict[int, tuple[CutChunk, ...]]
 ) -> tuple[tuple[ir.Chunk, ...], dict[int, tuple[ir.Chunk, ...]]]:
-    """Count chunks in one walk: a block before what is in it, what is in it before what comes after."""
+    """Number chunks in one walk: a block before its contents, these before what comes after."""
     counts: dict[str, int] = {}
     made: dict[int, list[ir.Chunk]] = {number: [] for number in (ROOT, *chunks)}
     waiting: list[tuple[int, CutChunk, bool]] = [(ROOT, chunk, False) for chunk in reversed(root)]
@@ -332,7 +332,7 @@ def report_deadlines(graph: ir.Graph, report: Report) -> None:
 
 
 def report_members(graph: ir.Graph, report: Report) -> None:
-    """Warn of members that an export that no engine runs is to give: only a process takes them out of an answer."""
+    """Warn of members that an export without an engine is to give: only a process takes them out of an answer."""
     places = {reached.path: reached.span for reached in graph.accesses}
     for path in [] if graph.value is None else ir.reading_paths(graph.value):
         if path.tail and isinstance(path.origin, int):
@@ -360,7 +360,7 @@ def problem_of_circle(graph: ir.Graph, units: tuple[ir.Unit, ...], needs: list[l
 
 
 def _behind_circles(needs: list[list[int]]) -> set[int]:
-    """Return what can never come: what is in a circle, and what needs that."""
+    """Return the units that can never begin: those in a circle, and those that need them."""
     readers: list[list[int]] = [[] for _ in needs]
     for index, each in enumerate(needs):
         for need in each:
@@ -416,7 +416,7 @@ def steps_in(graph: ir.Graph, unit: ir.Unit) -> list[ir.Step]:
 
 
 def topological_order(needs: list[list[int]]) -> list[int] | None:
-    """Return the indexes so that each stands after those it needs, otherwise in their order; `None` if some need each other."""
+    """Return the indexes, each after those it needs, otherwise in their order, or `None` if some need each other."""
     if all(not each or each[-1] < index for index, each in enumerate(needs)):
         return list(range(len(needs)))  # as most are: evaluation order
     order: list[int] = []
@@ -498,7 +498,7 @@ def number_steps(
 
 
 def _in_order(flat: ir.FlatGraph, chunks: tuple[ir.Chunk, ...], inside: Mapping[int, tuple[ir.Chunk, ...]]) -> list[int]:
-    """Return all steps in the order in which they are numbered: a block after what is in it."""
+    """Return all steps in the order in which they are numbered: a block after its contents."""
     graph = flat.graph
     nested = graph.inner or flat.mixins
     order: list[int] = []

@@ -40,7 +40,7 @@ BORDER = 4
 def _with_borders(
     executors: Sequence[int], reads: Sequence[Sequence[int]], apart: Sequence[Sequence[int]]
 ) -> tuple[list[int], dict[int, int]]:
-    """Return the sequence where some nodes need a border between them and what they read."""
+    """Return the sequence with a border between some nodes and those they read."""
     more: list[int] = []
     needs: list[list[int]] = []
     place: list[int] = []
@@ -141,7 +141,7 @@ class SequenceSearch:
         return top + 1 if top and tallest.count(top) > 1 else top
 
     def step(self, state: Frontier, executor: int, *, closing: bool = False) -> Frontier:
-        """Do all that an executor can do now without a break; with `closing`, the blocks that can be done after that as well."""
+        """Take all units that an executor can do now without a break; with `closing`, also the blocks that can follow them."""
         done, waits = state.done, dict(state.waits)
         ready = [list(nodes) for nodes in state.ready]
         open_ = ready[executor]

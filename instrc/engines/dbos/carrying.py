@@ -1,4 +1,4 @@
-"""Carry one run to its end: what is recorded counts, and is never done again."""
+"""Carry one run to its end: recorded results count, and nothing recorded is done again."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class DurablePort(MemoryPort):
         rest: Callable[[bool], None],
         standing: StandingWriter,
     ) -> None:
-        """`rest` is told whether all that is open waits for people, once `standing` has written that."""
+        """`rest` is called with whether only people are waited for, once `standing` has written it."""
         hold = Hold(journal.plan, journal.state) if journal.holds else None
         effects = replace(effects, keys=journal.keys, chosen=journal.model or effects.chosen)
         super().__init__(effects, people, patient=True, due=journal.due, later=journal.later, held=journal.held, hold=hold)
@@ -108,9 +108,9 @@ class DurablePort(MemoryPort):
         return super().start(command)
 
     def take(self, command: str, data: Json, letter: str, by: Author | None = None) -> asyncio.Future[bool] | None:
-        """Deliver what somebody answers; `None` if nobody asks.
+        """Deliver an answer, or return `None` if there is no such question.
 
-        The future says whether it was recorded: before that, the letter must not be thrown away.
+        The future says whether it was recorded: until then, the message must not be discarded.
         """
         recorded: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         if letter in self.letters:
@@ -160,7 +160,7 @@ class DurablePort(MemoryPort):
         return results
 
     async def _release(self, tasks: Mapping[str, Cancellable], again: Again, letter: str, recorded: asyncio.Future[bool]) -> None:
-        """Begin again what holds the run; what was asked for when the run stood otherwise changes nothing."""
+        """Begin again what holds the run; a request that no longer matches its state changes nothing."""
         stale = self.journal.is_stale(again)
         await self._keep({"letters": [letter]} if stale else {"again": again, "letters": [letter]})
         self.letters.add(letter)
@@ -185,7 +185,7 @@ class DurablePort(MemoryPort):
         return False
 
     async def write_standing(self, outcome: Outcome | None = None) -> None:
-        """Write how the run stands into the table of runs, where that has changed."""
+        """Write the state of the run into the table of runs, if it has changed."""
         asked = [] if outcome is not None else open_questions(self.journal.plan, self.journal.state, self.later, self.held)
         while self.standing.changes_with(asked, outcome):
             try:
@@ -207,12 +207,12 @@ class DurablePort(MemoryPort):
         self.rest(False)  # noqa: FBT003  -- what the callback takes
 
     async def drain(self) -> None:
-        """Wait for what was fired, and record that it was."""
+        """Wait for detached activities, and record their results."""
         await super().drain()
         await self._keep({})
 
     async def _keep(self, entry: JournalEntry) -> None:
-        """Record an entry, with what else is to be known of the run after a restart."""
+        """Record an entry, with what else must be known of the run after a restart."""
         self._known_due |= self.due.keys()
         later = sorted((self.later & self._calls) - self._known_later)
         held = {command: error for command, error in self.held.items() if command not in self._known_held}
@@ -302,7 +302,7 @@ class Claims:
         self._left.clear()
 
     async def take_up(self, run: str, begin: Callable[[], Awaitable[object]] | None = None) -> Live:
-        """Carry a run that is recorded, or else `begin` it; one that has ended is left as it is."""
+        """Carry a recorded run, or else `begin` it; one that has ended stays unchanged."""
         if (known := self.live.get(run)) is not None:
             return known
         live = self.live[run] = Live()
@@ -383,7 +383,7 @@ class RunCarrier(Protocol):
 
     @property
     def leaving(self) -> bool:
-        """Whether it leaves its runs as they are, to be continued."""
+        """Whether the engine leaves its runs unchanged, to be continued."""
 
     async def begin(self, launch: LaunchDocument) -> Live:
         """Begin a run."""
@@ -465,14 +465,14 @@ async def _outcome_of(run: str, live: Live, parent: Live, carrier: RunCarrier) -
 
 
 async def _cancel(carrier: RunCarrier, run: str, starting: asyncio.Task[Live]) -> None:
-    """Cancel a child, once it has been started: what is only being started could not be found, and would go on by itself."""
+    """Cancel a child once it has started: one that is still starting could not be found, and would continue by itself."""
     await asyncio.wait([starting])
     if starting.exception() is None:
         await carrier.cancel(run)
 
 
 async def carry(carrier: RunCarrier, launch: LaunchDocument) -> Outcome | None:
-    """Carry a run to its end; whatever goes wrong in this process leaves it as it is, to be continued."""
+    """Carry a run to its end; an error of this process leaves it unchanged, to be continued."""
     task = asyncio.current_task()
     assert task is not None
     live = carrier.claims.carried_by(launch["run"], task)
@@ -526,7 +526,7 @@ async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) ->
 
 
 async def _retried(carrier: RunCarrier, run: str, entries: Sequence[JournalEntry]) -> list[JournalEntry]:
-    """Record the retries of a run that were asked for while nobody carried it."""
+    """Record the retries of a run that were requested while no process carried it."""
     known = {letter for entry in entries for letter in entry.get("letters", ())}
     made: list[JournalEntry] = []
     for letter in await asyncio.to_thread(store.unread, carrier.engine, run):
@@ -547,12 +547,12 @@ async def _resolved(entry: JournalEntry) -> JournalEntry:
 
 
 def _answered(entries: Iterable[JournalEntry]) -> list[tuple[str, Result]]:
-    """Return what people have answered, as it is recorded."""
+    """Return the answers of people, as recorded."""
     return [(command, result) for entry in entries for command, result in entry.get("results", ()) if result.get("by")]
 
 
 def _next_commands(journal: Journal) -> set[str]:
-    """Return what a run does when it goes on, without what holds it: whoever carried it before may have begun that."""
+    """Return the next commands of a run without what holds it: the process that carried it before may have begun that."""
     state = deepcopy(journal.state)
     issued = versions.issue(journal.plan, state)
     open_ = {command["id"] for command in (*issued, *versions.pending(journal.plan, state))}

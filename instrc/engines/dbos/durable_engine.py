@@ -74,13 +74,13 @@ class DurableEngine(TracedEngine):
         self._events: EventWriter = EventWriter(partial(store.insert_events, self.asker.db))
 
     def trace_from(self, run: str, place: int = 0) -> tuple[list[Event], int]:
-        """Return what has happened in a run behind a place, whichever machine it happened on, and the place after it."""
+        """Return the events of a run after a cursor, whichever machine wrote them, and the new cursor."""
         self._events.flush()
         with self._reading() as engine:
             return store.trace_from(self.location, engine, run, place)
 
     def use_table(self, table: RunTable, opening: OpeningOf) -> None:
-        """Write runs into the table of a service, which says by `opening` who is asked."""
+        """Write runs into the table of a service, whose `opening` returns who may answer."""
         self._table, self._opening = table, opening
 
     def table(self) -> RunTable:
@@ -96,7 +96,7 @@ class DurableEngine(TracedEngine):
         return StandingWriter(self.table(), launch, self._opening_of(launch), len(entries), results)
 
     def _opening_of(self, launch: LaunchDocument) -> OpeningOf:
-        """Return what says who is asked: the service here, else the settings of the project of the run."""
+        """Return the function that returns who may answer: the service's, else the settings of the run's project."""
         if self._opening is not None:
             return self._opening
         try:
@@ -106,7 +106,7 @@ class DurableEngine(TracedEngine):
         return partial(opening_of, settings, self.table().has_keys)
 
     async def _note(self, report: RunReport, launch: LaunchDocument, mark: JournalMark | None = None) -> None:
-        """Write how a run stands that nobody carries here."""
+        """Write the state of a run that no process carries here."""
         opening = partial(self._opening_of(launch), report.name)
         with store.trouble(self.location):
             await asyncio.to_thread(lambda: self.table().note(report, opening, mark))
@@ -133,11 +133,11 @@ class DurableEngine(TracedEngine):
             return self._parts.read(engine, runs)
 
     def sink(self) -> Sink:
-        """Return what takes the events of runs: the traces, in the folder or on the server, then whoever watches."""
+        """Return the sink of a run's events: the traces, in the folder or on the server, then the watchers."""
         return super().sink() if self.location.is_local or self.keep != "all" else join_sinks(self._events, self.watch)
 
     def usage(self, run: str) -> dict[str, float] | None:
-        """Return what models have used in a run and those below it, as it is recorded."""
+        """Return the recorded usage of models in a run and its children."""
         with self._reading(), store.trouble(self.location):
             client = self.asker.client()
             names = [run, *(row.workflow_id for row in client.list_workflows(workflow_id_prefix=f"{run}/"))]
@@ -146,7 +146,7 @@ class DurableEngine(TracedEngine):
 
     @contextmanager
     def _reading(self) -> Iterator[sa.Engine]:
-        """Give the store for a moment, and close it afterwards if nobody else here uses it."""
+        """Open the store for a moment, and close it afterwards if nothing else here uses it."""
         was_open = self.asker.is_open
         try:
             yield self.asker.db()
@@ -155,7 +155,7 @@ class DurableEngine(TracedEngine):
                 self.asker.close()
 
     async def start(self, launch: Launch) -> RunReport:
-        """Begin a run, and wait until it ends or waits for somebody; a run that was begun in the same way goes on."""
+        """Begin a run, and wait until it ends or waits for a person; a run that began in the same way continues."""
         begun = store.launch_json(launch)
         async with self._carrier_with_tables(launch.run) as runner:
             row = await self.asker.find(launch.run)
@@ -174,7 +174,7 @@ class DurableEngine(TracedEngine):
         return await (self._attend(launch.run) if runner is None else self.show(launch.run))
 
     async def runs(self, chosen: RunFilter | None = None) -> list[RunReport]:
-        """Return the runs that are kept and chosen, the latest first: the table says which, and only those are read."""
+        """Return the selected runs, the latest first: the table selects them, and only those are read."""
         if not await self.asker.is_there():
             return []
         await self.fill()
@@ -236,7 +236,7 @@ class DurableEngine(TracedEngine):
         return report
 
     async def cancel(self, run: str) -> RunReport:
-        """End a run, and what it has begun; one that has ended stays as it is."""
+        """Cancel a run and its children; one that has ended stays unchanged."""
         row = await self.asker.row(run)
         if row.status not in ENDED:
             runner = self._runner_here()
@@ -271,14 +271,14 @@ class DurableEngine(TracedEngine):
         return await self.show(run)
 
     async def journal(self, run: str) -> tuple[Launch, Journal]:
-        """Return what a run began with, and what is recorded of it."""
+        """Return the beginning of a run, and its journal."""
         row = await self.asker.row(run)
         launch = launch_of(row)
         steps = await self.asker.ask(lambda client: client.list_workflow_steps(run))
         return read_launch(launch, run), journal_of(launch, steps)
 
     async def retry(self, run: str, options: RetryOptions) -> RunReport:
-        """Go on with a run that has failed, or that is held; a process that serves an activity of it goes on first."""
+        """Continue a run that has failed or is held; a process that serves its activities continues it first."""
         async with self._carrier_with_tables(run) as runner:
             if runner is not None:  # a run that this process cannot carry stays as it is
                 launch, _ = await self.journal(run)
@@ -291,7 +291,7 @@ class DurableEngine(TracedEngine):
         return await (self._attend(run) if runner is None else self.resume(run))
 
     async def _send_retry(self, run: str, options: RetryOptions) -> store.Letter:
-        """Write down that a run goes on, and put one that has ended into the queue again: in this order nothing is lost."""
+        """Record the retry, and enqueue a run that has ended: in this order nothing is lost."""
         row = await self.asker.row(run)
         _, journal = await self.journal(run)
         idle = max(time() - row.completed_at / 1000, 0.0) if row.completed_at else 0.0
@@ -334,7 +334,7 @@ class DurableEngine(TracedEngine):
         await asyncio.to_thread(forget_beside, run, self.location.folder, self.place)
 
     async def delete_all(self, runs: Sequence[str]) -> None:
-        """Forget runs that have ended, as the table of runs says, and those below them: many in each transaction."""
+        """Delete ended runs, by the table of runs, and their children: many in each transaction."""
         await asyncio.to_thread(self._events.flush)
         for first in range(0, len(runs), _AT_ONCE):
             page = runs[first : first + _AT_ONCE]
@@ -367,7 +367,7 @@ class DurableEngine(TracedEngine):
         return False
 
     async def claim(self) -> bool:
-        """Take the runs of the store, of a server beside other workers.
+        """Carry the runs of the store, on a server beside other workers.
 
         `False` if a process that is no worker carries those of a server, a problem if another carries those of a folder.
         """
@@ -381,7 +381,7 @@ class DurableEngine(TracedEngine):
         """Carry runs of the store until `stop`; return how many went on at the beginning.
 
         Of a folder these are all. On a server each worker takes some, and those that a worker has left which died.
-        An `UnreachableError` if the server of a database ends meanwhile: the runs are left as they are.
+        Raise an `UnreachableError` if the server of a database ends meanwhile: the runs stay unchanged.
         """
         if not await self.claim():
             raise UnavailableError([problems.runs.StoreInUse(store=self.location.shown, holder=self.location.holder())])
@@ -430,7 +430,7 @@ class DurableEngine(TracedEngine):
         return await self._of_schedules(lambda engine, _: schedules.add(engine, name, clock, begun, overlap))
 
     async def pause(self, name: str, *, paused: bool) -> Schedule:
-        """Begin no run until it goes on."""
+        """Begin no run until `resume`."""
         return await self._of_schedules(lambda engine, _: schedules.pause(engine, name, paused=paused))
 
     async def unschedule(self, name: str) -> None:
@@ -442,7 +442,7 @@ class DurableEngine(TracedEngine):
         return await self._of_schedules(lambda engine, client: schedules.trigger(engine, client, name))
 
     def close(self) -> None:
-        """Leave the runs as they are, and give the store free."""
+        """Leave the runs unchanged, and release the store."""
         self._close_runner()
         self._events.close()
         self._parts.close()
@@ -463,7 +463,7 @@ class DurableEngine(TracedEngine):
 
     @asynccontextmanager
     async def _carrier(self, run: str | None = None) -> AsyncIterator[Runner | None]:
-        """Hold what carries the runs, or one run, in this process, so that nobody closes it meanwhile; `None` if another does."""
+        """Keep the carrier of the runs, or of one run, open in this process, or return `None` if another process carries them."""
         while (runner := await asyncio.to_thread(self._open)) is not None and not runner.enter():
             pass  # it was closed since then
         try:
@@ -474,7 +474,7 @@ class DurableEngine(TracedEngine):
 
     @asynccontextmanager
     async def _carrier_with_tables(self, run: str | None = None) -> AsyncIterator[Runner | None]:
-        """Do what `_carrier` does; another process that carries the runs has made its tables by then."""
+        """Do what `_carrier` does; another process that carries the runs has created its tables by then."""
         while True:
             async with self._carrier(run) as runner:
                 if runner is not None or await self.asker.is_there():
@@ -534,7 +534,7 @@ class DurableEngine(TracedEngine):
 
 
 def _refuse_another(row: WorkflowStatus, begun: LaunchDocument) -> None:
-    """Refuse to continue a run that only has the id of the one that is to begin."""
+    """Refuse to continue a run that has the same id but began otherwise."""
     there = launch_of(row)
     if (there["plan"], there["inputs"]) != (begun["plan"], begun["inputs"]):
         raise ConflictError([problems.runs.RunExists(run=begun["run"])])

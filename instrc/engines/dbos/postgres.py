@@ -2,7 +2,7 @@
 
 A process that carries runs for itself holds the one lock of the store, an advisory lock of the server.
 Any number of workers hold it together.
-Each of them holds a second lock as well, on a number of its own, which its connection gives free when the process dies;
+Each of them holds a second lock as well, on its own number, which is released with its connection when the process dies;
 the table `instrc_owners` notes which worker carries a run.
 """
 
@@ -84,7 +84,7 @@ class ServerLock:
         return None
 
     def left(self) -> list[str]:
-        """Return nothing: whoever is asked for a run goes on with it."""
+        """Return nothing: the process that is asked for a run continues it."""
         return []
 
     @property
@@ -103,7 +103,7 @@ class ServerWatch:
     is_cheap: bool = False
 
     def changed(self) -> bool:
-        """Tell that the store is to be asked."""
+        """Signal that the store has changed."""
         return True
 
     def close(self) -> None:
@@ -125,7 +125,7 @@ class PostgresStore:
         self.address: str = self._url.render_as_string(hide_password=False)
 
     def exists(self) -> bool:
-        """Tell that its tables are to be looked for."""
+        """Signal that its tables may exist now."""
         return True
 
     def open(self) -> sa.Engine:
@@ -150,7 +150,7 @@ class PostgresStore:
         return None
 
     def watch(self, engine: sa.Engine) -> ServerWatch:  # noqa: ARG002  -- the server cannot say
-        """Return what says that there may always be something new."""
+        """Return an event that always says that there may be something new."""
         return ServerWatch()
 
 
@@ -197,7 +197,7 @@ class WorkerLock(ServerLock):
 
 
 def _queue_of(worker: int) -> str:
-    """Return the queue of a worker: nobody else looks into it."""
+    """Return the queue of a worker, which only it reads."""
     return f"{QUEUE}-{worker:x}"
 
 
