@@ -169,7 +169,7 @@ class Application(msgspec.Struct, frozen=True, gc=False):
 
 
 class Fusion(msgspec.Struct, frozen=True, gc=False):
-    """How one schema is made: an instruction, what fills its slots, annotations, and mixins around it, innermost first."""
+    """The composition of one schema: an instruction, the content of its slots, annotations, and mixins, innermost first."""
 
     instruction: Instruction
     slots: tuple[Slot, ...]

@@ -1,4 +1,4 @@
-"""Delete what is stored beside a run."""
+"""Delete what a store keeps beside a run."""
 
 from __future__ import annotations
 

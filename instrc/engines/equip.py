@@ -98,7 +98,7 @@ def _rehearsed_once(plan: PinnedPlan, processes: Mapping[str, Json]) -> Activiti
 
 
 def opening_of(settings: ServiceSettings | None, has_keys: Callable[[], bool], program: str, question: Question) -> Opening:
-    """Return who may answer a question, and when that is due: the program says it, else the settings."""
+    """Return who may answer a question, and when it is due: by the program, else by the settings."""
     settings = settings or ServiceSettings()
     people = settings.people_of(program, spellings(question.steps[0]) if question.steps else (question.id,))
     names = names_of(settings, has_keys)

@@ -29,7 +29,7 @@ class EventWriter:
     """
 
     def __init__(self, insert: Callable[[list[Event]], str | None]) -> None:
-        """`insert` writes some events, and returns why it could not; it may be given them again then."""
+        """`insert` writes some events, and returns the error if it could not; it may be called with them again then."""
         self._insert = insert
         self._events: SimpleQueue[Event | threading.Event] = SimpleQueue()
         self._closing = False
@@ -49,14 +49,14 @@ class EventWriter:
             self.flush(_BEFORE_REPEATING)
 
     def flush(self, longest: float = 5.0) -> None:
-        """Wait until what was taken in is written, for a few seconds."""
+        """Wait until pending events are written, for a few seconds."""
         if self._thread is not None:
             written = threading.Event()
             self._events.put(written)
             written.wait(longest)
 
     def close(self) -> None:
-        """Write what was taken in, and end."""
+        """Write the pending events, and end."""
         with self._gate:
             thread, self._thread = self._thread, None
         if thread is not None:

@@ -57,7 +57,7 @@ def keeps(folder: Path, run: str) -> bool:
 class FolderEngine(TracedEngine):
     """Runs as files of a folder, `runs/ID.json`; nothing is written where the folder is `None`.
 
-    With `keep="open"` only runs that wait for somebody are written, and no traces.
+    With `keep="open"` only runs that wait for a person are written, and no traces.
     """
 
     def __init__(self, folder: Path | None, equip: Equip, **options: Unpack[EngineOptions]) -> None:
@@ -66,7 +66,7 @@ class FolderEngine(TracedEngine):
         """Runs that this process carries on."""
 
     async def start(self, launch: Launch) -> RunReport:
-        """Begin a run and carry it on, until it ends or waits for somebody; a run that was begun in the same way goes on."""
+        """Begin a run and carry it until it ends or waits for a person; a run that began in the same way continues."""
         if self.folder is not None and self.keep == "all" and keeps(self.folder, launch.run):
             before = self._load(launch.run)
             if (before["plan"], before["state"]["inputs"]) != (launch.plan, launch.inputs):
@@ -135,7 +135,7 @@ class FolderEngine(TracedEngine):
         return await self._proceed(saved, lambda live: live.mend(options, idle), again=True)
 
     async def journal(self, run: str) -> tuple[Launch, Journal]:
-        """Return what a run began with, and what is recorded of it."""
+        """Return the beginning of a run, and its journal."""
         saved = self._load(run)
         config = RunConfig.from_json(saved["how"])
         launch = Launch(run, saved["name"], saved["plan"], saved["state"]["inputs"], config)
@@ -242,7 +242,7 @@ def _overdue(saved: StoredRun) -> bool:
 
 
 class EngineRun(Run):
-    """A run in a store or on a server: what is said of it is as of the last call."""
+    """A run in a store or on a server; its properties are as of the last call."""
 
     def __init__(self, engine: ForkingEngine, report: RunReport, context: object = None) -> None:
         """Create the handle of a run; it keeps `context`, which the host holds weakly, alive."""
@@ -262,7 +262,7 @@ class EngineRun(Run):
 
     @property
     def outcome(self) -> Outcome | None:
-        """How it has ended; `None` while it has not."""
+        """The outcome; `None` while the run has not ended."""
         return self.report.outcome
 
     @property
@@ -282,7 +282,7 @@ class EngineRun(Run):
 
     @property
     def invented(self) -> tuple[Invention, ...]:
-        """What was made from its schema."""
+        """The results that were generated from schemas."""
         return self.report.invented
 
     @property
@@ -292,7 +292,7 @@ class EngineRun(Run):
 
     @property
     def trace(self) -> list[Event]:
-        """What has happened, in order; a `RuntimeWarning` if nothing is noted here of what has happened."""
+        """The events in order; a `RuntimeWarning` if none are kept here."""
         found = self.engine.trace(self.id)
         if not found and (self.report.outcome is not None or self.report.record):
             message = f"no trace of `{self.id}` is here: it lies in the folder of the process that has carried the run"
@@ -301,7 +301,7 @@ class EngineRun(Run):
 
     @property
     def usage(self) -> dict[str, float]:
-        """What models have used, as the store has recorded it, else as the trace says."""
+        """The usage of models, as recorded in the store, else by the trace."""
         recorded = self.engine.usage(self.id)
         return super().usage if recorded is None else recorded
 
@@ -326,7 +326,7 @@ class EngineRun(Run):
         return self
 
     async def _fork_async(self, options: ForkOptions) -> EngineRun:
-        """Begin another run with what is recorded of this one."""
+        """Begin another run with the recorded results of this one."""
         return EngineRun(self.engine, await self.engine.fork(self.id, options), self._context)
 
     async def delete_async(self) -> None:

@@ -106,7 +106,7 @@ def close_stores() -> None:
 
         instrc.close_stores()
 
-    The runs stay as they are, and continue when they are next used.
+    The runs stay unchanged, and continue when they are next used.
     """
     while _hosts:
         _hosts.popitem()[1].close()
@@ -204,7 +204,7 @@ class Host:
         return self.engine.usage(run)
 
     def close(self) -> None:
-        """Release the store; its runs stay as they are."""
+        """Release the store; its runs stay unchanged."""
         close = getattr(self.engine, "close", None)
         if close is not None:
             close()
@@ -230,7 +230,7 @@ class Host:
 
 
 async def check_retry(engine: Engine, run: str, options: RetryOptions) -> None:
-    """Raise the budget of a run that is to be retried; raise `InstrcError` if it has none, or cannot use the chosen model."""
+    """Raise the budget of a run before a retry; raise `InstrcError` if it has none, or cannot use the chosen model."""
     if not options.budget and options.model is None:
         return
     config = (await engine.show(run)).config

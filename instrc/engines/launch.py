@@ -50,7 +50,7 @@ RehearseMode: TypeAlias = bool | Literal["with-activities"]
 
 
 class Launcher:
-    """Begins runs of one program: its plan, models and activities are found once. `SettingsError` if one of them is missing."""
+    """Begins runs of one program: its plan, models and activities are looked up once. Raise `SettingsError` if one is missing."""
 
     def __init__(
         self,
@@ -68,8 +68,8 @@ class Launcher:
     ) -> None:
         """`model` are its words, before those of the settings; `batch` is how many chunks of one kind share a call of it.
 
-        A rehearsal asks nobody but a model that is given.  `given` are settings of requests for these runs alone.
-        `cache` comes before that of the project; `False` is none.  `budget` is what models may cost, as `2 USD`.
+        A rehearsal asks only a model that is passed.  `given` are settings of requests for these runs alone.
+        `cache` takes precedence over that of the project; `False` means none.  `budget` limits the cost of models, as `2 USD`.
         """
         self.prepared = prepared
         self.local: LocalObjects = local or LocalObjects()
@@ -168,7 +168,7 @@ class Launcher:
         return replace(made, parts=parts)
 
     def launch(self, given: JsonLike, run: str | None = None, entry: Json = None) -> Launch:
-        """Return a run that is to begin; raise `InputError` if its inputs do not fit.
+        """Return the launch of a run; raise `InputError` if its inputs do not fit.
 
         `entry` is the answer of its first chunk, where that is filled already.
         """
@@ -199,7 +199,7 @@ def new_id(name: str) -> str:
 
 
 def given_inputs(declared: Json, value: JsonLike, wrong: list[Problem]) -> dict[str, Json]:
-    """Return the inputs by name: an object gives them so, anything else is `prompt`; one that is left out has its default.
+    """Return the inputs by name: from an object, or any other value as `prompt`; a missing one has its default.
 
     `declared` has their schemas by name; where it is no object nothing is known of them, and nothing is refused.
     """
@@ -253,7 +253,7 @@ def version_of(before: Launch, prepared: Prepared, local: LocalObjects | None = 
 
 
 async def forked(engine: Engine, run: str, options: ForkOptions, version: Callable[[Launch], Launcher] | None = None) -> Launch:
-    """Return a run that is to begin with what is recorded of another one, of the same program or another `version` of it."""
+    """Return the launch of a run with the recorded results of another, of the same program or another `version` of it."""
     if options.run is not None:
         await _require_new(engine, options.run)
     before, journal = await engine.journal(run)

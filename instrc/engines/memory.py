@@ -114,7 +114,7 @@ class LiveRun(Run):
 
     @property
     def invented(self) -> tuple[Invention, ...]:
-        """What was made from its schema."""
+        """The results that were generated from schemas."""
         return self.effects.invented
 
     @property
@@ -129,7 +129,7 @@ class LiveRun(Run):
 
     @property
     def outcome(self) -> documents.Outcome | None:
-        """How it has ended; `None` while it has not."""
+        """The outcome; `None` while the run has not ended."""
         return copy_of(self._outcome)
 
     @property
@@ -212,7 +212,7 @@ class LiveRun(Run):
             self.failed[command] = child
 
     def _apply(self, command: str, result: documents.Result) -> None:
-        """Take in what came of a command, and record it."""
+        """Apply the result of a command, and record it."""
         if self.entries is not None:
             self.entries.append({"results": [(command, result)]})
         self.later.discard(command)
@@ -223,7 +223,7 @@ class LiveRun(Run):
 
     @property
     def overdue(self) -> bool:
-        """Return whether a timer has ended since it was continued: what it ends is not to be answered any more."""
+        """Return whether a timer ended while the run was not carried: what it ends cannot be answered any more."""
         open_ = {command["id"] for command in versions.pending(self.plan, self.state)} if self.due else set()
         passed = any(name in open_ and at <= time() for name, at in self.due.items())
         return passed or any(child.overdue for child in self.children.values())
@@ -278,7 +278,7 @@ class LiveRun(Run):
         )
 
     async def _fork_async(self, options: ForkOptions) -> LiveRun:
-        """Begin another run with what is recorded of this one."""
+        """Begin another run with the recorded results of this one."""
         if options.model is not None:
             self._require(options.model)
         plan, inputs, effects = self.plan, self.state["inputs"], self.effects
@@ -305,11 +305,11 @@ class LiveRun(Run):
         self.begin_again(retry_of(self.id, self.journal(), options, ended=self.cancelled, idle=idle))
 
     def journal(self) -> Journal:
-        """Return what is recorded of the run."""
+        """Return the journal of the run."""
         return journal_of(self.id, self.stored(), holds=self.holds)
 
     def enter(self) -> None:
-        """Take up what is recorded of a run that was forked."""
+        """Load the journal of a forked run."""
         self._take_up(self.journal())
 
     def begin_again(self, again: Again) -> None:
@@ -334,7 +334,7 @@ class LiveRun(Run):
         self._unfired = [*journal.unfired.values(), *(command for command in issued if command["kind"] == "fire")]
 
     async def _child(self, run: str, process: Json, command: documents.ActivityCommand) -> documents.Result | None:
-        """Run a process that serves an activity, in this process, to its end; `None` if it waits for somebody."""
+        """Run a process that serves an activity to its end, in this process, or return `None` if it waits for a person."""
         pauses = has_pauses(self.plan)
         plan = plan_of(process, activities=self.effects.activities.names(), pauses=pauses)
         child = self._below(run, plan, versions.begin(plan, child_inputs(command, process)))
@@ -363,7 +363,7 @@ class LiveRun(Run):
         }
 
     def restore(self, stored: StoredRun) -> None:
-        """Take in what was kept of the run."""
+        """Load the stored state of the run."""
         self.due, self.later, self.held = stored["due"], set(stored["later"]), stored.get("held", {})
         self.entries = stored.get("entries")
         self.effects = replace(self.effects, keys=stored.get("keys", {}), chosen=stored.get("chosen", self.effects.chosen))
@@ -374,12 +374,12 @@ class LiveRun(Run):
 
 
 def _waiting(stored: StoredRun) -> JournalEntry:
-    """Return what is not recorded as it happens, since it is a part of what is stored."""
+    """Return the events that are not recorded as they happen, since they are stored with the run."""
     return {"held": stored.get("held", {}), "due": stored["due"], "later": stored["later"]}
 
 
 def journal_of(run: str, stored: StoredRun, *, holds: bool) -> Journal:
-    """Return what is recorded of a run."""
+    """Return the journal of a run."""
     entries = stored.get("entries")
     if entries is None:
         raise ConflictError([problems.runs.NoJournal(run=run)])

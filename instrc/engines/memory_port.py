@@ -37,7 +37,7 @@ class MemoryPort:
         """`patient` waits for answers in this process instead of handing off.
 
         `due`, `later` and `held` are kept for a run that is handed off and goes on: when its timers end, what was begun already,
-        and what holds it.  `hold` says what does; without it nothing.
+        and what holds it.  `hold` returns the reason to hold; without it nothing is held.
         """
         self.effects = effects
         self.people = people
@@ -82,18 +82,18 @@ class MemoryPort:
                 return known
 
     async def fire(self, command: documents.FireCommand) -> None:
-        """Begin a task that nobody waits for."""
+        """Begin a task without waiting for its result."""
         task = asyncio.ensure_future(self._fire(command))
         self._fired.add(task)
         task.add_done_callback(self._fired.discard)
 
     def want_handoff(self) -> bool:
-        """Return whether all that is open waits for people."""
+        """Return whether only people are waited for."""
         return not self.patient and self.only_waits
 
     @property
     def only_waits(self) -> bool:
-        """Return whether nothing goes on without people, systems that answer later, or the operator."""
+        """Return whether only people, systems that answer later, or the operator can continue the run."""
         waits = self.later or self.held or (self.hold is not None and self.hold.state.get("stalled"))
         return bool(waits) and not self.busy and not self._done and not self.overdue
 
@@ -116,12 +116,12 @@ class MemoryPort:
         return (due := self.next_due) is not None and due <= time()
 
     async def drain(self) -> None:
-        """Wait for what was fired."""
+        """Wait for detached tasks."""
         while self._fired:
             await asyncio.wait(set(self._fired))
 
     def give(self, command: str, result: documents.Result) -> None:
-        """Deliver the result of a command that somebody answers."""
+        """Deliver the answer to a command."""
         self.later.discard(command)
         self.deliver(command, result)
 
@@ -132,14 +132,14 @@ class MemoryPort:
             self._changed.set_result(None)
 
     def forget(self, command: str) -> None:
-        """Wait no more for a command; when a timer ends is still known, for a run that goes on later."""
+        """Stop waiting for a command; the end of a timer stays known, for a run that continues later."""
         self._timing.discard(command)
 
     async def _fire(self, command: documents.FireCommand) -> None:
         await self.effects.call(command)
 
     async def carry_out(self, command: documents.Command) -> documents.Result | None:
-        """Return the result of a command, or `None` if somebody gives it later."""
+        """Return the result of a command, or `None` if it comes later."""
         match command["kind"]:
             case "model":
                 return await self.effects.ask(command)

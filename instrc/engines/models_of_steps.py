@@ -37,7 +37,7 @@ def _by_vibe(settings: Settings, folder: Path) -> dict[str, str]:
 def models_by_step(document: Json, models: Mapping[str, str], names: Iterable[str] = ()) -> dict[str, str]:
     """Return the model of each step for which the project has set one; a pattern is compared with the name of the vibe.
 
-    A tool is one call: the first of its steps for which a model is set decides for all; one without steps goes by its `names`.
+    A tool is one call: the first of its steps with a model of its own decides for all; one without steps goes by its `names`.
     """
     patterns = [(bare_name(pattern.rpartition("/")[2]), model) for pattern, model in models.items()]
 

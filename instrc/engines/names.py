@@ -1,4 +1,4 @@
-"""How settings and programs spell the names of people, groups and everybody."""
+"""The spelling of people, groups and everybody in settings and programs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def normal_name(text: str) -> str:
 class NameRules:
     """Reads names of settings and programs: `key:NAME`, `oidc:ISSUER#SUB`, `group:NAME`, `*`, or a bare name.
 
-    The owner of a key is called by the bare name; whoever has a token, by `oidc:ISSUER#SUB`.
+    The owner of a key is named by the bare name; a bearer of a token, by `oidc:ISSUER#SUB`.
     A bare name in settings or a program is of the only issuer there is.
     """
 
@@ -39,5 +39,5 @@ class NameRules:
         return (word, subject) if self.has_keys else (subject,)
 
     def clear(self, words: Iterable[str]) -> list[str]:
-        """Return the names that words mean, without those that are ambiguous: these name nobody."""
+        """Return the names that words mean, without the ambiguous ones, which mean nobody."""
         return [names[0] for names in map(self.read, words) if len(names) == 1]

@@ -65,7 +65,7 @@ _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 
 def require_place(place: str | os.PathLike[str]) -> None:
-    """Refuse a place where no folder is and none can be made; the URL of a database is looked at when it is opened."""
+    """Refuse a folder that does not exist and cannot be created; the URL of a database is checked when it is opened."""
     if scheme_of(place):
         return
     reason = None

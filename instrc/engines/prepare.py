@@ -74,7 +74,7 @@ class Prepared:
 
     @property
     def inputs(self) -> dict[str, Json] | None:
-        """The schemas of its inputs by name, as far as they are known: those that a process lists, else those of the source."""
+        """The known schemas of its inputs by name: those that a process lists, else those of the source."""
         listed = self.document.get("inputs") if isinstance(self.document, dict) else None
         return listed if isinstance(listed, dict) else self.declared
 
@@ -92,7 +92,7 @@ def prepare(
     project: Project = DEFAULT_PROJECT,
     change: Callable[[FlatGraph], FlatGraph] | None = None,
 ) -> Prepared:
-    """Compile a program, or read a compiled document; `CompileError` says why it cannot be run.
+    """Compile a program, or read a compiled document; raise `CompileError` if it cannot run.
 
     `program` is a path of a source, a vibe, or a compiled document (`.json`), a source, or the document itself.
     `change` makes a variant of a source, as in `CompileOptions`.
@@ -141,7 +141,7 @@ def prepare(
 
 
 def _require_sound(document: Json, name: str) -> None:
-    """Refuse a compiled document whose schemas are none: what runs it takes them for granted."""
+    """Refuse a compiled document with invalid schemas: the engine takes them for granted."""
     if json_fault(document) is not None:
         return  # whoever reads the process says that
     called = document.get("tool") if isinstance(document, dict) else None
@@ -193,7 +193,7 @@ def _named_by_plans(
 
 
 def _inputs_of_activities(artefact: Artefact | None) -> Iterable[tuple[str, Json]]:
-    """Yield what the vibes of the activities that a program calls directly say of their inputs, by bare names."""
+    """Yield the inputs of the activities that a program calls directly, from their vibes, by bare names."""
     flat = None if artefact is None or artefact.plan is None else artefact.plan.flat
     for step in () if flat is None else flat.graph.awaited():
         schema = flat.schemas.get(step.number) if flat is not None else None
@@ -212,7 +212,7 @@ def _addresses(process: Process) -> list[str]:
 
 
 def _file_at(address: str, workspace: Workspace, beside: str) -> str:
-    """Return the file that an address leads to from beside another."""
+    """Return the file at an address relative to another."""
     registry = workspace.registry(beside)
     file = address.partition("#")[0]
     program = registry.load_program(file)
@@ -268,7 +268,7 @@ _UNSET = "https://unset.example"
 
 
 def wrong_activities(files: Iterable[str], project: Project = DEFAULT_PROJECT) -> Iterable[Problem]:
-    """Yield what is wrong with the tables and addresses of activities in the settings of some files, as a run would refuse it.
+    """Yield the problems of the tables and addresses of activities in the settings of some files, as a run would report them.
 
     No module of the project is imported, and no library or variable of the environment has to be there.
     """
@@ -295,7 +295,7 @@ def wrong_activities(files: Iterable[str], project: Project = DEFAULT_PROJECT) -
 
 
 def rehearsed(plan: PinnedPlan, processes: Mapping[str, Json]) -> Activities:
-    """Return activities that make their results from the schemas, for all that a plan calls and the processes it may call."""
+    """Return activities that generate their results from the schemas, for all that a plan calls and the processes it may call."""
     found = Activities()
     schemas: dict[str, Json] = {}
     for each in (plan, *map(plan_of, processes.values())):
@@ -311,7 +311,7 @@ def rehearsed(plan: PinnedPlan, processes: Mapping[str, Json]) -> Activities:
 
 
 def imported(what: str, words: str, folder: Path) -> Callable[..., object]:
-    """Return the function that `package.module:function` of the settings names; modules beside the settings are found."""
+    """Return the function at `package.module:function` of the settings; modules beside the settings are importable."""
     module, colon, name = words.partition(":")
     try:
         if not colon or not module or not name:
@@ -332,7 +332,7 @@ def imported(what: str, words: str, folder: Path) -> Callable[..., object]:
 
 
 def called_activities(plan: PinnedPlan) -> Iterable[tuple[str, Json]]:
-    """Yield the activities that a plan calls, with the schema of what they give back."""
+    """Yield the activities that a plan calls, with the schema of their results."""
     yield from _called_of(unit for region in program_of(plan).regions for unit in region.units)
 
 
@@ -362,7 +362,7 @@ class Reach:
 
 
 def reach_of(plan: PinnedPlan, activities: Activities, processes: Mapping[str, Json]) -> Reach:
-    """Return whom a run may ask and call."""
+    """Return the people and activities that a run may reach."""
     models: dict[str | None, str] = {}
     handlers: dict[str, None] = {}
     known = {**dict(activities.processes()), **processes}
@@ -393,7 +393,7 @@ def reach_of(plan: PinnedPlan, activities: Activities, processes: Mapping[str, J
 
 
 def unregistered(plan: PinnedPlan, activities: Activities) -> Iterable[Problem]:
-    """Yield a problem for each activity that a plan calls and nobody has registered."""
+    """Yield a problem for each activity that a plan calls and that is not registered."""
     for name in dict.fromkeys(name for name, _ in called_activities(plan)):
         if activities.find(name) is None:
             found = activities.find(name.removesuffix("_Activity"))

@@ -1,4 +1,4 @@
-"""The table of runs and their open questions, and the feed of what happens to them: whoever carries a run writes it."""
+"""The table of runs and their open questions, and the feed of their events, written by the process that carries the run."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class RunTable:
         """Called with what was written here, in whichever thread wrote it."""
 
     def note(self, report: RunReport, opening: Callable[[Question], Opening], mark: JournalMark | None = None) -> list[RunChange]:
-        """Write how a run stands; return what has changed. `opening` is asked about each question that is new."""
+        """Write the state of a run; return what has changed. `opening` is called for each new question."""
         try:
             return self._note(report, opening, mark)
         except sa.exc.IntegrityError:  # another process has just written the same
@@ -148,14 +148,14 @@ class RunTable:
         return self._told(written)
 
     def forget_all(self, runs: Sequence[str]) -> None:
-        """Delete what is kept of runs; that there were some stays known."""
+        """Delete what is kept of runs, except that they existed."""
         with self.engine.begin() as connection:
             begin_write(connection)
             for run in runs:
                 forget(connection, run)
 
     def reopen(self, run: str, entries: int) -> None:
-        """Write that a run goes on which had ended with so many entries; one that is further stays as it is."""
+        """Write that a run with so many entries, which had ended, continues; one that has more entries stays unchanged."""
         ended = sa.and_(RUNS.c.run == run, RUNS.c.status.in_(("failed", "stopped", "done")))
         with self.engine.begin() as connection:
             begin_write(connection)
@@ -207,7 +207,7 @@ class RunTable:
             return [_question_row(row) for row in connection.execute(query.limit(limit))]
 
     def feed(self, after: int, limit: int = 200) -> list[RunChange]:
-        """Return what has happened since a number."""
+        """Return the events after a number."""
         with self.engine.connect() as connection:
             return feed_after(connection, after, limit)
 
@@ -240,14 +240,14 @@ class TableEngine(Protocol):
     """An engine whose carriers write the table of runs."""
 
     def use_table(self, table: RunTable, opening: OpeningOf) -> None:
-        """Write runs into the table of a service, which says by `opening` who is asked."""
+        """Write runs into the table of a service, whose `opening` returns who may answer."""
 
     async def fill(self) -> None:
         """Write the runs of an earlier release into the table; go on where an earlier attempt was interrupted."""
 
 
 def begin_write(connection: sa.Connection) -> None:
-    """Begin a transaction of SQLite as one that writes: what it reads first must not be old when it writes."""
+    """Begin a transaction of SQLite with the write lock: what it reads first must not be stale when it writes."""
     if connection.dialect.name == "sqlite":
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
@@ -334,7 +334,7 @@ def _note_questions(
 
 
 def _closed(connection: sa.Connection, report: RunReport, name: str) -> list[RunChange]:
-    """Close a question; return that, and who has answered it, whichever process has given the run the answer."""
+    """Close a question; return its event, with who answered it, whichever process delivered the answer."""
     query = questions_query(run=report.run).where(QUESTIONS.c.question == name)
     row = _question_row(connection.execute(query).one())
     votes = votes_of(connection, report.run, name, row.opened).get(name, [])
@@ -361,7 +361,7 @@ def tell_in(connection: sa.Connection, changes: Iterable[RunChange]) -> list[Run
 
 
 def feed_after(connection: sa.Connection, after: int, limit: int) -> list[RunChange]:
-    """Return what has happened since a number."""
+    """Return the events after a number."""
     query = sa.select(FEED).where(FEED.c.number > after).order_by(FEED.c.number).limit(limit)
     return [RunChange(row.kind, row.run, row.program, row.body, row.at, row.number) for row in connection.execute(query)]
 
@@ -465,7 +465,7 @@ def questions_query(
 
 
 class StandingWriter:
-    """Writes how a run stands into the table, each time that it has changed: beside each entry of its journal."""
+    """Writes the state of a run into the table whenever it has changed, beside each entry of its journal."""
 
     def __init__(
         self, table: RunTable, launch: LaunchDocument, opening: OpeningOf, entries: int, results: Iterable[Result]

@@ -1,4 +1,4 @@
-"""Runs that begin by the clock: what a server that keeps runs knows of them, or a table in a database beside the runs."""
+"""Runs that begin by the clock: the schedules of a server that keeps runs, or of a table in a database beside the runs."""
 
 from __future__ import annotations
 
@@ -132,19 +132,19 @@ class Scheduling(Protocol):
         """Add one: each of its runs begins as `launch` would."""
 
     async def pause(self, name: str, *, paused: bool) -> Schedule:
-        """Begin no run until it goes on; runs that are under way go on."""
+        """Begin no run until `resume`; runs in progress continue."""
 
     async def unschedule(self, name: str) -> None:
         """Remove one; its runs stay."""
 
     async def trigger(self, name: str) -> str:
-        """Begin a run now, beside those of the clock; return its id."""
+        """Begin a run now, in addition to those of the clock; return its id."""
 
 
 def compiled_at_each_tick(
     launch: Launch, file: str, given: Json, *, model: str | None, export: str | None, project: Project
 ) -> Launch:
-    """Note in a launch how it was made, so that each tick makes it anew."""
+    """Record in a launch how it was made, so that each tick makes it anew."""
     latest = LatestProgram(
         file=Path(file).absolute().as_posix(),
         given=redacted(given),
@@ -157,7 +157,7 @@ def compiled_at_each_tick(
 
 
 def renewed(config: Json, run: str) -> Launch | None:
-    """Return a launch of the program as it is now, if each tick compiles it; raise `InstrcError` if it cannot be run."""
+    """Return a launch of the program as it is now, if each tick compiles it; raise `InstrcError` if it cannot run."""
     latest = RunConfig.from_json(config).latest
     if latest is None:
         return None
@@ -182,5 +182,5 @@ def taken(name: str) -> SettingsError:
 
 
 def misread(clock: Clock) -> SettingsError:
-    """Return that a server does not read the times of a clock as they are meant."""
+    """Return the problem of times that a server reads otherwise than they are meant."""
     return _unusable(what="times", word=clock.cron, reason="the server reads them in another way; write them with plain numbers")

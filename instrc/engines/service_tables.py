@@ -1,4 +1,4 @@
-"""The tables that a service keeps beside the runs of a store; a run that is deleted is deleted there as well."""
+"""The tables that a service keeps beside the runs of a store; a deleted run is deleted there as well."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def _create(engine: sa.Engine) -> None:
 
 
 def service_store(place: str | os.PathLike[str]) -> RunStore:
-    """Return where the tables are: in the database of the runs, else in a file beside them."""
+    """Return the place of the tables: in the database of the runs, else in a file beside them."""
     return store_of(place) if scheme_of(place) else SqliteStore(os.fspath(place), FILE)
 
 
@@ -222,7 +222,7 @@ def forget_run(place: str | os.PathLike[str], run: str) -> None:
 
 
 def forget(connection: sa.Connection, run: str) -> None:
-    """Delete what is kept of a run; that there was one stays known, and so does the audit log."""
+    """Delete what is kept of a run, except that it existed, and the audit log."""
     known = sa.select(RUNS.c.program).where(RUNS.c.run == run, RUNS.c.status != DELETED).with_for_update()
     program = connection.execute(known).scalar()
     if program is None:

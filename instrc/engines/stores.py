@@ -36,13 +36,13 @@ class SharedPlace(Protocol):
         """Return a value, or `None` if there is none of the name."""
 
     def beside(self, heard: TellPart | None) -> TellPart | None:
-        """Return what tells parts of answers here, and to processes that ask this place for them, where it can."""
+        """Return the exchange of growing answers with other processes, where the place can carry it."""
 
     def parts_of(self, runs: Collection[str]) -> list[AnswerPart]:
-        """Return what other processes have told since the last time of answers in some runs, in all where one is ""."""
+        """Return the parts sent by other processes since the last call, of answers in some runs, or in all where one is ""."""
 
     def close(self) -> None:
-        """Write what was taken in, and let the place go."""
+        """Write what is pending, and release the place."""
 
 
 class StoreLock(Protocol):
@@ -58,7 +58,7 @@ class StoreLock(Protocol):
         """Take a run, by the id of the one that began all others; return the queue of another worker that carries it."""
 
     def left(self) -> list[str]:
-        """Return runs that workers have left which died, and runs that nobody has taken for a while."""
+        """Return runs of workers that died, and runs that no worker has taken for a while."""
 
     @property
     def is_locked(self) -> bool:
@@ -66,7 +66,7 @@ class StoreLock(Protocol):
 
     @property
     def queue(self) -> str | None:
-        """The queue by which its holder goes on with runs that are its own; `None` if all runs of the store are."""
+        """The queue of the runs that its holder owns, or `None` if it owns all runs of the store."""
 
 
 class StoreWatch(Protocol):
@@ -76,7 +76,7 @@ class StoreWatch(Protocol):
     """Whether a look is no query, so that it may be frequent."""
 
     def changed(self) -> bool:
-        """Tell so; a store that cannot tell says yes, and is asked each time."""
+        """Return whether the store has changed; one that cannot know returns `True`, and is read each time."""
 
     def close(self) -> None:
         """Look no more."""
@@ -100,16 +100,16 @@ class RunStore(Protocol):
         """Return whether there may be runs, without making anything."""
 
     def open(self) -> sa.Engine:
-        """Return an engine whose connections lose nothing and wait for one another; make what has to be there."""
+        """Return an engine whose connections lose nothing and wait for one another; create its tables."""
 
     def lock(self, engine: sa.Engine, *, shared: bool = False) -> StoreLock | None:
         """Return the lock of the store, or `None` if another process holds it. It ends with the process that holds it.
 
-        One that is `shared` goes together with others that are: workers, each with runs of its own. A folder has none.
+        A `shared` lock is compatible with other shared ones: workers, each with runs of its own. A folder has none.
         """
 
     def holder(self) -> str | None:
         """Return the process that holds the lock, for a person, or `None` where it is not known."""
 
     def watch(self, engine: sa.Engine) -> StoreWatch:
-        """Return what tells of writes."""
+        """Return an event source for writes."""

@@ -88,7 +88,7 @@ def head_of(view: View, *, but: int = 0) -> Head | None:
 
 
 def to_braces(view: View) -> TokenRepair:
-    """Go on at the braces of the block, if they follow on this line, so that what is in them and behind them is read."""
+    """Continue at the braces of the block, if they follow on this line, so that their contents and the rest are parsed."""
     for count, token in enumerate(view.tokens[view.place : view.place + HEAD_TOKENS]):
         if token.kind == END or (count and first_on_line(view.source, view.tokens, view.place + count)):
             break
@@ -101,7 +101,7 @@ def to_braces(view: View) -> TokenRepair:
 
 
 def incomplete(view: View, word: str, missing: str, advice: str = "") -> tuple[Problem, TokenRepair]:
-    """Name a part that is missing at a token, with what is known of this token in a block that begins with a word."""
+    """Name a part that is missing at a token, from the state of the block that begins with a keyword."""
     token = view.token
     at = view.gap() if token.kind == END else view.span(token)
     advice = advice or _WORDS.get((word, view.text(token)), "")
@@ -122,7 +122,7 @@ _CONDITION_OPERATORS = frozenset({"!", "not", "!=", "!=="})
 
 
 def condition_slip(view: View, head: Head) -> Slip:
-    """See to the condition of a `when` or an `until`."""
+    """Diagnose the condition of a `when` or an `until`."""
     return _foreign_operator(view, head) or _condition(view, head)
 
 
@@ -131,7 +131,7 @@ _WRITTEN = {"≥": ">=", "≤": "<=", "≠": "is not", "!=": "is not", "!==": "i
 
 
 def _foreign_operator(view: View, head: Head) -> Slip:
-    """See to signs and words that compare, negate and join conditions elsewhere."""
+    """Diagnose signs and words that compare, negate and join conditions in other languages."""
     token = view.token
     text = view.text(token)
     at = view.span(token)
@@ -160,14 +160,14 @@ _KINDS = {"is not": ("IS", "NOT"), "and": ("AND",), ">=": ("COMPARE",), "<=": ("
 
 
 def _put(view: View, text: str) -> tuple[str, ...]:
-    """Return the kinds of the words that stand for a sign, if they fit here."""
+    """Return the kinds of the words that replace a sign, if they fit here."""
     kinds = _KINDS[_WRITTEN[text]]
     fits = view.accepts(*kinds) and (kinds != ("COMPARE",) or view.following.kind == "NUMBER")
     return kinds if fits else ()
 
 
 def _condition(view: View, head: Head) -> Slip:
-    """See to what can be no path and no value, and to a condition that has no end."""
+    """Diagnose what can be neither a path nor a value, and a condition that has no end."""
     token = view.token
     if view.before() == "IS" and token.kind == "LSQB":
         return blocks.BadCondition(at=view.span(token), slip="list", empty=view.following.kind == "RSQB"), to_braces(view)
@@ -206,7 +206,7 @@ def _condition(view: View, head: Head) -> Slip:
 
 
 def _is_joined(view: View) -> bool:
-    """Return whether the brackets that open here hold an `or`, and an `and` stands before or behind them."""
+    """Return whether the brackets that open here contain an `or`, and an `and` is before or behind them."""
     level, alternative, joined = 0, False, view.before() == "AND"
     for token in view.tokens[view.place : view.place + HEAD_TOKENS]:
         level += (token.kind in OPENING) - (token.kind in CLOSING)
@@ -221,7 +221,7 @@ _WITH_ELSE = frozenset({"WHEN", "TRY"})
 
 
 def second_braces(view: View) -> Slip:
-    """See to the second braces of a block, read as an object: `when c.ok { Send } { Ask(c) }`, `do { Send } { Ask(c) }`."""
+    """Diagnose the second braces of a block, parsed as an object: `when c.ok { Send } { Ask(c) }`, `do { Send } { Ask(c) }`."""
     if not view.in_braces:
         return None
     second = view.tokens.index(view.open[-1][0])
@@ -238,7 +238,7 @@ _BEFORE_STATEMENT = frozenset({"SEMICOLON", "LBRACE", "RBRACE"})
 
 
 def stray_else(view: View) -> Slip:
-    """See to an `else` behind a `;`, or another name before braces: they were read as a name and an object."""
+    """Diagnose an `else` behind a `;`, or another name before braces: they were parsed as a name and an object."""
     if view.before() == "ELSE" and view.token.kind == "LPAR":
         return punctuation.UnexpectedText(
             at=view.span(view.token), what="`(`", expected="`{`: what has failed is `error` there"
@@ -274,7 +274,7 @@ def _negation(view: View, otherwise: Token) -> Token | None:
 
 
 def _line_of(view: View, opening: Token) -> Slip:
-    """See to braces on a line that begins with a misspelt word of blocks, or with a word of another language."""
+    """Diagnose braces on a line that begins with a misspelt keyword of blocks, or with a keyword of another language."""
     first = view.tokens.index(opening)
     while first and not first_on_line(view.source, view.tokens, first):
         first -= 1
@@ -301,7 +301,7 @@ def _name_before(view: View, place: int) -> Token | None:
 
 
 def called_block(view: View) -> Slip:
-    """See to a word of other languages before braces, with what it is given: `timeout("PT5M") { … }`, `until c.ok { … }`."""
+    """Diagnose a keyword of other languages before braces, with its arguments: `timeout("PT5M") { … }`, `until c.ok { … }`."""
     name = next((found for opening in _openings(view) if (found := _word_before(view, opening)) is not None), None)
     if name is None:
         return None
@@ -345,7 +345,7 @@ def _word_before(view: View, opening: int) -> Token | None:
 
 
 def inside_block(view: View) -> Slip:
-    """See to what stands in the braces of a block: fields without braces of their own, `tool` and `input`."""
+    """Diagnose the contents of a block's braces: fields without braces of their own, `tool` and `input`."""
     token = view.token
     if not view.in_braces or not (view.accepts("EQUAL") or view.accepts("SEMICOLON") or _begins_body(view)):
         return None
@@ -382,7 +382,7 @@ _AFTER_A_NAME = frozenset({"EQUAL", "SEMICOLON", "COMMA", "RPAR", "RSQB", "RBRAC
 
 
 def block_slip(view: View) -> Slip:
-    """See to the head of a block: its condition, its list, its words."""
+    """Diagnose the head of a block: its condition, its list, its keywords."""
     if view.before() == "ELSE" and view.text(view.token) == "if":
         at = view.source.span(view.read[-1].start, view.token.end)
         return statements.ForeignStatement(at=at, word="else if"), GIVE_UP
@@ -416,7 +416,7 @@ def block_slip(view: View) -> Slip:
 
 
 def _after_else(view: View) -> Slip:
-    """See to a condition, a name or a call right behind `else`."""
+    """Diagnose a condition, a name or a call right behind `else`."""
     head = head_of(view, but=1)
     if head is not None and view.token.kind == "WHEN":
         return incomplete(view, "repeat" if head.kind == "UNTIL" else head.word, "`{`", _WHEN_IN_ELSE)

@@ -1,4 +1,4 @@
-"""Mistakes with brackets, keys and separators: what is not closed, what closes nothing, `,` `|` `:` `=` in the wrong place."""
+"""Mistakes with brackets, keys and separators: unclosed or unmatched brackets, `,` `|` `:` `=` in the wrong place."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from instrc.text.names import snake
 
 
 def early_end(view: View) -> Slip:
-    """See to a statement that ends, or another that begins, where this one is not complete."""
+    """Diagnose a statement that ends, or another that begins, where this one is incomplete."""
     token = view.token
     begins = begins_statement(view.source, view.tokens, view.place) and view.following.kind != "COLON"
     if token.kind not in {"SEMICOLON", END} and not begins:
@@ -63,7 +63,7 @@ def _within_block(view: View) -> int:
 
 
 def closing_slip(view: View) -> Slip:
-    """See to a closing bracket that closes nothing, or the wrong thing, or too early."""
+    """Diagnose a closing bracket that matches nothing, the wrong bracket, or comes too early."""
     token = view.token
     if token.kind not in CLOSING:
         return None
@@ -140,7 +140,7 @@ def is_closed(view: View, *, stop_at_names: bool) -> bool:
 
 
 def key_slip(view: View) -> Slip:
-    """See to a key in braces that something else than `:` follows, and to a value without one."""
+    """Diagnose a key in braces that is not followed by `:`, and a value without one."""
     if not view.in_braces:
         return None
     token = view.token
@@ -186,7 +186,7 @@ def key_slip(view: View) -> Slip:
 
 
 def _with_key(view: View, last: Token) -> str:
-    """Return a path or a call with a key that fits it; nothing for what is neither, or too long to show."""
+    """Return a path or a call with a key that fits it, or nothing for another expression, or one too long to show."""
     word = view.text(last)
     if last.kind != "NAME" or view.token.kind not in {"DOT", "LPAR"}:
         return ""
@@ -202,7 +202,7 @@ def _with_key(view: View, last: Token) -> str:
 
 
 def sign_slip(view: View) -> Slip:
-    """See to a sign of the language in the wrong place."""
+    """Diagnose a sign of the language in the wrong place."""
     token = view.token
     at = view.span(token)
     before = view.before()
@@ -238,7 +238,7 @@ def sign_slip(view: View) -> Slip:
 
 
 def _comma(view: View, *, after_nothing: bool) -> Slip:
-    """See to a comma outside of brackets, after nothing, or in a group: `p, q = A`, `A, B`, `(, a)`, `(A, B)`."""
+    """Diagnose a comma outside of brackets, after nothing, or in a group: `p, q = A`, `A, B`, `(, a)`, `(A, B)`."""
     at = view.span(view.token)
     if not view.open:
         if _several_names(view) or (view.before() == "NAME" and view.before(2) in STATEMENT):
@@ -256,7 +256,7 @@ def _comma(view: View, *, after_nothing: bool) -> Slip:
 
 
 def _several_names(view: View) -> bool:
-    """Return whether names with commas between them stand before an `=`: `p, q = …`, `const p = A, q = …`."""
+    """Return whether names with commas between them precede an `=`: `p, q = …`, `const p = A, q = …`."""
     if not view.read:
         return False
     names = len(view.read) == 1 or (view.read[0].kind in STATEMENT and view.tokens[view.place + 1].kind == "NAME")
@@ -264,7 +264,7 @@ def _several_names(view: View) -> bool:
 
 
 def _place_behind_block(view: View) -> str:
-    """Return what a comma outside of brackets stands in: the bounds or the condition behind a `repeat`, or a statement."""
+    """Return where a comma outside of brackets is: in the bounds or the condition behind a `repeat`, or in a statement."""
     if view.text(view.following) in {"max", "keep"}:
         return "bounds"
     until = next((token.kind for token in reversed(view.read) if token.kind in {"UNTIL", "RBRACE", "MAX", "KEEP"}), "")

@@ -2,7 +2,7 @@
 
 A method gets the values of its rule's symbols (a name is a `Name`, another word its `Token`)
 and the offsets where its text starts and ends.
-Mistakes inside single tokens (a bad escape, an unusable number) and doubled keys are found here.
+Mistakes inside single tokens (a bad escape, an unusable number) and doubled keys are reported here.
 """
 
 # ruff: noqa: ARG002, D102  -- every rule's method has one shape, and the grammar says what each is about
@@ -146,7 +146,7 @@ class ExpressionBuilder:
         return _list(values)
 
     def _key(self, word: surface.Name | Token) -> str:
-        """Return what a name, a string or a word of the language says as a key."""
+        """Return the key that a name, a string or a keyword spells."""
         if isinstance(word, surface.Name):
             return word.text
         return self.string(word) if word.kind == "STRING" else self.text(word)
@@ -234,7 +234,7 @@ class Builder(ExpressionBuilder):
         """Whether signs stand there like words; the surface has no use for signs."""
 
     def program(self) -> surface.Program:
-        """Return what has been built."""
+        """Return the statements built so far."""
         return surface.Program(self.source, tuple(self.statements), tuple(self.comments), self.version)
 
     def actions(self, rules: list[Rule]) -> list[Action | None]:
@@ -242,7 +242,7 @@ class Builder(ExpressionBuilder):
         return [None if rule.length == 1 and rule.name in _WRAPPED else getattr(self, rule.name, None) for rule in rules]
 
     def given(self, token: Token) -> object:
-        """Return what stands for a token that may have been repaired."""
+        """Return the value of a token, possibly a repaired one."""
         return surface.Name(self.text(token), Span(self.source, token.start, token.end)) if token.kind == "NAME" else token
 
     # ---- statements

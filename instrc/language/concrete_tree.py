@@ -1,6 +1,6 @@
 """A source as it was typed: every word, sign, space and comment of it.
 
-The texts of the leaves with what stands before each, and what stands behind the last, are the source, character by character,
+The texts of the leaves with their trivia, and the trivia behind the last, are the source, character by character,
 also where the source is no program.  Where it is one, each phrase is a rule of the grammar over the range of a node of
 `instrc.language.surface`: the surface is the same tree without quotes, brackets, separators and comments.
 A source that is no program becomes `broken` phrases of its words.
@@ -24,14 +24,14 @@ T = TypeVar("T")
 
 
 class Trivia(NamedTuple):
-    """What stands between two words: white space, a comment, or characters that mean nothing (`stray`)."""
+    """The text between two words: white space, a comment, or characters without meaning (`stray`)."""
 
     kind: Literal["space", "comment", "stray"]
     text: str
 
 
 class Leaf(msgspec.Struct, frozen=True, gc=False):
-    """A word or a sign, with what stands before it; `kind` is the grammar's name for it."""
+    """A word or a sign, with the trivia before it; `kind` is the grammar's name for it."""
 
     kind: str
     text: str
@@ -45,7 +45,7 @@ class Leaf(msgspec.Struct, frozen=True, gc=False):
 
 
 class Phrase(msgspec.Struct, frozen=True, gc=False):
-    """What a rule of the grammar covers; lists (arguments, fields, stages, statements) stand in it flat, with their separators.
+    """The extent of a rule of the grammar; lists (arguments, fields, stages, statements) are flat, with their separators.
 
     The rule `broken` covers words of a source that is no program, up to a `;`.
     """
@@ -157,7 +157,7 @@ class _Collector(Builder):
         """What has been recognised: the statements, and each `;` between them."""
 
     def leaf(self, kind: str, start: int, end: int) -> Leaf:
-        """Return the next word, with what stands before it."""
+        """Return the next word, with the trivia before it."""
         text = self.source.text
         leaf = Leaf(kind, text[start:end], start, _trivia(text[self.end : start]))
         self.end = end

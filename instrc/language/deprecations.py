@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Deprecation(NamedTuple):
-    """A word that is deprecated: it goes on working for at least two minor releases after `since`."""
+    """A deprecated word: it works for at least two minor releases after `since`."""
 
     word: str
     """As the grammar has it."""

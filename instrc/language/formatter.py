@@ -1,12 +1,12 @@
 """The one layout of programs and of JSON.
 
-What fits on a line stands on one; else a pipe has a stage on each line, a condition an alternative, a call an argument,
+What fits on a line is printed on one; else a pipe has a stage on each line, a condition an alternative, a call an argument,
 braces a field; only numbers in square brackets fill their lines.
 Statements end with `;`, broken lists with a comma.  Single empty lines and all comments stay.
 Strings get double quotes, keys none, where that changes nothing; brackets around a value that needs none go.
 
 In JSON keys keep their order, which is meaning in a vibe, and numbers their digits.
-The outermost brackets stand on lines of their own; what fits on a line inside them stands on one.
+The outermost brackets get lines of their own; what fits on a line inside them gets one.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def file_lines(items: Sequence[Item], behind: tuple[Comment, ...]) -> Doc:
 
 
 def braces_of_block(parts: Sequence[Made]) -> Made:
-    """Lay out the braces of a block; only a single value without a block in it may stand in their line."""
+    """Lay out the braces of a block; only a single value without a block in it may share their line."""
     opening, *inner, closing = parts
     items, _ = statements(inner)
     items[0] = replace(items[0], lead=opening.item.trail + items[0].lead)
@@ -103,7 +103,7 @@ def block_with_head(rule: str, parts: Sequence[Made]) -> Made:
 def _comments_in_blocks(parts: Sequence[Made]) -> list[Made]:
     """Move comments beside `else` into the block behind it, those beside `until` into the block before it.
 
-    So they stay near what they speak of, however long the blocks are.
+    So they stay near their subject, however long the blocks are.
     """
     found = list(parts)
     at = next((number for number, part in enumerate(found) if part.kind == "ELSE"), None)
@@ -386,12 +386,12 @@ JSON_ENDING = ".json"
 
 
 def format_source(source: Source, report: Report, *, upgrade: bool = False) -> str | None:
-    """Return the canonical text of a program, or of JSON if the name says so; `None` with problems if it is neither.
+    """Return the canonical text of a program, or of JSON if the name says so; return `None` and problems if it is neither.
 
     `upgrade` also replaces deprecated words of a program.
 
-    A program is left alone, too, if it is not clear where its statements end: `"say "hi" to him"` would become three
-    statements with a `;` after each, and nobody would see the mistake any more.
+    A program is also left alone if the ends of its statements are unclear: `"say "hi" to him"` would become three
+    statements with a `;` after each, and the mistake would be hidden.
     """
     if source.name.endswith(JSON_ENDING):
         return _json(source, report)

@@ -3,7 +3,7 @@
 Here are also these words, and those of the language as people misspell them.
 
 Statements need no `;` between them, so `return Draft(prompt)` is two statements, and `people[0]` too.
-What stands on one line without a `;` gives such slips away.
+Statements on one line without a `;` reveal such slips.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def misspelt_block(word: str) -> str | None:
 
 
 def duration_behind(word: Span) -> str:
-    """Return the duration behind a word, in brackets or as a number, as it is to be written, or nothing if there is none."""
+    """Return the duration behind a word, in brackets or as a number, in our notation, or nothing if there is none."""
     found = re.match(_DURATION, word.source.text[word.end : word.end + 60])
     written = found[1].strip() if found else ""
     return written if is_duration(written) else from_words(written) or ""
@@ -115,7 +115,7 @@ def without_handlers(found: list[Problem], told: list[Problem]) -> list[Problem]
 
 
 def unbracketed_reason(at: Span) -> Problem:
-    """Return the problem of a reason that stands behind `Fail` without brackets."""
+    """Return the problem of a reason behind `Fail` without brackets."""
     return problems.punctuation.UnexpectedText(at=at, what=f"`{at.text[:40]}`", expected='brackets: `Fail(message: "…")`')
 
 
@@ -147,7 +147,7 @@ def prose(source: Source, row: Sequence[surface.Statement], at: int) -> Problem 
 
 
 def share_line(source: Source, one: surface.Statement, other: surface.Statement) -> bool:
-    """Return whether two statements stand on one line with nothing but spaces between them."""
+    """Return whether two statements share a line with only spaces between them."""
     end = one.span.end
     return source.text[end : end + 1] != ";" and not source.text[end : other.span.start].strip(" \t")
 
@@ -163,7 +163,7 @@ def first_part(statement: surface.Statement) -> surface.Expression | None:
 
 
 def ends(value: surface.Expression) -> tuple[surface.Expression, surface.Expression]:
-    """Return what an expression begins with and what it ends with."""
+    """Return the first and the last token of an expression."""
     if not isinstance(value, _Joined):
         return value, value
     first: surface.Expression = value
@@ -375,7 +375,7 @@ def _mistake(
     *,
     top: bool,
 ) -> Problem | None:
-    """Return the mistake that a statement shows; `before` is what stands before it on its line without a `;`."""
+    """Return the mistake in a statement; `before` is what precedes it on its line without a `;`."""
     statement = row[at]
     if not isinstance(statement, surface.Valued):
         return None
@@ -456,7 +456,7 @@ def _beside(
     *,
     top: bool,
 ) -> Problem | None:
-    """Return the mistake of a string, of braces or of a word of blocks, by what stands beside it."""
+    """Return the mistake of a string, of braces or of a keyword of blocks, by its neighbours."""
     first, last = ends(statement.value)
     beside = first_of(following)
     joined = following is not None and share_line(source, statement, following)
@@ -490,7 +490,7 @@ def _beside(
 
 
 def _is_no_step(value: surface.Object, word: str) -> bool:
-    """Return whether braces hold no step, so that they cannot be a statement, or a word of other languages stands before them."""
+    """Return whether braces contain no step, so that they cannot be a statement, or a foreign keyword precedes them."""
     foreign = word.casefold() in problems.blocks.INSTEAD
     return foreign or all(field.value is None or isinstance(field.value, surface.Literal) for field in value.fields)
 
@@ -507,7 +507,7 @@ def _word_at_end(value: surface.Expression) -> Problem | None:
 
 
 def _unseparated(before: surface.Statement | None, statement: surface.Statement) -> Problem | None:
-    """Return the problem of two values beside each other on one line, which are two statements."""
+    """Return the problem of two adjacent values on one line, which are two statements."""
     if (
         isinstance(before, surface.Anonymous)
         and isinstance(statement, surface.Binding)

@@ -1,6 +1,6 @@
-"""Bytes to source, and text to words: the tokens of a source, all found at once, each with one letter for its kind.
+"""Bytes to source, and text to words: the tokens of a source, all matched at once, each with one letter for its kind.
 
-What stands between two signs is so written as a short text, as `CN=N(N);` is for `const a = Draft(b);`,
+The text between two signs is so written as a short string of letters, as `CN=N(N);` for `const a = Draft(b);`,
 and what the parser does with equal ones is looked up by it (`instrc.language.parser`).
 """
 
@@ -46,7 +46,7 @@ _PART = (
 
 
 def normal(text: str) -> str:
-    """Return a name as it is compared and kept, in NFC: one letter is one letter, however the keyboard made it."""
+    """Return a name in the normal form NFC, in which names are compared and kept."""
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
@@ -56,7 +56,7 @@ def is_name(text: str) -> bool:
 
 
 def string_value(source: Source, token: Token, problems: list[Problem]) -> str:
-    """Return what a string token says; its escapes are those of JSON and a quoted apostrophe."""
+    """Return the value of a string token; its escapes are those of JSON and a quoted apostrophe."""
     if token.value is not None:
         return token.value
     start = token.start + 1
@@ -91,7 +91,7 @@ def string_value(source: Source, token: Token, problems: list[Problem]) -> str:
 
 
 def number_value(source: Source, token: Token, problems: list[Problem]) -> int | float:
-    """Return what a number token says: an exact integer, or a float if it has a fraction or an exponent."""
+    """Return the value of a number token: an exact integer, or a float if it has a fraction or an exponent."""
     if token.value is not None:
         return 0  # a mistake that has been reported
     text = source.text[token.start : token.end]
@@ -115,7 +115,7 @@ def is_space_in_number(text: str, end: int, start: int) -> bool:
 
 
 def why_no_number(run: str) -> str:
-    """Say what is wrong with characters that look like a number."""
+    """Return what is wrong with characters that look like a number."""
     digits = run.lstrip("+-")
     if not digits.isascii():
         return "has other digits than `0` to `9`, or letters, in it"
@@ -190,7 +190,7 @@ class Words(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def runs(self) -> list[str]:
-        """The letters as they are taken at once: up to a sign behind which something new begins, a comment alone."""
+        """The letters as they are matched at once: up to a sign that ends a construct, a comment alone."""
         letters = self.letters.replace(COMMENT, f" {COMMENT} ")
         for sign in ";,|{})":
             letters = letters.replace(sign, f"{sign} ")
@@ -213,7 +213,7 @@ def _followed() -> dict[str, str]:
 
 
 class _Letters(dict[str, str]):
-    """The letter of the kind of each word as it is written."""
+    """The letter of each word's kind, in written order."""
 
     def __init__(self, automaton: Tables) -> None:
         self._patterns = automaton.patterns
@@ -226,7 +226,7 @@ class _Letters(dict[str, str]):
         return letter
 
     def _kind(self, written: str) -> str:
-        """Return the kind of what is neither a word of the language nor a usual name."""
+        """Return the kind of a token that is neither a keyword nor an ordinary name."""
         if not written:
             return END
         kind = _FIRST.get(written[0])
@@ -258,14 +258,14 @@ class Reader:
         return Words(letters()["NAME"], [self._text[start : self._position]], [start], [words.ends[number], self._position])
 
     def next(self, end: int) -> Words:
-        """Return the next word; what has been read before it ends at `end`."""
+        """Return the next word; what was read before it ends at `end`."""
         found = self._pattern.match(self._text, self._position).group()  # type: ignore[union-attr]  # it matches everywhere
         words = self._words([found], self._position, end)
         self._position += len(found)
         return words
 
     def _words(self, found: list[str], position: int, end: int) -> Words:
-        """Return words that are found one behind the other, with the white space before each."""
+        """Return adjacent words, with the white space before each."""
         written = list(map(str.lstrip, found))
         ends = list(accumulate(map(len, found), initial=position))
         starts = list(map(sub, ends[1:], map(len, written)))

@@ -1,6 +1,6 @@
 """Lay out text on lines of a bounded width.
 
-A document says where a line may end; a group of it stands on one line if it fits there, else all its own lines end.
+A document marks where a line may end; a group is printed on one line if it fits there, else all its own lines end.
 This is the printer of Wadler's "A prettier printer" with an explicit stack, so depth is no limit.
 """
 
@@ -16,7 +16,7 @@ _INDENT = 2
 
 
 class Line(Struct, frozen=True, gc=False):
-    """A place where a line ends if the group around it is broken; `flat` stands there if it is not."""
+    """A place where a line ends if the group around it is broken, else `flat` is printed."""
 
     flat: str = " "
     blank: bool = False
@@ -33,14 +33,14 @@ class Nest(Struct, frozen=True, gc=False):
 
 
 class Group(Struct, frozen=True, gc=False):
-    """A document that stands on one line if it fits; `broken` where it must not, and then every group around it is broken."""
+    """A document printed on one line if it fits; `broken` where it must not, and then every group around it is broken."""
 
     doc: Doc
     broken: bool = False
 
 
 class Broken(Struct, frozen=True, gc=False):
-    """A text that stands only in a broken group."""
+    """A text printed only in a broken group."""
 
     text: str
 
@@ -76,7 +76,7 @@ def in_lines(doc: Doc, width: int = WIDTH) -> str:
 
 
 def _on_one_line(doc: Doc, left: int, behind: list[_Task]) -> str | None:
-    """Return a document as it stands on one line, or `None` if that with what follows takes more columns than are left."""
+    """Return a document on one line, or `None` if it takes, with what follows, more columns than are left."""
     texts: list[str] = []
     todo: list[Doc] = [doc]
     while todo:

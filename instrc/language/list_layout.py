@@ -1,4 +1,4 @@
-"""Lay out lists and chains: what stands in brackets, statements, stages and alternatives, each item with its comments.
+"""Lay out lists and chains: the items in brackets, statements, stages and alternatives, each with its comments.
 
 Each comment belongs to a word:
 
@@ -23,7 +23,7 @@ _CLOSERS = frozenset({"RPAR", "RSQB", "RBRACE", "COMMA", "SEMICOLON", "VBAR", "C
 
 
 class Comment(Struct, frozen=True, gc=False):
-    """A comment as it is printed: directly before its word (`inline`) or on a line, perhaps with an empty one before it."""
+    """A comment as it is printed: directly before its word (`inline`) or on a line, perhaps after an empty one."""
 
     text: str
     inline: bool = False
@@ -140,7 +140,7 @@ class Item(Struct, frozen=True, gc=False):
 
     @property
     def apart(self) -> bool:
-        """Whether an empty line stands before all of it."""
+        """Whether an empty line precedes it."""
         return self.lead[0].blank if self.above else self.blank
 
     @property
@@ -152,14 +152,14 @@ class Item(Struct, frozen=True, gc=False):
 
     @property
     def loose(self) -> bool:
-        """Whether it cannot stand in a line with others."""
+        """Whether it cannot share a line with others."""
         return self.hard or bool(self.above or self.trail)
 
 
 def bracketed(
     opening: str, items: Sequence[Item], behind: tuple[Comment, ...], closing: str, *, spaced: bool
 ) -> tuple[Doc, bool]:
-    """Return a list in brackets, and whether it cannot stand on one line."""
+    """Return a list in brackets, and whether it must be broken."""
     if not items and not behind:
         return opening + closing, False
     if len(items) == 1 and _shares_brackets(opening, items[0], behind):
@@ -252,7 +252,7 @@ class Made(Struct, frozen=True, gc=False):
 
 
 def without_brackets(part: Made, kinds: frozenset[str] | None = None) -> Made:
-    """Return what stands in idle brackets, without them; with `kinds`, only if it is one of those."""
+    """Return the content of redundant brackets; with `kinds`, only if it is one of those."""
     while part.within is not None and (kinds is None or part.within.kind in kinds):
         part = part.within
     return part

@@ -1,6 +1,6 @@
-"""Mistakes that people make, by what stands where: each has a name, a place and a way to be repaired.
+"""Mistakes that people make, by their context: each has a name, a place and a repair.
 
-`diagnose` is asked about a token that no rule takes.  It looks first at what stands before (a `|`, a `:`, an `=` that
+`diagnose` is called with a token that no rule accepts.  It looks first at what precedes it (a `|`, a `:`, an `=` that
 waits for something), then at the token itself.
 """
 
@@ -60,7 +60,7 @@ _OF_BLOCKS = frozenset({"max", "keep", "limit", "until", "while", "times"})
 
 
 def value_beside(view: View) -> Slip:
-    """See to a word or a value directly behind a value in brackets, as `habits` sees to them in statements."""
+    """Diagnose a word or a value directly behind a value in brackets, as `habits` does in statements."""
     token, following = view.token, view.following
     if view.before() not in ENDS_VALUE:
         return None
@@ -85,7 +85,7 @@ def value_beside(view: View) -> Slip:
 
 
 def _behind_name(view: View, name: Token) -> Slip:
-    """See to what people write behind a name without brackets: `parallel { … }`, `all [A, B]`, `Fail "late"`, `retry 3 { … }`."""
+    """Diagnose names without brackets: `parallel { … }`, `all [A, B]`, `Fail "late"`, `retry 3 { … }`."""
     token, following, at = view.token, view.following, view.span(view.token)
     word = view.text(name)
     if word == "Fail" and token.kind == "STRING":
@@ -136,7 +136,7 @@ def missing_behind(view: View) -> Slip:
 
 
 def _after_at(view: View, last: Token) -> Slip:
-    """See to an `@` with neither a text nor braces behind it: `@ name`, `Draft@2`, `@tool` before a function."""
+    """Diagnose an `@` without a text or braces behind it: `@ name`, `Draft@2`, `@tool` before a function."""
     at, token = view.span(last), view.token
     described = next((each for each in (token, view.following) if each.kind == "NAME"), None)
     if described is not None and first_on_line(view.source, view.tokens, view.place - 1) and (found := _decorated(view)):
@@ -154,7 +154,7 @@ _DECORATED = frozenset({"def", "async", "class", "export", "function"})
 
 
 def _decorated(view: View) -> Slip:
-    """See to `@tool` on a line of its own before a function: the function is the mistake."""
+    """Diagnose `@tool` on a line of its own before a function: the function is the mistake."""
     for index in range(view.place, min(view.place + DECORATOR_TOKENS, len(view.tokens) - 1)):
         token = view.tokens[index]
         if index > view.place and first_on_line(view.source, view.tokens, index) and view.text(token) in _DECORATED:
@@ -163,7 +163,7 @@ def _decorated(view: View) -> Slip:
 
 
 def _without_value(view: View, last: Token) -> Slip:
-    """See to `|`, `=` or `:` with no value behind it: a stage or a value is missing."""
+    """Diagnose `|`, `=` or `:` without a value behind it: a stage or a value is missing."""
     at, token = view.span(last), view.token
     if token.kind == "VBAR":
         return statements.MissingStage(at=view.span(token), side="before"), TokenRepair(drop=1)
@@ -188,7 +188,7 @@ def _after_defining_word(view: View, last: Token) -> Slip:
 
 
 def _after_defined_name(view: View, last: Token) -> Slip:
-    """See to `const a: A`, `const a A`, `const f(x) = A`."""
+    """Diagnose `const a: A`, `const a A`, `const f(x) = A`."""
     token = view.token
     word = view.text(last)
     if token.kind == "COLON":
@@ -217,7 +217,7 @@ def _has_parameters(view: View) -> bool:
 
 
 def diagnose(view: View) -> tuple[Problem, TokenRepair]:
-    """Name the mistake that the next token shows, and tell how to go on."""
+    """Name the mistake at the next token, and say how parsing continues."""
     for rule in (
         _repeated_word,
         _duration_in_words,
@@ -244,7 +244,7 @@ def diagnose(view: View) -> tuple[Problem, TokenRepair]:
 
 
 def _repeated_word(view: View) -> Slip:
-    """See to a word or a string directly behind its equal: `const const`, `{ text text: x }`."""
+    """Diagnose a word or a string directly behind its equal: `const const`, `{ text text: x }`."""
     if not view.read:
         return None
     last, token = view.read[-1], view.token
@@ -255,7 +255,7 @@ def _repeated_word(view: View) -> Slip:
 
 
 def _duration_in_words(view: View) -> Slip:
-    """See to the unit of a duration that is written as a number and a word: `within: 3 days`."""
+    """Diagnose the unit of a duration that is written as a number and a word: `within: 3 days`."""
     if view.token.kind != "NAME" or view.before() != "NUMBER" or view.before(2) != "COLON":
         return None
     at = view.source.span(view.read[-1].start, view.token.end)
@@ -264,7 +264,7 @@ def _duration_in_words(view: View) -> Slip:
 
 
 def _keyword(view: View) -> Slip:
-    """See to a word of the language where a name or nothing is expected."""
+    """Diagnose a keyword where a name or nothing is expected."""
     last = view.read[-1] if view.read else None
     if last and last.kind in KEYWORDS and view.before(2) in {"LPAR", "COMMA"} and view.open and not view.accepts("NAME"):
         if view.token.kind in {"COMMA", "RPAR", "VBAR", "AT", "LPAR"}:  # a label it could have been, a value it is not
@@ -287,7 +287,7 @@ def _as_name(view: View, token: Token) -> Problem:
 
 
 def _value(view: View) -> Slip:
-    """See to a value directly after another."""
+    """Diagnose a value directly after another."""
     token = view.token
     if token.kind not in STARTS_VALUE | {"AT"} or not view.open:
         return None
@@ -312,7 +312,7 @@ def _missing_comma(view: View, last: Token) -> Problem:
 
 
 def _unexpected(view: View) -> Problem:
-    """Say what was met and what could have stood there."""
+    """Report an unexpected token, and what was expected."""
     token = view.token
     if token.kind == END:
         what, at = "the end of the file", view.gap()
@@ -361,7 +361,7 @@ _FOR_EACH = frozenset({"forEach", "foreach", "for_each", "map", "filter", "flatM
 
 
 def foreign_statement(view: View) -> Slip:
-    """See to `def greet(prompt):` and its like: the first word of the line says it all."""
+    """Diagnose `def greet(prompt):` and its like by the first word of the line."""
     first, part = view.place, None
     while first and not first_on_line(view.source, view.tokens, first):
         first -= 1
@@ -403,7 +403,7 @@ def _begins_part(view: View, place: int) -> bool:
 
 
 def foreign_sign(view: View) -> Slip:
-    """See to arrows, comparisons and operators that this notation does not have."""
+    """Diagnose arrows, comparisons and operators that this language does not have."""
     token = view.token
     text = view.text(token)
     at = view.span(token)
@@ -464,7 +464,7 @@ def _loop_around(view: View) -> Token | None:
 
 
 def _is_function(view: View) -> bool:
-    """Return whether what stands before an arrow is a parameter: the statement behind the arrow reads it."""
+    """Return whether a parameter precedes an arrow: the statement behind the arrow reads it."""
     names = set()
     for token in reversed(view.read):
         if token.kind not in {"NAME", "LPAR", "RPAR", "COMMA"}:
@@ -487,7 +487,7 @@ def _separate(view: View) -> TokenRepair:
 
 
 def _is_ternary(view: View) -> bool:
-    """Return whether a `:` stands outside of brackets on the same line, as in `ok ? A : B`."""
+    """Return whether a `:` is outside of brackets on the same line, as in `ok ? A : B`."""
     depth = 0
     for at in range(view.place + 1, min(view.place + HEAD_TOKENS, len(view.tokens))):
         token = view.tokens[at]
@@ -500,7 +500,7 @@ def _is_ternary(view: View) -> bool:
 
 
 def _beside_operator(view: View) -> str:
-    """Return the advice for an operator that what stands beside it makes clear."""
+    """Return the advice for an operator that follows from its neighbours."""
     token = view.token
     text = view.text(token)
     behind = bool(view.read) and view.read[-1].end == token.start and view.before() in ENDS_VALUE
@@ -518,7 +518,7 @@ def _beside_operator(view: View) -> str:
 
 
 def index_slip(view: View) -> Slip:
-    """See to `people[0]` and `people.0`: no part of a value is picked by brackets or numbers."""
+    """Diagnose `people[0]` and `people.0`: brackets and numbers select nothing."""
     token = view.token
     touching = bool(view.read) and view.read[-1].end == token.start
     if token.kind == "DOT" and (index := _index_before(view)) is not None:

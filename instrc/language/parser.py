@@ -3,7 +3,7 @@
 What is written correctly is recognised in one pass with an explicit stack, so depth costs nothing.
 The automaton does the same wherever equal letters (`instrc.language.lexer`) come in the same state, and most statements are
 written like others: so a `Recipe` keeps what to build from words and from the stack, without another look at the tables.
-At the first mistake this pass gives up, and `instrc.language.recovery` reads the source again, slower,
+At the first mistake this pass gives up, and `instrc.language.recovery` parses the source again, slower,
 naming each mistake and going on behind it.
 """
 
@@ -127,7 +127,7 @@ class Recipes:
         self._first = Place(0, None)
 
     def first(self) -> Place:
-        """Return the place before a program; what was known is forgotten where it is much."""
+        """Return the place before a program; a large cache is cleared."""
         if self._count > KEPT_RECIPES:
             self._count = 0
             self._first = Place(0, None)
@@ -196,12 +196,12 @@ def _pick(places: list[int]) -> Pick:
 
 @cache
 def recipes_of(handed_on: frozenset[int], *, signs: bool) -> Recipes:
-    """Return what is known of the grammar's automaton where these rules build nothing, and signs have values or none."""
+    """Return the state of the grammar's automaton where these rules build nothing, and signs have values or none."""
     return Recipes(tables(), handed_on, signs=signs)
 
 
 def parse(source: Source, report: Report) -> Program:
-    """Return the statements of a source; report its mistakes and leave out what they spoil."""
+    """Return the statements of a source; report its mistakes and leave out the statements they spoil."""
     automaton = tables()
     builder = Builder(source)
     if not recognise(source, automaton, builder):

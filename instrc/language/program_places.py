@@ -22,7 +22,7 @@ _CLOSE = frozenset(_OPEN.values())
 def place_in(data: Span, pointer: str, *, key: bool = False) -> Span:
     """Return the place of a value in the object or array that a span holds, or of its key.
 
-    Where the pointer leads further than what is written, it is the innermost part on the way that exists.
+    Where the pointer leads further than the text, it is the innermost part on the way that exists.
     """
     tokens = list(_tokens(data))
     start = next((index for index, token in enumerate(tokens) if token.kind in _OPEN), None)
@@ -91,7 +91,7 @@ def _end(tokens: list[Token], index: int) -> int:
 def place_of_value(named: Span, pointer: str) -> Span:
     """Return the place of a part of a literal: of the span itself, or behind the name in it, `dates: ["x"]`.
 
-    It is the name where the literal stands elsewhere, or is meant as a whole.
+    It is the name where the literal is elsewhere, or is meant as a whole.
     """
     if not pointer:
         return named

@@ -1,7 +1,7 @@
 """Read a source that is no program: name each mistake, repair it, and go on.
 
 The automaton is the grammar's own.  Where it has no action for a token, `instrc.language.mistakes` names the mistake
-and says how to repair it: put tokens before it, in place of it, or give the statement up.
+and says how to repair it: insert tokens before it, replace it, or give the statement up.
 Two mistakes in one place are one: the second is repaired or passed over without a word.
 """
 
@@ -82,14 +82,14 @@ class Stack:
         return self.automaton.accept(self.states, *kinds)
 
     def finish(self) -> bool:
-        """Return whether the source may end here, and build what is left of it if so."""
+        """Return whether the source may end here; if so, build the rest."""
         if not self.accepts(END):
             return False
         self._reduce(END)
         return True
 
     def feed(self, token: Token) -> bool:
-        """Read a token, or leave everything as it is and tell that it cannot be read."""
+        """Parse a token, or leave the state unchanged and return that it does not fit."""
         if not self.accepts(token.kind):
             return False
         state = self._reduce(token.kind)
@@ -138,7 +138,7 @@ class Stack:
         return level
 
     def _reduce(self, kind: str) -> int | None:
-        """Build all that ends before a token of this kind; return the state behind it, if it has one."""
+        """Build all that ends before a token of this kind; return the state behind it, if there is one."""
         table = self.automaton.states
         while True:
             action = table[self.states[-1]].get(kind)
@@ -192,7 +192,7 @@ def behind_statement(scanner: Scanner, index: int, opened: list[str]) -> int:
 
 
 def empty_statement(place: Token) -> list[Token]:
-    """Return what stands for the statement that was passed over, before the token that follows."""
+    """Return the replacement of a skipped statement, before the token that follows."""
     return [Token("NAME", place.start, place.start, "missing"), Token("SEMICOLON", place.start, place.start)]
 
 
@@ -223,7 +223,7 @@ _BRACKETS = OPENING.keys() | CLOSING.keys()
 
 
 class Consequences:
-    """What the mistakes of a statement say about those behind them."""
+    """The consequences of a statement's mistakes for later ones."""
 
     def __init__(self) -> None:
         self._unsure: bool = False
@@ -253,7 +253,7 @@ class Consequences:
         self._lines.add(line)
 
     def caused(self, problem: Problem) -> bool:
-        """Return whether keys or data are wrong only because of what was repaired on their line."""
+        """Return whether keys or data are wrong only because of a repair on their line."""
         return isinstance(problem, NotPlainData | RepeatedKey) and problem.at is not None and problem.at.line in self._lines
 
 
@@ -299,7 +299,7 @@ Recognise: TypeAlias = Callable[[Source, Tables, Builder, int], bool]
 def recover(source: Source, automaton: Tables, builder: Builder, recognise: Recognise) -> None:
     """Build what can be built of a source from an offset on, and report its mistakes.
 
-    `builder` holds what has been read before the first mistake; of that, the statements that end for sure are kept.
+    `builder` holds what was built before the first mistake; of that, the statements that certainly end are kept.
     Behind a mistake the fast pass reads on, up to the next one: a long source with one mistake costs little more than without.
     """
     scanner = Scanner(source, automaton, _rewind(builder, Checkpoint()))
@@ -326,7 +326,7 @@ class Checkpoint(NamedTuple):
 
 
 def _rewind(builder: Builder, before: Checkpoint) -> int:
-    """Take back all that the fast pass has read behind the last statement with a clear end; return where that is."""
+    """Discard what the fast pass has read behind the last statement with a clear end; return its end."""
     place = before.place
     while len(builder.statements) > before.statements:
         border = _BORDER.match(builder.source.text, builder.statements[-1].span.end)

@@ -2,7 +2,7 @@
 
 A repaired token carries the value it was probably meant to have, so that what follows is read as if nothing had happened.
 Operators of other languages become the tokens `ARROW`, `COMPARISON` and `OPERATOR`, which no rule of the grammar takes:
-what they were meant to be depends on where they stand.
+their intended meaning depends on their context.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Scanner:
         """Ranges whose structure is lost in a string or comment that does not end: further complaints there are idle."""
 
     def need(self, count: int) -> None:
-        """Read on until there are so many tokens, or the source ends: then `END` is the last one."""
+        """Read on until there are so many tokens, or the source ends, and the last one is `END`."""
         while len(self.tokens) < count and not self.done:
             self.position = _SPACE.match(self.text, self.position).end()  # type: ignore[union-attr]  # matches everywhere
             if self.position >= len(self.text) or len(self.problems) > REPORTED_MISTAKES:
@@ -57,7 +57,7 @@ class Scanner:
                 self.position = self._next(self.position)
 
     def scan_all(self) -> None:
-        """Read to the end of a source that is known to be correct: its tokens are what the grammar's patterns say."""
+        """Read to the end of a source without mistakes: its tokens follow the grammar's patterns."""
         for kind, start, end in self.automaton.tokens(self.text, self.position):
             if kind == "COMMENT":
                 self.comments.append(Span(self.source, start, end))
@@ -66,7 +66,7 @@ class Scanner:
         self.done = True
 
     def back_to(self, index: int, place: int) -> None:
-        """Forget what was read ahead: tokens from an index on, and all that stands from a place on."""
+        """Discard the lookahead: tokens from an index on, and the text from a place on."""
         del self.tokens[index:]
         self.comments[:] = [span for span in self.comments if span.start < place]
         self.problems[:] = [problem for problem in self.problems if problem.at is not None and problem.at.start < place]
@@ -140,7 +140,7 @@ class Scanner:
         return end
 
     def _path(self, start: int, end: int) -> int:
-        """Take the path of a file as the name of what is in it."""
+        """Read the path of a file as the name of a vibe in it."""
         self.problems.append(MissingScheme(at=self.source.span(start, end), path=self.text[start:end]))
         self._take("NAME", start, end, "path")
         return end
@@ -184,7 +184,7 @@ class Scanner:
         return end
 
     def _joins_words(self, start: int) -> bool:
-        """Return whether a character stands in a path, between a value and a name."""
+        """Return whether a character is inside a path, between a value and a name."""
         return self._touches(start) and self.text[start + 1 : start + 2].isidentifier()
 
     def _lookalike(self, sign: StrayCharacter) -> None:
@@ -291,7 +291,7 @@ def line_end_of(text: str, position: int) -> int:
 
 
 def later_end(text: str, quote: str, line_end: int) -> int | None:
-    """Return the end of a string that goes on over lines; a later quote ends one if it has no partner on its own line."""
+    """Return the end of a string that continues over lines; a later quote ends one if it has no partner on its own line."""
     for _ in range(STRING_LINES):
         start = line_end + (2 if text.startswith("\r\n", line_end) else 1)
         line_end = line_end_of(text, start) if start < len(text) else start

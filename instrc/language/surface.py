@@ -54,7 +54,7 @@ class Array(msgspec.Struct, frozen=True, gc=False):
 
 
 class Argument(msgspec.Struct, frozen=True, gc=False):
-    """What stands between the brackets of a call, with its label if it has one (`slot: FindSlot(x)`)."""
+    """An argument in the brackets of a call, with its label if it has one (`slot: FindSlot(x)`)."""
 
     label: str | None
     label_span: Span | None
@@ -102,7 +102,7 @@ class Access(msgspec.Struct, frozen=True, gc=False):
 
 
 class Truth(msgspec.Struct, frozen=True, gc=False):
-    """A condition that holds if what is read is `true`."""
+    """A condition that holds if the value is `true`."""
 
     subject: Name | Access
     span: Span
@@ -127,7 +127,7 @@ class Compares(msgspec.Struct, frozen=True, gc=False):
 
 
 class Matches(msgspec.Struct, frozen=True, gc=False):
-    """`PATH @ { … }`: what is read satisfies this JSON Schema."""
+    """`PATH @ { … }`: the value satisfies this JSON Schema."""
 
     subject: Name | Access
     schema: dict[str, Json]
@@ -139,7 +139,7 @@ Test: TypeAlias = Truth | Equals | Compares | Matches
 
 
 class Condition(msgspec.Struct, frozen=True, gc=False):
-    """Tests that `and` and `or` join: it holds if one of them does, together with all that `and` joins to it."""
+    """Tests joined by `and` and `or`: it holds if one of the tests holds, together with all that `and` joins to it."""
 
     tests: tuple[Test, ...]
     span: Span
@@ -164,7 +164,7 @@ class Anonymous(msgspec.Struct, frozen=True, gc=False):
 
 
 class Body(msgspec.Struct, frozen=True, gc=False):
-    """What stands in the braces of a block: statements, then an expression, its value."""
+    """The contents of a block's braces: statements, then an expression, its value."""
 
     statements: tuple[Binding | Anonymous, ...]
     value: Expression

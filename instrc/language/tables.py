@@ -1,8 +1,8 @@
 """The tables of `grammar/aug.lark`: lark makes them once, every run reads them.
 
-Importing lark and building the tables costs more than compiling a small program, so they are kept beside the grammar
-as plain JSON, together with the grammar's text they were made of.  They are part of the package like the code: nothing is
-written while the compiler runs, nothing is unpickled, and tables of another text, or damaged ones, are simply made anew.
+Importing lark and building the tables costs more than compiling a small program, so they are stored beside the grammar
+as plain JSON, together with the grammar's text they were built from.  They are part of the package like the code: nothing is
+written while the compiler runs, nothing is unpickled, and tables of another text, or damaged ones, are rebuilt.
 
 `python -m instrc.language.tables` writes them after a change of the grammar; a test holds them to it.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import TypedDict
 
     class StoredTables(TypedDict):
-        """The tables as they are kept in a file."""
+        """The tables as stored in a file."""
 
         grammar: str
         """The text that they are of."""
@@ -50,7 +50,7 @@ FOLLOWED = {"RACE": _BRACE, "FROM": _BRACE, "LANGUAGE": r"\s+-?[0-9]"}
 
 
 class Rule(Struct, frozen=True):
-    """A rule of the grammar: the alternative's own name or else that of its rule, what it reduces to, and how many symbols."""
+    """A rule of the grammar: the alternative's own name or else that of its rule, the symbol it reduces to, and its length."""
 
     name: str
     origin: str
@@ -77,7 +77,7 @@ class Tables(Struct, frozen=True):
         """Matches at every offset: skips white space, then takes one token as the group of its name.
 
         `END` is the end of the text, `STRAY` a character with which no token begins.
-        A word of the language is taken for a `NAME`, and a sign for a `SIGN`: `fixed` tells which they are.
+        A keyword is read as a `NAME`, and a sign as a `SIGN`: `fixed` has their texts.
         """
         return _compiled(self.pattern)
 
@@ -96,12 +96,12 @@ class Tables(Struct, frozen=True):
             yield self.kind(text, start, end, kind), start, end
 
     def kind(self, text: str, start: int, end: int, read: str) -> str:
-        """Return the kind of what was read as a word, a sign or a token of another kind."""
+        """Return the kind of a token read as a word, a sign or another kind."""
         kind = self.fixed.get(text[start:end], read)
         return kind if is_followed(kind, text, end) else "NAME"
 
     def accept(self, states: list[int], *kinds: str) -> bool:
-        """Return whether tokens of these kinds can be read next on a stack of states, which stays as it is."""
+        """Return whether tokens of these kinds are acceptable next on a stack of states, which stays unchanged."""
         table = self.states
         height = len(states)  # of the stack; what would lie above is in `above`
         above: list[int] = []

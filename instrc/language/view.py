@@ -33,7 +33,7 @@ _BEFORE_BLOCK = frozenset({"COMMA", "SEMICOLON", "COLON", "EQUAL", "VBAR"})
 
 
 class TokenRepair(NamedTuple):
-    """How to go on: pass over some tokens, read others in their place."""
+    """A repair: skip some tokens, read others in their place."""
 
     put: tuple[Token, ...] = ()
     drop: int = 0
@@ -99,7 +99,7 @@ class View(NamedTuple):
         return self.source.text[token.start : token.end]
 
     def gap(self) -> Span:
-        """Return the place directly behind what has been read."""
+        """Return the place directly behind the last token."""
         end = self.read[-1].end if self.read else self.token.start
         return self.source.span(end, end)
 
@@ -108,7 +108,7 @@ class View(NamedTuple):
         return Token(kind, self.token.start, self.token.start, value)
 
     def closing(self, level: int) -> Token | None:
-        """Return the bracket, of those not far behind what has been read, after which that many fewer are open."""
+        """Return the bracket, shortly behind the last token, after which that many fewer are open."""
         for token in self.tokens[self.place : self.place + BRACKET_DISTANCE - 2]:
             level += (token.kind in OPENING) - (token.kind in CLOSING)
             if not level:
@@ -139,7 +139,7 @@ class View(NamedTuple):
 
 
 def is_quoted_name(view: View) -> bool:
-    """Return whether what has been read ends with a reference or a name in quotes, right before the `(` of a call."""
+    """Return whether the tokens so far end with a reference or a name in quotes, right before the `(` of a call."""
     last = view.read[-1] if view.read else view.token
     text = view.text(last)[1:-1]
     return last.kind == "STRING" and last.end == view.token.start and (text.startswith("aug:") or text.isidentifier())

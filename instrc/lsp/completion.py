@@ -35,7 +35,7 @@ _CALL_PATH = re.compile(r"\)\s*((?:\.\s*[$\w]+\s*)*)\.\s*[$\w]*\Z")
 
 
 def completion(document: TextDocument, offset: int, session: EditorSession, *, snippets: bool) -> list[types.CompletionItem]:
-    """Return what can stand at an offset."""
+    """Return the completions at an offset."""
     knowledge = session.knowledge(document)
     if knowledge is None:
         return []
@@ -73,7 +73,7 @@ _WORD = re.compile(r"[$\w]+")
 
 
 def _path_schema(document: TextDocument, offset: int, path: re.Match[str], knowledge: Knowledge) -> Json:
-    """Return the schema of what stands before the last point."""
+    """Return the schema of the value before the last point."""
     way = _WORD.findall(path.group(2))
     text = document.source.text
     read = [document]
@@ -159,7 +159,7 @@ _FOLLOWING = {
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What can stand at a place."""
+    """What is allowed at a place."""
 
     instructions: bool
     """Whether an expression can begin here, which may call an instruction."""
@@ -171,7 +171,7 @@ class Expected:
     """Whether an expression stands before the place, on the same line."""
 
     def word(self, word: str) -> bool:
-        """Return whether a word of the language can stand here, with what has to follow it."""
+        """Return whether a keyword is allowed here, with what has to follow it."""
         kind = word.upper()
         if self._automaton is None:
             return self.values
@@ -309,7 +309,7 @@ class TextBefore:
                 pass
 
     def _shift(self, kind: str) -> bool:
-        """Read one token; tell whether the grammar has a place for it."""
+        """Read one token; return whether the grammar accepts it here."""
         accept = self.automaton.accept
         if not accept(self.states, kind):
             if (kind not in CONTEXTUAL and kind != "AUG_URI") or not accept(self.states, "NAME"):
@@ -382,7 +382,7 @@ _NOTHING = Expected(instructions=False, values=False)
 
 
 def expected(document: TextDocument, offset: int) -> Expected:
-    """Return what can stand at an offset, in place of the word that is being typed there."""
+    """Return what is allowed at an offset, in place of the word that is being typed there."""
     automaton = tables()
     text = document.source.text
     while offset and (text[offset - 1].isalnum() or text[offset - 1] in "_$"):
@@ -450,7 +450,7 @@ def without_silent(text: str) -> str:
 
 
 def resolve_item(item: types.CompletionItem, knowledge: Knowledge | None) -> types.CompletionItem:
-    """Return an item with what is worth reading about it."""
+    """Return an item with its documentation."""
     known = knowledge.find(item.label) if knowledge else None
     if known is not None and knowledge is not None:
         item.documentation = types.MarkupContent(types.MarkupKind.Markdown, about(known, knowledge))

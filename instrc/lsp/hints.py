@@ -35,7 +35,7 @@ _WORDS = {
 
 
 def hover(document: TextDocument, offset: int, session: EditorSession) -> types.Hover | None:
-    """Return what is known about the name, the reference or the member at an offset."""
+    """Return the documentation of the name, the reference or the member at an offset."""
     knowledge = session.knowledge(document)
     if document.is_vibe or knowledge is None:
         return None
@@ -150,7 +150,7 @@ def semantic_tokens(document: TextDocument) -> list[int]:
 
 
 def _name_kind(word: Token, document: TextDocument, defined: dict[int, str]) -> str:
-    """Return the kind of a name, or of a word of the language, which may stand for a name."""
+    """Return the kind of a name, or of a keyword that may be a name."""
     mention = document.index.by_start.get(word.start)
     if word.kind in _COLORING_WORDS and mention is None and word.start not in defined:
         return "keyword"

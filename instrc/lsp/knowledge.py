@@ -1,4 +1,4 @@
-"""The index of the names of a program, and the schemas of what they stand for."""
+"""The index of the names of a program, and the schemas of their values."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ DefinitionKind: TypeAlias = Literal["const", "tool", "input", "element", "key", 
 
 
 class Definition(Struct, frozen=True, gc=False):
-    """A name that a program defines: the place of the name, and what it stands for."""
+    """A name that a program defines: its place, and its value."""
 
     name: str
     kind: DefinitionKind
@@ -74,7 +74,7 @@ class VisibleNames:
     outer: VisibleNames | None = None
 
     def find(self, name: str) -> Definition | None:
-        """Return what a name stands for."""
+        """Return the definition of a name."""
         scope: VisibleNames | None = self
         while scope is not None:
             if name in scope.names:
@@ -106,7 +106,7 @@ class SymbolIndex:
     accesses: list[surface.Access] = field(default_factory=list)
 
     def scope(self, offset: int) -> VisibleNames:
-        """Return what is visible at an offset."""
+        """Return the names visible at an offset."""
         found = self.scopes[0][1]
         for span, scope in self.scopes:
             if span.start <= offset <= span.end:
@@ -147,7 +147,7 @@ _ERROR: Json = {"properties": {name: {"type": "string"} for name in ("step", "ki
 
 
 class Knowledge:
-    """The registry that one document sees, with what has been asked of it."""
+    """The registry that one document sees, with its cached lookups."""
 
     def __init__(self, registry: Registry) -> None:
         self.registry = registry
@@ -191,7 +191,7 @@ class Knowledge:
         return known.vibe.span(pointer)
 
     def value(self, expression: surface.Expression, index: SymbolIndex, depth: int = 0) -> Json:
-        """Return the schema of what an expression stands for; `{}` if nothing is known about it."""
+        """Return the schema of the value of an expression, or `{}` if it is unknown."""
         if depth > NAME_STEPS:
             return {}
         match expression:
@@ -235,7 +235,7 @@ class Knowledge:
         return down(self.of_definition(definition, index, depth + 1), way)
 
     def of_definition(self, definition: Definition, index: SymbolIndex, depth: int = 0) -> Json:
-        """Return the schema of what a name stands for; of a round only the names of its members."""
+        """Return the schema of the value of a name; for a round only the names of its members."""
         if (body := index.of_round(definition)) is not None:
             return {"properties": {name: {} for name, each in body.names.items() if each.kind != "round"}}
         if definition.value is None:

@@ -103,13 +103,13 @@ def highlights(document: TextDocument, offset: int) -> list[types.DocumentHighli
 
 
 def renameable(document: TextDocument, offset: int) -> Definition | None:
-    """Return the definition at an offset if its name may change: keys and labels show in what is compiled."""
+    """Return the definition at an offset if its name may change: keys and labels are part of the compiled documents."""
     found = None if document.is_vibe else document.index.definition(offset)
     return None if found is None or found.kind in {"key", "round"} else found
 
 
 def rename(document: TextDocument, offset: int, name: str) -> types.WorkspaceEdit | str:
-    """Return the edits that give a name another one, or why it cannot be done."""
+    """Return the edits that rename a name, or the reason why it cannot be renamed."""
     found = renameable(document, offset)
     if found is None:
         return "only names that this program defines can be renamed"
@@ -246,7 +246,7 @@ def places_in_project(
 def rename_instruction(
     known: KnownInstruction, document: TextDocument, session: EditorSession, name: str
 ) -> types.WorkspaceEdit | str:
-    """Return the edits that give an instruction another name in all files, its own files too; or why it cannot be done."""
+    """Return the edits that rename an instruction in all files, its own included, or the reason why it cannot be renamed."""
     name = normal(name.strip())
     if refused := _refusal(known, document, session, name):
         return refused

@@ -71,7 +71,7 @@ class Server(LanguageServer):
         return self.session.documents.get(self.path(uri))
 
     def safely(self, do: Callable[[], T], otherwise: T) -> T:
-        """Return what a verb says; a mistake of ours is logged and answered with nothing."""
+        """Return the result of a request; an internal error is logged, and the result is empty."""
         try:
             return do()
         except Exception as error:  # noqa: BLE001  -- the server must outlive any text
@@ -80,7 +80,7 @@ class Server(LanguageServer):
             return otherwise
 
     def publish(self, document: TextDocument, problems: tuple[Problem, ...], also: tuple[types.Diagnostic, ...] = ()) -> None:
-        """Show the problems of a document, and what is still known from an earlier check of it."""
+        """Show the problems of a document, and those known from an earlier check of it."""
         self.found[document.path] = (document.source.text, problems)
         nothing: list[types.Diagnostic] = []
         shown = self.safely(lambda: diagnostics(problems, document, self.session), nothing)
@@ -156,7 +156,7 @@ class _Protocol(LanguageServerProtocol):
     """
 
     def structure_message(self, data: dict[str, object]) -> object:
-        """Read a message; say so to whom has asked what cannot be read."""
+        """Parse a message; answer a request that cannot be parsed with an error."""
         try:
             return super().structure_message(data)
         except JsonRpcException:
@@ -204,7 +204,7 @@ class Incoming:
         self._kept = bytearray()
 
     async def readline(self) -> bytes:
-        """Return the next line with its end; what is left if there is none."""
+        """Return the next line with its end, or the rest if there is none."""
         seen = 0
         while (end := self._kept.find(b"\n", seen)) < 0:
             seen = len(self._kept)
@@ -213,7 +213,7 @@ class Incoming:
         return self._taken(end + 1)
 
     async def readexactly(self, n: int) -> bytes:
-        """Return so many bytes; fewer at the end."""
+        """Return so many bytes, or fewer at the end."""
         while len(self._kept) < n and await self._more():
             pass
         return self._taken(n)
@@ -242,7 +242,7 @@ def make_server() -> Server:
 
 
 def _documents(server: Server) -> None:
-    """Take in what happens to documents at once, in no task of its own: a question may lie right behind an edit."""
+    """Apply changes of documents at once, not in a task: a request may follow directly behind an edit."""
 
     @server.feature(types.INITIALIZED)
     def initialized(_params: types.InitializedParams) -> None:
@@ -283,7 +283,7 @@ def _documents(server: Server) -> None:
 
 
 def _files_changed(server: Server) -> None:
-    """Read what lies on disk anew, and check what is open."""
+    """Read the files on disk again, and check open documents."""
     server.session.forget()
     server.later(list(server.session.documents.values()))
 

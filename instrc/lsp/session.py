@@ -118,7 +118,7 @@ class Lines:
 
 
 def applied(text: str, changes: Iterable[types.TextDocumentContentChangeEvent], encoding: str) -> str:
-    """Return a text after the changes of an editor, one after the other; lines end where the protocol says, and nowhere else."""
+    """Return a text after the changes of an editor, in order; lines end as the protocol defines."""
     for change in changes:
         if isinstance(change, types.TextDocumentContentChangePartial):
             lines = Lines(Source("", text), encoding)
@@ -302,7 +302,7 @@ class EditorSession:
             return known
 
     def check(self, document: TextDocument) -> tuple[Problem, ...]:
-        """Return all that is wrong with a document, those of its problems that lie in other files included."""
+        """Return all problems of a document, including those that lie in other files."""
         report = Report()
         try:
             self.workspace().check(document.path, report)
@@ -326,7 +326,7 @@ class LastDiagnostics:
     shown: tuple[types.Diagnostic, ...]
 
     def moved(self, lines: Lines) -> LastDiagnostics:
-        """Return the problems that an edit has left alone, where they stand now."""
+        """Return the problems that an edit has not touched, at their new places."""
         old, new = self.lines.source.text, lines.source.text
         if not self.shown or old == new:
             return LastDiagnostics(lines, self.shown)
@@ -384,7 +384,7 @@ def _is_file(source: Source) -> bool:
 def actions(
     problems: Sequence[Problem], document: TextDocument, wanted: types.Range, given: Sequence[types.Diagnostic]
 ) -> list[types.CodeAction]:
-    """Return the fixes of the problems that touch a range, and one for all that are safe."""
+    """Return the fixes of the problems that touch a range, and one for all safe fixes."""
     found = []
     start, end = document.lines.offset(wanted.start), document.lines.offset(wanted.end)
     for problem in problems:

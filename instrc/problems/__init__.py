@@ -1,7 +1,7 @@
 """What can be wrong, as values.
 
 A problem is a frozen class of facts: spans, names, paths.
-Its message and its hint are made of the facts; its page in `pages/` is what `instrc explain` prints.
+Its message and its hint are computed from the facts; its page in `pages/` is what `instrc explain` prints.
 
 There are many, and to define them takes longer than to compile a small program, so they are loaded on demand:
 `problems.files.InvalidJson` loads the module `files` when it is first named.

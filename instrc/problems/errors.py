@@ -127,7 +127,7 @@ class RunCancelledError(RunError):
 
 
 class Codes(NamedTuple):
-    """How an error is reported: the status of a response in HTTP, and the exit code of a command."""
+    """The codes of an error: the HTTP status of a response, and the exit code of a command."""
 
     http: int
     exit: int
@@ -161,7 +161,7 @@ def codes_of(error: type[InstrcError]) -> Codes:
 
 
 class CompileWarning(UserWarning):
-    """A problem that does not stop the compilation; shown as a warning of Python where no report is given."""
+    """A problem that does not stop the compilation, shown as a Python warning where no report is passed."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem

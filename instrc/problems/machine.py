@@ -94,7 +94,7 @@ def _escape(text: str) -> str:
 
 
 def to_sarif(problems: Sequence[Problem], pages: dict[str, str]) -> Json:
-    """Return a SARIF log of one run; `pages` gives the explanation of each problem's name, as Markdown."""
+    """Return a SARIF log of one run; `pages` has the explanation of each problem's name, as Markdown."""
     names = sorted({problem.name for problem in problems})
     severities = {problem.name: problem.severity for problem in problems}
     return {

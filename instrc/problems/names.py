@@ -144,7 +144,7 @@ class UnknownName(Problem):
         return self._of_known_word() or self._of_other_names()
 
     def _of_known_word(self) -> str | None:
-        """Return the way out where the word itself shows what was meant; most do so only where no name is near."""
+        """Return the hint for a known word, where the word shows what was meant; most apply only where no name is similar."""
         if self.word in FOREIGN_VALUES:
             return f"write `{FOREIGN_VALUES[self.word]}`"
         if self.word in _ENDS:
@@ -166,7 +166,7 @@ class UnknownName(Problem):
         return None
 
     def _of_word_of_other_languages(self) -> str | None:
-        """Return what is written here instead of a word that other languages have."""
+        """Return the equivalent of a keyword of another language."""
         if self.word in _SWITCHES:
             return f"write `{_SWITCHES[self.word]}`"
         if self.word in _NO_NUMBERS:
@@ -178,7 +178,7 @@ class UnknownName(Problem):
         return "write `each NAME in PATH { … }`" if self.word in _LOOPS else None
 
     def _of_other_names(self) -> str:
-        """Return the names that are near, with why they were not found, or what to do where none is."""
+        """Return similar names with the reason why they did not match, or what to do where there is none."""
         advice = did_you_mean(self.nearest) or self._advice()
         if strange := strange_letter(self.word):
             return f"{strange}; {advice}"

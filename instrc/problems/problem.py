@@ -56,7 +56,7 @@ class Fix(Struct, frozen=True):
 class Problem(Struct, metaclass=_ProblemMeta, frozen=True, kw_only=True):
     """One mistake in the input.
 
-    A subclass has its facts as fields, and texts made of them.
+    A subclass has its facts as fields, and texts computed from them.
     A text is a template, ``message = "`{word}` is not defined"``, or a property where that is not enough.
     Its name is that of the class in kebab case: `UnknownTarget` is the problem `unknown-target`.
     The page `pages/NAME.md` explains it to a person who sees it for the first time, with an example that causes it.
@@ -72,7 +72,7 @@ class Problem(Struct, metaclass=_ProblemMeta, frozen=True, kw_only=True):
 
     @property
     def message(self) -> str:
-        """One short sentence: what is wrong."""
+        """One short sentence that says what is wrong."""
         raise NotImplementedError
 
     @property
@@ -87,7 +87,7 @@ class Problem(Struct, metaclass=_ProblemMeta, frozen=True, kw_only=True):
 
     @property
     def characters(self) -> str:
-        """The characters that the problem is about; `?` where there are none."""
+        """The characters that the problem is about, or `?` where there are none."""
         return self.at.text if self.at and self.at.text else "?"
 
     @property

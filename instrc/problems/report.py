@@ -140,7 +140,7 @@ def _of_contradictions(by_name: _ByName, _problems: Sequence[Problem]) -> Iterat
 
 
 def _inside_of_nothing(by_name: _ByName, _problems: Sequence[Problem]) -> Iterator[Problem]:
-    """Yield warnings that a part leaves no value, where an error says that of the schema around it."""
+    """Yield warnings that a part is unsatisfiable, where an error says so of the schema around it."""
     whole = _PlacesOfProblems(problem for problem in by_name.get("impossible-schema", ()) if problem.severity == "error")
     for problem in (each for name in _OF_NOTHING for each in by_name.get(name, ())):
         if problem.severity == "warning" and problem.at and whole.have_around(problem.at):

@@ -1,4 +1,4 @@
-"""Problems with runs, and with what is needed to begin one."""
+"""Problems of runs, and of what they need to begin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Problems with what is asked of a service: who asks, whether they may, and what they ask for."""
+"""Problems of requests to a service: the caller, their rights, and the request."""
 
 from __future__ import annotations
 

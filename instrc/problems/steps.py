@@ -22,7 +22,7 @@ class NothingToDo(Problem):
 
 
 def _name_before(at: Span) -> str:
-    """Return the name of an instruction that stands directly before a short value, on its line: `Draft prompt`."""
+    """Return the name of an instruction directly before a short value, on its line: `Draft prompt`."""
     line = at.source.text[: at.start].rpartition("\n")[2]
     word = line.rstrip(" \t").split(" ")[-1]
     follows = word != line and word[:1].isupper() and word.isidentifier()

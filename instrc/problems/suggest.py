@@ -1,7 +1,7 @@
 """Find the names nearest to a misspelt name.
 
 Names are compared without case and separators, in any script.
-Candidates that share pairs of letters with the word are found through an index, so ten thousand names take little time;
+Candidates that share pairs of letters with the word are looked up in an index, so ten thousand names take little time;
 the few best are then compared by edits (an extra, missing or wrong letter, or two letters swapped).
 """
 
@@ -40,7 +40,7 @@ _LETTERS_OF_A_SLIP = 3
 
 
 def comparison_key(name: str) -> str:
-    """Return a name as it is compared: NFC, without case and without `_` and `-`."""
+    """Return the key by which names are compared: NFC, without case, `_` and `-`."""
     if name.isascii():
         return name.lower().replace("_", "").replace("-", "")
     return normalize("NFC", normalize("NFC", name).casefold()).replace("_", "").replace("-", "")
@@ -65,7 +65,7 @@ class NearestNames:
         return self._left < 0
 
     def may_compare(self, names: int) -> bool:
-        """Return whether so many names more may be compared with one, and count them."""
+        """Return whether so many more names may be compared with one, and count them."""
         self._left -= names
         return not self.over
 
@@ -205,7 +205,7 @@ _TYPED = dict(zip("йцукенгшщзфывапролдячсмить", "qwert
 
 
 def typed_on_latin(word: str) -> str | None:
-    """Return the word that the same keys give with the Latin layout, or `None` if it is not all Cyrillic letters of such keys."""
+    """Return the word that the same keys type in the Latin layout, or `None` if it is not all Cyrillic letters of such keys."""
     latin = [_TYPED.get(letter) or (_TYPED.get(letter.lower(), "").upper()) for letter in word if letter not in "_0123456789"]
     if not latin or not all(latin):
         return None

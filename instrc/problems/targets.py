@@ -133,7 +133,7 @@ class BudgetExceeded(Problem):
 
     @property
     def excess(self) -> str:
-        """How many there are, and how many may be."""
+        """How many there are, and how many are allowed."""
         return f"{self.count} {self.what}, and `{self.target}` takes at most {self.limit}"
 
     @property

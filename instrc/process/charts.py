@@ -123,7 +123,7 @@ def _mermaid_lines(pictures: tuple[Picture, ...]) -> Iterator[str]:
 
 
 def _chart(picture: Picture, prefix: str, indent: str) -> Iterator[str]:
-    """Yield the boxes and arrows of a picture; `prefix` stands before each id."""
+    """Yield the boxes and arrows of a picture; `prefix` is put before each id."""
     for index, name in enumerate(picture.inputs):
         yield f'{indent}{prefix}in{index}(["{_mermaid_quoted(name)}"])'
     arrows = list(arrows_of(picture))

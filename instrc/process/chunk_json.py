@@ -1,4 +1,4 @@
-"""The JSON of chunks, steps and blocks: what is for the engine, read and written."""
+"""The JSON of chunks, steps and blocks: read and write engine keywords."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def read_step(key: str, written: Json, executor: flow.Executor, resolve: Resolve
 
 
 def _engine_in_slot(node: JsonObject) -> flow.EngineProperties:
-    """Return what stands beside a schema inside a step; arguments only if they are written as they are written here."""
+    """Return the engine keywords beside a schema inside a step; arguments only if they have the form written here."""
     engine = _engine_of(node)
     arguments = node.get("arguments")
     if arguments is not None and flow.written_value(flow.value_of(arguments)) != arguments:
@@ -88,7 +88,7 @@ def _bare(node: Json, engine: flow.EngineProperties) -> Json:
 
 
 def write_step(step: flow.Step) -> Json:
-    """Return the schema of a step with what is for the engine."""
+    """Return the schema of a step with its engine keywords."""
     if step.reference is not None:
         return step.reference
     schema: Json = step.schema
@@ -105,9 +105,9 @@ def read_chunk(name: str, executor: flow.Executor, schema: JsonObject, definitio
 
 
 def resolved(schema: Json, document: Json) -> JsonObject:
-    """Follow references within a document from the top of a schema; keywords beside a reference count as well.
+    """Follow references within a document from the top of a schema; keywords beside a reference apply as well.
 
-    `ValueError` says where that does not lead to an object.
+    Raise `ValueError` with the place where that does not lead to an object.
     """
     beside: JsonObject = {}
     for _ in range(100):
@@ -127,12 +127,12 @@ def resolved(schema: Json, document: Json) -> JsonObject:
 
 
 def write_chunk(chunk: flow.Chunk) -> JsonObject:
-    """Return the schema of a chunk with what is for the engine."""
+    """Return the schema of a chunk with its engine keywords."""
     return flow.framed(chunk.frame, {step.key: write_step(step) for step in chunk.steps})
 
 
 def frame_of(schema: JsonObject, inside: dict[str, None], canonical: JsonObject | None = None) -> JsonObject | None:
-    """Return a schema without what is `inside`, or `None` if it is an object that requires its properties."""
+    """Return a schema without what is `inside`, or `None` if it is not an object that requires its properties."""
     properties = as_object(schema["properties"]) if "properties" in schema else None
     kept = {name: each for name, each in (properties or {}).items() if name not in inside}
     usual = (
@@ -175,7 +175,7 @@ def nodes_in(schema: Json) -> Iterator[tuple[Location, JsonObject]]:
 
 
 def beside(schema: Json, engine: flow.EngineProperties) -> Json:
-    """Write what is for the engine beside a schema, last."""
+    """Write engine keywords beside a schema, last."""
     return _with_engine(dict(schema), engine) if isinstance(schema, dict) else schema
 
 
@@ -185,7 +185,7 @@ def is_count(value: Json) -> TypeGuard[int]:
 
 
 def add_words(found: JsonObject, engine: flow.EngineProperties, references: list[str], arguments: Json) -> JsonObject:
-    """Add to an object what is for the engine, with its paths as they are written, and return it."""
+    """Add the engine keywords to an object, with its paths as text, and return it."""
     if engine is not flow.NO_ENGINE:
         if engine.activity is not None:
             found["activity"] = engine.activity
@@ -340,7 +340,7 @@ _TESTS = ({"path", "schema"}, {"path", "equals"}, {"path", "differs"})
 
 
 def _of_condition(engine: JsonObject, way: tuple[str | int, ...]) -> MisplacedWord | None:
-    """Return what is wrong with a condition; one that says nothing is that of an `else`."""
+    """Return what is wrong with a condition; an empty one is that of an `else`."""
     said = {word: engine[word] for word in flow.CONDITION if word in engine}
     if not said:
         return None
@@ -364,7 +364,7 @@ def _of_condition(engine: JsonObject, way: tuple[str | int, ...]) -> MisplacedWo
 
 
 def _listed(word: str, place: tuple[str | int, ...], test: Json) -> list[tuple[tuple[str | int, ...], Json]]:
-    """Return the tests in a list, with their places; a test that is none by itself."""
+    """Return the tests in a list, with their places; an invalid one is its own entry."""
     listed = test.get(word) if isinstance(test, dict) else None
     return [((*place, word, number), each) for number, each in enumerate(listed)] if isinstance(listed, list) else [(place, test)]
 
@@ -378,7 +378,7 @@ def _of_repeat(engine: JsonObject) -> MisplacedWord | None:
 
 
 def fault_of_word(word: str, value: Json) -> str | None:
-    """Return what is wrong with what a word holds, whatever stands beside it, or `None` if nothing is."""
+    """Return what is wrong with the value of a keyword, regardless of the others, or `None` if it is valid."""
     sound, reason = _SHAPES[word]
     return None if sound(value) else reason
 
@@ -401,7 +401,7 @@ def refuse_process(pointer: str, reason: str) -> NoReturn:
 
 
 def about_of(kind: str, schema: JsonObject) -> JsonObject | None:
-    """Return what the schema of a block says beside its parts."""
+    """Return the keywords of a block's schema other than its parts."""
     own = flow.FORMS[kind].own
     return {word: each for word, each in schema.items() if word != kind and word not in own} or None
 

@@ -1,4 +1,4 @@
-"""What has changed from one process to another, and for whom it breaks."""
+"""The changes between two processes, and whom they break."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class PlacedBlock:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The steps, chunks and blocks of a process, each block before what is in it."""
+    """The steps, chunks and blocks of a process, each block before its contents."""
 
     steps: tuple[PlacedStep, ...]
     chunks: tuple[flow.Chunk, ...]
@@ -129,7 +129,7 @@ _ROUNDS: tuple[Callable[[PlacedStep], object], ...] = (
 
 
 def _steps(old: Outline, new: Outline) -> dict[int, int]:
-    """Pair steps of one name in order: first those that say the same, then those of one executor, then the rest."""
+    """Pair steps of one name in order: first equal ones, then those of one executor, then the rest."""
     found: dict[int, int] = {}
     taken: set[int] = set()
     for sign in _ROUNDS:
@@ -145,7 +145,7 @@ def _steps(old: Outline, new: Outline) -> dict[int, int]:
 
 
 def _renamed(old: Outline, new: Outline, paired: dict[int, int], definitions: tuple[str, str]) -> dict[int, int]:
-    """Pair the steps that differ in their names alone: what they say is the same, and no other step that is left says it."""
+    """Pair the steps that differ in their names alone: their contents are equal, and equal to no other unpaired step's."""
     left, fresh = (
         _by_content((index, placed) for index, placed in enumerate(outline.steps) if index not in taken)
         for outline, taken in ((old, set(paired.values())), (new, paired.keys()))
@@ -159,7 +159,7 @@ def _renamed(old: Outline, new: Outline, paired: dict[int, int], definitions: tu
 
 
 def _by_content(steps: Iterable[tuple[int, PlacedStep]]) -> dict[tuple[str, bool], list[int]]:
-    """Return the places of steps that say enough, by what they say, and whether that refers to definitions."""
+    """Return the places of steps with distinctive contents, by content, and whether it refers to definitions."""
     found: dict[tuple[str, bool], list[int]] = {}
     for index, placed in steps:
         schema = placed.step.schema
@@ -172,7 +172,7 @@ def _by_content(steps: Iterable[tuple[int, PlacedStep]]) -> dict[tuple[str, bool
 
 
 def _blocks(old: Outline, new: Outline, steps: dict[int, int]) -> dict[int, int]:
-    """Pair blocks of one kind, from inside out: an old block is the one that most of what it holds stood in."""
+    """Pair blocks of one kind, from inside out: an old block is the one that contained most of its steps."""
     votes: defaultdict[int, Counter[int]] = defaultdict(Counter)
 
     def vote(now: int | None, was: int | None) -> None:
@@ -198,7 +198,7 @@ def _blocks(old: Outline, new: Outline, steps: dict[int, int]) -> dict[int, int]
 
 
 def ascending(places: list[int]) -> bool:
-    """Return whether places stand in their order."""
+    """Return whether places are in ascending order."""
     return all(left < right for left, right in pairwise(places))
 
 
@@ -233,7 +233,7 @@ def plannable_tools_of(step: flow.Step) -> set[str]:
 
 
 def facts(block: flow.Block, pairs: Pairs | None = None) -> dict[str, str]:
-    """Return what a block says of itself, by the name of the change."""
+    """Return the properties of a block, by the name of the change."""
     facts: dict[str, str] = {}
     parts = flow.parts_of(block)
     if any(part.condition for part in parts):
@@ -297,12 +297,12 @@ def place(outline: Outline, placed: PlacedStep | PlacedBlock) -> str:
 
 
 def direct_steps(outline: Outline, block: int) -> str:
-    """Return the keys of the steps that stand directly in a block."""
+    """Return the keys of the steps directly in a block."""
     return ", ".join(placed.step.key for placed in outline.steps if placed.parent == block)
 
 
 def described_without_reads(step: flow.Step) -> str:
-    """Return the description of a step without the line that lists what it reads."""
+    """Return the description of a step without the line that lists the paths it reads."""
     said = step.schema.get("description") if isinstance(step.schema, dict) else None
     return "\n".join(line for line in said.splitlines() if not line.startswith("Use ")) if isinstance(said, str) else ""
 
@@ -342,7 +342,7 @@ class CutChange:
 
 @dataclass(frozen=True, slots=True)
 class CutChanges:
-    """All differences between two processes, and what they mean for those who serve them."""
+    """All differences between two processes, and their meaning for those who serve them."""
 
     changes: tuple[CutChange, ...]
     refused: str
@@ -352,14 +352,14 @@ class CutChanges:
 
 
 def cut_changes(old: Process, new: Process, pairs: Pairs) -> CutChanges:
-    """Return what has changed from one process to another, whose steps and blocks are paired."""
+    """Return the changes between two processes whose steps and blocks are paired."""
     differ = _Differ(old, new, pairs)
     changes = (*differ.steps(), *differ.contexts(), *differ.blocks())
     return CutChanges(changes, differ.refused, differ.unproven)
 
 
 class _Differ:
-    """Finds the differences; what they mean is gathered while they are found."""
+    """Finds the differences, and collects their meaning on the way."""
 
     def __init__(self, old: Process, new: Process, pairs: Pairs) -> None:
         self.processes = old, new
@@ -423,7 +423,7 @@ class _Differ:
             self.unproven = self.unproven or f"`{key}` gets other arguments"
 
     def moved(self, was: int | None, branch: int, now: int | None, branch_now: int) -> bool:
-        """Return whether a part stands in another block; one that is added or removed says itself what it holds."""
+        """Return whether a part is in another block; an added or removed block reports its contents itself."""
         if was is None or now is None:
             lone = now if was is None else was
             return lone is not None and lone in (self.pairs.blocks if was is None else self.kept)
@@ -591,7 +591,7 @@ def serve_claim(old: Process, new: Process, needed: tuple[str, ...], found: CutC
 
 @dataclass(frozen=True, slots=True)
 class CutComparison:
-    """All differences between two processes, what is needed anew, and for whom it breaks."""
+    """All differences between two processes, what is newly required, and whom they break."""
 
     changes: tuple[CutChange, ...]
     needed: tuple[str, ...]
@@ -605,7 +605,7 @@ class CutComparison:
 
 
 def compare_processes(old: Process, new: Process) -> CutComparison:
-    """Return what has changed from one process to another."""
+    """Return the changes from one process to another."""
     pairs = pair(old, new)
     found = cut_changes(old, new, pairs)
     before, after = needs(pairs.old), needs(pairs.new)

@@ -1,4 +1,4 @@
-"""The parts of a process: contexts, blocks, conditions, steps, and what they read."""
+"""The parts of a process: contexts, blocks, conditions, steps, and the paths they read."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SEGMENT = r'("(?:[^"\\]|\\.)*")(?=\.|$)|([^."][^.]*)(?=\.|$)|(?=\.|$)'  # compi
 
 
 class Segment(msgspec.Struct, frozen=True, gc=False):
-    """One name of a path; what is not `quoted` may be a part of a key that holds dots."""
+    """One name of a path; if it is not `quoted` it may be a part of a key that contains dots."""
 
     name: str
     quoted: bool = False
@@ -45,7 +45,7 @@ class Read(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def text(self) -> str:
-        """The path as it is written."""
+        """The path as text."""
         segments = self.segments
         if len(segments) == 1 and not segments[0].quoted:
             return segments[0].name
@@ -62,7 +62,7 @@ class Read(msgspec.Struct, frozen=True, gc=False):
 
     @classmethod
     def parse(cls, text: str, *, optional: bool = False) -> Read:
-        """Read a path; what is no sequence of names and JSON strings is taken apart at its dots."""
+        """Parse a path; text that is not a sequence of names and JSON strings is split at its dots."""
         found: list[Segment] = []
         at = 0
         segment = re.compile(_SEGMENT)
@@ -78,7 +78,7 @@ class Read(msgspec.Struct, frozen=True, gc=False):
 
 
 class Constant(msgspec.Struct, frozen=True, gc=False):
-    """A value that the program gives."""
+    """A value that the program fixes."""
 
     value: Json
 
@@ -138,7 +138,7 @@ def is_value(written: Json) -> bool:
 
 
 def written_value(value: Value) -> Json:
-    """Return a value as it is written; `value_of` reads it back."""
+    """Return a value as it is written; `value_of` parses it."""
     match value:
         case Read(optional=False):
             return value.text
@@ -186,7 +186,7 @@ def map_reads(value: Value, change: Callable[[Read], Read]) -> Value:
 
 
 class EngineProperties(msgspec.Struct, frozen=True, gc=False):
-    """What stands beside a schema for the engine alone."""
+    """The keywords beside a schema that are for the engine alone."""
 
     references: tuple[Read, ...] = ()
     arguments: Value | None = None
@@ -319,7 +319,7 @@ class Step(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def output(self) -> bool:
-        """Whether its value is the member `output` of what is recorded."""
+        """Whether its value is the member `output` of the recorded one."""
         properties = self.schema.get("properties") if isinstance(self.schema, dict) else None
         return isinstance(properties, dict) and "output" in properties
 
@@ -337,7 +337,7 @@ class Chunk(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def schema(self) -> JsonObject:
-        """Its schema without what is for the engine."""
+        """Its schema without engine keywords."""
         return framed(self.frame, {step.key: step.schema for step in self.steps})
 
 
@@ -423,7 +423,7 @@ class Branch(msgspec.Struct, frozen=True, gc=False):
 
 
 class Common(TypedDict):
-    """What any block says."""
+    """The properties that every block has."""
 
     key: str | None
     within: str | None
@@ -570,7 +570,7 @@ B = TypeVar("B")
 
 
 class Gives(msgspec.Struct, Generic[B], frozen=True, gc=False):
-    """What a block gives: a list of the values of one body, or the value of one of its bodies."""
+    """The value of a block: a list of the values of one body, or the value of one of its bodies."""
 
     ones: tuple[B, ...]
     """The bodies of which one gives the value."""
@@ -583,7 +583,7 @@ class Gives(msgspec.Struct, Generic[B], frozen=True, gc=False):
 
 
 def gives(block: KeyedBlock) -> Gives[Body]:
-    """Return what a block gives, as the values of its bodies."""
+    """Return the value of a block, as the values of its bodies."""
     bodies = bodies_of(block)
     if source_of_block(block) is not None:
         return Gives((), bodies[0], null=isinstance(block, Each) and block.until is not None)
@@ -647,7 +647,7 @@ CONDITION = ("path", "schema", "equals", "differs", "anyOf", "allOf")
 
 
 class BlockForm(msgspec.Struct, frozen=True):
-    """How the JSON of a block is written."""
+    """The form of a block's JSON."""
 
     bodies: Literal["", "items", "anyOf"]
     """The keyword that holds its bodies; none where they are the block itself."""
@@ -703,7 +703,7 @@ def branched(word: str, name: str, branches: tuple[Branch, ...], common: Common)
 
 
 def all_contexts(body: Body) -> Iterator[Context]:
-    """Yield all contexts of a body and of the blocks in it, each block before what is in it."""
+    """Yield all contexts of a body and of the blocks in it, each block before its contents."""
     waiting = list(reversed(body.contexts))
     while waiting:
         context = waiting.pop()

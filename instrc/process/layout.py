@@ -24,7 +24,7 @@ class Area:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A line of text in a box or a step: what is read, with the id of where it comes from."""
+    """A line of text in a box or a step: the path read, with the id of its source."""
 
     x: float
     y: float
@@ -273,7 +273,7 @@ def _texts(reads: tuple[PictureRead, ...], x: float, y: float) -> tuple[Text, ..
 
 
 class Way(NamedTuple):
-    """Where all that a source hands on to one side of a gutter runs down."""
+    """The vertical line from a source on one side of a gutter."""
 
     gutter: int
     """0 at the far left for blocks, else that beside the reader's lane."""
@@ -284,7 +284,7 @@ class Way(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tracks:
-    """How many lines run down each gutter, and which of them, from the left, is that of a way."""
+    """The number of lines in each gutter, and the index of each line from the left."""
 
     counts: list[int]
     chosen: dict[Way, int]
@@ -395,7 +395,7 @@ def _merged(spans: Iterator[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def _solid(placed: PlacedBox, *, whole: bool) -> Iterator[tuple[float, float]]:
-    """Yield what is not cut: chunks, or their heads and steps; of blocks the head and the words over their bodies."""
+    """Yield the parts that are not cut: chunks, or their heads and steps; for blocks the head and the labels of their bodies."""
     area = placed.area
     if placed.box.lane is not None and whole:
         yield area.y, area.y + area.height
@@ -418,5 +418,5 @@ def _before(spans: list[tuple[float, float]], most: float, least: float) -> floa
 
 
 def _after(spans: list[tuple[float, float]], most: float) -> float:
-    """Return the end of what is too tall for a sheet."""
+    """Return the end of a part that is too tall for a sheet."""
     return next((end for begin, end in spans if begin <= most < end), most)

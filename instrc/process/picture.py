@@ -1,4 +1,4 @@
-"""A process as something to look at: steps in lanes, chunks and blocks as boxes, and who reads whom."""
+"""A process as a picture: steps in lanes, chunks and blocks as boxes, and the data flow."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from instrc.text.visible import visible
 
 @dataclass(frozen=True, slots=True)
 class PictureRead:
-    """Something that is read: the path as it is written, and the id of the step or block it comes from."""
+    """A path that is read, as text, and the id of the step or block it comes from."""
 
     text: str
     source: str | None
@@ -90,7 +90,7 @@ class Picture:
     boxes: tuple[Box, ...]
 
     def all(self) -> Iterator[Box | PictureStep]:
-        """Yield every box and step, each box before what is in it."""
+        """Yield every box and step, each box before its contents."""
         waiting: list[Box | PictureStep] = list(reversed(self.boxes))
         while waiting:
             item = waiting.pop()
@@ -115,7 +115,7 @@ PICTURED_LEVELS: Final = 100
 
 
 def picture_reads(item: PictureStep | Box) -> list[PictureRead]:
-    """Return all that a step or a box reads."""
+    """Return all paths that a step or a box reads."""
     if isinstance(item, PictureStep):
         return list(item.reads)
     return [*item.reads, *(line for section in item.sections for line in section.reads)]
@@ -126,7 +126,7 @@ _AROUND = 80
 
 
 def picture_of(process: Process, name: str, places: Mapping[str, Span] | None = None) -> Picture:
-    """Return what there is to see; `places` says where the program defines the step of a key."""
+    """Return the picture; `places` are the definitions of the steps in the program, by key."""
     try:
         return _Painter(places or {}).picture(process, name)
     except RecursionError:
@@ -180,7 +180,7 @@ class _Painter:
         return Box(here, block.name, kind, title, None, entry=False, reads=reads, sections=tuple(sections), schema=None, key=key)
 
     def body(self, body: flow.Body, names: Mapping[str, str]) -> tuple[Box, ...]:
-        """Paint what is in a body, where some further names can be read."""
+        """Draw the contents of a body, where some further names are visible."""
         before = dict(self.names)
         self.names |= names
         boxes = tuple(self.box(context) for context in body.contexts)
@@ -224,7 +224,7 @@ _USUAL = 1000
 
 
 def _titles(block: flow.Block) -> tuple[str, list[str | None]]:
-    """Return what is written over a block, and over each part of it."""
+    """Return the titles of a block, and of each part of it."""
     match block:
         case flow.Each(item=item, source=source, most=most, until=until):
             title = f"each {item} in {_text(source)}" + (f" until {_condition_as_text(until)}" if until else "")
@@ -284,7 +284,7 @@ def _line_around(at: Span) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ReadArrow:
-    """From what is read to who reads it."""
+    """From a source to its reader."""
 
     source: str
     """The id of a step, of a block, or `in0` for the first input."""

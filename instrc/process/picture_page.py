@@ -23,7 +23,7 @@ _Node: TypeAlias = str | tuple[str | int, ...]
 class SharedJson:
     """A table of values; a value is known by its number.
 
-    A text stands as itself, other scalars as `["12.0"]`, an array as `["[", number…]`, an object as `["{", number of a key,
+    A text is written as itself, other scalars as `["12.0"]`, an array as `["[", number…]`, an object as `["{", number of a key,
     number of its value…]`.  So the order of keys stays, and numbers of any size, which a parser of JavaScript would change.
     """
 
@@ -213,6 +213,6 @@ def _entry(node: PictureStep, prefix: str) -> str:
 
 
 def _embedded(value: Json) -> str:
-    """Return JSON that cannot end the script element it stands in; halves of surrogate pairs are no text, and escaped as well."""
+    """Return JSON that cannot end the script element around it; lone surrogates are escaped as well."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return _SIGNIFICANT.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

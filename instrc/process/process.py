@@ -42,7 +42,7 @@ _CERTAIN = rf"(llm|server|{_BLOCKS})Context[0-9]+"
 class Process(Struct, frozen=True):
     """A process, read once: any engine can run it from this alone.
 
-    True of this form: contexts stand in an order in which they can run, every reference in it leads somewhere,
+    Invariant: contexts are in an order in which they can run, every reference in it resolves,
     every block has its engine property.
     """
 
@@ -97,7 +97,7 @@ class Process(Struct, frozen=True):
         return whole
 
     def contexts(self) -> Iterator[flow.Context]:
-        """Yield all contexts, each block before what is in it."""
+        """Yield all contexts, each block before its contents."""
         return flow.all_contexts(self.body)
 
     def reads(self) -> Iterator[flow.Read]:
@@ -121,7 +121,7 @@ class Process(Struct, frozen=True):
     def find(cls, schema: Json) -> Process | None:
         """Return a schema that may be anything as a process, or `None` if it is not one.
 
-        `CompileError` as in `from_json` if the names of its contexts show that it is to be one, and it cannot be read:
+        Raise `CompileError` as `from_json` does if the names of its contexts show that it is meant as one, and it is invalid:
         beside `llmContext1`, a `robotContext1` is a context of an unknown kind.
         """
         if not isinstance(schema, dict):
@@ -174,7 +174,7 @@ class Process(Struct, frozen=True):
 
 
 def _refuse_newer(document: Json) -> None:
-    """Refuse a process of a newer form: it may say what would be misread."""
+    """Refuse a process of a newer version, which could be misread."""
     version = document.get("instrc") if isinstance(document, dict) else None
     if isinstance(version, int) and version > PROCESS_VERSION:
         from instrc.problems.errors import CompileError
@@ -193,7 +193,7 @@ def _unreadable(document: Json, error: chunk_json.UnreadableProcessError | Recur
 
 
 def _usual(contexts: JsonObject) -> JsonObject:
-    """Return what the document of a process says beside its contexts, definitions and inputs."""
+    """Return the keywords of a process document besides its contexts, definitions and inputs."""
     return {"$schema": LATEST_DRAFT, "type": "object", "required": list(contexts)}
 
 
@@ -226,7 +226,7 @@ def body_of(document: Json) -> flow.Body:
 
 
 class _WrittenBody(Struct, frozen=True):
-    """A body as it is written: the engine property of its branch, its contexts, its place."""
+    """A body in the document: the engine property of its branch, its contexts, its place."""
 
     engine: JsonObject
     properties: JsonObject
@@ -236,7 +236,7 @@ class _WrittenBody(Struct, frozen=True):
 
 
 class _ProcessReader(Struct):
-    """The reading of one document; blocks are found from outside in and made from inside out, so that depth costs no stack."""
+    """The reading of one document; blocks are found from outside in and built from inside out, so that depth needs no stack."""
 
     document: Json
     parts: dict[str, list[_WrittenBody]] = field(default_factory=dict)
@@ -338,7 +338,7 @@ class _ProcessReader(Struct):
                 return None
 
     def resolved(self, schema: Json, place: str) -> JsonObject:
-        """Follow references within the document from the top of a schema; what stands beside one counts as well."""
+        """Follow references within the document from the top of a schema; keywords beside one apply as well."""
         try:
             return chunk_json.resolved(schema, self.document)
         except ValueError as error:
@@ -347,7 +347,7 @@ class _ProcessReader(Struct):
     # --- blocks -------------------------------------------------------------------------------------------------------------
 
     def bodies(self, kind: str, schema: JsonObject, place: str) -> Iterator[_WrittenBody]:
-        """Yield the bodies of a block as they are written."""
+        """Yield the bodies of a block as they are in the document."""
         way = flow.FORMS[kind].bodies
         if way == "anyOf":
             listed = schema.get("anyOf")
@@ -440,7 +440,7 @@ class _ProcessReader(Struct):
 
 
 def _refuse_later(contexts: tuple[flow.Context, ...], place: str) -> None:
-    """Refuse a body in which something is to come after what does not stand before it."""
+    """Refuse a body in which something follows a context that does not precede it."""
     known: set[str] = set()
     for context in contexts:
         steps = context.steps if isinstance(context, flow.Chunk) else ()
@@ -531,7 +531,7 @@ class ContextsJson(Struct, frozen=True):
 
 
 def write_contexts(body: flow.Body) -> ContextsJson:
-    """Return the contexts of the outermost body and all that is in them."""
+    """Return the contexts of the outermost body and all that are inside them."""
     order: list[flow.Context] = []
     waiting = list(reversed(body.contexts))
     while waiting:
@@ -584,7 +584,7 @@ def _value(body: flow.Body) -> JsonObject:
 
 
 def _common(block: flow.KeyedBlock) -> JsonObject:
-    """Return what any block may say: its deadline, its delay, its key."""
+    """Return the properties that every block may have: its deadline, its delay, its key."""
     written: JsonObject = {"after": [*block.after]} if block.after else {}
     if block.within is not None:
         written["within"] = block.within
@@ -648,7 +648,7 @@ def _repeat(block: flow.Repeat, made: dict[int, JsonObject]) -> JsonObject:
 
 
 def _branches(block: flow.KeyedBlock, made: dict[int, JsonObject]) -> JsonObject:
-    """Return a block whose bodies stand in `anyOf`, with `null` where it may be that none runs."""
+    """Return a block whose bodies are in `anyOf`, with `null` where possibly none runs."""
     word = flow.word_of(block)
     listed: JsonArray = []
     for number, part in enumerate(flow.parts_of(block)):
@@ -660,12 +660,12 @@ def _branches(block: flow.KeyedBlock, made: dict[int, JsonObject]) -> JsonObject
 
 
 def references_to(contexts: tuple[flow.Context, ...]) -> JsonObject:
-    """Return contexts that stand among the definitions as the properties of the body around them."""
+    """Return contexts among the definitions as the properties of the body around them."""
     return {each.name: {"$ref": f"#/$defs/{each.definition}"} for each in contexts}
 
 
 def write_block(block: flow.Block) -> JsonObject:
-    """Return the schema of a block whose contexts stand among the definitions."""
+    """Return the schema of a block whose contexts are among the definitions."""
     return _context(block, {})
 
 

@@ -79,7 +79,7 @@ WORDS: Final = Kind(_words_level, one_of(WORDS_LEVELS).reason, WORDS_LEVELS)
 
 
 class RequestSettings(TypedDict, total=False):
-    """How a model is asked, under one set of names for every provider."""
+    """The settings of a request to a model, under one set of names for every provider."""
 
     max_tokens: Annotated[int, WHOLE]
     context: Annotated[int, WHOLE]
@@ -119,7 +119,7 @@ _FROM_ENVIRONMENT: Final = (
 
 
 def request_settings(table: Mapping[str, object]) -> tuple[RequestSettings, list[Fault]]:
-    """Return the settings of a request as they are used, and what is wrong with them."""
+    """Return the effective settings of a request, and their problems."""
     values, faults = read_values(RequestSettings, table, "there is no such setting of a request")
     hidden = {key for key in table if key not in RequestSettings.__annotations__ and re.search(_ACCESS, key)}
     return cast("RequestSettings", values), [
@@ -128,7 +128,7 @@ def request_settings(table: Mapping[str, object]) -> tuple[RequestSettings, list
 
 
 def read_values(declaration: type, table: Mapping[str, object], unknown: str) -> tuple[dict[str, object], list[Fault]]:
-    """Return the values of a table by the kinds that a `TypedDict` declares, and what is wrong with it."""
+    """Return the values of a table by the types that a `TypedDict` declares, and its problems."""
     kinds = kinds_of(declaration)
     values: dict[str, object] = {}
     faults: list[Fault] = []

@@ -40,7 +40,7 @@ def style() -> str:
 def figure(value: Layout, *, styled: bool = True, prefix: str = "") -> str:
     """Return the `svg` element of a layout; a page that has our style sheet needs no second one.
 
-    `prefix` stands before every id, so that several can be in one page.
+    `prefix` is put before every id, so that several can be in one page.
     """
     return "".join(_figure(value, styled=styled, prefix=prefix))
 

@@ -31,14 +31,14 @@ class More(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
 
 
 class ByPattern(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """The codec of what stands under keys that match a pattern; `None` matches every key."""
+    """The codec of the values under keys that match a pattern; `None` matches every key."""
 
     pattern: str | None
     codec: Codec = None
 
 
 class Tag(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """A key that only tells alternatives apart, and its value."""
+    """A key that only distinguishes alternatives, and its value."""
 
     key: str
     value: Json = None
@@ -207,7 +207,7 @@ def array_codec(prefix: tuple[Codec, ...], items: Codec) -> ArrayCodec | None:
 
 
 def wrapped(text: str, word: str) -> int | None:
-    """Return how many pairs of angle brackets stand around a word, or `None` if the text is something else."""
+    """Return how many pairs of angle brackets surround a word, or `None` if the text is something else."""
     extra, odd = divmod(len(text) - len(word), 2)
     if odd or extra < 0 or text != "<" * extra + word + ">" * extra:
         return None
@@ -259,7 +259,7 @@ def with_codecs(codec: SomeCodec, change: Callable[[SomeCodec], Codec]) -> SomeC
 
 
 def each(codecs: Iterable[Codec]) -> Iterator[SomeCodec]:
-    """Yield codecs and all that are inside of them; one that stands in several places once."""
+    """Yield codecs and all that are inside of them, each once."""
     stack = list(codecs)
     seen: set[int] = set()
     while stack:
@@ -271,9 +271,9 @@ def each(codecs: Iterable[Codec]) -> Iterator[SomeCodec]:
 
 
 def changed(codecs: Iterable[Codec], change: Callable[[SomeCodec, SomeCodec], Codec]) -> list[Codec]:
-    """Return codecs with each one in them changed, from the inside out; one that stands in several places stays one.
+    """Return codecs with each one in them changed, from the inside out; shared ones stay shared.
 
-    `change` is given a codec as it was, and with the codecs in it changed already.
+    `change` is called with the original codec, and with the one whose inner codecs are changed already.
     """
     roots = list(codecs)
     done: dict[int, Codec] = {}
@@ -390,7 +390,7 @@ class Codecs(Struct, frozen=True):
 
 
 def codecs_of(record: Mapping[str, Json], kind: type[Codecs] = Codecs) -> Codecs:
-    """Return the codecs of the map of one tool, read as `kind`; `Damaged` says what is wrong with it."""
+    """Return the codecs of the map of one tool, read as `kind`; raise `Damaged` with the reason if it is invalid."""
     try:
         codecs = convert(record, kind)
     except (ValidationError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""The dialect of a target: what it accepts, and the constants that several targets share."""
+"""The dialect of a target: what it accepts, and constants that several targets share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _tool_message() -> Json:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spelling:
-    """How a target spells a finished schema differently from JSON Schema."""
+    """How the payload of a target differs in spelling from JSON Schema."""
 
     capitals: bool = False
     """Whether the names of types are written in capitals."""
@@ -368,7 +368,7 @@ def in_envelope(rules: Dialect, outer: Dialect) -> Dialect:
 
 
 def schema_in(payload: Json, dialect: Dialect) -> Json:
-    """Return the schema that a payload carries; `LookupError` or `ValueError` if there is none."""
+    """Return the schema in a payload; raise `LookupError` or `ValueError` if there is none."""
     result = at(payload, pointer(dialect.where))
     return loads(result) if isinstance(result, str) and dialect.where else result
 

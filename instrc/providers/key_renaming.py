@@ -35,7 +35,7 @@ class KeyRenamer:
         """`rename` is applied to declared names; with `back`, sent names of declared ones are turned into them instead.
 
         With `spare`, null is left out where it is the default of a property that may be left out.
-        With `read`, objects and lists are brought into shape, which says what a text holds.
+        With `read`, which returns the JSON in a text, objects and lists are brought into shape.
         """
         self._root = root
         self._rename = rename
@@ -82,7 +82,7 @@ class KeyRenamer:
         return value
 
     def applying(self, schemas: list[Json]) -> Iterator[JsonObject]:
-        """Yield the schema objects that speak of the same place as the given ones."""
+        """Yield the schema objects that apply to the same place as the given ones."""
         stack: list[Json] = list(reversed(schemas))
         seen: set[int] = set()
         while stack:
@@ -111,7 +111,7 @@ def _names(node: JsonObject) -> Iterator[str]:
 
 
 def _is_null_by_default(nodes: list[JsonObject], name: str) -> bool:
-    """Return whether leaving a property out means null, by all that is said of it."""
+    """Return whether a missing property means null, by all its schemas."""
     declared = [mapping(properties[name]) for node in nodes if name in (properties := mapping(node.get("properties")))]
     needed = any(name in required_names(node) for node in nodes)
     return bool(declared) and not needed and all("default" in item and item["default"] is None for item in declared)
@@ -123,7 +123,7 @@ def _strings(node: JsonObject) -> Iterator[str]:
 
 
 def schemas_of_key(nodes: list[JsonObject], name: str) -> Iterator[Json]:
-    """Yield the schemas of a property, by all that is said of its object."""
+    """Yield the schemas of a property, from all schemas of its object."""
     for node in nodes:
         properties = mapping(node.get("properties"))
         by_pattern = mapping(node.get("patternProperties"))
@@ -141,7 +141,7 @@ def _held(node: JsonObject, keyword: str) -> list[Json]:
 
 
 def schemas_of_item(nodes: list[JsonObject], index: int) -> Iterator[Json]:
-    """Yield the schemas of an item, by all that is said of its array."""
+    """Yield the schemas of an item, from all schemas of its array."""
     for node in nodes:
         prefix = listing(node.get("prefixItems"))
         yield from [prefix[index]] if index < len(prefix) else _held(node, "items")
@@ -159,7 +159,7 @@ def folded(value: str, known: list[str]) -> str:
 
 
 def likeness(schema: Json, value: Json) -> tuple[int, int]:
-    """Return how similar a value is to an alternative, by its constants and its keys."""
+    """Return the similarity of a value to an alternative, by its constants and its keys."""
     held = mapping(value)
     declared = mapping(mapping(schema).get("properties"))
     right = 0
@@ -179,7 +179,7 @@ _SHAPINGS: Final = 4
 def shaped(value: Json, types: AbstractSet[str], read: ReadText) -> tuple[Json, tuple[Shaping, ...]]:
     """Return a value as one of some types, with the steps to it; the value itself without steps where none lead there.
 
-    `read` gives the JSON that a text holds, or the text itself.
+    `read` returns the JSON in a text, or the text itself.
     """
     result, steps = value, list[Shaping]()
     step: Shaping
@@ -215,7 +215,7 @@ _UNDECIDED = frozenset({"$ref", "allOf", "if", "dependentSchemas", "const", "enu
 
 
 def undeclared_key(value: Json, schema: Json, *, levels: int | None) -> Location | None:
-    """Return the path of the first key that no schema of its place declares or leaves room for, or `None` if there is none.
+    """Return the path of the first key that no schema of its place declares or permits, or `None` if there is none.
 
     `levels` is how deep objects are sent as objects.
     """
@@ -252,7 +252,7 @@ def _is_closed_to(schema: Json, key: str, known: AbstractSet[str]) -> bool:
 
 
 def _schemas_below(nodes: list[JsonObject], step: str | int) -> list[Json]:
-    """Return the schemas of a property or an item, by all alternatives; none if one of them says nothing of it."""
+    """Return the schemas of a property or an item, by all alternatives, or none if one of them is open."""
     kind = "object" if isinstance(step, str) else "array"
     result: list[Json] = []
     for node in nodes:

@@ -423,7 +423,7 @@ class Regions:
         return self._home[origin] if isinstance(origin, int) else PROGRAM
 
     def home_of(self, path: ir.Path) -> int:
-        """Return the region that a path begins in: of a step, of the block that gives a name; that of an input is the program."""
+        """Return the region in which a path begins: that of a step or of a block's name; the program for an input."""
         origin = path.origin
         if isinstance(origin, int):
             return self._home[origin]

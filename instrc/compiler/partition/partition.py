@@ -231,7 +231,7 @@ def _as_late_as_possible(
 def _number_chunks(
     graph: ir.Graph, root: tuple[CutChunk, ...], chunks: dict[int, tuple[CutChunk, ...]]
 ) -> tuple[tuple[ir.Chunk, ...], dict[int, tuple[ir.Chunk, ...]]]:
-    """Number chunks in one walk: a block before its contents, these before what comes after."""
+    """Assign numbers to chunks in one walk: a block before its contents, these before what comes after."""
     counts: dict[str, int] = {}
     made: dict[int, list[ir.Chunk]] = {number: [] for number in (ROOT, *chunks)}
     waiting: list[tuple[int, CutChunk, bool]] = [(ROOT, chunk, False) for chunk in reversed(root)]

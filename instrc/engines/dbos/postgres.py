@@ -190,7 +190,7 @@ class WorkerLock(ServerLock):
         return None if owner == self._number else _queue_of(owner)
 
     def left(self) -> list[str]:
-        """Return runs whose worker has died, and runs that nobody has taken; forget which of its own have ended."""
+        """Return runs whose worker has died, and runs that no worker has taken; forget which of its own have ended."""
         with self._engine.begin() as connection:
             connection.execute(sa.text(_ENDED), {"me": self._number})
             return list(connection.execute(sa.text(_LEFT)).scalars())
@@ -244,16 +244,16 @@ class SharedDatabase:
             return data
 
     def beside(self, heard: TellPart | None) -> TellPart | None:
-        """Return what tells parts of answers here and to other processes."""
+        """Return the exchange of growing answers with other processes."""
         return self._parts.beside(heard)
 
     def parts_of(self, runs: Collection[str]) -> list[AnswerPart]:
-        """Return what other processes have told since the last time of answers in some runs, in all where one is ""."""
+        """Return the parts sent by other processes since the last call, of answers in some runs, or in all where one is ""."""
         with trouble(self._store):
             return self._parts.read(self._db(), runs)
 
     def close(self) -> None:
-        """Write what was taken in, and close the database."""
+        """Write what is pending, and close the database."""
         self.write.close()
         self._parts.close()
         if self._engine is not None:

@@ -106,7 +106,7 @@ class Runner:
                 await DBOS.register_queue_async(queue, polling_interval_sec=QUEUE_POLL)
 
     def retire(self) -> bool:
-        """Close, unless somebody uses it or a run does something; for who has the `turn`."""
+        """Close the runner, unless it is in use or a run is active; the caller holds the `turn`."""
         with self._gate:
             if self.closing:
                 return True
@@ -117,7 +117,7 @@ class Runner:
         return True
 
     def close(self) -> None:
-        """Leave all runs as they are, to be continued, and give the store free."""
+        """Leave all runs unchanged, to be continued, and release the store."""
         with self.turn:
             with self._gate:
                 if self.closing:
@@ -151,11 +151,11 @@ class Runner:
 
     @property
     def leaving(self) -> bool:
-        """Whether runs are left as they are, to be continued."""
+        """Whether the runs are left unchanged, to be continued."""
         return self._leaving or self.closing
 
     def enter(self) -> bool:
-        """Use this runner: it does not rest, and nobody closes it to open another; `False` if that has happened already."""
+        """Use this runner: it does not rest, and is not closed to open another; return `False` if that has happened already."""
         with self._gate:
             self._users += not self.closing
             return not self.closing
@@ -167,7 +167,7 @@ class Runner:
 
     @property
     def resting(self) -> bool:
-        """Return whether nobody uses this runner, and no run does anything but wait for people."""
+        """Return whether this runner is unused, and every run only waits for people."""
         return not self._users and all(live.rest.is_set() for live in list(self.live.values()))
 
     async def away(self, work: Coroutine[object, object, ResultT]) -> ResultT:
@@ -190,7 +190,7 @@ class Runner:
         return await asyncio.to_thread(self.lock.take, run.partition("/")[0]) is None
 
     async def begin(self, launch: LaunchDocument) -> Live:
-        """Begin a run; one that was begun meanwhile goes on."""
+        """Begin a run; one that began meanwhile continues."""
 
         async def begin() -> None:
             with SetWorkflowID(launch["run"]):
@@ -200,7 +200,7 @@ class Runner:
         return await self.claims.take_up(launch["run"], begin)
 
     async def resume(self, run: str) -> Live:
-        """Go on with a run, unless this process carries it already; one that has ended is left as it is."""
+        """Continue a run, unless this process carries it already; one that has ended stays unchanged."""
         await self.rest.end()
         live = await self.claims.take_up(run)
         self.rest.parked.pop(run, None)
@@ -294,7 +294,7 @@ class EventLoopThread:
             raise LoopEndedError from None
 
     def end(self) -> None:
-        """Cancel what is still carried out, and end."""
+        """Cancel the pending work, and end."""
         if self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join(_PATIENCE * (_TIMES + 1))
@@ -375,7 +375,7 @@ class Rest:
             await self._begin()
 
     async def _read(self) -> None:
-        """Take in what other processes have written."""
+        """Read what other processes have written."""
         for letter in await asyncio.to_thread(store.unread, self.runner.engine):
             if letter.id not in self._letters:
                 task = self._letters[letter.id] = asyncio.ensure_future(self._deal_with(letter))
@@ -404,7 +404,7 @@ class Rest:
             await asyncio.to_thread(DBOS.destroy)
 
     async def _deal_with(self, letter: store.Letter) -> None:
-        """Do what a letter says; if that cannot be recorded now, the letter stays."""
+        """Process a message; if the result cannot be recorded now, the message stays."""
         with suppress(Exception):
             taken = True
             if not await self.runner.owns(letter.run):

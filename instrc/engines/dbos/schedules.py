@@ -1,4 +1,4 @@
-"""The schedules of a store: a table beside the mail. A tick begins a run under an id of its moment, so it begins once."""
+"""The schedules of a store: a table beside the mail. A tick begins a run with an id made of its time, so it begins once."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def add(engine: sa.Engine, name: str, clock: Clock, launch: LaunchDocument, over
 
 
 def one(engine: sa.Engine, name: str) -> Schedule:
-    """Return a schedule; that there is none is a problem."""
+    """Return a schedule; raise `NotFoundError` if there is none."""
     found = next((each for each in schedules_of(engine) if each.name == name), None)
     if found is None:
         raise missing(name)
@@ -70,7 +70,7 @@ def one(engine: sa.Engine, name: str) -> Schedule:
 
 
 def pause(engine: sa.Engine, name: str, *, paused: bool) -> Schedule:
-    """Begin no run of a schedule, or begin them again from now on: those that it has missed are not made up for."""
+    """Pause a schedule, or resume it from now on: missed ticks are not made up for."""
     due = None if paused else one(engine, name).clock.after(time())
     one(engine, name)
     with engine.begin() as connection:
@@ -105,7 +105,7 @@ def _begin(engine: sa.Engine, client: DBOSClient, schedule: Schedule, moment: fl
 
 
 def _launch_of(engine: sa.Engine, name: str) -> JsonObject:
-    """Return the launch of a schedule, with its `overlap` beside it, and without the trouble of its latest tick."""
+    """Return the launch of a schedule, with its `overlap`, and without the error of its latest tick."""
     with engine.connect() as connection:
         launch = as_object(loads(connection.execute(sa.select(_TABLE.c.launch).where(_TABLE.c.name == name)).scalar_one()))
     return {key: value for key, value in launch.items() if key != "trouble"}
@@ -118,9 +118,9 @@ def _note(engine: sa.Engine, name: str, *, launch: JsonObject, **columns: str | 
 
 
 def begin_due(engine: sa.Engine, client: DBOSClient, goes_on: Callable[[str], bool], now: float) -> None:
-    """Begin what is due. A schedule whose last run goes on does as its `overlap` says; ticks that nobody saw become one.
+    """Begin the runs that are due. If the last run is still going, `overlap` decides; missed ticks become one.
 
-    One whose program cannot be compiled any more misses the tick, and one whose times cannot be read is paused; both say why.
+    A schedule whose program no longer compiles misses the tick, and one whose times cannot be read is paused; both say why.
     """
     for schedule in schedules_of(engine):
         if schedule.due is None or schedule.due > now:

@@ -39,7 +39,7 @@ class FileWatch:
         self._version: object = None
 
     def changed(self) -> bool:
-        """Return whether anything was written since the last look; the first look says yes."""
+        """Return whether anything was written since the last call; the first call returns `True`."""
         if self._connection is None:
             self._connection = self._engine.raw_connection()
         before, [self._version] = self._version, self._connection.cursor().execute("PRAGMA data_version").fetchone()
@@ -138,7 +138,7 @@ class FolderLock:
         return None
 
     def left(self) -> list[str]:
-        """Return nothing: whoever is asked for a run goes on with it."""
+        """Return nothing: the process that is asked for a run continues it."""
         return []
 
     @property

@@ -34,7 +34,7 @@ WORKFLOW = "instrc-run"
 
 
 def close_engine(engine: sa.Engine) -> None:
-    """Close all connections to a store, those as well that a thread still uses, or takes now, and gives back later."""
+    """Close all connections to a store, including those that a thread still uses, or takes now, and returns later."""
     left = engine.pool
     engine.dispose()
     for pool in (left, engine.pool):
@@ -47,7 +47,7 @@ def close_engine(engine: sa.Engine) -> None:
 
 
 def launch_json(launch: Launch) -> LaunchDocument:
-    """Return what is kept of the beginning of a run."""
+    """Return the stored form of the beginning of a run."""
     made: LaunchDocument = {
         "run": launch.run,
         "name": launch.name,
@@ -59,7 +59,7 @@ def launch_json(launch: Launch) -> LaunchDocument:
 
 
 def enqueue(client: DBOSClient, launch: LaunchDocument) -> None:
-    """Ask whoever carries the runs to begin one; of one id only the first begins."""
+    """Enqueue a run; of several with one id only the first begins."""
     options: EnqueueOptions = {
         "workflow_name": WORKFLOW,
         "queue_name": QUEUE,
@@ -167,7 +167,7 @@ def send(engine: sa.Engine, letter: Letter) -> None:
 
 
 def unread(engine: sa.Engine, run: str | None = None) -> list[Letter]:
-    """Return the letters, or those to one run, that nobody has dealt with, the oldest first."""
+    """Return the unprocessed messages, or those to one run, the oldest first."""
     with engine.connect() as connection:
         query = sa.select(_TABLE.c.id, _TABLE.c.run, _TABLE.c.body).where(_TABLE.c.verdict == 0).order_by(_TABLE.c.number)
         query = query if run is None else query.where(_TABLE.c.run == run)
@@ -175,14 +175,14 @@ def unread(engine: sa.Engine, run: str | None = None) -> list[Letter]:
 
 
 def settle(engine: sa.Engine, letter: str, verdict: LetterVerdict) -> None:
-    """Note what has become of a letter; its text is not needed any more."""
+    """Record the result of a message; its text is not needed any more."""
     with engine.begin() as connection:
         update = sa.update(_TABLE).where(_TABLE.c.id == letter, _TABLE.c.verdict == 0)
         connection.execute(update.values(verdict=_VERDICTS.index(verdict), body="{}"))
 
 
 def verdict_of(engine: sa.Engine, letter: str) -> LetterVerdict:
-    """Return what has become of a letter."""
+    """Return the recorded result of a message."""
     with engine.connect() as connection:
         found = connection.execute(sa.select(_TABLE.c.verdict).where(_TABLE.c.id == letter)).scalar()
     return _VERDICTS[found or 0]
@@ -210,9 +210,9 @@ TRACE_EVENTS: Final = 1_000_000
 
 
 def write_in_order(connection: sa.Connection, table: sa.Table) -> None:
-    """Let nobody else add rows to a table until the transaction ends.
+    """Lock a table against other inserts until the transaction ends.
 
-    Else a server would show a number before a lower one, and whoever reads on behind the higher one would miss the other.
+    Otherwise a server could show a number before a lower one, and a reader that continues after the higher one would miss it.
     """
     if connection.dialect.name == "postgresql":
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(CAST(:name AS regclass)::oid::bigint)"), {"name": table.name})
@@ -260,7 +260,7 @@ _CLOSING = 5.0
 
 
 class PartExchange:
-    """Tells other processes what models write here, if somebody there follows the run, and reads what is written there."""
+    """Sends the growing answers of models here to other processes that follow the run, and reads theirs."""
 
     def __init__(self, engine: Callable[[], sa.Engine]) -> None:
         """`engine` is asked each time: the store may have been closed and opened again."""
@@ -274,7 +274,7 @@ class PartExchange:
         self._seen: dict[tuple[str, str], float] = {}
 
     def beside(self, heard: TellPart | None) -> TellPart | None:
-        """Return what tells parts here and to other processes, or nothing where nobody listens."""
+        """Return the exchange of growing answers with other processes, or nothing where none listens."""
         if heard is None:
             return None
 

@@ -66,7 +66,7 @@ class StoreClient:
             return await asyncio.to_thread(question, self.client())
 
     async def begin(self, launch: LaunchDocument) -> None:
-        """Ask whoever carries the runs to begin one."""
+        """Enqueue a run."""
         await self.ask(lambda client: store.enqueue(client, launch))
 
     async def reach(self) -> None:
@@ -82,21 +82,21 @@ class StoreClient:
             return await asyncio.to_thread(store.has_tables, self.location, self.db())
 
     async def find(self, run: str) -> WorkflowStatus | None:
-        """Return what is recorded of a run."""
+        """Return the row of a run."""
         if not await self.is_there():
             return None
         rows = await self.ask(lambda client: client.list_workflows(workflow_ids=[run]))
         return next((row for row in rows if row.name == store.WORKFLOW), None)
 
     async def row(self, run: str) -> WorkflowStatus:
-        """Return what is recorded of a run; that there is none is a problem."""
+        """Return the row of a run; raise `NotFoundError` if there is none."""
         row = await self.find(run)
         if row is None:
             raise NotFoundError([problems.runs.NoSuchRun(run=run, store=self.location.shown)])
         return row
 
     async def refuse_wrong(self, run: str, question: str, step: str, data: Json) -> None:
-        """Refuse an answer that does not fit, or that nobody asks for any more."""
+        """Refuse an answer that does not fit, or whose question is closed."""
         row = await self.row(run)
         state, questions = await self.ask(lambda client: state_of(client, row))
         held = next((each for each in questions if each.id == question and each.by == "operator"), None)

@@ -58,7 +58,7 @@ class Bucket:
         return None
 
     def read(self, run: str, place: int = 0) -> tuple[list[Event], int]:
-        """Return the events of a run behind a place, and the place after them: the moment of what was written last."""
+        """Return the events of a run after a cursor, and the new cursor: the time of the last write."""
         self.write.flush()
         found: list[Event] = []
         with self._trouble():
@@ -98,7 +98,7 @@ class Bucket:
                 return None
 
     def beside(self, heard: TellPart | None) -> TellPart | None:
-        """Return what tells parts of answers here: they grow too fast for a bucket."""
+        """Return no exchange of growing answers: they grow too fast for a bucket."""
         return heard
 
     def parts_of(self, runs: Collection[str]) -> list[AnswerPart]:  # noqa: ARG002  -- as above
@@ -106,7 +106,7 @@ class Bucket:
         return []
 
     def close(self) -> None:
-        """Write what was taken in."""
+        """Write what is pending."""
         self.write.close()
 
     @contextmanager

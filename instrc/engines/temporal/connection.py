@@ -1,4 +1,4 @@
-"""How workers and clients reach the server, and where large values lie."""
+"""The connection of workers and clients to the server, and the place of large values."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class OrderedConverter(CompositePayloadConverter):
 
 
 class _Ordered(JSONPlainPayloadConverter):
-    """Writes and reads JSON as all of this project does; the order of the properties of a schema says what comes first."""
+    """Writes and reads JSON as the rest of this project does; the order of the properties of a schema is kept."""
 
     def to_payload(self, value: object) -> Payload | None:
         """Return a value as a payload."""

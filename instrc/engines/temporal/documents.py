@@ -44,7 +44,7 @@ class Continued(TypedDict):
 
 
 def continued(journal: Journal, entries: list[JournalEntry]) -> Continued:
-    """Return what a run takes along that goes on from its journal."""
+    """Return the state that a run takes along when it continues from its journal."""
     return {
         "state": journal.state,
         "due": journal.due,
@@ -71,7 +71,7 @@ class Launched(LaunchDocument):
 
 
 class Tick(TypedDict):
-    """What each tick of a schedule is given."""
+    """The argument of each tick of a schedule."""
 
     launch: Launched
     """Its run is that of the schedule: each tick has its own."""
@@ -96,7 +96,7 @@ class Child(TypedDict):
 
 
 class Effect(TypedDict):
-    """What an activity is given."""
+    """The argument of an activity."""
 
     run: str
     digest: str
@@ -116,7 +116,7 @@ class Handed(TypedDict):
 
 @final
 class PendingResult(TypedDict):
-    """Somebody gives the result later."""
+    """The result comes later."""
 
     pending: bool
 
@@ -135,7 +135,7 @@ class AnswerMessage(TypedDict):
 
 
 class Ended(TypedDict):
-    """What a workflow gives back."""
+    """The result of a workflow."""
 
     outcome: Outcome
     record: JsonObject
@@ -144,7 +144,7 @@ class Ended(TypedDict):
 
 
 class Standing(TypedDict):
-    """How a run stands, as its workflow says it."""
+    """The state of a run, as its workflow reports it."""
 
     outcome: Outcome | None
     idle: bool
@@ -183,12 +183,12 @@ def digest_of(*parts: Json) -> str:
 
 
 def pinned(begun: Launched) -> str:
-    """Return what is equal for runs that have begun in the same way."""
+    """Return what is equal for runs that began in the same way."""
     return digest_of(begun["plan"]["digest"], begun["inputs"])
 
 
 def memo_of(begun: Launched) -> JsonObject:
-    """Return what the server can tell of a run without its workers."""
+    """Return what the server can show of a run without its workers."""
     return {"name": begun["name"], "how": begun["how"], "begun": pinned(begun)}
 
 

@@ -136,7 +136,7 @@ def begun_at(begun: documents.Launched, run: str) -> documents.Launched:
 
 
 async def tick_of(client: sdk.Client, prefix: str, name: str) -> tuple[Schedule, documents.Tick]:
-    """Return a schedule, and what each of its ticks is given."""
+    """Return a schedule, and the argument of each of its ticks."""
     with _of(client, prefix, name) as handle:
         described = await handle.describe()
         action = cast("sdk.ScheduleActionStartWorkflow", described.schedule.action)

@@ -73,7 +73,7 @@ class TemporalEngine(TracedEngine):
         events: int | None = None,
         **options: Unpack[EngineOptions],
     ) -> None:
-        """With `keep="open"` no traces are written; `prefix` stands before the ids of runs on the server.
+        """With `keep="open"` no traces are written; `prefix` is put before the ids of runs on the server.
 
         `events` is the length at which a history is begun anew.
         """
@@ -93,7 +93,7 @@ class TemporalEngine(TracedEngine):
         """Workers elsewhere carry the runs; this process does not."""
 
     async def start(self, launch: Launch) -> RunReport:
-        """Begin a run, and wait until it ends or waits for somebody; a run that was begun in the same way goes on."""
+        """Begin a run, and wait until it ends or waits for a person; a run that began in the same way continues."""
         begun, client = await self._launched(launch), await self._client()
         try:
             await self._begin(client, begun)
@@ -200,12 +200,12 @@ class TemporalEngine(TracedEngine):
         return await ask_people(self, await self._attend(run), self.people)
 
     async def journal(self, run: str) -> tuple[Launch, Journal]:
-        """Return what a run began with, and what is recorded of it."""
+        """Return the beginning of a run, and its journal."""
         launch, journal, _ = await self._recorded(run)
         return read_launch(launch, run), journal
 
     async def _recorded(self, run: str) -> tuple[documents.Launched, Journal, list[JournalEntry]]:
-        """Return what a run began with, and its journal: its workflow says it, also when it has ended."""
+        """Return the beginning of a run, and its journal, from its workflow, also when it has ended."""
         described = await (await self._reader()).described(run)
         async with self._served(carry=False):
             handle = (await self._client()).get_workflow_handle(described.id, run_id=described.run_id)
@@ -242,7 +242,7 @@ class TemporalEngine(TracedEngine):
         entries: list[JournalEntry],
         failed: dict[str, list[JournalEntry]],
     ) -> None:
-        """Begin a new history of a run with what is recorded; of two at the same time the first counts."""
+        """Begin a new history of a run with its journal; of two at the same time the first counts."""
         journal = rebuild_journal(launch["plan"], launch["inputs"], entries, holds=holds(launch))
         launch["carried"] = {**documents.continued(journal, entries), "failed": failed}
         with suppress(WorkflowAlreadyStartedError):
@@ -306,7 +306,7 @@ class TemporalEngine(TracedEngine):
         return await schedules.add(await self._client(), self.queue, name, clock, tick, overlap)
 
     async def pause(self, name: str, *, paused: bool) -> Schedule:
-        """Begin no run until it goes on."""
+        """Begin no run until `resume`."""
         return await schedules.pause(await self._client(), self.prefix, name, paused=paused)
 
     async def unschedule(self, name: str) -> None:
@@ -324,7 +324,7 @@ class TemporalEngine(TracedEngine):
     # --- traces ---------------------------------------------------------------------------------------------------------------
 
     def trace_from(self, run: str, place: int = 0) -> tuple[list[Event], int]:
-        """Return what has happened behind a place: whichever worker noted it, if the project has a place for them."""
+        """Return the events after a cursor: of every worker, if the project has a place for them."""
         return super().trace_from(run, place) if self._traces is None else self._traces.read(run, place)
 
     def parts_of(self, runs: Collection[str]) -> list[AnswerPart]:
@@ -332,7 +332,7 @@ class TemporalEngine(TracedEngine):
         return [] if self._traces is None else self._traces.parts_of(runs)
 
     def sink(self) -> Sink:
-        """Return what takes the events of runs: the traces, if they are kept, then whoever watches."""
+        """Return the sink of a run's events: the traces, if they are kept, then the watchers."""
         return super().sink() if self._traces is None or self.keep != "all" else join_sinks(self._traces.write, self.watch)
 
     def close(self) -> None:
@@ -386,7 +386,7 @@ class TemporalEngine(TracedEngine):
         return serving(client, self.queue, self.sink(), self.equip if carry else None)
 
     async def _attend(self, run: str) -> RunReport:
-        """Serve until a run ends or waits: that it has ended the server says at once, whether it waits is asked now and then."""
+        """Serve until a run ends or waits: the server reports its end at once, whether it waits is polled."""
         async with self._served(carry=True):
             ended = asyncio.ensure_future((await self._client()).get_workflow_handle(self.prefix + run).result())
             pause = _FIRST_LOOK
@@ -430,7 +430,7 @@ class ServerClient:
         return NotFoundError([problems.runs.NoSuchRun(run=run, store=f"the server, task queue `{self.queue}`")])
 
     async def described(self, run: str) -> WorkflowExecutionDescription:
-        """Return what the server knows of a run; that there is none is a problem."""
+        """Return the server's description of a run; raise `NotFoundError` if there is none."""
         missing = self._missing(run)
         with trouble():
             try:
@@ -448,7 +448,7 @@ class ServerClient:
         return (await self.standing(described))[0]
 
     async def standing(self, described: WorkflowExecutionDescription) -> tuple[RunReport, bool]:
-        """Return how a run stands, and whether it goes on only if somebody does something."""
+        """Return the state of a run, and whether it continues only after an answer."""
         memo = await described.memo()
         run = described.id.removeprefix(self.prefix)
         if "name" not in memo:  # what a server still says of a run that was deleted just now

@@ -67,7 +67,7 @@ class Carrying:
 
     @temporal.defn(name=documents.ACTIVITIES["fire"])
     async def fire(self, given: documents.Effect) -> documents.ActivityOutcome:
-        """Call an activity whose result nobody waits for."""
+        """Call an activity without waiting for its result."""
         return await self._carry_out(given)
 
     @temporal.defn(name=documents.LATEST)
@@ -194,7 +194,7 @@ class SharedWorker:
 
     @asynccontextmanager
     async def used(self, *, carry: bool) -> AsyncIterator[None]:
-        """Serve meanwhile; who is to `carry` runs waits for those who only ask."""
+        """Serve meanwhile; a caller that is to `carry` runs waits for those that only read."""
         async with self._change:
             await self._change.wait_for(lambda: not self._users or self._carries or not carry)
             if not self._users:

@@ -140,7 +140,7 @@ class TemporalPort:
 
     @property
     def idle(self) -> bool:
-        """Return whether all that is open waits for people, or for the operator."""
+        """Return whether only people or the operator are waited for."""
         return not self.flying and not self._kept_back and self._done.empty() and bool(self.later or self.is_held)
 
     @property
@@ -149,12 +149,12 @@ class TemporalPort:
         return bool(self.held or self.state.get("stalled"))
 
     def is_late(self, command: str) -> bool:
-        """Return whether a deadline of a command, or of a block around it, has passed; the server may be slow to say so."""
+        """Return whether a deadline of a command, or of a block around it, has passed; the server may report it late."""
         passed = (name.removesuffix("!within") for name, at in self.due.items() if at <= workflow.time())
         return any(command == place or command.startswith((f"{place}.", f"{place}[", f"{place}@")) for place in passed)
 
     def give(self, command: str, result: Result) -> None:
-        """Deliver what somebody answers."""
+        """Deliver an answer."""
         if self.held.pop(command, None) is not None:
             self._final.add(command)
             self._done.put_nowait((command, result))
@@ -199,7 +199,7 @@ class TemporalPort:
         self._done.put_nowait(("", {}))
 
     def waiting(self) -> JournalEntry:
-        """Return what is not recorded as it happens, since the run takes it along."""
+        """Return the events that are not recorded as they happen, since the run takes them along."""
         return {"held": dict(self.held), "due": dict(self.due), "later": sorted(self.later)}
 
     def key(self, command: str) -> str:
@@ -208,7 +208,7 @@ class TemporalPort:
         return f"{command}~{number}" if number > 1 else command
 
     async def fire(self, command: FireCommand) -> None:
-        """Begin a command whose result nobody waits for; the run ends after it."""
+        """Begin a command without waiting for its result; the run ends after it."""
         task = asyncio.create_task(self._fire(command))
         self.firing.add(task)
         task.add_done_callback(self.firing.discard)
@@ -220,12 +220,12 @@ class TemporalPort:
             self._done.put_nowait(("", {}))
 
     async def drain(self) -> None:
-        """Wait for what was fired."""
+        """Wait for detached commands."""
         while self.firing:
             await workflow.wait([*self.firing])
 
     def want_handoff(self) -> bool:
-        """Begin the history anew as soon as nothing is in flight; what was held back begins in the new one."""
+        """Begin the history anew as soon as nothing is in flight; commands held back begin in the new one."""
         self.leaving = self.ending and not self.flying and not self.firing and self._done.empty()
         return self.leaving
 
@@ -268,7 +268,7 @@ class TemporalPort:
         return came
 
     async def result_of(self, command: ModelCommand | ActivityCommand) -> Result | None:
-        """Return the result of a command, or `None` if somebody gives it later."""
+        """Return the result of a command, or `None` if it comes later."""
         try:
             came = await self.effect(command)
             if "launch" in came:
@@ -305,7 +305,7 @@ class TemporalPort:
         self._done.put_nowait((name, {"ok": None}))
 
     def landed(self, name: str, result: Result | None) -> None:
-        """Take in what came of a command in flight, and begin one that was held back."""
+        """Apply the result of a command in flight, and begin one that was held back."""
         self.flying -= 1
         if result is None and name in self.unread:
             result = self.unread.pop(name)
@@ -320,7 +320,7 @@ class TemporalPort:
             self._kept_back.pop(0).fly()
 
     def withdraw(self, work: _TemporalWork) -> None:
-        """Forget a command that nobody waits for any more."""
+        """Forget a command that is not waited for any more."""
         if self.leaving:
             return
         name = work.command["id"]
@@ -379,7 +379,7 @@ class RunWorkflow:
 
     @answer.validator
     def refuse(self, letter: documents.AnswerMessage) -> None:
-        """Refuse what is not asked, or does not fit: the question stays open."""
+        """Refuse an answer to a closed question, or one that does not fit: the question stays open."""
         wrong = self._faults(letter)
         if wrong is None:
             raise ApplicationError(letter["answer"], type=documents.NO_QUESTION)
@@ -403,7 +403,7 @@ class RunWorkflow:
 
     @workflow.query(name=documents.JOURNAL)
     def recorded(self) -> documents.RecordedRun | None:
-        """Return what is recorded of the run, or `None` if its beginning is not known."""
+        """Return the journal of the run, or `None` if its beginning is not known."""
         if self.port.entries is None:
             return None
         launch = self.launch.copy()

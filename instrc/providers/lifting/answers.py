@@ -125,7 +125,7 @@ class Readings(NamedTuple):
 def readings(answer: object, owns: OwnershipOf, names: frozenset[str]) -> Readings:
     """Return what an answer holds, in one or two readings.
 
-    `owns` says which keys of an object are those of the arguments; `names` are the names under which tools were sent.
+    `owns` has the keys of an object that are those of the arguments; `names` are the names under which tools were sent.
     """
     value = json_of(answer)
     if isinstance(value, bytes):
@@ -152,7 +152,7 @@ def _of_text(text: str, owns: OwnershipOf, names: frozenset[str]) -> Readings:
 
 
 def _told(read: Readings, repeated: tuple[str, ...]) -> Readings:
-    """Return readings whose calls say which of their keys the text of the answer has twice in one object."""
+    """Return readings whose calls list the keys that the text of the answer has twice in one object."""
     if not repeated:
         return read
     one, other = (item and replace(item, calls=with_repeated(item.calls, repeated)) for item in (read.first, read.other))

@@ -26,7 +26,7 @@ class CallsIn(NamedTuple):
 
 
 def taken_out(text: str, found: Iterable[CallsIn]) -> tuple[list[RawCall], str]:
-    """Return the calls that were found in parts of a text, and the text around these."""
+    """Return the calls in parts of a text, and the text around them."""
     calls: list[RawCall] = []
     rest: list[str] = []
     end = 0
@@ -100,7 +100,7 @@ _NAMESPACES = frozenset({"default_api", "functions", "tools"})
 
 
 def _name(node: ast.AST) -> str:
-    """Return the name of what is called: below a namespace that templates show, or with `.call` behind it as Llama 3 writes."""
+    """Return the name of the callee: below a namespace that templates show, or with `.call` behind it as Llama 3 writes."""
     match node:
         case ast.Name(id=name) | ast.Attribute(value=ast.Name(id=name), attr="call"):
             return name
@@ -177,7 +177,7 @@ def value_at(text: str, place: int) -> tuple[Json, int] | None:
 
 
 def json_calls(text: str) -> list[RawCall]:
-    """Read one call, a list of calls, or several in a row, as JSON; what was cut off is a call without an end."""
+    """Read one call, a list of calls, or several in a row, as JSON; a cut one is a call without an end."""
     text = text.strip()
     if not text.startswith(("{", "[")):
         return []
@@ -194,7 +194,7 @@ def json_calls(text: str) -> list[RawCall]:
 
 
 def _values(text: str) -> Iterator[tuple[Json, str | None]]:
-    """Yield the JSON values that stand one after the other, as they are written, and the text behind them that is none."""
+    """Yield the adjacent JSON values, as they are written, and the rest of the text."""
     try:
         yield loads(text), text
     except (ValueError, RecursionError):
@@ -236,7 +236,7 @@ _BEHIND_NAME = re.compile(r"(?:function<tool_sep>)?(?!call:)(?P<name>[\w.:-]+)\s
 
 
 def _tool_call(match: re.Match[str]) -> list[RawCall]:
-    """Read what stands between `<tool_call>` and its end: JSON, XML, or a name with elements."""
+    """Read the content of `<tool_call>`: JSON, XML, or a name with elements."""
     body = match["body"].strip()
     if "<function" in body:
         return _functions(body, ended=bool(match["end"]))
@@ -291,7 +291,7 @@ _ARGUMENT_BEGINS = re.compile(rf"<(?:{_PREFIX}param(?:eter)?(?:=|\s+name=)|arg_(
 
 
 def _elements(name: str, body: str, pattern: re.Pattern[str] = _PARAMETER, *, ended: bool = True) -> RawCall:
-    """Return a call whose arguments are elements: each is a text, and the schema says what it stands for.
+    """Return a call whose arguments are elements: each is a text, which the schema interprets.
 
     A call without an end is whole if its last argument is, since a server may take its mark for the end of the answer.
     """
@@ -334,7 +334,7 @@ _GEMMA = re.compile(
 
 
 def _as_json(text: str) -> str:
-    """Return Gemma's object as JSON: its keys are bare words, and marks stand where quotes would."""
+    """Return Gemma's object as JSON: its keys are bare words, and marks replace quotes."""
 
     def quoted(match: re.Match[str]) -> str:
         if match["json"]:

@@ -75,7 +75,7 @@ def _of_shape(answer: JsonObject, *, several: bool) -> RawReply | None:
 
 
 def _reason_beside(answer: JsonObject) -> Json:
-    """Return the reason for the end from what TGI, SGLang or LM Studio tell about an answer."""
+    """Return the stop reason in the extra fields of TGI, SGLang or LM Studio."""
     kind = mapping(answer.get("meta_info")).get("finish_reason")
     return (
         mapping(answer.get("details")).get("finish_reason")
@@ -106,7 +106,7 @@ def _event(answer: JsonObject) -> RawReply | None:
 
 
 def _langchain(answer: JsonObject) -> RawReply | None:
-    """Read an `AIMessage` of LangChain, as its model, as it is serialised or stored, or beside what was parsed of it."""
+    """Read an `AIMessage` of LangChain, as its model, serialised or stored, or beside its parsed value."""
     if answer.keys() == {"raw", "parsed", "parsing_error"} and isinstance(raw := answer["raw"], dict):
         answer = raw  # `with_structured_output(…, include_raw=True)`
     if answer.keys() == {"type", "data"} and isinstance(data := answer["data"], dict):
@@ -139,7 +139,7 @@ def _pydantic_ai(answer: JsonObject) -> RawReply | None:
 
 
 def _deferred(answer: JsonObject) -> RawReply | None:
-    """Read `DeferredToolRequests` of pydantic-ai: calls that are carried out elsewhere, or that somebody has to approve."""
+    """Read `DeferredToolRequests` of pydantic-ai: calls that run elsewhere, or that a person has to approve."""
     calls, approvals = answer.get("calls"), answer.get("approvals")
     if "metadata" not in answer or not isinstance(calls, list) or not isinstance(approvals, list):
         return None
@@ -177,7 +177,7 @@ def _agent_action(answer: JsonObject) -> RawReply | None:
 
 
 def _haystack(answer: JsonObject) -> RawReply | None:
-    """Read a `ChatMessage` of Haystack, as an object or as it is stored."""
+    """Read a `ChatMessage` of Haystack, as an object or stored."""
     parts, about = answer.get("_content", answer.get("content")), answer.get("_meta", answer.get("meta"))
     if first(answer, "_role", "role") != "assistant" or not isinstance(parts, list) or not isinstance(about, dict):
         return None
@@ -200,7 +200,7 @@ def _bedrock(answer: JsonObject) -> RawReply | None:
 
 
 def _live(answer: JsonObject) -> RawReply | None:
-    """Read a message of Gemini's Live API: calls, or what the model says."""
+    """Read a message of Gemini's Live API: calls, or the model's turn."""
     calls = first(answer, "toolCall", "tool_call")
     if isinstance(calls, dict) and isinstance(listed := first(calls, "functionCalls", "function_calls"), list):
         return join_replies(part({"functionCall": call}) for call in listed if isinstance(call, dict))
@@ -293,7 +293,7 @@ def _of_oracle(answer: JsonObject) -> JsonObject | None:
 
 
 def _of_naver(answer: JsonObject) -> JsonObject | None:
-    """Return the result of CLOVA Studio, or what it says instead of one."""
+    """Return the result of CLOVA Studio, or its error."""
     status, result = answer.get("status"), answer.get("result")
     if not isinstance(status, dict) or not isinstance(status.get("code"), str) or not answer.keys() <= {"status", "result"}:
         return None
@@ -323,7 +323,7 @@ def _of_tencent(answer: JsonObject) -> JsonObject | None:
 
 
 def _of_snowflake(answer: JsonObject) -> JsonObject | None:
-    """Return what Cortex says: a text as `messages`, an object as `raw_message`, or parts as a `content_list`."""
+    """Return the content of Cortex: a text as `messages`, an object as `raw_message`, or parts as a `content_list`."""
     choices = listing(answer.get("choices"))
     choice = mapping(choices[0]) if len(choices) == 1 else {}
     said = choice.get("message")
@@ -382,7 +382,7 @@ def _of_batch(answer: JsonObject) -> JsonObject | None:
 
 
 def _of_body(answer: JsonObject) -> JsonObject | None:
-    """Return the body that Bedrock's `invoke_model` gives as a text."""
+    """Return the body that Bedrock's `invoke_model` returns as a text."""
     body = answer.get("body")
     if not isinstance(body, str) or not answer.keys() & {"ResponseMetadata", "contentType"}:
         return None
@@ -407,7 +407,7 @@ def _of_generation(answer: JsonObject) -> JsonObject | None:
 
 
 def _of_item(answer: JsonObject) -> JsonObject | None:
-    """Return what an item of a run of the OpenAI Agents SDK is made of."""
+    """Return the raw item of an item of a run of the OpenAI Agents SDK."""
     kind, raw = answer.get("type"), answer.get("raw_item")
     return raw if isinstance(raw, dict) and isinstance(kind, str) and kind.endswith("_item") else None
 
@@ -496,7 +496,7 @@ def _choice(answer: JsonObject) -> RawReply | None:
 
 
 def _candidates(answer: JsonObject) -> RawReply | None:
-    """Read Gemini's answers, and its word that there is none."""
+    """Read Gemini's candidates, and the reason where there are none."""
     candidates, feedback = answer.get("candidates"), first(answer, "promptFeedback", "prompt_feedback")
     if not isinstance(candidates, list) and not isinstance(feedback, dict):
         return None
@@ -515,7 +515,7 @@ def _candidate(answer: JsonObject) -> RawReply | None:
 
 
 def _output(answer: JsonObject) -> RawReply | None:
-    """Read OpenAI's Responses, and the conversations of Mistral and interactions of Gemini, which say `outputs`."""
+    """Read OpenAI's Responses, and the conversations of Mistral and interactions of Gemini, which have `outputs`."""
     output = answer.get("output", answer.get("outputs"))
     if not isinstance(output, list):
         return None
@@ -611,7 +611,7 @@ _READERS: tuple[Callable[[JsonObject], RawReply | None], ...] = (
 
 
 def _is_refused(status: Json) -> bool:
-    """Return whether a number is a status of HTTP that says that nothing was done."""
+    """Return whether a number is an HTTP status of a refusal."""
     return isinstance(status, int) and 400 <= status < 600
 
 

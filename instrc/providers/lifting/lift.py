@@ -95,7 +95,7 @@ class LiftedCall:
     def as_model(self, model: type[T] | Adapter[T] | UnionType, step: str | None = None) -> object:
         """Return the value as an instance of a pydantic model, a dataclass or a `TypedDict`; an `AnswerError` if it is not one.
 
-        To a type checker, `as_model(A | B)` gives an `object`, and `as_model(TypeAdapter[A | B](A | B))` an `A | B`.
+        To a type checker, `as_model(A | B)` returns an `object`, and `as_model(TypeAdapter[A | B](A | B))` an `A | B`.
 
         `step` is the key of one step (`step2_write_reply`), if the model is that of this step and not of the whole.
         Thoughts and metrics are left out if the model does not take them.
@@ -107,8 +107,8 @@ class LiftedCall:
     def result(self, value: object, *, error: bool = False) -> Payload:
         """Return the message with the result of the call, in the form of its provider.
 
-        `value` is a text, anything that JSON has, or the result of an MCP server, which itself says whether it is an error;
-        `error` says that the value tells why there is no result.
+        `value` is a text, any JSON value, or the result of an MCP server, which itself declares whether it is an error;
+        `error` marks a value that explains why there is no result.
         """
         return message(self.record or {}, self.name, self.id, value, error=error)
 
@@ -193,7 +193,7 @@ class Lifted:
     def as_model(self, model: type[T] | Adapter[T] | UnionType, step: str | None = None) -> object:
         """Return the value of the only call, or of one step in it, as an instance of a model.
 
-        An `AnswerError` says why the answer cannot be used.
+        Raise `AnswerError` with the reason if the answer cannot be used.
         """
         if self.problems:
             raise AnswerError(self.problems)
@@ -279,17 +279,17 @@ def lift(answer: object, map: object) -> Lifted:  # noqa: A002  -- the word for 
         assert (answer.status, answer.call.value) == ("ok", {"text": "Dear Ann"})
 
     `answer` is what the provider returned, whole, in part or in the pieces it was streamed in, as an object, text or bytes;
-    a stream may be given as it runs, and is read to its end;
+    a stream may be passed as it runs, and is read to its end;
     `map` is a lowering or its map, that of a set of tools, an MCP tool, or the result of `tools/list`;
     with a tool that has an `outputSchema`, the result of an MCP server is held against that.
-    An unreadable map is an `unreadable-map` problem; an answer, however broken, is not: what is wrong with it is in the result.
+    An unreadable map is an `unreadable-map` problem; a broken answer is not: its problems are in the result.
 
-    Where servers hand through what open models write, calls are found in the text as well.
-    A value that breaks its schema in a way that models are known for is repaired, and `Call.repairs` says so:
+    Where servers pass on what open models write, calls in the text are read as well.
+    A value that breaks its schema in a known way of models is repaired, and `Call.repairs` lists the repairs:
     a null for a property that may be left out, JSON written into a text, a listed word or a key in another case, one value in
     place of a list of one, a tool under another spelling of its name, text that is JSON but for slips
     (`instrc.providers.lifting.repair`).
-    Our own name for a key that is sent under another one is understood; beside the sent one it is left out.
+    Our own name for a key that is sent under another one is understood; beside the sent one it is dropped.
     Where an answer could be arguments or an envelope, both readings are tried; if that does not decide it is `ambiguous`.
     """
     records = records_in(map)
@@ -302,7 +302,7 @@ def lift(answer: object, map: object) -> Lifted:  # noqa: A002  -- the word for 
 
 
 def lift_response(answer: Json, map: object) -> Lifted:  # noqa: A002  -- as `lift` has it
-    """Lift what is known to be a whole response of a provider, so that it never is the value itself."""
+    """Lift a value that is known to be a whole response of a provider, so that it is never the value itself."""
     records = records_in(map)
     read = readings(answer, lambda _: Ownership(all=False, any=False), frozenset(records)).first
     return _lifted(read, records) if read.envelope else Lifted((), malformed="the answer is in no form that a provider has")
@@ -350,7 +350,7 @@ def _lifted(reply: RawReply, records: Records) -> Lifted:
 
 
 def _without_doubles(calls: tuple[RawCall, ...]) -> tuple[tuple[RawCall, ...], frozenset[str]]:
-    """Return calls without those that are told once more, of the same id, tool and arguments; and ids that several have."""
+    """Return calls without repetitions of the same id, tool and arguments; and ids that several have."""
     counts = Counter(call.id for call in calls if call.id)
     result: list[RawCall] = []
     for call in calls:
@@ -398,7 +398,7 @@ def _quotes_calls(target: Json) -> bool:
 
 
 def _value_in(text: str, records: Records) -> tuple[RawCall, str] | None:
-    """Return the value of the only tool that stands in a text, and the text around it: in a fence, or by its keys alone."""
+    """Return the value of the only tool in a text, and the text around it: in a fence, or by its keys alone."""
     if len(records) != 1:
         return None
     if (fenced := fenced_value(text)) is not None or (lone := lone_value(text)) is None:
@@ -449,7 +449,7 @@ def _with_value_in_text(reply: RawReply, records: Records) -> RawReply:
 
 
 def _with_value_in_thoughts(reply: RawReply, records: Records) -> RawReply:
-    """Read a value that stands whole and valid in the thoughts of an answer that has nothing else."""
+    """Read a value that is whole and valid in the thoughts of an answer without other content."""
     ended = reply.refusal or reply.failure or reply.malformed or reply.cut or reply.paused
     if ended or reply.calls or len(records) != 1 or not reply.thoughts or any(text.strip() for text in reply.texts):
         return reply
@@ -468,7 +468,7 @@ def _is_output(target: Json) -> bool:
 
 
 def _with_ids_told(calls: Iterable[LiftedCall], repeated: frozenset[str]) -> tuple[LiftedCall, ...]:
-    """Return calls, each of which says if another one before it has its id: their results are indistinguishable."""
+    """Return calls, marked where another one before has the same id: their results are indistinguishable."""
     result: list[LiftedCall] = []
     seen: set[str] = set()
     for call in calls:
@@ -510,7 +510,7 @@ def _name(one: RawCall, record: JsonObject | None) -> str | None:
 
 
 def _told(one: RawCall, *, otherwise: bool) -> Iterator[Repair]:
-    """Yield what was read otherwise than it was written before any value of it was looked at."""
+    """Yield the repairs made before any value was looked at."""
     if otherwise:
         yield Repair("", "tool-name", one.name)
     if one.loose is not None:
@@ -559,7 +559,7 @@ def message(record: JsonObject, name: str | None, call_id: str | None, value: ob
 def _of_mcp(said: Json) -> tuple[Json, bool] | None:
     """Return the result of an MCP server and whether it is an error, or `None` for any other value.
 
-    Of a result, a model is told what it is structured as, or its texts; what holds pictures or files is told whole.
+    For a result of MCP, a model gets its structured content, or its texts; one with pictures or files is passed whole.
     """
     if not isinstance(said, dict) or not isinstance(content := said.get("content"), list) or _OF_MCP.isdisjoint(said):
         return None
@@ -593,9 +593,9 @@ _NUMBERED = re.compile(r"functions[._](?P<name>.+)_\d+")
 
 
 def named(name: str | None, records: Records) -> tuple[JsonObject | None, bool]:
-    """Return the map of the tool that a name stands for, and whether it is written otherwise; no map if it stands for none.
+    """Return the map of the tool that a name means, and whether it is spelled otherwise, or no map if there is none.
 
-    Read are another case, `-` for `_`, what stands beside the name, and a namespace before it; only where one tool fits.
+    Another case, `-` for `_`, additions to the name, and a namespace are understood, if only one tool fits.
     """
     exact = map_of(name, records)
     if exact is not None or name is None or len(name) > CALLED_NAME:

@@ -37,7 +37,7 @@ def joined_calls(parts: JsonArray) -> JsonArray:
 
 
 def _put(call: JsonObject, path: Json, said: JsonObject) -> None:
-    """Put one value into the arguments of a call; a text that is there already goes on."""
+    """Put one value into the arguments of a call; a text that is there already is continued."""
     if not isinstance(path, str):
         return
     steps: list[str | int] = ["args"]
@@ -73,7 +73,7 @@ def _set(holder: Json, step: str | int, value: Json) -> None:
 
 
 def continues_later(call: JsonObject) -> bool:
-    """Return whether more of a call is to follow in a later part."""
+    """Return whether more of a call follows in a later part."""
     return first(call, "willContinue", "will_continue") is True
 
 
@@ -161,7 +161,7 @@ def contain_call(items: Json) -> bool:
 
 
 def part(item: dict[str, Json], *, calls: bool = True) -> RawReply:
-    """Return what one part of a message holds; with `calls` false its calls are left out, as they are listed elsewhere."""
+    """Return the content of one part of a message; with `calls` false its calls are dropped, as they are listed elsewhere."""
     if item.get("type") == "non_standard" and isinstance(inner := item.get("value"), dict):  # what LangChain has no name for
         item = inner
     kind = kind_of_part(item)
@@ -233,7 +233,7 @@ def is_choice(item: Json) -> bool:
 
 
 def choice_of(choice: JsonObject) -> RawReply:
-    """Return what one choice holds."""
+    """Return the content of one choice."""
     result = stop_reply(choice.get("finish_reason"))
     if isinstance(said := choice.get("message"), dict):
         return result | message(said)
@@ -247,7 +247,7 @@ def is_candidate(item: Json) -> bool:
 
 
 def candidate_of(candidate: JsonObject) -> RawReply:
-    """Return what one candidate holds."""
+    """Return the content of one candidate."""
     why = first(candidate, "finishMessage", "finish_message")
     end = stop_reply(first(candidate, "finishReason", "finish_reason"))
     if end.malformed and isinstance(why, str):
@@ -259,7 +259,7 @@ _SPEAKERS = ("human", "ai", "tool", "system", "AIMessageChunk")
 
 
 def is_message(item: Json) -> bool:
-    """Return whether an object is one message of a conversation, whoever says it."""
+    """Return whether an object is one message of a conversation, of any role."""
     if not isinstance(item, dict) or not item.keys() & {"content", "parts", "tool_calls"}:
         return False
     return any(isinstance(item.get(key), str) for key in ("role", "kind")) or item.get("type") in _SPEAKERS

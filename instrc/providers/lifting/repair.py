@@ -60,7 +60,7 @@ class Repair(NamedTuple):
 
 
 class Repaired(NamedTuple):
-    """A value in our names and shapes, what is wrong with it, and what was repaired."""
+    """A value in our names and shapes, its errors, and the repairs."""
 
     value: Json
     violations: tuple[Violation, ...]
@@ -68,7 +68,7 @@ class Repaired(NamedTuple):
 
 
 def repair(record: JsonObject, arguments: Json) -> Repaired:
-    """Return the value that the arguments of a call stand for by the map of its tool."""
+    """Return the value of a call's arguments by the map of its tool."""
     if (fault := json_fault(arguments)) is not None:
         return Repaired(arguments, (Violation(fault[0], "json", "", fault[1]),))
     schema = record["schema"]
@@ -93,7 +93,7 @@ _WRAPPERS = frozenset({"arguments", "parameters", "params", "args", "kwargs", "i
 
 
 def _held(record: JsonObject, arguments: Json) -> tuple[Json, Repair] | None:
-    """Return the arguments that stand one level too deep: alone in a list, below a word for them, or below the tool's name."""
+    """Return the arguments that are one level too deep: alone in a list, below a word for them, or below the tool's name."""
     if isinstance(arguments, list):
         alone = unpacked(arguments[0]) if len(arguments) == 1 else None
         return (alone, Repair("", "unlisted")) if isinstance(alone, dict) else None
@@ -110,7 +110,7 @@ def _held(record: JsonObject, arguments: Json) -> tuple[Json, Repair] | None:
 
 
 def _is_wrapped(record: JsonObject, arguments: Json, held: Json) -> bool:
-    """Return whether keys of the tool stand one level too deep, and none where they belong."""
+    """Return whether keys of the tool are one level too deep, and none where they belong."""
     keys = set(as_texts(record.get("keys") or []))
     return (
         isinstance(held, dict) and not keys.isdisjoint(held) and (not isinstance(arguments, dict) or keys.isdisjoint(arguments))
@@ -136,7 +136,7 @@ class LeafViolation(NamedTuple):
 
 
 class Wrongness(NamedTuple):
-    """How wrong a value is."""
+    """The number of errors in a value, by kind."""
 
     shape: int
     """How much of it is of another type than belongs there: of one that is nearer to the root, more than of all below another."""
@@ -145,7 +145,7 @@ class Wrongness(NamedTuple):
     leaves: tuple[LeafViolation, ...]
 
     def is_worse(self, other: Wrongness) -> bool:
-        """Return whether another reading is better: what is inside of a text is only seen to be wrong once it is read."""
+        """Return whether another reading is better: errors inside a text are seen only once it is parsed."""
         return (other.shape, other.cost) < (self.shape, self.cost)
 
 
@@ -177,7 +177,7 @@ TOLD_DIFFERENCES: Final = 1000
 
 
 def _differences(before: Json, after: Json) -> list[Repair]:
-    """Return what was read otherwise: texts, lists, the case of words; the whole where it was read as something else."""
+    """Return the repairs of texts, lists and the case of words, or one of the whole where it was read as something else."""
     result: list[Repair] = []
     stack: list[tuple[Json, Json, Location]] = [(before, after, ())]
     while stack:
@@ -204,7 +204,7 @@ REPAIRED_PLACES: Final = 60
 
 
 def _in_places(schema: Json, state: _State) -> _State:
-    """Repair a value place by place: first all that is wrong whatever was meant, then one place after the other."""
+    """Repair a value place by place: first all certain errors, then one place after the other."""
     for _ in range(SHAPED_LEVELS):  # what a text holds may hold texts
         certain: dict[Location, Candidate] = {}
         for candidate in repairable_places(state.wrongness):
@@ -256,7 +256,7 @@ class Candidate:
 
     @property
     def told(self) -> tuple[Repair, ...]:
-        """What is said of it."""
+        """The repair as text."""
         if self.what == "key":
             return (Repair(pointer((*self.path[:-1], self.name)), self.what, str(self.path[-1])),)
         return tuple(Repair(pointer(self.path), what) for what in self.steps or (self.what,))
@@ -302,7 +302,7 @@ _SEVERAL = re.compile(r"[,;\n|]|\A\s*[\[{(\"]|\A\s*\Z")
 
 
 def _in_shape(value: Json, types: AbstractSet[str]) -> tuple[Json, tuple[Shaping, ...]]:
-    """Return a value as one of some types; of listed values, a text that holds JSON is none, of lists, one word is one."""
+    """Return a value as one of some types; a text that holds JSON is not an allowed value, a single word is not a list."""
     if isinstance(value, str) and value in _NOTHING and "null" in types:
         return None, ("text-read",)
     if "array" in types and not isinstance(value, dict | list | None) and not (isinstance(value, str) and _SEVERAL.search(value)):
@@ -322,7 +322,7 @@ COUNTED_VIOLATIONS: Final = 300
 
 
 def remove_member(value: Json, path: Location) -> Json:
-    """Return a copy of a value without the member at a place; what is no longer there is left alone."""
+    """Return a copy of a value without the member at a place, if it still exists."""
     return _rewrite(value, path, lambda key, item: () if key == path[-1] else ((key, item),))
 
 
@@ -341,7 +341,7 @@ def rename_member(value: Json, path: Location, name: str) -> Json:
 
 
 def replace_at(value: Json, path: Location, change: Callable[[Json], Json]) -> Json:
-    """Return a copy of a value with one place changed; what is no longer there is left alone."""
+    """Return a copy of a value with one place changed, if it still exists."""
     copied = _copy_path(value, path)
     if copied is None:
         return value
@@ -375,7 +375,7 @@ def _copy_path(value: Json, path: Location) -> tuple[list[Json], JsonArray | Jso
 
 
 def violations(schema: Json, value: Json) -> tuple[Violation, ...]:
-    """Return what is wrong with a value by a schema that a map holds; what the map says of it may be anything."""
+    """Return the errors of a value by a schema of a map; the map may be hostile."""
     return validate(value, schema)
 
 
@@ -398,7 +398,7 @@ _WEIGHT: Final = 1_000_000
 
 
 def _cost(error: ValidationError, leaves: list[LeafViolation], *, certain: bool) -> tuple[int, int]:
-    """Return what is wrong with the shape, and the number of repairs, of one error: of a union, by its nearest alternative."""
+    """Return the errors of shape, and the number of repairs, of one error: for a union, by its nearest alternative."""
     if not error.context:
         keyword, wanted = str(error.validator), error.validator_value
         words = wanted if keyword == "enum" else [wanted] if keyword == "const" else ()
@@ -467,7 +467,7 @@ _SPELLINGS: tuple[Literal["case", "spelling"], ...] = ("case", "spelling")
 
 
 def _ways(leaf: LeafViolation) -> Iterator[tuple[Location, RepairKind, str]]:
-    """Yield the ways in which what is wrong at one place might be repaired, the likeliest first."""
+    """Yield the possible repairs at one place, the likeliest first."""
     value, path = leaf.value, leaf.path
     is_member = bool(path) and isinstance(path[-1], str)
     if is_member and value is None:
@@ -500,7 +500,7 @@ def _slips_keys(leaf: LeafViolation) -> Iterator[tuple[Location, RepairKind, str
 
 
 def listed_word(word: Json, listed: tuple[str, ...], what: str = "case") -> str | None:
-    """Return the only listed word that differs from a word in case alone, or `None` if there is none or several.
+    """Return the only listed word that differs in case alone, or `None` if there is none or several.
 
     With `spelling`, spaces, dashes and underlines do not count either, in words that begin with a letter.
     """

@@ -34,7 +34,7 @@ _FAILED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class RawCall:
-    """One call as it was found: its arguments still in the target's words, or the text that should have been JSON."""
+    """One call as it was read: its arguments still in the target's words, or the text that should have been JSON."""
 
     name: str | None
     arguments: Json
@@ -101,11 +101,11 @@ def says_something(reply: RawReply) -> bool:
 
 
 def stop_reply(reason: Json) -> RawReply:
-    """Return what the reason says for which a model stopped.
+    """Return the reply for the stop reason of a model.
 
     The words of OpenAI, Anthropic, Gemini, Mistral, GigaChat, Ollama, Bedrock, Cohere, DeepSeek, GLM and MCP differ, and are
     written large or small, so one table holds them all;
-    a model that stopped of itself, or to call a tool, says nothing here.
+    a normal stop, or one to call a tool, adds nothing.
     """
     if not isinstance(reason, str):
         return RawReply()
@@ -146,9 +146,9 @@ _WORDS = {"true": "true", "True": "true", "false": "false", "False": "false", "n
 
 
 def loose_json(text: str) -> str | None:
-    """Return the JSON text that a text stands for beyond doubt, or `None` if it stands for none.
+    """Return the JSON text that a text certainly means, or `None` if there is none.
 
-    `{'a': [1, 2,]} // done` stands for `{"a":[1,2]}`.
+    `{'a': [1, 2,]} // done` means `{"a":[1,2]}`.
     """
     text = text.strip()
     if not text.startswith(("{", "[")) or len(text) > LOOSE_TEXT:
@@ -219,7 +219,7 @@ def _written(token: re.Match[str], text: str) -> str | None:
 
 
 def _escaped(found: re.Match[str]) -> str:
-    """Return one escape, or a character that must not stand bare in a text, as JSON writes it."""
+    """Return one escape, or a character that must be escaped in a text, as JSON writes it."""
     if found["kept"]:
         return found[0]
     if found["byte"]:
