@@ -36,7 +36,7 @@ class MemoryPort:
     ) -> None:
         """`patient` waits for answers in this process instead of handing off.
 
-        `due`, `later` and `held` are kept for a run that is handed off and goes on: when its timers end, what was begun already,
+        `due`, `later` and `held` are kept for a run that is handed off and continues: the ends of its timers, what it has begun,
         and what holds it.  `hold` returns the reason to hold; without it nothing is held.
         """
         self.effects = effects

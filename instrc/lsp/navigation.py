@@ -290,7 +290,7 @@ def _suffix(name: str) -> str:
 
 
 def _as_spelled(old: str, name: str) -> str:
-    """Return a name as files spell theirs: `find-slot_Activity` for `FindSlot_Activity` beside `draft-mail_Activity`."""
+    """Return a name in the spelling of the files: `find-slot_Activity` for `FindSlot_Activity` beside `draft-mail_Activity`."""
     suffix = _SUFFIX.search(old)
     bare = name[: len(name) - len(suffix[0])] if suffix else name
     small = old[: suffix.start()] if suffix else old

@@ -494,7 +494,7 @@ def faults_of(document: Json, first: chunk_json.UnreadableProcessError) -> list[
 
 
 def _without(document: Json, place: str, exchanged: set[str]) -> Json | None:
-    """Return a copy with the innermost context around a place exchanged, or without what is none; `None` if there is neither."""
+    """Return a copy with the innermost context around a place replaced, or an invalid one removed, or `None` for neither."""
     steps = tokens(place)
     inner = [index for index in range(1, len(steps)) if steps[index - 1] == "properties" and is_context(steps[index])]
     if len(steps) > 3 and steps[-1] in {"within", "delay", "fail"} and is_context(steps[-4]):  # of a step

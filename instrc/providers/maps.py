@@ -151,9 +151,9 @@ class _Record(Codecs, frozen=True):
 def records_in(map: object) -> Records:  # noqa: A002  -- the word for it everywhere else
     """Return the maps of all tools by the names they were sent under.
 
-    `map` is a map, what has one as its `map` (a lowering, what `lower_all` gave), an MCP tool, a list of such or a mapping from
-    names to them, the result of `tools/list`, or the JSON text of any; a `CompileError` says what is wrong with it.
-    A tool of MCP that carries no map was given to the model as it is.
+    `map` is a map, something with a `map` (a lowering, the result of `lower_all`), an MCP tool, a list of such or a mapping from
+    names to them, the result of `tools/list`, or the JSON text of any; raise `CompileError` for anything else.
+    A tool of MCP without a map was sent to the model unchanged.
     """
     result: Records = {}
     for item in _maps(map, 0):
@@ -213,7 +213,7 @@ def of_results(records: Records) -> Records:
 
 
 def map_of(name: str | None, records: Records) -> JsonObject | None:
-    """Return the map of the tool of a name, ours or the sent one, or `None` if there is none, or no name and several tools."""
+    """Return the map of a tool by our name or the sent one, or `None` if there is none, or no name and several tools."""
     if name is None:
         return next(iter(records.values())) if len(records) == 1 else None
     if name in records:

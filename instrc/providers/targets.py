@@ -140,7 +140,7 @@ class TargetRow(NamedTuple):
 
 
 def rows(known: Iterable[Dialect] | None = None) -> list[TargetRow]:
-    """Return the table, one row a target: of all that come with the package if none are given."""
+    """Return the table, one row for each target: by default of all that the package has."""
     return [
         TargetRow(
             dialect.name,

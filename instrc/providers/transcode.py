@@ -70,7 +70,7 @@ def _with_arguments(task: Json, change: Callable[[Json, Sequence[str]], Json], r
 
 
 def _arguments_as_object(entries: Json, texts: Sequence[str]) -> JsonObject | None:
-    """Return the arguments as an object, or `None` where they are not well written, which is found when the plan is validated."""
+    """Return the arguments as an object, or `None` if they are malformed, which the check of the plan reports."""
     if not isinstance(entries, list):
         return None
     result: dict[str, Json] = {}
@@ -111,7 +111,7 @@ class Transcoder:
     def __init__(self, record: JsonObject, *, fold: bool = True, read: ReadText | None = None) -> None:
         """`fold` repairs the case of listed strings where a codec allows it.
 
-        With `read`, which says what a text holds, objects and lists are brought into shape.
+        With `read`, which returns the JSON in a text, objects and lists are brought into shape.
         """
         codecs = codecs_of(record)
         self.codec = codecs.codec
@@ -456,7 +456,7 @@ class Transcoder:
 
 
 def _shape_of(codec: SomeCodec) -> AbstractSet[str]:
-    """Return the types of what a codec reads, and of what it stands for; none where they depend on the value."""
+    """Return the types that a codec reads, and those it means, or none where they depend on the value."""
     match codec:
         case ObjectCodec() | ChoiceCodec() | BoxCodec():
             return {"object"}
@@ -485,7 +485,7 @@ def entry_codec(codec: PairsCodec, pair: Json) -> Codec:
 
 
 def from_text(codec: TextCodec, text: str) -> Json:
-    """Read a value written as JSON text; text that is none, or of another type than may be, is the string itself."""
+    """Read a value written as JSON text; other text, or another type than allowed, is the string itself."""
     kinds = codec.kinds
     try:
         value = loads(text)
@@ -501,7 +501,7 @@ class Inexpressible(ValueError):  # noqa: N818  -- what the value is, not what w
 
 
 def _to_text(codec: TextCodec, value: Json) -> str:
-    """Write a value so that reading it gives it back: a string as it is if that is unmistakable."""
+    """Write a value so that reading it restores it: a string unchanged if that is unambiguous."""
     if isinstance(value, str) and (read := from_text(codec, value)).__class__ is str and read == value:
         return value
     text = dumps(value, indent=False)

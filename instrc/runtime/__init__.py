@@ -1,1 +1,1 @@
-"""Run what was compiled; see `README.md` beside this file."""
+"""Run compiled programs; see `README.md` beside this file."""

@@ -87,7 +87,7 @@ class Activities:
     def add(self, name: str, value: object, *, retry: Retry | None = None, input: object = None) -> None:  # noqa: A002  -- its name
         """Register a callable, an `Activity`, or the JSON of a process under a name.
 
-        `input` is the schema of what it takes, or a type: a model, a dataclass, a `TypedDict`.
+        `input` is the schema of its argument, or a type: a model, a dataclass, a `TypedDict`.
         """
         if isinstance(value, Activity):
             result = value
@@ -129,7 +129,7 @@ class Activities:
             yield from activity.processes.items()
 
     def takes(self) -> dict[str, Json]:
-        """Return what the vibes of the activities that its processes call say of their inputs: schemas, by bare names."""
+        """Return the inputs of the activities that its processes call, from their vibes: schemas, by bare names."""
         return {name: schema for activity in self._known.values() for name, schema in activity.takes.items()}
 
     def names(self) -> tuple[str, ...]:
@@ -138,7 +138,7 @@ class Activities:
 
 
 def _input_schema(*given: object) -> Json:
-    """Return the first that is given, as a schema: a type or a function of Python is that of its values or its parameters."""
+    """Return the first argument that is set, as a schema: a Python type stands for its values, a function for its parameters."""
     result = next((item for item in given if item is not None), True)
     described = None if isinstance(result, dict | bool) else schema_of_type(result)
     if described is None and not isinstance(result, dict | bool):
@@ -158,7 +158,7 @@ def is_temporary(status: int) -> bool:
 
 
 def is_lost(error: BaseException) -> bool:
-    """Return whether an error, of any library, says that a service could not be reached."""
+    """Return whether an error, of any library, means that a service could not be reached."""
     words = ("Timeout", "Connect", "RemoteProtocol")
     return isinstance(error, ConnectionError) or any(word in type(error).__name__ for word in words)
 
@@ -191,7 +191,7 @@ _F = TypeVar("_F", bound=Callable[..., object])
 
 
 class ActivityError(Exception):
-    """A handler says that it has failed: with a `code` for programs, and whether to `retry`."""
+    """Raised by a handler that has failed: with a `code` for programs, and whether to `retry`."""
 
     def __init__(self, message: str, *, code: str | None = None, retry: bool = True) -> None:
         super().__init__(message)
@@ -200,13 +200,13 @@ class ActivityError(Exception):
 
 
 class Pending:
-    """The type of `PENDING`, which a handler returns if somebody answers later.
+    """The type of `PENDING`, which a handler returns if the result comes later.
 
     ```python
     @instrc.activity("Approve_Activity")
     def approve(mail):
         notify(mail)
-        return instrc.PENDING  # `Run.answer` gives the result
+        return instrc.PENDING  # `Run.answer` delivers the result
     ```
     """
 
@@ -243,7 +243,7 @@ def current_call() -> ActivityCall:
         def pay(bill: dict) -> str:
             return f"paid once as {instrc.current_call().key}"
 
-    Outside a handler there is none, which is a `LookupError`.
+    Raise `LookupError` outside of a handler.
     """
     return _current.get()
 
@@ -264,13 +264,13 @@ class calling:  # noqa: N801  -- reads as what it does
 
 
 def activity(name: str, *, retry: Retry | None = None, input: object = None) -> Callable[[_F], _F]:  # noqa: A002  -- its name
-    """Mark a function as the handler of an activity, to be given to `instrc.run(activities=[…])`.
+    """Mark a function as the handler of an activity, to be passed to `instrc.run(activities=[…])`.
 
         @instrc.activity("Send_Activity")
         def send(mail: dict) -> str:
             return "sent"
 
-    `input` is the schema of what it takes, or a type: a model, a dataclass, a `TypedDict`.
+    `input` is the schema of its argument, or a type: a model, a dataclass, a `TypedDict`.
     A `TypeError` without a name, as where the brackets are left out.
     """
     if not isinstance(name, str):
@@ -294,7 +294,7 @@ def surely_valid(schema: Json, value: Json) -> bool:
 
 
 def complaints(value: Json, schema: Json) -> list[Complaint]:
-    """Return what is wrong with a value, the first things; formats count."""
+    """Return the first errors of a value; formats count."""
     return _complaints_of(validate(value, schema, most=COMPLAINTS))
 
 
@@ -313,7 +313,7 @@ def in_language(found: Iterable[Complaint], value: Json, schema: Json, faults: M
 
 
 def beyond_schema(found: Iterable[Complaint], value: Json, schema: Json) -> list[Complaint]:
-    """Return the complaints that a schema does not make itself, each once: who checks the value again would say those twice."""
+    """Return the complaints that a schema does not make itself, each once: a second check of the value would repeat those."""
     said: list[Complaint] = []
     for item in found:
         said += [item] if item not in said else []
@@ -322,5 +322,5 @@ def beyond_schema(found: Iterable[Complaint], value: Json, schema: Json) -> list
 
 
 def complaints_by(validator: SchemaValidator, value: Json) -> list[Complaint]:
-    """Return what is wrong with a value that is JSON by a schema that many values are checked against."""
+    """Return the errors of a JSON value by a schema that many values are checked against."""
     return _complaints_of(validator.validate(value, most=COMPLAINTS, is_json=True))

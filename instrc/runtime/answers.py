@@ -49,13 +49,13 @@ def find_question(questions: list[Question], step: str, run: str, report: RunRep
 
 
 def question_closed(run: str, step: str, open_: tuple[str, ...], closed: problems.runs.QuestionEnd) -> InstrcError:
-    """Return the error for a question that is not open, by what has become of it."""
+    """Return the error for a question that is closed, with the reason."""
     error = {"not asked": NotFoundError, "overdue": GoneError}.get(closed, ConflictError)
     return error([problems.runs.NoSuchQuestion(run=run, step=step, open=open_, closed=closed)])
 
 
 def _end_of_question(report: RunReport, step: str) -> problems.runs.QuestionEnd:
-    """Tell what has become of a question that is not open."""
+    """Return why a question is closed."""
     name = step.rpartition(".")[2]
     brought = [*step_values(report.record), *(only_step_key(report.config.step) if report.record else ())]
     if name in brought or (not documents.is_numbered(name) and bare_instruction(name) in map(bare_instruction, brought)):
@@ -69,7 +69,7 @@ def _end_of_question(report: RunReport, step: str) -> problems.runs.QuestionEnd:
 
 
 def require_acceptable(wrong: Sequence[documents.Complaint] | None, step: str) -> None:
-    """Refuse an answer by what is wrong with it; `None` if nobody asks for it any more."""
+    """Refuse an answer with its errors, or, if they are `None`, because its question is closed."""
     if wrong is None or wrong:
         at = wrong[0]["pointer"] if wrong else ""
         reason = wrong[0]["message"] if wrong else "it is not asked any more"
@@ -77,7 +77,7 @@ def require_acceptable(wrong: Sequence[documents.Complaint] | None, step: str) -
 
 
 def operator_faults(question: Question, data: Json) -> list[documents.Complaint]:
-    """Return what is wrong with an answer of the operator: with what it decides, or that it decides nothing."""
+    """Return the errors of the operator's answer: of its decision, or that it has none."""
     ways = [as_object(way) for way in as_array(as_object(question.schema)["anyOf"])]
     members = [as_object(way["properties"]) for way in ways]
     if isinstance(data, dict):
@@ -89,19 +89,19 @@ def operator_faults(question: Question, data: Json) -> list[documents.Complaint]
 
 
 def decision(question: str, data: JsonObject) -> Again | None:
-    """Return what the operator of a held run has decided, as a retry, or `None` if a result is given, or the error stays."""
+    """Return the operator's decision for a held run, as a retry, or `None` if a result is given, or the error stays."""
     if question == LIMIT:
         return {"limits": None if "fail" in data else cast("documents.SpendingLimits", data)}
     return {"drop": [question]} if "retry" in data else None
 
 
 def answer_result(data: Json, by: documents.Author | None) -> documents.Result:
-    """Return an answer as it is recorded, with who gave it."""
+    """Return an answer as it is recorded, with its author."""
     return {"ok": data} if by is None else {"ok": data, "by": by}
 
 
 def answer_facts(data: Json, by: documents.Author | None, steps: Sequence[str] | None = None) -> EventFacts:
-    """Return what an event says of an answer, and of who gave it."""
+    """Return the facts of an answer and its author for an event."""
     said: EventFacts = {"answer": data}
     if steps is not None:
         said["steps"] = [*steps]
@@ -111,7 +111,7 @@ def answer_facts(data: Json, by: documents.Author | None, steps: Sequence[str] |
 
 
 def copy_answer(step: str, data: object) -> Json:
-    """Return an answer that somebody gives as a copy without secrets; raise `AnswerError` if it is not JSON."""
+    """Return a copy of an answer without secrets; raise `AnswerError` if it is not JSON."""
     try:
         return redacted(received(data))
     except NotJsonError as error:
@@ -133,7 +133,7 @@ async def ask_people(engine: Engine, report: RunReport, people: People | None) -
 
 
 async def ask_person(people: People, command: documents.UserCommand) -> Json:
-    """Return what people answer to a copy of a question; `None`, with a warning, if they raise or give what is not JSON."""
+    """Ask people with a copy of a question; return `None`, with a warning, if they raise or return a value that is not JSON."""
     try:
         with guarded():
             answer = people(copy_of(command))

@@ -1,6 +1,6 @@
 """The boundary to code of others: values cross it as copies, and whatever that code raises is an error of its step.
 
-Code of others are handlers of activities, checks, models, people who can be asked, and whoever watches.
+Foreign code are handlers of activities, checks, models, people who can be asked, and watchers.
 It can neither change what a run has recorded nor end the process that carries the run.
 """
 
@@ -28,7 +28,7 @@ _ENDLESS = f"it holds itself, or has over {WRITTEN_VALUES:,} values when it is w
 
 
 class NotJsonError(ValueError):
-    """A value is not JSON: `pointer` says where in it, `reason` why, in a short clause."""
+    """A value is not JSON: `pointer` is the place in it, `reason` a short clause."""
 
     def __init__(self, reason: str, pointer: str = "") -> None:
         super().__init__(f"at `{pointer or '/'}`: {reason}")
@@ -37,7 +37,7 @@ class NotJsonError(ValueError):
 
 
 def copy_of(value: _T) -> _T:
-    """Return a copy of JSON of ours that shares nothing with it: what code of others is given."""
+    """Return a deep copy of our JSON for foreign code."""
     try:
         return cast("_T", orjson.loads(orjson.dumps(value)))
     except (TypeError, ValueError):  # it holds integers over 64 bits, or is deep
@@ -45,7 +45,7 @@ def copy_of(value: _T) -> _T:
 
 
 def received(value: object) -> Json:
-    """Return what code of others gives as it is read back from canonical JSON: a copy; raise `NotJsonError` if it is not JSON.
+    """Return a copy of a value from foreign code, read back from canonical JSON; raise `NotJsonError` if it is not JSON.
 
     Instances of typed classes (models, dataclasses, dates) become JSON, tuples become lists.
     It is nested in at most `LEVELS`.
@@ -93,7 +93,7 @@ class ForeignError(Exception):
 class guarded:  # noqa: N801  -- reads as what it does
     """Turn whatever code of others raises and no `except Exception` catches, or no future takes, into a `ForeignError`.
 
-    What is not its own stays what it is: that the task is cancelled, and that the user interrupts the program.
+    Two things pass through: the cancellation of the task, and an interrupt by the user.
     """
 
     def __enter__(self) -> None:
@@ -110,7 +110,7 @@ class guarded:  # noqa: N801  -- reads as what it does
 
 
 def _is_cancellation(error: BaseException) -> bool:
-    """Return whether an error says that somebody has cancelled the task that runs now; code in a thread is not cancelled."""
+    """Return whether an error is the cancellation of the task that runs now; code in a thread is not cancelled."""
     import asyncio  # only where something was raised: commands that run nothing do without it
 
     if not isinstance(error, asyncio.CancelledError):
@@ -123,7 +123,7 @@ def _is_cancellation(error: BaseException) -> bool:
 
 
 def said_by(error: BaseException) -> str:
-    """Return the class and the words of an exception, whatever these are made of."""
+    """Return the class and the text of an exception, whatever its `__str__` does."""
     return f"{type(error).__name__}: {words_of(error)}"
 
 

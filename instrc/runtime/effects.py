@@ -79,7 +79,7 @@ _KINDS_BY_CODE: dict[str | None, FailureKind] = {
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """How the commands of one run are carried out."""
+    """Carries out the commands of one run."""
 
     run: str
     model: Model
@@ -133,7 +133,7 @@ class Effects:
             tell_sink(self.sink, event_of(self.run, event, command, facts))
 
     async def ask(self, command: ModelCommand) -> Result:
-        """Ask the model for a chunk; a provider that fails is asked again as its policy says."""
+        """Ask the model for a chunk; a failed request is retried as its policy says."""
         steps = command["steps"]
         if command["complaints"]:
             command = {**command, "complaints": _said_once(command)}
@@ -181,7 +181,7 @@ class Effects:
         return estimate_of(self.prices, words, sent, most)
 
     def _teller(self, key: str, steps: Sequence[str]) -> Callable[[Json, Sequence[str]], None] | None:
-        """Return what tells the parts of an answer, if anybody wants them; whoever is told does not end the run."""
+        """Return the callback for growing answers, if there are listeners; an error of a listener does not end the run."""
         tell, names = self.parts, tuple(steps or ([] if self.step is None else [self.step]))
         if tell is None:
             return None
@@ -219,7 +219,7 @@ class Effects:
         return reply if cost is not None or reply.invented else replace(reply, notes=(*reply.notes, _NOT_COUNTED))
 
     def _policy(self, settings: RequestSettings) -> Retry:
-        """Return how often a request is made, and within which time."""
+        """Return the number of attempts of a request, and their timeout."""
         usual = self.model_retry
         return replace(usual, attempts=settings.get("attempts", usual.attempts), total=settings.get("total_timeout", usual.total))
 
@@ -261,7 +261,7 @@ class Effects:
         return result
 
     def _checked(self, command: ModelCommand, answer: Json) -> list[Complaint]:
-        """Return what the project's own checks say of the steps in an answer."""
+        """Return what the project's own checks say about the steps in an answer."""
         result: list[Complaint] = []
         if not self.checks:
             return result
@@ -278,7 +278,7 @@ class Effects:
         return result
 
     async def call(self, command: ActivityCommand | FireCommand) -> Result | None:
-        """Call an activity, as often as its policy says; `None` if somebody answers later."""
+        """Call an activity, as often as its policy says, or return `None` if its result comes later."""
         if command["kind"] == "activity" and command["process"] is not None:
             return await self._child(self.processes.get(command["process"]), command)
         result = self.activities.find(command["activity"])
@@ -320,9 +320,9 @@ class Effects:
         fault_of: Callable[[Exception], AttemptFault],
         began: float,
     ) -> tuple[_T, int] | Result:
-        """Try as often as a policy says, with its pauses.
+        """Make attempts as a policy says, with its pauses.
 
-        Return what an attempt gives and the number of that attempt, or the error of the last one as the result of the command.
+        Return the result of an attempt and its number, or the error of the last one as the result of the command.
         """
         attempt = self.first
         while True:
@@ -375,7 +375,7 @@ class Effects:
 
 
 def _said_once(command: ModelCommand) -> list[Complaint]:
-    """Return what was wrong with an answer, each thing once; where there was none, without what the schema says of `null`."""
+    """Return the errors of an answer, each once; where there was no value, without what the schema says of `null`."""
     result = [item for number, item in enumerate(command["complaints"]) if item not in command["complaints"][:number]]
     return (beyond_schema(result, None, command["schema"]) if command["rejected"] is None else []) or result
 
@@ -387,7 +387,7 @@ def _before(command: str) -> str:
 
 
 def _several(command: ModelCommand) -> list[str]:
-    """Return a note on steps of one call that say different temperatures."""
+    """Return a note on steps of one call that set different temperatures."""
     first, *others = temperatures(command["schema"], command["steps"]) or [0.0]
     return [f"its steps share a call, and have different temperatures: {first:g} is used"] if others else []
 
@@ -422,13 +422,13 @@ def _model_fault(error: Exception) -> AttemptFault:
 
 
 def _code_of(error: ActivityError | ModelError) -> str | None:
-    """Return the code of an error as a text, whatever its handler has given."""
+    """Return the code of an error as a text, whatever its handler has set."""
     code: object = error.code
     return writable(str(code)) if isinstance(code, str | int) else None
 
 
 def _after_of(error: ModelError) -> float | None:
-    """Return the seconds that a provider wants to be left alone, whatever an adapter has given."""
+    """Return the seconds that a provider asks to wait, whatever an adapter has set."""
     after: object = getattr(error, "after", None)
     return float(after) if isinstance(after, int | float) and after >= 0 else None
 
@@ -461,7 +461,7 @@ def _copied_reply(reply: Reply) -> Reply:
 
 
 def _checked_by(check: Check, step: str, value: Json) -> str | None:
-    """Return what a check says of the value of a step."""
+    """Return what a check says about the value of a step."""
     try:
         with guarded():
             said = check(value)
@@ -503,14 +503,14 @@ def _shown_line(file: str, line: int) -> str:
 
 
 def time_limit(span: float | None) -> AbstractAsyncContextManager[object]:
-    """Return what ends what is inside after so many seconds."""
+    """Return a context that is cancelled after so many seconds."""
     return nullcontext() if span is None else asyncio.timeout(span)
 
 
 async def attempt_call(activity: Activity, given: Json, call: ActivityCall) -> HandlerResult:
-    """Call a handler once, with a copy of what it is given: a coroutine in the loop, a function in a thread.
+    """Call a handler once, with a copy of its argument: a coroutine in the loop, a function in a thread.
 
-    Its timeout and its heartbeat hold.  What it returns is a copy too, as JSON; raise `NotJsonError` if it is none.
+    Its timeout and its heartbeat apply.  Return a copy of its result, as JSON; raise `NotJsonError` if it is not JSON.
     """
     assert activity.handler is not None
     async with time_limit(activity.retry.timeout):

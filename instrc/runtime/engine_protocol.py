@@ -25,7 +25,7 @@ class Engine(Protocol):
     """Starts runs and keeps them."""
 
     async def start(self, launch: Launch) -> RunReport:
-        """Begin a run and carry it on, until it ends or waits for somebody."""
+        """Begin a run and carry it, until it ends or waits for a person."""
 
     async def runs(self, chosen: RunFilter | None = None) -> list[RunReport]:
         """Return the runs that are kept, all or those that are chosen, the latest first."""
@@ -34,7 +34,7 @@ class Engine(Protocol):
         """Return how many runs are kept, by program."""
 
     async def show(self, run: str) -> RunReport:
-        """Return how a run stands; raise `NotFoundError` if there is none."""
+        """Return the state of a run; raise `NotFoundError` if there is none."""
 
     async def answer(self, run: str, step: str, data: Json, by: documents.Author | None = None) -> RunReport:
         """Answer a question of a run; raise `AnswerError` for a wrong answer, which leaves it open. `by` is recorded with it."""
@@ -49,7 +49,7 @@ class Engine(Protocol):
         """Go on with a run that has failed, or that is held; raise `ConflictError` where that would change nothing."""
 
     async def journal(self, run: str) -> tuple[Launch, Journal]:
-        """Return what a run began with, and what is recorded of it."""
+        """Return the beginning of a run, and its journal."""
 
     async def delete(self, run: str) -> None:
         """Forget a run that has ended, and those below it."""
@@ -61,7 +61,7 @@ class Engine(Protocol):
         """Return what has happened in a run, in order."""
 
     def trace_from(self, run: str, place: int = 0) -> tuple[list[Event], int]:
-        """Return what has happened in a run behind a place, in order, and the place after it; the first place is 0."""
+        """Return the events of a run after a cursor, in order, and the new cursor; the first cursor is 0."""
 
     def usage(self, run: str) -> dict[str, float] | None:
         """Return what models have used in a run, or `None` if only its trace says it."""
@@ -71,7 +71,7 @@ class ForkingEngine(Engine, Protocol):
     """An engine of this program, which also begins forks of its runs."""
 
     async def fork(self, run: str, options: ForkOptions) -> RunReport:
-        """Begin another run with what is recorded of one."""
+        """Begin another run with the recorded results of one."""
 
 
 @runtime_checkable
@@ -82,10 +82,10 @@ class Serving(Protocol):
         """Make sure that the server of the engine, if it has one, answers; raise `UnreachableError` if it does not."""
 
     async def claim(self) -> bool:
-        """Take what only one process may have at a time; `False` if another has it, and this one may stand by."""
+        """Acquire what only one process may have at a time, or return `False` if another has it, and this one may stand by."""
 
     async def serve(self, stop: asyncio.Event) -> int:
-        """Carry runs until it is told to stop; return how many went on at once."""
+        """Carry runs until stopped; return how many continued at once."""
 
 
 Equip: TypeAlias = "Callable[[str, documents.PinnedPlan, RunConfig, Sink], Effects]"
@@ -97,7 +97,7 @@ Keep: TypeAlias = Literal["all", "open"]
 
 
 class EngineOptions(TypedDict, total=False):
-    """What every engine is made with, beside its store and what makes effects."""
+    """The arguments that every engine has, besides its store and its effects."""
 
     people: People | None
     """Who can be asked at once."""
@@ -110,7 +110,7 @@ class EngineOptions(TypedDict, total=False):
 
 
 class TracedEngine:
-    """What the engines share: traces in a folder, and what they were made with."""
+    """The common part of the engines: traces in a folder, and their options."""
 
     def __init__(self, folder: Path | None, equip: Equip, options: EngineOptions) -> None:
         self.folder = folder
@@ -125,7 +125,7 @@ class TracedEngine:
         return self.trace_from(run)[0]
 
     def trace_from(self, run: str, place: int = 0) -> tuple[list[Event], int]:
-        """Return what has happened behind a place, as far as it is noted on this machine, and the place after it."""
+        """Return the events after a cursor, as far as they are kept on this machine, and the new cursor."""
         return ([], 0) if self.folder is None else read_events(trace_file(self.folder, run), place)
 
     def parts_of(self, runs: Collection[str]) -> list[AnswerPart]:  # noqa: ARG002  -- other processes carry none of its runs
@@ -137,6 +137,6 @@ class TracedEngine:
         return None
 
     def sink(self) -> Sink:
-        """Return what takes the events of runs: the traces, if they are kept, then whoever watches."""
+        """Return the sink of a run's events: the traces, if they are kept, then the watchers."""
         traces = self.folder if self.keep == "all" else None
         return join_sinks(None if traces is None else written_to(traces), self.watch)

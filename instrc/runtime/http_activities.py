@@ -1,4 +1,4 @@
-"""An HTTP service as an activity: where a call goes, what is sent, and what of the answer is the result."""
+"""An HTTP service as an activity: the address of a call, its contents, and the part of the answer that is the result."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
 def http_handler(name: str, given: Mapping[str, object], folder: Path) -> Handler:  # noqa: ARG001  -- all makers are called alike
     """Return the handler of an HTTP activity.
 
-    `url`, `headers`, `query` and `body` may hold `{member.member}`: a member of what the activity is given; `{}` is the whole.
+    `url`, `headers`, `query` and `body` may contain `{member.member}`: a member of the activity's argument; `{}` is the whole.
     A text that is nothing but such a place is the value itself; in a longer one, and in the URL, it is its text.
     A value stays in its part: in a path it is one segment (`/` is sent as `%2F`), never empty, `.` or `..`, also when encoded.
-    Without `body` what is given is sent as JSON; a `GET` or `DELETE` sends it as its query instead, without what the URL names.
+    Without `body` the argument is sent as JSON; a `GET` or `DELETE` sends it as its query instead, without the names in the URL.
     `result` is a JSON Pointer into the answer. Every call but a `GET` carries its key in the header `idempotency`.
     Redirects are not followed.
     """
@@ -189,7 +189,7 @@ def _header(name: str, template: Json, given: Json) -> str:
 
 @lru_cache(maxsize=1)
 def _trusted() -> SSLContext:
-    """Return whom HTTPS trusts; reading the certificates takes a tenth of a second, too long for each request."""
+    """Return the trusted certificates for HTTPS; reading them takes a tenth of a second, too long for each request."""
     return httpx.create_ssl_context()
 
 
@@ -229,7 +229,7 @@ def _result(answer: httpx.Response, body: bytes, pointer: str) -> Json:
 
 
 def fill_template(template: Json, given: Json) -> Json:
-    """Return a template with the members of what is given in its places."""
+    """Return a template with the members of the argument in its places."""
     if isinstance(template, str):
         whole = _PLACE.fullmatch(template)
         return _member(whole[1], given) if whole else _PLACE.sub(lambda found: _text(found[1], given), template)

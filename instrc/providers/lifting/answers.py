@@ -46,7 +46,7 @@ def json_of(value: object) -> Json:
 
 
 def _json_of(value: object, level: int, known: dict[int, tuple[object, object]]) -> object:
-    """Return an object as JSON; `known` has what was met, by its identity, and keeps it, as objects need not be hashable."""
+    """Return an object as JSON; `known` has the objects met before, by identity, and keeps them, as they may be unhashable."""
     if isinstance(value, Enum):
         result: object = value.value
         return result

@@ -327,7 +327,7 @@ def remove_member(value: Json, path: Location) -> Json:
 
 
 def _rewrite(value: Json, path: Location, change: Callable[[str, Json], tuple[tuple[str, Json], ...]]) -> Json:
-    """Return a copy of a value in which the object around a place has other members: for each, those that `change` gives."""
+    """Return a copy of a value in which the members of the object around a place are replaced by what `change` returns."""
 
     def written(holder: Json) -> Json:
         return dict(new for old in holder.items() for new in change(*old)) if isinstance(holder, dict) else holder

@@ -248,7 +248,7 @@ def recipient(message: re.Match[str]) -> str | None:
 
 
 def without_analysis(text: str) -> tuple[str, bool]:
-    """Return what is said outside the channel for thoughts, calls as they stand, and whether thoughts without an end are all."""
+    """Return the text outside the channel for thoughts, with calls unchanged, and whether unclosed thoughts are all there is."""
     said: list[str] = []
     end = 0
     unended = False
@@ -278,7 +278,7 @@ _PAIRS = (
 def strip_reasoning(text: str) -> tuple[str, bool]:
     """Return a text without the thoughts that reasoning models begin with, and whether they have no end.
 
-    Some chat templates write the opening mark into the prompt, so the end of the thoughts may stand alone.
+    Some chat templates write the opening mark into the prompt, so the end of the thoughts may be the only mark.
     """
     begun = text.lstrip()
     for opening, ending in _PAIRS:
@@ -302,7 +302,7 @@ _BEGINS_JSON = re.compile(r"\s*+(?:```[\w-]*+\s*+)?[\[{]")
 
 
 def _place_of(mark: str, text: str) -> int:
-    """Return where a mark stands outside of the texts of JSON; -1 if it stands nowhere else."""
+    """Return the place of a mark outside of JSON texts, or -1 if there is none."""
     if not _BEGINS_JSON.match(text):
         return text.find(mark)
     quoted = False
@@ -341,7 +341,7 @@ def raw_call(name: Json, arguments: Json, call_id: Json = None) -> RawCall:
 
 
 def with_repeated(calls: Iterable[RawCall], keys: Iterable[str]) -> tuple[RawCall, ...]:
-    """Return calls that were read together from one text, those told that have a key of which the text has two in an object."""
+    """Return calls that were read together from one text, marked if a key occurs twice in an object of the text."""
     names = tuple(keys)
     return (
         tuple(calls)

@@ -33,7 +33,7 @@ _OF_CONVERSE = _ERRORS_OF_CONVERSE | {
 
 
 def join_chat(pieces: list[JsonObject]) -> JsonObject:
-    """Join the deltas of Chat Completions; calls are told apart by `index`, and by `id` where a server counts wrongly."""
+    """Join the deltas of Chat Completions; calls are identified by `index`, and by `id` where a server counts wrongly."""
     said: JsonObject = {"role": "assistant", "content": "", "tool_calls": []}
     calls: dict[Hashable, JsonObject] = {}
     joined: JsonArray = []
@@ -119,7 +119,7 @@ def _joined(known: JsonObject, part: JsonObject) -> JsonObject:
 
 
 def _index(value: Json) -> Hashable:
-    """Return what the pieces of one part have in common: a number or a text; all that a provider does not send is alike."""
+    """Return the identity shared by the pieces of one part: a number or a text; a missing one is always the same."""
     return None if isinstance(value, dict | list) else value
 
 
@@ -134,7 +134,7 @@ _OF_SMOLAGENTS = frozenset({"content", "tool_calls", "token_usage"})
 
 
 def join_of(pieces: list[JsonObject]) -> _Join | None:
-    """Return what joins the pieces of the provider that all of them are from, or `None` if there is none."""
+    """Return the function that joins the pieces of their common provider, or `None` if there is none."""
     return next((join for mark, join in _KINDS if all(map(mark, pieces))), None) if pieces else None
 
 
@@ -146,7 +146,7 @@ def _of_chat(piece: JsonObject) -> bool:
 
 
 def _gemini(pieces: list[JsonObject]) -> JsonObject:
-    """Join the candidates of Gemini: each piece brings further parts, the last one says why it ended."""
+    """Join the candidates of Gemini: each piece has further parts, the last one the stop reason."""
     parts: JsonArray = []
     ended: JsonObject = {}
     joined: JsonObject = {}
@@ -180,7 +180,7 @@ def _ollama(pieces: list[JsonObject]) -> JsonObject:
 
 
 def _live(pieces: list[JsonObject]) -> JsonObject:
-    """Join the messages of Gemini's Live API: calls come whole, text in parts, and a turn says when it is complete."""
+    """Join the messages of Gemini's Live API: calls come whole, text in parts, and a turn is marked when it is complete."""
     parts: JsonArray = []
     ended = False
     for piece in pieces:
@@ -285,12 +285,12 @@ def _watsonx(pieces: list[JsonObject]) -> JsonObject:
 
 
 def _has(key: str, kind: type, *others: str) -> _Mark:
-    """Return the mark of pieces with a member of a type, and with others beside it."""
+    """Return the mark of pieces that have a member of a type, and some others."""
     return lambda piece: isinstance(piece.get(key), kind) and all(other in piece for other in others)
 
 
 def _first_cohere(pieces: list[JsonObject]) -> JsonObject:
-    """Return the response that the last event of Cohere's first API carries, or what was said before it."""
+    """Return the response in the last event of Cohere's first API, or the text before it."""
     calls = [call for piece in pieces for call in listing(piece.get("tool_calls"))]
     said = "".join(text_or_empty(piece.get("text")) for piece in pieces if piece["event_type"] == "text-generation")
     collected: JsonObject = {"text": said, **({"tool_calls": calls} if calls else {})}
@@ -301,7 +301,7 @@ def _first_cohere(pieces: list[JsonObject]) -> JsonObject:
 
 
 def _dashscope(pieces: list[JsonObject]) -> JsonObject:
-    """Join the pieces of DashScope: each holds the whole answer until then, or (with `incremental_output`) what is new."""
+    """Join the pieces of DashScope: each holds the whole answer so far, or (with `incremental_output`) the new part."""
     outputs = [mapping(piece["output"]) for piece in pieces]
     choices = [mapping(next(iter(listing(output.get("choices"))), None)) or {"message": output} for output in outputs]
     said = [mapping(choice.get("message")) for choice in choices]
@@ -340,7 +340,7 @@ def _conversation(pieces: list[JsonObject]) -> JsonObject:
 
 
 def _responses(pieces: list[JsonObject]) -> JsonObject:
-    """Take the response that the last event of OpenAI's Responses carries; what was said before it, where it holds nothing."""
+    """Return the response in the last event of OpenAI's Responses, or what came before it where it is empty."""
     collected: JsonArray = [*_collected_items(pieces)]
     for piece in reversed(pieces):
         response, error = piece.get("response"), piece.get("error")
@@ -362,7 +362,7 @@ def _responses(pieces: list[JsonObject]) -> JsonObject:
 
 
 def _smolagents(pieces: list[JsonObject]) -> JsonObject:
-    """Join deltas as those of Chat Completions, whose envelope they lack; smolagents says no reason for the end."""
+    """Join deltas like those of Chat Completions without the envelope; smolagents gives no stop reason."""
     chunks: list[JsonObject] = [{"choices": [{"index": 0, "delta": piece}]} for piece in pieces]
     return join_chat([*chunks, {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}])
 
@@ -391,7 +391,7 @@ def _cohere(pieces: list[JsonObject]) -> JsonObject:
 
 
 def _langchain(pieces: list[JsonObject]) -> JsonObject:
-    """Join the chunks of LangChain: calls by their index, words by their order; the last chunk says that it is the last."""
+    """Join the chunks of LangChain: calls by index, text in order; the last chunk is marked as such."""
     calls: dict[Json, JsonObject] = {}
     texts: list[str] = []
     beside: JsonObject = {}
@@ -421,7 +421,7 @@ def _langchain(pieces: list[JsonObject]) -> JsonObject:
 
 
 def _pydantic_ai(pieces: list[JsonObject]) -> JsonObject:
-    """Join the events of pydantic-ai: a part begins, grows, and is told once more where it ends."""
+    """Join the events of pydantic-ai: a part begins, grows, and is repeated where it ends."""
     parts: list[Json] = []
     places: dict[Json, int] = {}
     for piece in pieces:
@@ -558,7 +558,7 @@ class _Item:
         return self.place == place and self.said.get("type") == said.get("type") and not other
 
     def grow(self, said: JsonObject) -> None:
-        """Take over what an event says of the whole item; what is empty in it takes nothing away."""
+        """Update the item with an event of the whole; empty members of it remove nothing."""
         self.said |= {key: held for key, held in said.items() if key not in self.said or _is_told(key, held)}
 
 
@@ -567,7 +567,7 @@ def _is_told(key: str, held: Json) -> bool:
 
 
 def _add(said: JsonObject, member: str, more: Json, whole: Json) -> None:
-    """Let a member grow by a fragment, or be what an event says it is as a whole."""
+    """Append a fragment to a member, or replace it by the whole that an event has."""
     if isinstance(more, str):
         said[member] = text_or_empty(said.get(member)) + more
     elif isinstance(whole, str) and whole:
@@ -575,7 +575,7 @@ def _add(said: JsonObject, member: str, more: Json, whole: Json) -> None:
 
 
 def _once_each(items: JsonArray) -> JsonArray:
-    """Return items without those that are told again under the same id: the last one counts, in the place of the first."""
+    """Return items without those repeated under the same id: the last one counts, in the place of the first."""
     result: dict[Hashable, Json] = {}
     for place, item in enumerate(items):
         name = first(mapping(item), "call_id", "id")

@@ -24,7 +24,7 @@ _SIGNS = frozenset({"", "[DONE]"})
 
 
 def unwrapped(pieces: list[JsonObject]) -> list[JsonObject]:
-    """Return the pieces as the provider sent them, without what its library puts around and beside them."""
+    """Return the pieces as the provider sent them, without the wrappers of its library."""
     if all("data" in piece and piece.keys() <= _OF_EVENTS for piece in pieces):
         return _data_of(pieces)
     kinds = {kind for piece in pieces if isinstance(kind := piece.get("type"), str)}
@@ -62,7 +62,7 @@ def _held(text: Json) -> JsonObject:
 def messages_of(answer: list[Json]) -> list[Json] | None:
     """Return the messages in the lists that frameworks stream, or `None` if it is no such list.
 
-    LangGraph's `messages` come in pairs with what it knows about them; Qwen-Agent sends all messages until then, each time.
+    LangGraph's `messages` come in pairs with metadata; Qwen-Agent sends all messages so far, each time.
     """
     if _is_pair(answer):
         return answer[:1]
@@ -128,7 +128,7 @@ def _data_in(text: str) -> Iterator[str]:
 
 
 def _telling(pieces: list[JsonObject]) -> list[JsonObject]:
-    """Return pieces without those that say nothing of the answer; all of them if none does."""
+    """Return pieces without those that are not about the answer, or all of them if none is."""
     result = [piece for piece in pieces if any(item and key not in _ABOUT for key, item in piece.items())]
     return result or pieces
 

@@ -85,7 +85,7 @@ def _beginnings(text: str, names: frozenset[str]) -> list[_Begun]:
 
 
 def _call(begun: _Begun, inside: str) -> RawCall | None:
-    """Return the call that a name and what stands inside its element are, or `None` if that is text."""
+    """Return the call in a name and the content of its element, or `None` if that is text."""
     held = _ARGUMENTS.match(inside)
     body = held["body"] if held else inside
     if body.strip().startswith("{"):
@@ -100,7 +100,7 @@ def _call(begun: _Begun, inside: str) -> RawCall | None:
 
 
 def _children(body: str) -> list[tuple[str, Json]] | None:
-    """Return the elements that a text is made of, or `None` if anything else stands between them."""
+    """Return the elements that a text consists of, or `None` if there is other text between them."""
     result: list[tuple[str, Json]] = []
     place = len(body) - len(body.lstrip())
     while place < len(body):
@@ -178,7 +178,7 @@ _ACTION = re.compile(r"^(?:Action|Tool):[ \t]*(?P<name>\S+)[ \t]*\n+(?:(?:Action
 
 
 def _reason_and_act(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
-    """Read `Action:` and `Action Input:`; what follows an `Observation:` is made up by the model."""
+    """Read `Action:` and `Action Input:`; text after an `Observation:` is invented by the model."""
     said, _, _ = text.partition("\nObservation:")
     result: list[CallsIn] = []
     for action in _ACTION.finditer(said):
@@ -208,7 +208,7 @@ class _Fence(NamedTuple):
 
 
 def _fences(text: str) -> Iterator[_Fence]:
-    """Yield what stands between lines of three backticks; a line that names a language opens, and never closes."""
+    """Yield the text between lines of three backticks; a line that names a language opens, and never closes."""
     opened: re.Match[str] | None = None
     for mark in _MARK.finditer(text):
         if opened is None:
@@ -291,7 +291,7 @@ def _lone(text: str, tools: KnownTools) -> tuple[list[RawCall], str]:
 
 
 def fenced_value(text: str) -> tuple[RawCall, str] | None:
-    """Return the object or list in the last fence of a text that holds one, and the text around it; `None` if there is none."""
+    """Return the object or list in the last fence of a text that has one, and the text around it, or `None` if there is none."""
     for fence in reversed(list(_fences(text[:SEARCHED_TEXT]))):
         call = raw_call(None, fence.body)
         if call.unreadable is None and isinstance(call.arguments, dict | list):

@@ -26,7 +26,7 @@ _COUNTING = frozenset({"minItems", "maxItems", "uniqueItems", "contains"})
 
 
 def arrays(node: JsonObject, context: RewriteContext) -> Variant | None:
-    """Return the variant of an array, or `None` if there is none that long."""
+    """Return the variant of an array, or `None` if no array can be that long."""
     counted = not _COUNTING.isdisjoint(node)
     if counted and int(bound(node, "minItems") or 0) > _most(node):
         context.ledger.lose(node, "minItems", "annotation", "contradicts maxItems, so there is no such array")
@@ -139,7 +139,7 @@ def _as_object(
 
 
 def _keep_tuple(node: JsonObject, rest: Json, context: RewriteContext) -> Variant | None:
-    """Keep a tuple as it is: Gemini's JSON Schema form, llguidance and xgrammar take it."""
+    """Keep a tuple unchanged: Gemini's JSON Schema form, llguidance and xgrammar accept it."""
     bodies: list[Json] = []
     codecs: list[Codec] = []
     shut = False

@@ -22,7 +22,7 @@ from instrc.text.jsonvalue import Json, JsonObject, as_texts, listing, mapping
 
 
 def build(flat: Survey, dialect: Dialect, options: LoweringOptions, name: str) -> Built:
-    """Build a schema for a target; where a budget asks for it, give up order, typed plans, then strictness."""
+    """Build a schema for a target; if a budget requires it, give up order, typed plans, then strictness."""
     most = dialect.limits.unions
     if most is not None and len(flat.names) > most and _moves_optional(options, dialect) and _optional(flat.schema) > most:
         last = _with_optional_last(flat, dialect, options)

@@ -93,7 +93,7 @@ def constraints(schema: Json, *, falsity: bool = False) -> Iterator[tuple[str, s
 
 
 def mentions(schema: Json, keyword: str) -> bool:
-    """Return whether a keyword stands anywhere in a schema."""
+    """Return whether a keyword occurs anywhere in a schema."""
     return any(node.__class__ is dict and keyword in node for _, node in walk(schema))
 
 
@@ -230,7 +230,7 @@ def note(keyword: str, value: Json, sentences: Sentences = EN) -> str:
 
 
 def join_notes(*parts: str | None) -> str | None:
-    """Join descriptions and notes with a line break, equal ones once; `None` if there are none."""
+    """Join descriptions and notes with a line break, equal ones once, or return `None` if there are none."""
     seen = dict.fromkeys([part for part in parts if part])
     return "\n".join(seen) or None
 
@@ -266,7 +266,7 @@ class Variant(Struct, frozen=True, eq=False, gc=False):
 
     @property
     def bare(self) -> bool:
-        """Whether the variant says a type and nothing else."""
+        """Whether the variant has a type and nothing else."""
         return len(self.body) == 1 and "type" in self.body and self.codec is None and not self.notes and not self.text
 
     def after(self, notes: Iterable[str]) -> Variant:
@@ -285,7 +285,7 @@ def taking_anything(variants: Iterable[Variant]) -> Variant | None:
 
 
 def without_needless(variants: Sequence[Variant]) -> list[Variant]:
-    """Leave out integers beside any number, and strings beside any string."""
+    """Remove integers beside any number, and strings beside any string."""
     result = list(variants)
     bare = {variant.kind for variant in result if variant.bare}
     if "number" in bare:
@@ -300,7 +300,7 @@ def without_needless(variants: Sequence[Variant]) -> list[Variant]:
 
 
 def distinct(variants: Sequence[Variant]) -> list[Variant]:
-    """Return the first of each of the variants that say the same."""
+    """Return variants without repetitions."""
     if len({variant.kind for variant in variants}) == len(variants):
         return list(variants)
     kept: list[Variant] = []
@@ -325,12 +325,12 @@ def listed_values(schema: JsonObject) -> list[Json]:
 
 
 def sent_values(variant: Variant) -> list[Json]:
-    """Return what is sent for the values of an enumeration."""
+    """Return the values sent for those of an enumeration."""
     return list(as_array(variant.body["enum"])) if "enum" in variant.body else [variant.body["const"]]
 
 
 def pairs_by_sent(variant: Variant) -> dict[Hashable, tuple[Json, Json]]:
-    """Return pairs of what is sent and what it means, by what is sent."""
+    """Return pairs of the value sent and the value meant, by the value sent."""
     values = (
         variant.codec.values if isinstance(variant.codec, ValuesCodec) else [(value, value) for value in sent_values(variant)]
     )
@@ -368,7 +368,7 @@ def _with_tag(codec: Codec, tag: Tag) -> Codec:
 
 
 def leading(body: JsonObject, name: str, schema: Json) -> JsonObject:
-    """Return an object with a property in front of the others; what it returns is new."""
+    """Return an object with a property before the others; the result is new."""
     properties: JsonObject = {name: schema}
     properties |= {key: value for key, value in as_object(body["properties"]).items() if key != name}
     result: JsonObject = {**body, "properties": properties}
@@ -499,7 +499,7 @@ CHECKED = "is said in the description and checked when the answer is lifted"
 
 
 class Lost(Struct, frozen=True, eq=False, gc=False):
-    """A keyword of a schema is lost; with `parts` what is inside of it, too."""
+    """A keyword of a schema is lost; with `parts` its contents too."""
 
     node: Json
     keyword: str
@@ -527,7 +527,7 @@ class Contradicted(Struct, frozen=True, eq=False, gc=False):
 
 
 class Derived(Struct, frozen=True, eq=False, gc=False):
-    """A schema is made of others, in which its losses were written."""
+    """A schema is derived from others, where its losses were written."""
 
     new: Json
     sources: tuple[Json, ...]
@@ -561,7 +561,7 @@ class Ledger(Struct, eq=False):
         self.entries += [Lost(node, keyword, "unenforced", reason) for keyword in keywords]
 
     def lose_all(self, node: Json, reason: str, kind: LossKind = "unenforced", of: Json = None, below: Location = ()) -> None:
-        """Record the loss of every constraint of a schema; one that is `false` stands below the schema `of`."""
+        """Record the loss of every constraint of a schema; a `false` one is below the schema `of`."""
         self.entries.append(LostAll(node, reason, kind, of, below))
 
     def contradict(self, node: Json, name: str, schema: Json) -> None:
@@ -630,7 +630,7 @@ class RewriteContext(Struct, frozen=True, eq=False, gc=False):
         return replace(self, nested=self.nested + 1)
 
     def boxed(self) -> RewriteContext:
-        """Return the context of a schema that goes into an object or array of which nobody wrote a schema."""
+        """Return the context of a schema that is put into an object or array without a schema of its own."""
         return replace(self, level=self.level + 1)
 
     @property

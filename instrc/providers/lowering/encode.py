@@ -24,15 +24,15 @@ def encode(value: object, map: object, name: str | None = None, *, check: bool =
         assert instrc.lift(sent, lowered).call.value == {"days": {"Monday": 1}}
 
     `value` is JSON, or an instance of a model of pydantic or a dataclass.  `map` is a lowering or its map, as for `lift`.
-    `name` says which tool, where the map is that of several.
+    `name` is the name of the tool, where the map is that of several.
     With `check`, a value that does not satisfy the schema it was lowered from is an `AnswerError` with `invalid-answer` problems.
 
     A `format` counts as well, as it does for `lift`: a time needs a zone where the format is `time` or `date-time`,
     which pydantic says of every `time` and `datetime` but not of a `NaiveDatetime`.
 
     For examples in prompts, such as `few_shot_examples` of GigaChat.  `Inexpressible` if the target cannot express it;
-    where null is the default of a property and cannot be told from leaving it out, it is left out, with a `CompileWarning`
-    if it was given in JSON.  Keys are in the order of the payload, as a model writes them.
+    where null is the default of a property and means the same as leaving it out, it is left out, with a `CompileWarning`
+    if it was present in the JSON.  Keys are in the order of the payload, as a model writes them.
     """
     records = records_in(map)
     record = map_of(text_or_none("name", name), records)

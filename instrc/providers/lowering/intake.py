@@ -76,7 +76,7 @@ def _add_names(node: JsonObject, names: dict[str, None]) -> None:
 
 
 def _is_modern(nodes: Sequence[Json], words: set[str]) -> bool:
-    """Return whether the keywords of schemas are those of 2020-12, and hold what they may hold."""
+    """Return whether the keywords of schemas are those of 2020-12, with values they may have."""
     if not _OF_OTHERS.isdisjoint(words) or not all_sound(nodes):
         return False
     lists, matches = "enum" in words, not PATTERNS.isdisjoint(words)
@@ -178,7 +178,7 @@ def _split_path(path: Location) -> tuple[Location, str | None]:
 
 
 def _losses(notes: Iterable[Note], schema: Json) -> list[Loss]:
-    """Return notes as losses; the spellings of older drafts and of OpenAPI are none."""
+    """Return notes as losses; the spellings of older drafts and of OpenAPI are not losses."""
     losses: list[Loss] = []
     for note in notes:
         if note.kind == "dialect":
@@ -203,7 +203,7 @@ def _value_at(schema: Json, note: Note) -> Json:
 def _without_unreadable(schema: Json) -> list[Note]:
     """Take the regular expressions that no engine reads out of a schema, in place: it is fresh from `normalize`.
 
-    Those that are too large stay: they are lost for the target, and `lift` says that it cannot check them.
+    Those that are too large stay: they are lost for the target, and `lift` reports that it cannot check them.
     """
     notes: list[Note] = []
     for path, node in walk(schema):
@@ -247,7 +247,7 @@ def _flattened(schema: Json, documents: Mapping[str, Json] | None, *, sharing: b
 
 
 def _refuse_too_many_matches(schema: Json) -> None:
-    """Raise a `CompileError` for objects that list very many names beside very many patterns: each is compared with each."""
+    """Raise a `CompileError` for objects with very many names beside very many patterns: each is compared with each."""
     matches = 0
     stack = [schema]
     while stack:

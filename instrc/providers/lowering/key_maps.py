@@ -99,7 +99,7 @@ class Undeclared(Struct, frozen=True, eq=False, gc=False):
 
     @property
     def given(self) -> Json:
-        """The schema of what no pattern matches."""
+        """The schema of keys that no pattern matches."""
         return True if self.rest is None else self.rest
 
 

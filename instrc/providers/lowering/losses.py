@@ -73,7 +73,7 @@ class _LossTable:
         self._invented = {id(entry.new) for entry in derived if entry.invented}
 
     def lose(self, node: Json, keyword: str, kind: LossKind, reason: str, *, parts: bool = True) -> None:
-        """Record the loss of a keyword and of what is inside it; that an invented object is closed was not written by anyone."""
+        """Record the loss of a keyword and its contents; the closing of an invented object was not written by anyone."""
         if keyword in _CLOSING and id(node) in self._invented and kind == "unenforced":
             return
         value = node.get(keyword) if isinstance(node, dict) else node
@@ -91,7 +91,7 @@ class _LossTable:
         self.losses.setdefault((place, "schema", "contradiction"), Loss(place, "schema", schema, "contradiction", reason))
 
     def _lose_parts(self, keyword: str, value: Json, place: str) -> None:
-        """Record what is inside a keyword that is lost: an answer is found wrong there."""
+        """Record the contents of a lost keyword, where an answer may be wrong."""
         parts: Iterable[tuple[Location, Json]]
         if keyword in ONE:
             parts = [((keyword,), value)] if value is not False or keyword not in _CLOSING else []
@@ -105,7 +105,7 @@ class _LossTable:
             self.lose_all(part, f"is part of {keyword}", "part", place + pointer(path))
 
     def lose_all(self, node: Json, reason: str, kind: LossKind, place: str) -> None:
-        """Record every constraint of a schema and of what it refers to; `place` is that of one that is `false`."""
+        """Record every constraint of a schema and of its references; `place` is that of a `false` one."""
         reported = self._told.setdefault(kind, set())
         stack: list[tuple[Json, str]] = [(node, place)]
         seen: set[int] = set()
@@ -144,7 +144,7 @@ LOSS_SOURCES: Final = 200
 
 
 class _Places:
-    """Where schemas stand, those included that were made of others on the way."""
+    """The places of schemas, including those derived from others on the way."""
 
     def __init__(self, root: Json, derived: Sequence[Derived]) -> None:
         self._root = root
@@ -228,7 +228,7 @@ _WHOLE = frozenset({"false", "schema"})
 def losses_as_written(
     losses: tuple[Loss, ...], flat: Json, schema: Json, documents: Mapping[str, Json] | None
 ) -> tuple[Loss, ...]:
-    """Return losses with the keywords of the schema as it was written beside those of the flat one."""
+    """Return losses with the keywords of the schema as written instead of those of the flat one."""
     reported = losses if flat is schema else _with_what_was_written(losses, flat, schema, documents)
     return tuple([loss for loss in reported if loss.kind != "contradiction" or not _was_forbidden(loss, schema)])
 
@@ -284,7 +284,7 @@ def _contradictory(losses: tuple[Loss, ...], flat: Json, schema: Json, documents
 
 
 def _value_at(schema: Json, place: str) -> Json:
-    """Return what stands in a place, or `None` if nothing does."""
+    """Return the value at a place, or `None` if there is none."""
     try:
         return at(schema, place)
     except (LookupError, ValueError, TypeError):
@@ -374,7 +374,7 @@ _Branches: TypeAlias = list[JsonObject] | None
 class LossOfTools(NamedTuple):
     """A loss, with the tools of a plan that have it in the same place of their own tasks: none if it is of no plan.
 
-    All that can read the output of another task have what is lost of that in common, wherever in their arguments it stands.
+    All references to the output of another task share the losses of that, wherever in the arguments they are.
     """
 
     loss: Loss
@@ -402,7 +402,7 @@ def grouped_losses(losses: Iterable[Loss], schema: Json) -> list[LossOfTools]:
 
 
 def _alternative_of_plan(path: tuple[str, ...], schema: Json, plans: dict[tuple[str, ...], _Branches]) -> int | None:
-    """Return where on a path a plan stands of which the path leads into one alternative, or `None` if it leads into none."""
+    """Return the place on a path of a plan of which the path enters one alternative, or `None` if there is none."""
     for place in range(len(path) - 2):
         if path[place : place + 2] != ("items", "anyOf") or not path[place + 2].isdecimal():
             continue
@@ -422,9 +422,9 @@ def _branches_at(path: tuple[str, ...], schema: Json) -> _Branches:
 
 
 def _reference_on(path: tuple[str, ...], node: Json) -> tuple[tuple[str, ...], Json]:
-    """Return the first schema on a path that stands for the output of another task, and the path inside it.
+    """Return the first schema on a path that is the output of another task, and the path inside it.
 
-    Without one, return the path as it is and `None`.
+    Without one, return the path unchanged and `None`.
     """
     for place in range(len(path) + 1):
         try:

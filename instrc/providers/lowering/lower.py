@@ -213,7 +213,7 @@ class Written(Struct, frozen=True, eq=False, gc=False):
 
 
 def write(built: Built, flat: Json, tool: Tool, name: str, dialect: Dialect) -> Written:
-    """Write a schema into the envelope, the one without strictness where that is given up; `name` is the name that is sent."""
+    """Write a schema into the envelope, the one without strictness where that is given up; `name` is the name sent."""
     if not built.strict:
         dialect = replace(dialect, envelope=dialect.plain)
     said, schema = _with_description(built, flat, tool, dialect)
@@ -251,7 +251,7 @@ def _said_once(schema: Json, tool: Tool, flat: Json, dialect: Dialect) -> tuple[
     """Return the tool's description and the schema without repeating text.
 
     A title speaks for a tool that has no description: providers show a model the one, and some demand it.
-    A hint says what a step reads, not what a tool is for: it stays in the schema, where that has a place for it.
+    A hint names the paths a step reads, not the purpose of a tool: it stays in the schema, where that has a place for it.
     """
     description = tool.description
     own = _said(flat, "description") if isinstance(flat, dict) else None
@@ -316,7 +316,7 @@ def _shared(schema: Json) -> Json:
 
 
 def _examples(tool: Tool, record: JsonObject, schema: Json, dialect: Dialect) -> tuple[list[Json] | None, list[Loss]]:
-    """Return the examples of a tool for their field of the envelope, `None` if there are none, and what is left out.
+    """Return the examples of a tool for their field of the envelope, or `None`, and those left out.
 
     `AnswerError` with `invalid-answer` problems for an example that does not satisfy the schema.
     """
@@ -348,7 +348,7 @@ class Mentions:
     """Replacements of names in texts by those that are sent."""
 
     def __init__(self, sent: Mapping[str, str], hints: Sequence[Hint] | None = None) -> None:
-        """`sent` is what is sent for each name that changes, `hints` are those in the texts, `None` if they are unknown."""
+        """`sent` has the changed names, `hints` are those in the texts, `None` if they are unknown."""
         self._sent = dict(sent)
         words = sorted((name for name in sent if name), key=len, reverse=True)
         self._any = _matching(words)
@@ -359,7 +359,7 @@ class Mentions:
         self._changed_hints = changed
 
     def in_text(self, text: str) -> str:
-        """Return a text with the names of properties as they are sent."""
+        """Return a text with the names of properties as sent."""
         if not any(name in text for name in self._sent):
             return text
         text = self._hints.sub(self._hint_replaced, text)
@@ -386,7 +386,7 @@ class Mentions:
         return self._any.sub(self._replaced, match.group()) if known is None else known
 
     def _in_hint(self, hint: Hint) -> str:
-        """Return the text of a hint with the names in its paths as they are sent."""
+        """Return the text of a hint with the names in its paths as sent."""
         built, end = [], 0
         for start, stop in hint.paths:
             built += [hint.text[end:start], self._any.sub(self._replaced, hint.text[start:stop])]

@@ -26,7 +26,7 @@ _TYPED = frozenset({"properties", "items", "minLength", "pattern", "minimum", "m
 
 
 class Property(Struct, frozen=True, gc=False):
-    """A property as it is sent."""
+    """A property as sent."""
 
     sent: str
     body: JsonObject
@@ -36,7 +36,7 @@ class Property(Struct, frozen=True, gc=False):
 
 
 class _Absence(Struct, frozen=True, eq=False, gc=False):
-    """How the absence of a property is expressed."""
+    """How a missing property is expressed."""
 
     variants: Sequence[Variant]
     """The variants of its value, including the one that means absence."""
@@ -70,7 +70,7 @@ _NEVER_SENT = _Absence((), asked=False)
 
 
 def property_of(holder: Holder, name: str, schema: Json, *, required: bool) -> Property | None:
-    """Return a property as it is sent, or `None` if it has no value."""
+    """Return a property as sent, or `None` if it has no possible value."""
     context = holder.context
     dialect = context.dialect
     kind = scalar_type(schema, holder.inside)
@@ -141,7 +141,7 @@ def _absence(schema: Json, variants: Sequence[Variant], holder: Holder, *, requi
 
 
 def _or_left_out(context: RewriteContext, schema: Json, variants: Sequence[Variant], *, nullable: bool) -> _Absence:
-    """Let null mean absence; where null is a value, a word stands for it."""
+    """Let null mean absence; where null is a value, a word is sent for it."""
     word: str | None = None
     written = any(isinstance(variant.codec, TextCodec) and "null" in (variant.codec.kinds or ("null",)) for variant in variants)
     if nullable and not written:
@@ -160,7 +160,7 @@ def _or_left_out(context: RewriteContext, schema: Json, variants: Sequence[Varia
 
 
 def _word_for_null(context: RewriteContext, variants: Sequence[Variant]) -> str:
-    """Return a word that none of the listed values is, however many brackets stand around it."""
+    """Return a word that is not a listed value, with as many brackets around it as that takes."""
     word = NULL_WORD
     known = [value for variant in variants for value in _listed(variant.body)]
     for variant in variants:
@@ -193,7 +193,7 @@ def _listed_behind(context: RewriteContext, reference: Json) -> list[Json]:
 
 
 def _lose_null(schema: Json, ledger: Ledger) -> None:
-    """Record that null cannot be told from absence, for a target without null."""
+    """Record that null and absence are indistinguishable, for a target without null."""
     if not isinstance(schema, dict):
         return
     same = "default" in schema and schema["default"] is None
@@ -223,7 +223,7 @@ def admits_null(context: RewriteContext, variant: Variant) -> bool:
 
 
 def _nullish(context: RewriteContext, node: Json, seen: set[int]) -> bool:
-    """Return whether a schema allows null, as far as its outer keywords tell."""
+    """Return whether a schema allows null, by its outer keywords."""
     if not isinstance(node, dict):
         return node is True
     if id(node) in seen:
@@ -301,7 +301,7 @@ def _most(node: JsonObject) -> float:
 
 
 def _no_arguments(node: JsonObject, context: RewriteContext) -> bool:
-    """Return whether an object is the root of a tool and says nothing of properties."""
+    """Return whether an object is the root of a tool without keywords for properties."""
     return node is context.root and context.dialect.tool and node.keys().isdisjoint({"propertyNames", "minProperties"})
 
 
@@ -392,7 +392,7 @@ def _closed(
     others: Undeclared,
     context: RewriteContext,
 ) -> Variant | None:
-    """Finish an object with what its schema says of undeclared properties."""
+    """Finish an object with the schema of undeclared properties."""
     dialect, rest = context.dialect, others.rest
     keyword_map: key_maps.KeywordMap | None = None
     more: _More | None = None

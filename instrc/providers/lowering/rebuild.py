@@ -110,7 +110,7 @@ def _rooted(flat: Json, dialect: Dialect) -> Json:
 
 
 def _begun(flat: Json, root: Json) -> Ledger:
-    """Return a new ledger, in which stands whether the root was read as that of a tool without parameters."""
+    """Return a new ledger, which records whether the root was read as that of a tool without parameters."""
     ledger = Ledger()
     if root is not flat:
         ledger.lose(flat, "type", "convention", "is not given: a tool without parameters")
@@ -195,7 +195,7 @@ def references(node: JsonObject, context: RewriteContext) -> list[Variant]:
 
 
 def _definition(key: Hashable, ref: str, target: JsonObject, context: RewriteContext) -> Variant:
-    """Return a reference to a definition of the payload, which is made on first sight."""
+    """Return a reference to a definition of the payload, which is built at its first use."""
     definitions = context.ledger.definitions
     name = definitions.names.get(key)
     if name is None:
@@ -365,7 +365,7 @@ def _choice_schemas(codecs: Iterable[Codec]) -> Iterator[Json]:
 
 
 def _schemas_shared(codecs: list[Codec], definitions: Mapping[str, Json]) -> tuple[list[Codec], dict[str, Json]]:
-    """Shorten the schemas by which codecs tell alternatives apart, and return the codecs and what they refer to."""
+    """Shorten the schemas by which codecs distinguish alternatives, and return the codecs and the definitions."""
     asked = list(_choice_schemas(codecs))
     needed = reached_definitions({"anyOf": asked}, definitions)
     known = {name: schema for name, schema in definitions.items() if name in needed}
@@ -388,9 +388,9 @@ def _schemas_shared(codecs: list[Codec], definitions: Mapping[str, Json]) -> tup
 
 
 def _all_mapped(schemas: list[Json], change: Callable[[Json, Json], Json]) -> list[Json]:
-    """Return schemas with each schema in them changed, from the inside out; what they have in common stays one object.
+    """Return schemas with each schema in them changed, from the inside out; shared objects stay shared.
 
-    `change` is given a schema as it was, and with the schemas in it changed already.
+    `change` is called with the original schema, and with the one whose subschemas are changed already.
     """
     done: dict[int, Json] = {}
     stack: list[tuple[Json, bool]] = [(schema, False) for schema in schemas]
@@ -407,7 +407,7 @@ def _all_mapped(schemas: list[Json], change: Callable[[Json, Json], Json]) -> li
 
 
 class _Names(Generic[PartT]):
-    """Names for what stands in several places, where parts that are equal are one object."""
+    """Names for shared parts, where equal parts are one object."""
 
     def __init__(
         self,
@@ -436,7 +436,7 @@ class _Names(Generic[PartT]):
                     stack.extend(below(part))
 
     def __call__(self, before: PartT, part: PartT) -> PartT:
-        """Return a part, or a reference to it if it has a name; what is inside of `part` has been seen to."""
+        """Return a part, or a reference to it if it has a name; the contents of `part` are done."""
         if self._places[id(before)] < 2 or len(dumps(self._written(part), indent=False)) < SHARED_PART_OF_MAP:
             return part
         name = self._own.get(id(before))

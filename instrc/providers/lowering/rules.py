@@ -59,7 +59,7 @@ class NodeRules:
     root: Json
 
     def node(self, place: str, node: Json, role: str) -> Iterator[Breach]:
-        """Yield the rules that one schema of the payload breaks; `role` is the keyword that it stands under."""
+        """Yield the rules that one schema of the payload breaks; `role` is the keyword above it."""
         dialect = self.dialect
         if isinstance(node, bool):
             if dialect.structure == "rebuild" and not (
@@ -239,7 +239,7 @@ def _shapes(place: str, node: JsonObject) -> Iterator[Breach]:
 
 
 def _shown(value: Json) -> str:
-    """Return a value of a payload as it is written there."""
+    """Return a value of a payload as text."""
     return dumps(value, indent=False)
 
 
@@ -255,7 +255,7 @@ def type_of(node: JsonObject) -> Json:
 
 
 def payload_schemas(schema: Json, path: tuple[str | int, ...]) -> Iterator[tuple[str, Json, str]]:
-    """Yield each schema of a payload with its place and the keyword it stands under."""
+    """Yield each schema of a payload with its place and the keyword above it."""
     stack: list[tuple[tuple[str | int, ...], Json, str]] = [(path, schema, "")]
     while stack:
         here, node, role = stack.pop()
@@ -270,7 +270,7 @@ def payload_schemas(schema: Json, path: tuple[str | int, ...]) -> Iterator[tuple
 
 
 def breaches(payload: Json, target: str | Dialect) -> list[Breach]:
-    """Return the rules of a target that a payload breaks; an empty list says that none is known to be."""
+    """Return the rules of a target that a payload breaks; an empty list means that no breach is known."""
     rules = dialect(target)
     strict = _is_strict(rules, payload)
     template = rules.envelope if strict else rules.plain
@@ -278,14 +278,14 @@ def breaches(payload: Json, target: str | Dialect) -> list[Breach]:
 
 
 def _is_strict(dialect: Dialect, payload: Json) -> bool:
-    """Return whether a payload is to be judged as a strict one: unless only the envelope without strictness fits it."""
+    """Return whether a payload is judged as a strict one: unless it fits only the envelope without strictness."""
     if dialect.plain is None or not any(_of_envelope(dialect, dialect.envelope, payload, ())):
         return True
     return any(_of_envelope(dialect, dialect.plain, payload, ()))
 
 
 def _of_envelope(dialect: Dialect, template: Json, value: Json, path: Location) -> Iterator[Breach]:
-    """Yield what is wrong with a part of a payload by the part of the envelope that it should fill."""
+    """Yield the errors of a part of a payload by the part of the envelope that it should fill."""
     node = pointer(path)
     if template == "@name":
         if not isinstance(value, str) or not dialect.tool_name.allows(value):
@@ -314,14 +314,14 @@ def _of_envelope(dialect: Dialect, template: Json, value: Json, path: Location) 
 
 
 def _may_be_left_out(template: Json) -> bool:
-    """Return whether a part of an envelope has nothing to say for some tools."""
+    """Return whether a part of an envelope may be missing for some tools."""
     if isinstance(template, dict):
         return bool(template) and all(map(_may_be_left_out, template.values()))
     return template in ("@description", "@map", "@examples")
 
 
 def _of_schema(dialect: Dialect, payload: Json, *, strict: bool) -> Iterator[Breach]:
-    """Yield what is wrong with the schema in a payload."""
+    """Yield the errors of the schema in a payload."""
     here = pointer(dialect.where)
     try:
         schema = schema_in(payload, dialect)
@@ -343,7 +343,7 @@ def _of_schema(dialect: Dialect, payload: Json, *, strict: bool) -> Iterator[Bre
 
 
 def _of_inputs(dialect: Dialect, inputs: Json) -> Iterator[Breach]:
-    """Judge the properties of a root, where they stand for the schema."""
+    """Check the properties of a root, where they replace the schema."""
     rules = NodeRules(dialect, inputs)
     for name, child in mapping(inputs).items():
         here = pointer((*dialect.where, name))

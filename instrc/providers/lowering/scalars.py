@@ -143,7 +143,7 @@ def _enumeration(node: JsonObject, kind: str, group: list[Json], dialect: Dialec
 
 
 def _fold(group: Sequence[Json], dialect: Dialect) -> ValuesCodec | None:
-    """Return the table that undoes changes of case, if the target is known for them and case is all that can change."""
+    """Return the table that undoes changes of case, if the target is known for them and only case can change."""
     if not dialect.fold or not any(isinstance(value, str) and value.lower() != value.upper() for value in group):
         return None
     return ValuesCodec(tuple(zip(group, group, strict=True)), fold=True)

@@ -1,6 +1,6 @@
 """Spell a finished schema as a target writes it, and read it back.
 
-The walker writes JSON Schema only; some targets say the same with other words: types in capitals, `nullable`, inputs.
+The walker writes JSON Schema only; some targets spell it otherwise: types in capitals, `nullable`, inputs.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _is_null(schema: Json, spelling: Spelling) -> bool:
 
 
 def _union(head: JsonObject, branches: JsonArray) -> JsonObject:
-    """Return a union with what stands before it; one of a single branch is that branch."""
+    """Return a union with the keywords before it; one of a single branch is that branch."""
     if len(branches) > 1:
         return {**head, "anyOf": branches}
     branch = mapping(branches[0])
@@ -108,7 +108,7 @@ def _union(head: JsonObject, branches: JsonArray) -> JsonObject:
 
 
 def standard(schema: Json, spelling: Spelling) -> Json:
-    """Return the JSON Schema that a schema in the spelling of a target stands for."""
+    """Return the JSON Schema of a schema in the spelling of a target."""
     if spelling.inputs:
         return _from_inputs(mapping(schema))
     return _read(schema) if spelling.capitals or spelling.nullable else schema

@@ -17,7 +17,7 @@ _DIGITS = 18
 
 
 def split_repetitions(pattern: str, most: int) -> str:
-    """Return a pattern that repeats nothing more than `most` times at once; as it is, if that would become too long."""
+    """Return a pattern that repeats nothing more than `most` times at once, or the same if that would become too long."""
     greatest = max(counts(pattern), default=0)
     if not most < greatest < most * SPLIT_PATTERN:
         return pattern
@@ -47,7 +47,7 @@ def split_repetitions(pattern: str, most: int) -> str:
 
 
 def _ranges(repeats: re.Match[str], most: int) -> list[str]:
-    """Return what stands in the braces of each repetition that one becomes."""
+    """Yield the bounds of each repetition that one becomes."""
     least = int(repeats[1])
     result: list[str] = []
     if repeats[2] and not repeats[3]:
@@ -99,7 +99,7 @@ _BY_NUMBER = re.compile(r"\\(?:x(?P<two>[0-9a-fA-F]{2})|u(?P<four>[0-9a-fA-F]{4}
 
 
 def pattern_for(pattern: str, dialect: Dialect, kind: str | None = None) -> str | None:
-    """Return a regular expression as it is sent to a target, or `None` if the target does not take it."""
+    """Return a regular expression as sent to a target, or `None` if the target does not take it."""
     kind, plain = kind or dialect.patterns, _plain_classes(pattern)
     if kind != "any":
         plain = _BY_NUMBER.sub(_letter, plain)
@@ -148,7 +148,7 @@ def _plain_classes(pattern: str) -> str:
 
 
 def _letter(escape: re.Match[str]) -> str:
-    r"""Return the letter that `\x41` or `\u0041` stands for; any other escape as it is."""
+    r"""Return the letter that `\x41` or `\u0041` escapes; any other escape unchanged."""
     if (number := escape["two"] or escape["four"]) is None:
         return escape[0]
     sign = chr(int(number, 16))
@@ -218,14 +218,14 @@ _MIRRORED = {"(": ")", "(?:": ")", ")": "("}
 
 
 def _anchors_stand_outside(read: Sequence[str]) -> bool:
-    """Return whether `^` stands where nothing can precede it and `$` where nothing can follow: some engines know no others."""
+    """Return whether `^` only begins and `$` only ends the text: some engines know no others."""
     if {"^", "$"}.isdisjoint(read):
         return True
     return _only_first(read, "^") and _only_first([_MIRRORED.get(piece, piece) for piece in reversed(read)], "$")
 
 
 def _only_first(read: Sequence[str], anchor: str) -> bool:
-    """Return whether an anchor stands only where an alternative begins with nothing before it, and in no repeated group."""
+    """Return whether an anchor is only at the beginning of alternatives, and in no repeated group."""
     groups: list[tuple[bool, bool]] = []
     """Of each open group: whether it begins with nothing before it, and whether an anchor was met before it."""
     first, begins, met = True, True, False
@@ -295,7 +295,7 @@ def spelled(pattern: str) -> str | None:
 
 
 def _spelled_class(listed: str) -> str | None:
-    """Return what is listed as a class in brackets, or `None` if it excludes something, or takes what JSON escapes."""
+    """Return the members of a class in brackets, or `None` if it is negated, or contains what JSON escapes."""
     signs = [_SPELLED_CLASSES.get(sign, sign) for sign in re.findall(_IN_CLASS, listed)]
     if not signs or signs[0] == "^" or (signs[0] == "]" and len(signs) > 1):
         return None

@@ -72,7 +72,7 @@ def lower_all(
 
     Names that become equal get numbers.  Tools beyond those that a request may have are a `budget-exceeded` problem,
     and are sent as the others.  A tool that would exceed a budget of the whole request is sent without strictness,
-    where the target has such an envelope, and a `budget-exceeded` problem says so; `Tool.priority` says which stay strict,
+    where the target has such an envelope, and report a `budget-exceeded` problem; `Tool.priority` decides which stay strict,
     and `Tool.strict` decides it for one.  All else is as for `lower`.
     """
     arguments.truth("strict", strict)
@@ -137,7 +137,7 @@ def _lower_member(
     documents: Mapping[str, Json] | None,
     spent: build.BudgetUse,
 ) -> _Joined:
-    """Lower a tool; where it exceeds what is left, give up the order of its optional properties, then its strictness."""
+    """Lower a tool; if it exceeds the rest of the budget, give up the order of its optional properties, then its strictness."""
     sent_tool = tool._replace(name=sent)
     lowering = lower_tool(sent_tool, dialect, options, documents)
     joined = spent.with_tool(lowering.schema)
@@ -164,7 +164,7 @@ def _lower_member(
 
 
 def _under_own_name(lowering: Lowering, name: str, sent: str) -> Lowering:
-    """Return a lowering with the tool's own name: in its map, wherever that stands, and in each loss; of a new one it tells."""
+    """Return a lowering under the tool's own name: in its map, wherever that is, and in each loss; a new name is reported."""
     record: JsonObject = {**lowering.map, "tool": {**as_object(lowering.map["tool"]), "name": name}}
     losses = tuple(structs.replace(loss, tool=name) for loss in (*Loss.of_name(name, sent), *lowering.losses))
     return replace(lowering, map=record, payload=_with_map(lowering.payload, lowering.map, record), account=losses)

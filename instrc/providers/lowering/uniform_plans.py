@@ -118,7 +118,7 @@ def _tool_line(branch: JsonObject, sentences: Sentences) -> str:
 
 
 def _value(schema: Json) -> Json:
-    """Return the schema of the value of an argument, without the output of another task that may stand there instead."""
+    """Return the schema of an argument's value, without the output of another task that may replace it."""
     members = schema.get("anyOf") if isinstance(schema, dict) else None
     if not isinstance(schema, dict) or not isinstance(members, list):
         return schema

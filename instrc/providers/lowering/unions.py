@@ -68,7 +68,7 @@ _NOT_BESIDE = frozenset({"anyOf", "not", "if", "then", "else"}) | NO_ASSERTIONS
 
 
 def branches(node: JsonObject, context: RewriteContext) -> list[Variant]:
-    """Return the variants of all branches of `anyOf` or `oneOf`, each with what stands beside it.
+    """Return the variants of all branches of `anyOf` or `oneOf`, each with the keywords beside it.
 
     Other unions in the `allOf` beside it multiply them: those that would make too many are recorded as lost.
     """
@@ -139,18 +139,18 @@ def _exclusive(schemas: Sequence[Json], context: RewriteContext) -> bool:
 
 
 def _multiplied(node: JsonObject) -> int:
-    """Return how many branches a union has with those beside it."""
+    """Return the number of branches of a union together with those beside it."""
     return prod(map(_alternatives, as_array(node["allOf"])), start=_alternatives(node))
 
 
 def _alternatives(schema: Json) -> int:
-    """Return by how much a schema multiplies the branches of a union beside it."""
+    """Return the factor by which a schema multiplies the branches of a union beside it."""
     lists = [schema[word] for word in ("anyOf", "oneOf") if word in schema] if isinstance(schema, dict) else []
     return prod(len(as_array(item)) for item in lists)
 
 
 def _with_fewer(node: JsonObject) -> tuple[JsonObject, list[Json]]:
-    """Return a union without those beside it that would multiply its branches to many, and these."""
+    """Return a union without those beside it that would multiply its branches beyond the limit, and these."""
     many = _alternatives(node)
     kept: list[Json] = []
     dropped: list[Json] = []
@@ -193,7 +193,7 @@ def with_distinct_first_keys(variants: Sequence[Variant], ledger: Ledger) -> Led
 
 
 def _copied(variant: Variant, definitions: PayloadDefinitions) -> Variant:
-    """Return an object that is referred to as it is written out."""
+    """Return the target of a reference, written out."""
     body = definitions.bodies.get(variant.codec.name) if variant.kind == "ref" and isinstance(variant.codec, RefCodec) else None
     if body is None or body.get("type") != "object" or not isinstance(variant.codec, RefCodec):
         return variant
@@ -204,7 +204,7 @@ def _copied(variant: Variant, definitions: PayloadDefinitions) -> Variant:
 
 
 def _leader(group: Sequence[Variant]) -> str | None:
-    """Return a key that tells the objects of a group apart, or `None` if they have none in common."""
+    """Return a key that distinguishes the objects of a group, or `None` if they have none in common."""
     properties = [mapping(variant.body["properties"]) for variant in group]
     shared = [name for name in properties[0] if all(name in others for others in properties[1:])]
     return next((name for name in shared if _discriminates(group, name)), None)
@@ -225,7 +225,7 @@ def _discriminates(group: Sequence[Variant], name: str) -> bool:
 
 
 def _alike(variants: Sequence[Variant], objects: Sequence[int]) -> list[list[int]]:
-    """Return the groups of objects that begin with one key which does not tell them apart."""
+    """Return the groups of objects that begin with one key which does not distinguish them."""
     groups: dict[str, list[int]] = {}
     for number in objects:
         groups.setdefault(next(iter(mapping(variants[number].body["properties"]))), []).append(number)
@@ -302,7 +302,7 @@ def _mistakable(variants: Sequence[Variant], dialect: Dialect, definitions: Payl
 
 
 def _as_answered(body: JsonObject, dialect: Dialect) -> JsonObject:
-    """Return the schema of answers by which a variant is told from others: an empty list does not count."""
+    """Return the schema of answers by which a variant is distinguished from others: an empty list does not count."""
     body = _close_objects(body, dialect)
     return {**body, "minItems": max(1, bound(body, "minItems") or 0)} if body.get("type") == "array" else body
 
@@ -336,7 +336,7 @@ def _taken_for_alike(codecs: Sequence[Codec], left: int, right: int) -> set[int]
 
 
 def _box(variant: Variant, key: str, dialect: Dialect) -> Variant:
-    """Put a list into an object of its own; one that stands for a map shows even when empty that it does."""
+    """Put a list into an object of its own; one that encodes a map is marked even when empty."""
     box: JsonObject = {"type": "object", "properties": {key: variant.body}, "required": [key]}
     if dialect.closed:
         box["additionalProperties"] = False
@@ -482,7 +482,7 @@ def fit(node: Json, context: RewriteContext) -> Rebuilt:
 def scalar_type(node: Json, context: RewriteContext) -> str | None:
     """Return the scalar type that is all a schema asks for, or `None` for every other schema.
 
-    Most schemas are such: what is said of them needs no variants that are put together.
+    Most schemas are scalars: their keywords need no variants that are combined.
     """
     if not isinstance(node, dict) or context.active or context.nested >= REBUILT_LEVELS:
         return None
@@ -491,7 +491,7 @@ def scalar_type(node: Json, context: RewriteContext) -> str | None:
 
 
 def combine(node: Json, variants: Sequence[Variant], context: RewriteContext, notes: Sequence[str] = ()) -> Rebuilt:
-    """Return one schema for several variants, described by what its node and the notes say of it."""
+    """Return one schema for several variants, with the description of the node and the notes."""
     dialect = context.dialect
     if not variants or len(variants) > 2 or variants[0].kind == "null":
         return combine_variants(node, variants, context, notes)[0]
@@ -661,5 +661,5 @@ def described(node: Json, body: JsonObject, codec: Codec, notes: Sequence[str | 
 
 
 def _headed(head: JsonObject, body: JsonObject, tail: JsonObject) -> JsonObject:
-    """Return a schema with something in front and something behind; nothing may stand beside a reference."""
+    """Return a schema with something in front and something behind; a reference allows no siblings."""
     return {**head, "anyOf": [body], **tail} if head and "$ref" in body else {**head, **body, **tail}

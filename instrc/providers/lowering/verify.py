@@ -65,7 +65,7 @@ class Verification:
 
     @property
     def ordered(self) -> bool | None:
-        """Whether order is enforced by every engine of the target that was asked; `None` if none could tell."""
+        """Whether order is enforced by every engine of the target that was asked, or `None` if unknown."""
         said = [opinion.ordered for opinion in self.opinions if opinion.binding and opinion.ordered is not None]
         return all(said) if said else None
 
@@ -88,7 +88,7 @@ def verify(payload: Lowering | Json, target: str | Dialect | None = None) -> Ver
         lowered = instrc.lower({"type": "object", "properties": {"text": {"type": "string"}}}, "anthropic-strict")
         assert not instrc.verify(lowered).breaches
 
-    Without a `target`, a lowering is checked by the target it was made for, and a payload as one of `openai`.
+    Without a `target`, a lowering is checked by its own target, and a payload as one of `openai`.
     """
     if isinstance(payload, Lowering):
         dialect = payload.dialect if target is None else targets.dialect(target)

@@ -27,7 +27,7 @@ class Attempt(TypedDict):
 
 
 class Failure(TypedDict):
-    """Why a step failed for good."""
+    """The reason why a step failed for good."""
 
     step: str | None
     kind: FailureKind
@@ -174,7 +174,7 @@ class PinnedPlan(TypedDict):
 
 
 class Done(TypedDict):
-    """All is done: the steps by their keys, and what the process gives."""
+    """The run is done: the steps by their keys, and the value of the process."""
 
     status: Literal["done"]
     output: Json
@@ -199,7 +199,7 @@ Outcome: TypeAlias = Done | Failed | Stopped
 
 
 class Asking(TypedDict):
-    """How far the asking of a model is."""
+    """The progress of a model's chunk."""
 
     round: int
     """Of a chunk that goes round."""
@@ -270,7 +270,7 @@ class BranchState(TypedDict):
 
 
 class EachState(TypedDict):
-    """An `each`: what its elements have given so far."""
+    """An `each`: the values of its elements so far."""
 
     items: list[Json]
     next: int
@@ -282,7 +282,7 @@ class EachState(TypedDict):
 
 
 class RepeatState(TypedDict):
-    """A `repeat`: what its rounds have given so far; one that has ended waits for its `else` without items and records."""
+    """A `repeat`: the values of its rounds so far; one that has ended waits for its `else` without items and records."""
 
     items: NotRequired[list[Json] | None]
     round: int
@@ -390,5 +390,5 @@ def spellings(key: str) -> tuple[str, str]:
 
 
 def is_numbered(key: str) -> bool:
-    """Return whether a key names one step exactly, so that it must not stand for another of the same name."""
+    """Return whether a key names one step exactly, so that it cannot mean another of the same name."""
     return re.match(r"step\d+_", key) is not None

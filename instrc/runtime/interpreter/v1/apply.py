@@ -25,7 +25,7 @@ from instrc.tools.plan_check import check_plan
 
 
 def apply(machine: Machine, command: str, result: Result) -> None:
-    """Take in what came of a command; of one that is not open, nothing."""
+    """Apply the result of a command, unless that is not open."""
     entry = machine.state["open"].get(command)
     if entry is None or machine.state["outcome"] is not None:
         return
@@ -88,7 +88,7 @@ def _apply_model_answer(machine: Machine, scope: str, unit: PlanUnit, entry: Ent
 
 
 def _plan_faults(unit: PlanUnit, answer: Json, *, alone: bool) -> tuple[list[Complaint], set[str]]:
-    """Return what is wrong with the plans in an answer, and the places of the tasks that are."""
+    """Return the errors of the plans in an answer, and the places of the wrong tasks."""
     result: list[Complaint] = []
     tasks: set[str] = set()
     for step, planned in unit.plans:
@@ -109,7 +109,7 @@ def _misfits(machine: Machine, scope: str, unit: PlanUnit, value: Json) -> list[
 
 
 def _elsewhere(tasks: set[str], wrong: list[Complaint]) -> list[Complaint]:
-    """Return what a schema says of other places than tasks of which it is said in better words."""
+    """Return the errors of a schema outside of tasks, which have clearer errors of their own."""
     return [item for item in wrong if not any(f"{item['pointer']}/".startswith(f"{task}/") for task in tasks)]
 
 
@@ -167,7 +167,7 @@ def _fire(machine: Machine, scope: str, unit: PlanUnit, answer: Json) -> None:
 
 
 def _apply_person_answer(machine: Machine, command: str, scope: str, unit: PlanUnit, came: Came) -> None:
-    """Take in a person's answer; a wrong one leaves the question open."""
+    """Apply a person's answer; a wrong one leaves the question open."""
     if came.error is not None:
         machine.close_command(command)
         give_up_by(came.error, unit_name(unit))
@@ -194,7 +194,7 @@ def _wrong(machine: Machine, scope: str, unit: PlanUnit, value: Json) -> list[Co
 
 
 def _apply_activity_result(machine: Machine, scope: str, unit: PlanUnit, came: Came) -> None:
-    """Take in what an activity gives back."""
+    """Apply the result of an activity."""
     step = unit.steps[0]
     if came.error is not None:
         give_up_by(came.error, step.key)
@@ -209,7 +209,7 @@ def _apply_activity_result(machine: Machine, scope: str, unit: PlanUnit, came: C
 
 
 def _fit_result(unit: PlanUnit, value: Json) -> tuple[Json, list[Complaint]]:
-    """Return a result as it is recorded, and what is wrong with it: of a step with `output`, the value is its member."""
+    """Return a result as it is recorded, and its errors: for a step with `output`, the value is its member."""
     wrapped: Json = {"output": value} if unit.wrapped else value
     wrong = complaints_by(unit.validator, wrapped)
     if (
@@ -224,7 +224,7 @@ def _fit_result(unit: PlanUnit, value: Json) -> tuple[Json, list[Complaint]]:
 
 
 def faults(machine: Machine, command: str, value: Json) -> list[Complaint] | None:
-    """Return what is wrong with an answer to an open command, or `None` if it is not open, or nothing that one answers."""
+    """Return the errors of an answer to an open command, or `None` if it is not open, or takes no answer."""
     entry = machine.state["open"].get(command)
     if entry is None or entry["as"] not in {"run", "task"}:
         return None

@@ -1,4 +1,4 @@
-"""Blocks: how each begins, and what it does when one of its bodies is done."""
+"""Blocks: begin each kind, and continue when one of its bodies is done."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from instrc.text.jsonvalue import Json, JsonObject, as_integer
 
 
 class BlockResult(NamedTuple):
-    """A block is done: what is recorded of it, and its value."""
+    """A block is done: its record, and its value."""
 
     record: Json
     value: Json
@@ -29,7 +29,7 @@ class StoppedError(Exception):
 
 
 def begin(machine: Machine, scope: str, unit: PlanUnit) -> BlockResult | None:
-    """Begin a block; return what it gives if there is nothing to wait for."""
+    """Begin a block; return its result if there is nothing to wait for."""
     block = unit.block
     here = scoped_id(scope, unit.context)
     noted = machine.scope(scope)["blocks"]
@@ -94,7 +94,7 @@ def _enter_branch(machine: Machine, scope: str, unit: PlanUnit, number: int) -> 
 
 
 def _elements(unit: PlanUnit, source: Json, most: int | None) -> list[Json]:
-    """Return the elements of a list; a number stands for 1, 2, 3, …; `null` is the empty list."""
+    """Return the elements of a list; a number means 1, 2, 3, …; `null` is the empty list."""
     name = unit_name(unit)
     if isinstance(source, int) and not isinstance(source, bool):
         count = max(source, 0)
@@ -138,13 +138,13 @@ def _more_elements(machine: Machine, scope: str, unit: PlanUnit, block: Each) ->
 
 
 def _shown(machine: Machine, inner: str) -> Json:
-    """Return what rounds show of what a body gives."""
+    """Return what rounds show of the value of a body."""
     region = machine.region(inner)
     return evaluate(machine, inner, region.value if region.shows is None else region.shows, shown=True)
 
 
 def _end_each(machine: Machine, scope: str, unit: PlanUnit, block: Each) -> BlockResult:
-    """Return what the elements have given; those that are not done are not waited for."""
+    """Return the values of the elements; unfinished ones are not waited for."""
     noted = machine.each(scope, unit.context)
     if noted["left"]:
         _cancel(machine, scope, unit, noted["next"])
@@ -154,7 +154,7 @@ def _end_each(machine: Machine, scope: str, unit: PlanUnit, block: Each) -> Bloc
 
 
 def _cancel(machine: Machine, scope: str, unit: PlanUnit, count: int) -> None:
-    """Close the bodies of a block of which there are so many, whatever is open in them."""
+    """Close so many bodies of a block, whatever is open in them."""
     machine.cancelled = True
     here = scoped_id(scope, unit.context)
     for number in range(1, count + 1):
@@ -162,13 +162,13 @@ def _cancel(machine: Machine, scope: str, unit: PlanUnit, count: int) -> None:
 
 
 def _keep_shown(machine: Machine, scope: str, key: str | None, shown: Json) -> None:
-    """Keep what rounds show of what a block gives."""
+    """Keep what rounds show of the value of a block."""
     if key is not None and machine.program.shows:
         machine.scope(scope).setdefault("shows", {})[key] = shown
 
 
 def _first_state(machine: Machine, scope: str, block: Repeat, items: list[Json] | None) -> RepeatState:
-    """Return what is noted of a `repeat` before its first round."""
+    """Return the state of a `repeat` before its first round."""
     noted: RepeatState = {
         "items": items,
         "round": 0,
@@ -223,7 +223,7 @@ def _next_round(machine: Machine, scope: str, unit: PlanUnit, block: Repeat) -> 
 
 
 def _note_shown(machine: Machine, inner: str, block: Repeat, noted: RepeatState) -> None:
-    """Keep what rounds around a `repeat` show of what one of its rounds gives."""
+    """Keep what rounds around a `repeat` show of the value of one of its rounds."""
     if machine.program.shows:
         before = noted.get("shows", []) if block.source is not None else []
         noted["shows"] = [*before, _shown(machine, inner)]
@@ -240,7 +240,7 @@ def _hand_on(machine: Machine, inner: str, block: Repeat, noted: RepeatState) ->
 
 
 def body_done(machine: Machine, inner: str) -> BlockResult | None:
-    """Take in that a body is done: continue with the next one, or return what the block gives."""
+    """Record that a body is done: continue with the next one, or return the value of the block."""
     done = machine.scope(inner)
     scope = machine.around(inner)
     unit = machine.unit(scope, machine.region(inner).owner)
@@ -284,7 +284,7 @@ def body_done(machine: Machine, inner: str) -> BlockResult | None:
 
 
 def _round_done(machine: Machine, inner: str, unit: PlanUnit, block: Repeat, value: Json) -> BlockResult | None:
-    """Take in that a round is done."""
+    """Record that a round is done."""
     scope, record = machine.around(inner), machine.scope(inner)["record"]
     noted = machine.repeat(scope, unit.context)
     ends = block.until is not None and holds(machine, inner, block.until)
@@ -329,7 +329,7 @@ def key_of(machine: Machine, scope: str, block: Else) -> str | None:
 
 
 def rescue(machine: Machine, scope: str, unit: PlanUnit, error: Failure) -> bool:
-    """Go on with the `else` of a `try` whose first body has failed; tell whether there is nothing in it to do."""
+    """Continue with the `else` of a `try` whose first body has failed; return whether it is empty."""
     machine.scope(scope)["blocks"][unit.context] = {"branch": 1}
     inner = scoped_id(scoped_id(scope, unit.context), "else")
     return machine.open_scope(inner, unit.regions[1], scope, {"error": error_value(error)}, {"branch": 1})
@@ -355,7 +355,7 @@ def begin_branch(machine: Machine, scope: str, unit: PlanUnit) -> BlockResult | 
 
 
 def branch_failed(machine: Machine, scope: str, unit: PlanUnit) -> bool:
-    """Take in that one body of a block has failed; tell whether another one may still give its value."""
+    """Record that one body of a block has failed; return whether another one may still give its value."""
     if not isinstance(unit.block, Race):
         return False
     race = machine.race(scope, unit)

@@ -46,7 +46,7 @@ def _machine(plan: PinnedPlan, state: State) -> Machine:
 
 
 def _enter(machine: Machine) -> None:
-    """Answer the first chunk with what was filled in before the run began; what does not fit is asked for."""
+    """Answer the first chunk with the values filled in before the run began; a value that does not fit is asked for."""
     entry = machine.program.options["entry"]
     for command in issuing.issue(machine):
         if command["id"] == "llmContext1" and command["kind"] == "model" and not complaints(entry, command["schema"]):
@@ -70,14 +70,14 @@ def pending(plan: PinnedPlan, state: State) -> list[Command]:
 
 
 def apply(plan: PinnedPlan, state: State, command: str, result: Result) -> list[str]:
-    """Take in what came of a command; return the commands that nobody waits for any more."""
+    """Apply the result of a command; return the commands that are not waited for any more."""
     machine = _machine(plan, state)
     applying.apply(machine, command, result)
     return machine.withdrawn
 
 
 def faults(plan: PinnedPlan, state: State, command: str, value: Json) -> list[Complaint] | None:
-    """Return what is wrong with an answer to an open command, or `None` if nothing of that id takes one."""
+    """Return the errors of an answer to an open command, or `None` if no command of that id takes one."""
     return applying.faults(_machine(plan, state), command, value)
 
 
@@ -88,7 +88,7 @@ def is_fatal(plan: PinnedPlan, state: State, command: str) -> bool:
 
 
 def stalled(plan: PinnedPlan, state: State) -> tuple[list[str], str] | None:
-    """Return the steps for which no model is asked until a limit is raised, and why, or `None` if there are none."""
+    """Return the steps that wait until a limit is raised, and the reason, or `None` if there are none."""
     machine = _machine(plan, state)
     steps = [
         step.key
@@ -108,12 +108,12 @@ def raise_limits(plan: PinnedPlan, state: State, limits: SpendingLimits | None) 
 
 
 def record(plan: PinnedPlan, state: State) -> JsonObject:
-    """Return what is recorded so far, in the shape of the process."""
+    """Return the record so far, in the shape of the process."""
     return record_of(_machine(plan, state))
 
 
 def program_of(plan: PinnedPlan) -> RunnablePlan:
-    """Return a plan made ready to be interpreted, which is kept for whoever needs it next."""
+    """Return a plan prepared for interpretation, from a cache."""
     digest = plan["digest"]
     program = _programs.get(digest)
     if program is None:

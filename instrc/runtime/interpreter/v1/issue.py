@@ -1,4 +1,4 @@
-"""Begin what has become ready, and say what the engine has to do for it."""
+"""Begin what has become ready, and return the commands for the engine."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from instrc.text.jsonvalue import Json, JsonObject
 
 
 def output_of(machine: Machine) -> Done:
-    """Return how a finished run has ended: all steps by their keys, and its `value`: what the process says, else the last."""
+    """Return the outcome of a finished run: all steps by their keys, and its `value`: that of the process, else the last."""
     scope = machine.scope(ROOT)
     region = machine.region(ROOT)
     output: JsonObject = {}
@@ -46,7 +46,7 @@ def output_of(machine: Machine) -> Done:
 
 
 def record_of(machine: Machine) -> JsonObject:
-    """Return what is recorded so far, in the shape of the process; of a finished run it satisfies the process's schema."""
+    """Return the record so far, in the shape of the process; that of a finished run satisfies the process's schema."""
     record = machine.scope(ROOT)["record"]
     return {context: record[context] for context in machine.region(ROOT).contexts if context in record}
 
@@ -85,7 +85,7 @@ def finish(machine: Machine, scope: str, unit: PlanUnit, record: Json, value: Js
 
 
 def _note(machine: Machine, scope: str, unit: PlanUnit, record: Json, value: Json) -> None:
-    """Write down what a unit gives, and put away its deadline."""
+    """Record the value of a unit, and remove its deadline."""
     here = machine.scope(scope)
     if unit.kind == "branch":
         return
@@ -105,7 +105,7 @@ def _note(machine: Machine, scope: str, unit: PlanUnit, record: Json, value: Jso
 
 
 def fail(machine: Machine, scope: str, error: Failure) -> None:
-    """End a body in which something has failed for good: the innermost `try` continues with its `else`, else the run fails."""
+    """End a body in which a step failed for good: the innermost `try` continues with its `else`, else the run fails."""
     while True:
         here = machine.scope(scope)
         if here["parent"] is None:
@@ -126,7 +126,7 @@ def fail(machine: Machine, scope: str, error: Failure) -> None:
 
 
 def _end(machine: Machine, outcome: Outcome) -> None:
-    """End the run; what is open is withdrawn, what is recorded stays."""
+    """End the run; open commands are withdrawn, the record stays."""
     machine.withdrawn.extend(machine.state["open"])
     machine.state["open"].clear()
     machine.state["ready"].clear()

@@ -86,7 +86,7 @@ def bases_of(
 def _values_of_block(
     program: RunnablePlan, region: PlanRegion, name: str, tail: tuple[str, ...]
 ) -> Iterator[tuple[PlanRegion, Read, tuple[str, ...]]]:
-    """Yield what the name of a block stands for, as far as it is the value of something."""
+    """Yield the values of a block's name."""
     if region.parent is None:
         return
     parent = program.regions[region.parent]

@@ -1,4 +1,4 @@
-"""A plan made ready to be interpreted: regions of units, and which unit waits for which."""
+"""A plan prepared for interpretation: regions of units, and the dependencies between them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NameSource: TypeAlias = Literal["name", "key", "context", "input"]
 
 
 class LocatedPath(NamedTuple):
-    """What a path begins with: found so many `levels` outwards, and the members that are left of the path."""
+    """The source of a path: found so many `levels` outwards, and the rest of the path."""
 
     levels: int
     source: NameSource
@@ -197,7 +197,7 @@ class RunnablePlan:
         self._waits.clear()
 
     def locate(self, region: PlanRegion, read: flow.Read) -> LocatedPath:
-        """Return what a path begins with, from its region outwards; what is nowhere is an input. The longest key wins."""
+        """Return the source of a path, from its region outwards, or an input if there is none. The longest key wins."""
         place = region.places.get(read)
         if place is None:
             place = region.places[read] = self._located(region, read)
@@ -285,7 +285,7 @@ class RunnablePlan:
             yield self._viewed(PlanUnit(index + number, name, "model", context.name, steps, context, model=model, called=called))
 
     def _viewed(self, unit: PlanUnit) -> PlanUnit:
-        """Give a unit the schema of what is filled in."""
+        """Set the schema that a unit fills in."""
         assert unit.chunk is not None
         alone = unit.kind != "model" and (unit.kind != "user" or len(unit.steps) == 1)
         unit.schema = schema_without_engine(unit.chunk, unit.steps, self.definitions, alone=alone)
@@ -320,7 +320,7 @@ class RunnablePlan:
             self._need(region, None, read)
 
     def _need(self, region: PlanRegion, unit: int | None, read: flow.Read) -> None:
-        """Let a unit, or the block around it, wait for what gives a path."""
+        """Let a unit, or the block around it, wait for the source of a path."""
         place = self.locate(region, read)
         for _ in range(place.levels):
             if region.parent is None:
@@ -346,7 +346,7 @@ class RunnablePlan:
             region.units[unit].needs += 1
 
     def givers(self, region: PlanRegion, place: LocatedPath) -> list[int]:
-        """Return the units of a region that give what a path begins with."""
+        """Return the units of a region that are the source of a path."""
         if place.source == "key":
             return region.keys[place.name]
         if place.source == "context":
@@ -388,7 +388,7 @@ def _keys(unit: PlanUnit) -> tuple[str, ...]:
 
 
 def _by_model(chunk: flow.Chunk, models: dict[str, str]) -> Iterator[tuple[str | None, tuple[flow.Step, ...]]]:
-    """Divide a chunk where another model is to answer; what a mixin holds stays together."""
+    """Split a chunk where another model is to answer; the steps in a mixin stay together."""
     chosen = [models.get(step.key) for step in chunk.steps]
     if len(set(chosen)) < 2 or any(step.key[:1] in {"_", "$"} for step in chunk.steps):
         yield next((model for model in chosen if model), None), chunk.steps

@@ -14,7 +14,7 @@ ROOT = ""
 
 
 class FailedError(Exception):
-    """A step has failed for good."""
+    """Raised when a step has failed for good."""
 
     def __init__(self, failure: documents.Failure) -> None:
         super().__init__(failure["message"])
@@ -37,7 +37,7 @@ class Machine:
         return self.state["scopes"][scope]
 
     def around(self, scope: str) -> str:
-        """Return the scope that a body stands in; the outermost stands in none."""
+        """Return the scope around a body, or `None` for the outermost."""
         return as_text(self.state["scopes"][scope]["parent"])
 
     def region(self, scope: str) -> PlanRegion:
@@ -53,24 +53,24 @@ class Machine:
     # --- blocks: which unit it is says what kind of block is noted under its name ----------------------------------------------
 
     def branch(self, scope: str, context: str) -> documents.BranchState | None:
-        """Return what is noted of a `when`, a `try` or a `do`, if it has begun."""
+        """Return the state of a `when`, a `try` or a `do`, if it has begun."""
         return cast("documents.BranchState | None", self.state["scopes"][scope]["blocks"].get(context))
 
     def each(self, scope: str, context: str) -> documents.EachState:
-        """Return what is noted of an `each`."""
+        """Return the state of an `each`."""
         return cast("documents.EachState", self.state["scopes"][scope]["blocks"][context])
 
     def repeat(self, scope: str, context: str) -> documents.RepeatState:
-        """Return what is noted of a `repeat`."""
+        """Return the state of a `repeat`."""
         return cast("documents.RepeatState", self.state["scopes"][scope]["blocks"][context])
 
     def race(self, scope: str, unit: PlanUnit) -> documents.RaceState:
-        """Return what is noted of a `race`; before one of its branches can begin, that none has."""
+        """Return the state of a `race`, or the initial one before a branch begins."""
         fresh: documents.RaceState = {"waiting": [], "begun": False, "left": len(unit.regions), "over": False}
         return cast("documents.RaceState", self.state["scopes"][scope]["blocks"].setdefault(unit.context, fresh))
 
     def plan(self, scope: str, unit: str) -> documents.PlanState:
-        """Return what is noted of a plan that is carried out."""
+        """Return the state of a plan that is carried out."""
         return cast("documents.PlanState", self.state["scopes"][scope]["blocks"][unit])
 
     # --- scopes ---------------------------------------------------------------------------------------------------------------
@@ -78,7 +78,7 @@ class Machine:
     def open_scope(
         self, scope: str, region: int, parent: str | None, names: JsonObject, record: JsonObject | None = None
     ) -> bool:
-        """Begin a body; tell whether there is nothing in it to do."""
+        """Begin a body; return whether it is empty."""
         units = self.program.regions[region].units
         self.state["scopes"][scope] = {
             "region": region,
@@ -126,7 +126,7 @@ class Machine:
         self.scope(entry["scope"])["open"].pop(command, None)
 
     def withdraw(self, command: str) -> None:
-        """Note that nobody waits for a command any more."""
+        """Record that a command is not waited for any more."""
         if command in self.state["open"]:
             self.close_command(command)
             self.withdrawn.append(command)
@@ -138,17 +138,17 @@ def scoped_id(scope: str, name: str) -> str:
 
 
 def failure(kind: documents.FailureKind, message: str, step: str | None, code: str | None = None) -> documents.Failure:
-    """Return why a step has failed for good."""
+    """Return the reason why a step has failed for good."""
     return {"step": step, "kind": kind, "code": code, "message": message}
 
 
 def give_up(kind: documents.FailureKind, message: str, step: str | None, code: str | None = None) -> NoReturn:
-    """Let a step fail for good."""
+    """Fail a step for good."""
     raise FailedError(failure(kind, message, step, code))
 
 
 def give_up_by(error: documents.Fault, step: str | None) -> NoReturn:
-    """Let a step fail for good by what came of its command."""
+    """Fail a step for good because of the result of its command."""
     failed = failure(error["kind"], error["message"], step, error["code"])
     raise FailedError({**failed, "place": error["place"]} if "place" in error else failed)
 
@@ -182,7 +182,7 @@ class Came(NamedTuple):
 
 
 def came_of(result: documents.Result) -> Came:
-    """Return what a result says; one that is neither a value nor an error is an error."""
+    """Return the value or the error of a result; a result with neither is an error."""
     given: documents.Result = result if isinstance(result, dict) else {}
     usage = given.get("usage")
     counts = usage if isinstance(usage, dict) else {}
@@ -205,6 +205,6 @@ def came_of(result: documents.Result) -> Came:
 
 
 def kind_of_failure(said: JsonObject) -> documents.FailureKind:
-    """Return the kind that an error says, `failed` if there is no such kind."""
+    """Return the kind of an error, or `failed` if there is no such kind."""
     kind = said.get("kind")
     return documents.KINDS.get(kind, "failed") if isinstance(kind, str) else "failed"

@@ -23,7 +23,7 @@ TASK_COPIES: Final = 1000
 
 
 def copy_counts(task: PlanTask, state: PlanState) -> list[int] | str:
-    """Return the lengths of the lists whose elements make copies of a task; a text says why there are none."""
+    """Return the lengths of the lists whose elements make copies of a task, or a text that says why there are none."""
     counts: list[int] = []
     for name, reference in task.references():
         if reference.kind == "each":
@@ -53,12 +53,12 @@ def number_of_copies(counts: list[int]) -> int:
 
 
 def _is_in_step(counts: list[int]) -> bool:
-    """Return whether lists are gone through together, as they are equally long; others are combined, each element with each."""
+    """Return whether lists of equal length are zipped; others are combined, each element with each."""
     return len(set(counts)) == 1
 
 
 def arguments_of(task: PlanTask, state: PlanState, copy: int | None) -> dict[str, Json]:
-    """Return the arguments of a task, or of one copy of it, with what other tasks have given."""
+    """Return the arguments of a task, or of one copy of it, with the results of other tasks."""
     counts = copy_counts(task, state) if copy is not None else ""
     chosen = iter(() if isinstance(counts, str) or copy is None else _chosen(counts, copy))
     given: dict[str, Json] = {}
@@ -222,7 +222,7 @@ def conclude(machine: Machine, scope: str, unit: PlanUnit, result: Json) -> None
 
 
 def apply(machine: Machine, entry: Entry, came: Came) -> None:
-    """Take in what one task, or one copy of it, has brought."""
+    """Apply the result of one task, or of one copy of it."""
     scope, unit = entry["scope"], machine.unit(entry["scope"], entry["unit"])
     state = machine.plan(scope, unit.id)
     read = _read_plan(unit, state["plan"])
@@ -252,7 +252,7 @@ def _output(unit: PlanUnit, task: PlanTask) -> Json:
 
 
 def _tool(unit: PlanUnit, task: PlanTask) -> JsonObject:
-    """Return what the step says of the tool that a task calls."""
+    """Return the step's entry for the tool that a task calls."""
     return as_object((unit.steps[0].plan or {}).get(task.tool) or {})
 
 

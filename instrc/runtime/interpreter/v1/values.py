@@ -1,4 +1,4 @@
-"""What paths lead to in a run, and values made of them."""
+"""Resolve paths in a run, and build values from them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _member(value: Json, names: tuple[str, ...], quoted: tuple[bool, ...]) -> Js
 
 
 def _name(machine: Machine, scope: str, region: PlanRegion, name: str) -> Json:
-    """Return what a name of a block stands for."""
+    """Return the value of a block's name."""
     names = machine.scope(scope)["names"]
     if name in names:
         return names[name]
