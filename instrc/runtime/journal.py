@@ -1,4 +1,4 @@
-"""The journal of a run: what is recorded of it, its state made from that, and what holds it."""
+"""The journal of a run: its entries, the state rebuilt from them, and what holds the run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CommandResult: TypeAlias = tuple[str, Result]
 
 
 class Again(TypedDict, total=False):
-    """What a retry changes: the run goes on as if what it drops had never come."""
+    """The changes of a retry: the run continues as if the dropped entries had never come."""
 
     drop: list[str]
     """Commands whose results are left out, or that hold the run: they are begun again."""
@@ -52,7 +52,7 @@ class JournalEntry(TypedDict, total=False):
 
 @dataclass(slots=True)
 class Journal:
-    """How far a run has come."""
+    """The progress of a run."""
 
     plan: PinnedPlan
     inputs: JsonObject

@@ -35,9 +35,9 @@ _KINDS: dict[str, type | tuple[type, ...]] = {"mcp": str, "tool": str, "environm
 
 
 def mcp_handler(name: str, given: Mapping[str, object], folder: Path) -> Handler:
-    """Return the handler of a tool: `mcp` is a command or a URL, `tool` its name there, else it is found by the activity's.
+    """Return the handler of a tool: `mcp` is a command or a URL, `tool` its name there, by default the activity's.
 
-    `environment` names the variables of the environment that the command is given; others it does not see.
+    `environment` names the environment variables that the command receives; it sees no others.
     """
     checked(given, _KINDS)
     table = cast("_McpTable", given)
@@ -183,12 +183,12 @@ class _Task(mcp_types.Result):
 
 
 class _Tasks(ClientExtension):
-    """Takes tasks as what they bring in the end. One that asks a person is cancelled: an activity has nobody to ask."""
+    """Receives the final results of tasks. One that asks a person is cancelled: an activity has nobody to ask."""
 
     identifier = _TASKS
 
     def claims(self) -> Sequence[ResultClaim[_Task]]:
-        """Return what a call may give, beside its result."""
+        """Return the claims that a call may make, beside its result."""
         return [ResultClaim(result_type="task", model=_Task, resolve=_result_of_task)]
 
 
@@ -224,7 +224,7 @@ class _TaskRequest(mcp_types.Request[_TaskPlace, Literal["tasks/get", "tasks/can
 
 
 class _TaskState(mcp_types.Result):
-    """How a task stands."""
+    """The state of a task."""
 
     status: str
     status_message: str | None = None

@@ -136,14 +136,14 @@ def child_result(outcome: documents.Outcome, command: documents.ActivityCommand)
 
 
 class Cancellable(Protocol):
-    """What stands for a command that is being carried out."""
+    """The handle of a command that is being carried out."""
 
     def cancel(self) -> object:
-        """Stop carrying it out; nobody waits for the result."""
+        """Stop carrying it out; the result is not waited for."""
 
 
 class Port(Protocol):
-    """What an engine gives the loop."""
+    """What an engine provides to the loop."""
 
     def start(self, command: documents.Command) -> Cancellable:
         """Begin to carry out a command; its id is the key by which it is idempotent."""
@@ -152,10 +152,10 @@ class Port(Protocol):
         """Wait until at least one of the started commands has a result; return the results there are, by command."""
 
     async def fire(self, command: documents.FireCommand) -> None:
-        """Carry out a command whose result nobody waits for."""
+        """Carry out a command without waiting for its result."""
 
     def want_handoff(self) -> bool:
-        """Return whether to leave the loop with the run unfinished: its state goes on elsewhere, or later."""
+        """Return whether to leave the loop with the run unfinished: it continues elsewhere, or later."""
 
 
 async def drive(plan: documents.PinnedPlan, state: documents.State, port: Port) -> documents.Outcome | None:
@@ -186,7 +186,7 @@ def _cancel(tasks: dict[str, Cancellable], commands: list[str]) -> None:
 
 
 class OpenCommands:
-    """What is to be answered: commands in their order, then the timer that is over first."""
+    """The open commands, in order, then the timer that ends first."""
 
     def __init__(self) -> None:
         self._commands: deque[documents.Command] = deque()
@@ -194,7 +194,7 @@ class OpenCommands:
         self._now, self._count = 0.0, 0
 
     def add(self, commands: list[documents.Command]) -> None:
-        """Take in what has been issued; timers run from now on."""
+        """Add issued commands; timers run from now on."""
         for command in commands:
             if command["kind"] == "timer":
                 self._count += 1  # of equal times the first
@@ -203,7 +203,7 @@ class OpenCommands:
                 self._commands.append(command)
 
     def next(self) -> documents.Command | None:
-        """Return what is answered next, or `None` if nothing is open."""
+        """Return the next answered command, or `None` if none is open."""
         if self._commands:
             return self._commands.popleft()
         if not self._timers:

@@ -14,7 +14,7 @@ from instrc.tools.python_values import JsonLike
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a run waits for: the answer of a person, or the result of an activity that is given later."""
+    """What a run waits for: the answer of a person, or the later result of an activity."""
 
     id: str
     """Distinct in the run; that of a run below it is `RUN/…`."""
@@ -27,7 +27,7 @@ class Question:
     by: Asker = "person"
 
     def apart(self) -> Question:
-        """Return it with copies of what it shows: changes in them are nobody else's."""
+        """Return it with copies of the values it shows."""
         return replace(self, show=copy_of(self.show), schema=copy_of(self.schema))
 
     def below(self, run: str) -> Question:
@@ -43,7 +43,7 @@ People: TypeAlias = "Callable[[documents.UserCommand], JsonLike | Awaitable[Json
 
 
 def question_of(command: documents.Command) -> Question:
-    """Return an open command as what is asked."""
+    """Return an open command as a question."""
     if command["kind"] == "user":
         return Question(command["id"], tuple(command["steps"]), command["show"], command["schema"])
     assert command["kind"] == "activity"
@@ -96,7 +96,7 @@ _RETRY: Final[JsonObject] = {**_FAIL, "properties": {"retry": {"const": True}}, 
 
 
 def _held_question(command: documents.Command, error: Json, only: tuple[str, ...]) -> Question:
-    """Return what the operator decides of a command that holds a run: to begin it again, to give its result, to let it fail."""
+    """Return the question to the operator about a command that holds a run: begin it again, give its result, or let it fail."""
     assert command["kind"] == "model" or command["kind"] == "activity"
     steps = (only or tuple(command["steps"])) if command["kind"] == "model" else (command["step"],)
     schema = command["schema"]

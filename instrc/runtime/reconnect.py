@@ -19,7 +19,7 @@ _T = TypeVar("_T")
 
 
 async def retry_after_reconnect(engine: Engine, work: Callable[[bool], Awaitable[_T]], limit: float, notify: Notify) -> _T:
-    """Do something with an engine, again each time that its server was lost and is back: `work` is told whether it is again.
+    """Call `work(retrying)` with an engine, again each time that its server was lost and is back.
 
     It is an `UnreachableError` at once if the server has never answered this program: its address may be wrong.
     """
@@ -59,7 +59,7 @@ async def wait_for_server(
 
 
 async def answer_or_resume(engine: Engine, run: str, step: str, data: Json, *, again: bool) -> RunReport:
-    """Answer a question of a run; if it is tried `again` and nobody asks any more, it was taken before the server was lost."""
+    """Answer a question of a run; if it is tried `again` and the question is closed, it was taken before the server was lost."""
     try:
         return await engine.answer(run, step, data)
     except InstrcError as error:

@@ -1,4 +1,4 @@
-"""Go on with a run that has failed, or begin another one with what is recorded of it: pure functions of its journal."""
+"""Continue a run that has failed, or begin another one with its recorded results: pure functions of its journal."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from instrc.text.source import Source
 
 
 def steps_of(command: Command) -> list[str]:
-    """Return the keys of the steps whose results a command gives."""
+    """Return the keys of the steps that a command fills in."""
     if command["kind"] == "timer":
         return []
     return list(command["steps"]) if command["kind"] in {"model", "user"} else [command["step"]]  # type: ignore[typeddict-item]  # as its kind says
@@ -42,7 +42,7 @@ def steps_of(command: Command) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class RetryOptions:
-    """How a run goes on that has failed, or that is held."""
+    """The options of continuing a run that has failed or is held."""
 
     step: str | None = None
     """From which step on; `None` for what has failed."""
@@ -67,9 +67,9 @@ class RetryOptions:
 
 
 def retry_of(run: str, journal: Journal, options: RetryOptions, *, ended: bool = False, idle: float = 0.0) -> Again:
-    """Return what is to be recorded so that a run goes on; raise `ConflictError` where that would change nothing.
+    """Return the entries to record so that a run continues; raise `ConflictError` where that would change nothing.
 
-    `ended` says that an engine has ended it though its journal has no end: it was cancelled.
+    `ended` means that an engine has ended it though its journal has no end: it was cancelled.
     `idle` are the seconds since it has failed.
     """
     versions.issue(journal.plan, journal.state)  # it may end, or reach a limit, only now
@@ -144,7 +144,7 @@ def _round_up(spent: int) -> int:
 
 
 def _with_settings(again: Again, options: RetryOptions, idle: float = 0.0) -> Again:
-    """Return a retry with what is set anew for the run."""
+    """Return a retry with the new settings for the run."""
     if options.limits:
         again["limits"] = options.limits
     if options.model is not None:
@@ -210,7 +210,7 @@ def _fatal(journal: Journal) -> list[str]:
 
 
 def _ending(played: _Replay) -> list[str]:
-    """Return the commands whose results have failed a run, so that it goes on without them; those of one chunk together."""
+    """Return the commands whose results have failed a run, so that it continues without them; those of one chunk together."""
     outcome = played.state["outcome"]
     if outcome is None or outcome["status"] != "failed" or played.last is None or played.last not in played.commands:
         return []
@@ -246,7 +246,7 @@ def _refuse_step(run: str, played: _Replay, step: str) -> NoReturn:
 
 
 def was_cancelled(run: str) -> ConflictError:
-    """Return that a run does not go on because somebody has cancelled it."""
+    """Return the error for continuing a cancelled run."""
     advice = "begin another run with what is recorded: `instrc fork`"
     return ConflictError([problems.runs.NothingToRetry(run=run, reason="it was cancelled", advice=advice)])
 
@@ -300,7 +300,7 @@ class Forked:
 
 
 def fork_of(run: str, journal: Journal, options: ForkOptions, plan: PinnedPlan, inputs: JsonObject) -> Forked:
-    """Return what a fork begins with: what is recorded up to a step, where the `plan` of the fork asks for the same.
+    """Return the beginning of a fork: the entries up to a step, where the `plan` of the fork issues the same commands.
 
     A result is taken for a command with the same words, whatever the numbers of its steps.
     `ConflictError` if a result of an activity or a person is left out: it would be done twice.
@@ -350,7 +350,7 @@ def _edited(run: str, played: _Replay, step: str) -> str:
 
 
 def _edit(command: Command, step: str, value: Json, journal: Journal, by: Author | None) -> Result:
-    """Return a result with what was given for a step in it; one that does not fit is refused."""
+    """Return a result with a new value for a step in it; one that does not fit is refused."""
     recorded = next((result.get("ok") for name, result in reversed(journal.results) if name == command["id"]), None)
     keys = steps_of(command)
     key = next((item for item in keys if step == item or bare_name(step) == bare_name(item)), keys[0] if len(keys) == 1 else None)
@@ -471,7 +471,7 @@ _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 def wrong_id(run: str) -> Iterator[Problem]:
-    """Yield what is wrong with the id of a run that is to begin."""
+    """Yield what is wrong with the id of a new run."""
     reason = None
     if not _ID.fullmatch(run):
         reason = "it has letters, digits, `.`, `_` and `-`, at most 100, and begins with a letter or digit"
@@ -482,7 +482,7 @@ def wrong_id(run: str) -> Iterator[Problem]:
 
 
 def origin_of(run: str, options: ForkOptions, made: Forked) -> ForkOrigin:
-    """Return what is noted with a fork."""
+    """Return the origin that is kept with a fork."""
     origin: ForkOrigin = {"run": run, "at": options.step}
     if made.left:
         origin["left"] = made.left

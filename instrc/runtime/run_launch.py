@@ -1,4 +1,4 @@
-"""A run that is to start: its plan, inputs and configuration, and the document that stores keep of it."""
+"""A run to start: its plan, inputs and configuration, and the document that stores keep of it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from instrc.text.jsonvalue import JsonObject
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A run that is to begin."""
+    """A run to start."""
 
     run: str
     name: str
@@ -31,7 +31,7 @@ class Launch:
 
 
 class LaunchDocument(TypedDict):
-    """A run that is to begin, as plain JSON."""
+    """A run to start, as plain JSON."""
 
     run: str
     name: str

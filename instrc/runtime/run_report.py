@@ -32,7 +32,7 @@ from instrc.text.jsonvalue import Json, JsonObject
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """How a run stands."""
+    """The state of a run."""
 
     run: str
     name: str
@@ -47,7 +47,7 @@ class RunReport:
 
     @property
     def has_ended(self) -> bool:
-        """Whether nobody continues it any more, unless it is retried."""
+        """Whether it has ended, so that only a retry continues it."""
         return self.status not in {"running", "waiting", "held"}
 
     @property
@@ -64,12 +64,12 @@ class RunReport:
 
     @property
     def standing(self) -> str:
-        """How it stands, and what it was forked from, in words."""
+        """Its state, and its origin if it was forked, as text."""
         return f"{self.status} · {self.origin}" if self.origin else self.status
 
     @property
     def invented(self) -> tuple[Invention, ...]:
-        """What was made from its schema, instead of being asked for or done."""
+        """The results that were generated from schemas."""
         return tuple(self.config.invented or ())
 
 
@@ -91,7 +91,7 @@ RUN_ERRORS: Final[dict[RunStatus, type[RunError]]] = {
 
 
 def status_of(questions: Iterable[Question]) -> RunStatus:
-    """Return how a run stands that has not ended."""
+    """Return the status of a run that has not ended."""
     asked = {question.by for question in questions}
     return "held" if "operator" in asked else "waiting" if asked else "running"
 
@@ -135,7 +135,7 @@ class RunFilter:
 
 
 def require_ended(report: RunReport) -> None:
-    """Refuse to forget a run that somebody may still continue."""
+    """Refuse to delete a run that may still be continued."""
     if not report.has_ended:
         raise ConflictError([problems.runs.RunGoesOn(run=report.run, status=report.status)])
 

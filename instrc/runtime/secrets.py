@@ -1,4 +1,4 @@
-"""Keep secrets of the environment out of what is written down, and read tables of settings that name them."""
+"""Keep secrets of the environment out of stored data, and read tables of settings that name them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from instrc.text.jsonvalue import Json
 
 @dataclass(slots=True)
 class _Known:
-    """The secrets, and what they were read from: reading it anew takes long."""
+    """The secrets, and the variables they were read from: reading them anew takes long."""
 
     environment: dict[object, object] | None = None
     told: int = 0
@@ -76,11 +76,11 @@ _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 class UnusableTableError(ValueError):
-    """What is wrong with a table, in words; `served` says whose it is."""
+    """The problem of a table; `served` is the owner of it."""
 
 
 def with_variables(value: object, unset: str | None = None) -> object:
-    """Put the variables of the environment into all texts of a table; `unset` stands for one that is not set."""
+    """Replace the environment variables in all texts of a table; `unset` is used for one that is not set."""
     if isinstance(value, str):
         return _VARIABLE.sub(lambda found: _variable(found[1], unset), value)
     if isinstance(value, Mapping):
@@ -97,7 +97,7 @@ def _variable(name: str, unset: str | None) -> str:
 
 
 def checked(table: Mapping[str, object], kinds: Mapping[str, type | tuple[type, ...]]) -> None:
-    """Refuse keys that nobody reads and values of another kind with an `UnusableTableError`; `kinds` are the classes by key."""
+    """Refuse unknown keys and values of another kind with an `UnusableTableError`; `kinds` are the classes by key."""
     for key, value in table.items():
         if key not in kinds:
             refuse_table(
@@ -108,5 +108,5 @@ def checked(table: Mapping[str, object], kinds: Mapping[str, type | tuple[type, 
 
 
 def refuse_table(reason: str) -> NoReturn:
-    """Say what is wrong with a table."""
+    """Raise the problem of a table."""
     raise UnusableTableError(reason)

@@ -22,7 +22,7 @@ _POLICY = tuple(each.name for each in fields(Retry) if each.name != "programming
 def served(name: str, table: Mapping[str, object], folder: Path, unset: str | None = None) -> Activity:
     """Return the activity that a table of the settings describes; files and commands are looked up from the folder.
 
-    `unset` stands for variables of the environment that are not set; without it they are a problem.
+    `unset` is used for environment variables that are not set; without it they are a problem.
     """
     try:
         handler = _handler(name, table, folder, unset)

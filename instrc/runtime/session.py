@@ -43,7 +43,7 @@ SHOWN_TURNS: Final = 40
 class Session:
     """One conversation; `turns` is plain JSON, to be kept.
 
-    `from` says whose turn it is: `person` and `model` with `text`, a model with `use` and `arguments`, a tool with `result`,
+    `from` is whose turn it is: `person` and `model` with `text`, a model with `use` and `arguments`, a tool with `result`,
     or `session` with a `note` for both.
     """
 
@@ -57,9 +57,9 @@ class Session:
     """What is said to the model beside the conversation."""
 
     async def say(self, text: str) -> AsyncIterator[JsonObject]:
-        """Tell the model something; yield each turn that follows, as soon as it is there: words, tools, results, notes.
+        """Send the model a message; yield each turn that follows, as soon as it is there: text, tools, results, notes.
 
-        A `ModelError` if the model gives no answer, after as many attempts as in a run.
+        Raise `ModelError` if the model gives no answer, after as many attempts as in a run.
         """
         self.turns.append({"from": "person", "text": text})
         for _ in range(TOOLS_OF_A_TURN):
@@ -88,7 +88,7 @@ class Session:
         return self._take({"from": "session", "note": note})
 
     async def _ask_model(self) -> tuple[JsonObject | None, list[Complaint]]:
-        """Ask the model what to say or to use; ask again where the answer does not fit. Text alone is what it says."""
+        """Ask the model for text or a tool; ask again where the answer does not fit. Text alone is its turn."""
         schema = turn_schema(self.offers, self.sentences)
         wrong: list[Complaint] = []
         rejected: Json = None
@@ -126,7 +126,7 @@ class Session:
 
 
 class _Hearing:
-    """A model whose last reply is kept: words beside a value are no part of a result."""
+    """A model whose last reply is kept: text beside a value is not part of a result."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -171,7 +171,7 @@ async def streamed(
     """Yield what each item becomes, in their order, as soon as it and all before it are done.
 
     At most `window` items are begun and not yet yielded.
-    So whoever is slowest, an item, the model or the reader, holds the others back; only the wait for an item holds nobody.
+    So the slowest of the items, the model and the reader holds the others back; only the wait for an item holds nothing.
     `work` must not raise.
     """
     room = asyncio.Semaphore(window)

@@ -17,7 +17,7 @@ class RunStream:
     """The parts of the answers in a run, for `async for`; it begins with the loop, and is cancelled if that is left early."""
 
     def __init__(self, begin: Callable[[TellPart], Coroutine[object, object, Run]]) -> None:
-        """`begin` runs the program, and is given who is told of the parts."""
+        """`begin` runs the program, and receives the listener of the parts."""
         self._begin = begin
         self._run: Run | None = None
 
@@ -48,7 +48,7 @@ class RunStream:
             task.cancel()
 
     async def text(self, path: str) -> AsyncGenerator[str]:
-        """Run the program, and yield what is added to one text: `letter.body` is the member `body` of the step `letter`.
+        """Run the program, and yield the additions to one text: `letter.body` is the member `body` of the step `letter`.
 
         If the model is asked again, its new text follows from the beginning.
         """
@@ -67,7 +67,7 @@ class RunStream:
 
 
 def _member(part: AnswerPart, step: str, members: list[str]) -> Json:
-    """Return what a part has at a path so far; the value of one step may stand for itself."""
+    """Return the value of a part at a path so far; the value of a single step may be the whole."""
     name = bare_name(step)
     named = {bare_name(key): value for key, value in mapping(part.value).items()}
     value = named.get(name, part.value if name in map(bare_name, part.steps) else None)

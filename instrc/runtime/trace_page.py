@@ -97,7 +97,7 @@ def page_of(title: str, status: str, spans: Sequence[TimelineSpan]) -> str:
 
 
 def _lane(lane: TimelineLane, spans: list[tuple[int, TimelineSpan]], whole: float) -> str:
-    """Return a lane; spans that overlap stand in rows of their own."""
+    """Return a lane; overlapping spans are in rows of their own."""
     if not spans:
         return ""
     dense = len(spans) > _MANY
@@ -135,7 +135,7 @@ def _seconds(seconds: float) -> str:
 
 
 def _bar(before: float, width: float, room: float, label: str, *, late: bool) -> str:
-    """Return what fills the room of a span: its bar, and its label, cut where the room ends; a late one stands before the bar."""
+    """Return the contents of a span's room: its bar, and its label, cut where the room ends; a late one is before the bar."""
     share = 100 / room if room else 0.0
     drawn = f'<i style="left:{before * share:.2f}%;width:{width * share:.2f}%"></i>'
     aside = f' style="right:{100 - before * share:.2f}%;max-width:{before * share:.2f}%"' if late else ""

@@ -40,7 +40,7 @@ EventKind: TypeAlias = Literal[
 
 
 class EventFacts(TypedDict, total=False):
-    """What an event says; which of it depends on its kind."""
+    """The facts of an event, which depend on its kind."""
 
     steps: list[str] | int
     """The steps of a command; of a run that goes on, how many entries there are."""
@@ -115,7 +115,7 @@ def is_event(value: Json) -> TypeGuard[Event]:
 
 
 def steps_of(event: Event) -> list[str]:
-    """Return the steps of a command that an event tells of."""
+    """Return the steps of the command of an event."""
     steps = event.get("steps")
     return steps if isinstance(steps, list) else []
 
@@ -133,7 +133,7 @@ def forget_trace(folder: Path, run: str) -> None:
 def written_to(folder: Path) -> Callable[[Event], None]:
     """Return a sink that appends events to the traces of their runs; those of a child go to the run that began it.
 
-    A run does not end because its trace cannot be written: what is lost of it is warned of.
+    A run does not end because its trace cannot be written: a warning reports the loss.
     """
 
     def write(event: Event) -> None:
@@ -169,7 +169,7 @@ def join_sinks(*sinks: Sink | None) -> Sink:
 
 
 def tell_sink(sink: Sink, event: Event) -> None:
-    """Tell an event; whoever watches a run does not end it."""
+    """Send an event; an error of a watcher does not end the run."""
     try:
         with guarded():
             sink(event)
@@ -178,7 +178,7 @@ def tell_sink(sink: Sink, event: Event) -> None:
 
 
 def told_apart(watch: Sink | None) -> Sink | None:
-    """Return a sink that gives whoever watches a copy of each event, so that nobody else is told of changes in it."""
+    """Return a sink that passes a copy of each event to the watchers, so that nobody else sees their changes."""
     return None if watch is None else lambda event: tell_sink(watch, copy_of(event))
 
 
@@ -221,7 +221,7 @@ def told_before(events: Iterable[Event], run: str) -> dict[str, Json]:
 
 
 def usage_in(events: Iterable[Event]) -> dict[str, float]:
-    """Return what models have used, by what they have answered."""
+    """Return the usage of models, by their answers."""
     used: dict[str, float] = {"requests": 0}
     for event in events:
         if event["event"] == "answered":
@@ -302,7 +302,7 @@ def spans_of(events: Iterable[Event]) -> list[TimelineSpan]:
 
 
 def _end(spans: Iterable[TimelineSpan], prefix: str, at: float) -> None:
-    """Let what is still open end with its run: nobody waits for it any more."""
+    """End what is still open together with its run."""
     for span in spans:
         if span.ended is None and span.state == "open" and span.id.startswith(prefix):
             span.ended, span.state = at, "cancelled"

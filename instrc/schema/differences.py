@@ -94,7 +94,7 @@ class _Differences:
             yield from self.below(before, after, path, depth)
 
     def are_same(self, old: Json, new: Json) -> bool:
-        """Return whether two schemas are equal, the order of their properties and all that they refer to included."""
+        """Return whether two schemas are equal, including the order of their properties and all that they refer to."""
         return self.equal(old, new) and (self.same_definitions or not refers(old))
 
     def members(self, old: Json, new: Json, path: tuple[str, ...]) -> Iterator[Change]:
@@ -188,7 +188,7 @@ def _target(schema: Json, root: Json) -> Json:
 
 
 def _with_words(schema: Json, other: Json) -> Json:
-    """Return a schema with the annotations of the reference, or of the union, that it stands for."""
+    """Return a schema with the annotations of its reference, or of its union."""
     words = {word: value for word, value in mapping(other).items() if word in WORDS}
     return {**schema, **words} if words and schema is not other and isinstance(schema, dict) else schema
 

@@ -30,7 +30,7 @@ class DocumentDefinitions:
 
     @cached_property
     def _taken(self) -> frozenset[str]:
-        """Names that stand for something else in the document; most documents ask for none."""
+        """Names used otherwise in the document; most documents need none."""
         return frozenset(self._names_taken)
 
     def hoist(self, schema: Json, name: str) -> Json:

@@ -1,6 +1,6 @@
 """Read the drafts of JSON Schema and the dialects of OpenAPI as 2020-12.
 
-`modern` rewrites the keywords of one schema and leaves the schemas below it as they are, so that references into an
+`modern` rewrites the keywords of one schema and leaves its subschemas unchanged, so that references into an
 old document still resolve.  Module `upgrade` rewrites whole documents.
 """
 
@@ -121,7 +121,7 @@ def ignored_words(node: dict[str, Json], dialect: Draft) -> frozenset[str]:
 
 
 def silences_neighbours(node: dict[str, Json], dialect: Draft) -> bool:
-    """Return whether a schema holds a `$ref` of the old kind, beside which no other keyword is applied."""
+    """Return whether a schema has a `$ref` of the old kind, beside which no other keyword applies."""
     return dialect.year < 2019 and node.get("$ref").__class__ is str
 
 
@@ -207,8 +207,8 @@ _LETS_NULL_IN = vocabulary.NO_ASSERTIONS | {"nullable", "type", "enum", "const",
 def _nullable(node: dict[str, Json]) -> dict[str, Json]:
     """Read `nullable: true` as: this schema, or null.
 
-    A `type`, an `enum` and a `const` beside it let null in.  Where other keywords may refuse null (`anyOf`, `$ref`, …) and there
-    is no `type`, the schema becomes an alternative beside `null`, as OpenAPI 3.0.0 has it; 3.0.3 gives it no meaning there.
+    A `type`, an `enum` and a `const` beside it allow null.  Where other keywords may refuse null (`anyOf`, `$ref`, …) and there
+    is no `type`, the schema becomes an alternative beside `null`, as OpenAPI 3.0.0 defines it; 3.0.3 gives it no meaning there.
     """
     rest = {key: value for key, value in node.items() if key != "nullable"}
     if node["nullable"] is not True:

@@ -58,7 +58,7 @@ CATEGORIES: dict[str, str] = dict(
 
 
 class Unreadable(Exception):  # noqa: N818  -- a fact about a pattern, not a failure
-    """A pattern is no regular expression; the text says why."""
+    """A pattern is not a regular expression; the text says why."""
 
 
 class Translated(Struct, frozen=True):
@@ -210,7 +210,7 @@ class _Reader(Struct):
             self._put(self._one(found), length)
 
     def _one(self, found: re.Match[str]) -> str:
-        """Return the character, or the property of characters, that an escape stands for."""
+        """Return the character, or the character property, of an escape."""
         if number := found["braced"] or found["four"] or found["two"]:
             return _character(int(number, 16))
         if pair := found["pair"]:
@@ -249,7 +249,7 @@ class _Reader(Struct):
             self._put(f"[{'^' * negated}{''.join(items)}]", 1)
 
     def _item(self) -> str:
-        """Return the next member of a class: a character, a range, or several that an escape stands for."""
+        """Return the next member of a class: a character, a range, or several for one escape."""
         first, is_one = self._member()
         if not is_one or not self.pattern.startswith("-", self.at) or self.pattern.startswith("-]", self.at):
             return first

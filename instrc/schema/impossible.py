@@ -42,7 +42,7 @@ WEIGHED_NAMES: Final = 40
 
 
 def may_hold_impossible(nodes: Iterable[Json]) -> bool:
-    """Return whether one of the schemas of a document may be impossible, by its own keywords or by what it refers to."""
+    """Return whether one of the schemas of a document may be impossible, by its own keywords or by its references."""
     return any(isinstance(node, dict) and ("$ref" in node or may_be_impossible(node)) for node in nodes)
 
 
@@ -159,7 +159,7 @@ _OF_VALUES = NO_ASSERTIONS | {"type", "enum", "const", "minLength", "maxLength",
 
 
 def _is_plain(schema: Json) -> bool:
-    """Return whether a schema is seen to be impossible where that is written, if it is, and not only by what it is part of."""
+    """Return whether a schema, if impossible, is so by its own keywords, and not only as a part of another."""
     if not isinstance(schema, dict):
         return False
     return schema.keys() <= _PLAIN or schema.keys() <= _OF_VALUES
@@ -169,7 +169,7 @@ _IN_PLACE = IN_PLACE | {"$ref", "$dynamicRef", "$recursiveRef"}
 
 
 def _with_closed(node: SchemaObject) -> SchemaObject:
-    """Return a schema closed by `additionalProperties` if it is by `unevaluatedProperties`, and that says the same there."""
+    """Return a schema closed by `additionalProperties` if `unevaluatedProperties` closes it with the same meaning."""
     if node.get("unevaluatedProperties") is not False or not _IN_PLACE.isdisjoint(node):
         return node
     return {**node, "additionalProperties": node.get("additionalProperties", False)}
@@ -182,7 +182,7 @@ _OPAQUE: Json = {"$ref": "impossible:"}
 def _innermost(
     nodes: Sequence[tuple[Location, SchemaObject]], hits: Mapping[int, Location], told: frozenset[Location], target: Resolve
 ) -> Iterator[Impossible]:
-    """Yield those of some impossible schemas that stay so whatever is said of the others."""
+    """Yield those of some impossible schemas that stay so whatever the others are."""
     done: dict[int, Json] = {}
     own: dict[int, SchemaObject] = {}
     for _, node in reversed(nodes):

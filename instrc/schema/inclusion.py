@@ -50,7 +50,7 @@ def union_of(schema: Json) -> str:
 
 
 def paired(old: list[Json], new: list[Json]) -> list[tuple[int, int]]:
-    """Return places of old and new branches that stand for each other: equal ones, then those with equal signs."""
+    """Return the places of corresponding old and new branches: equal ones, then those with equal signs."""
     result: dict[int, int] = {}
     taken: set[int] = set()
     for sign in _SIGNS:
@@ -92,7 +92,7 @@ def _by_sign(branches: list[Json], sign: Callable[[Json], str], taken: Collectio
 
 
 def constants_of(branch: Json) -> dict[str, Json]:
-    """Return the properties of an object that can have one value only: they say which branch it is."""
+    """Return the constant properties of an object: they identify its branch."""
     properties = mapping(mapping(branch).get("properties"))
     return {name: item["const"] for name, item in properties.items() if isinstance(item, dict) and "const" in item}
 
@@ -161,7 +161,7 @@ class _PartSearch:
         return not certain or not (self.same_definitions or not refers(pair.narrow))
 
     def _followed(self, pair: _Pair) -> _Pair:
-        """Return what two schemas stand for, if they are references with nothing beside them that asserts."""
+        """Return the targets of two schemas that are references without assertions beside them."""
         narrow, wide = map(dereferenced, pair[:2], self.roots)
         return _Pair(narrow, wide, pair.way)
 
@@ -190,7 +190,7 @@ def _branches(schema: Json) -> list[Json]:
 
 
 def _pairs_of_branches(branches: list[Json], others: list[Json]) -> Iterator[tuple[Json, Json]]:
-    """Yield branches with those that they stand for; the first of the rest with all that have something in common with them."""
+    """Yield pairs of corresponding branches; the first of the rest with all that overlap with them."""
     pairs = paired(others, branches)
     yield from ((branches[now], others[was]) for was, now in pairs)
     known, taken = {now for _, now in pairs}, {was for was, _ in pairs}
@@ -211,7 +211,7 @@ def _names(schema: JsonObject) -> Iterator[str]:
 
 
 def _member(schema: JsonObject, name: str) -> Json:
-    """Return what a schema says of a property."""
+    """Return the schema of a property."""
     result = of_property(schema, name)
     return {"allOf": result} if len(result) > 1 else result[0] if result else True
 
@@ -236,7 +236,7 @@ _AGAINST = frozenset({"not", "oneOf", "if", "contains", "dependentSchemas", "une
 def comparable(narrow: Json, wide: Json) -> bool:
     """Return whether each reference in two schemas leads to an equal definition, to a narrower one in `narrow`, or to the root.
 
-    That what stands below a root or a definition is narrower in the one may be taken for granted while just that is being shown
+    That the part below a root or a definition is narrower in the one may be assumed while just that is being proven
     of each of them: values are finite, and what holds of all smaller ones holds of the next.  Only where nothing turns a schema
     around.
     """
@@ -267,7 +267,7 @@ class _References:
 
 
 def _narrower(left: dict[str, Json], right: dict[str, Json], name: str) -> bool:
-    """Return whether a definition of one schema implies that of the same name in another, if all that they refer to does."""
+    """Return whether a definition of one schema implies that of the same name in another, if all their references do."""
     return name in left and name in right and implies(left[name], right[name])
 
 
@@ -307,7 +307,7 @@ def certainly_includes(wide: Json, narrow: Json) -> bool:
 
 
 def without_words(schema: Json) -> Json:
-    """Return a schema without the words that say nothing about instances, at its top."""
+    """Return a schema without the annotations at its top."""
     return {key: value for key, value in schema.items() if key not in WORDS} if isinstance(schema, dict) else schema
 
 
@@ -352,7 +352,7 @@ def _engine() -> ModuleType:
 
 
 def _flat(schema: Json, documents: Mapping[str, Json] | None) -> Json:
-    """Return a flat schema in the words of 2020-12; what has nothing to fold leaves `flatten` in the words of its own draft."""
+    """Return a flat schema in the keywords of 2020-12; `flatten` returns one with nothing to fold in its own draft."""
     return upgrade(flatten(schema, documents), documents)
 
 
@@ -390,7 +390,7 @@ def _decidable(schema: Json) -> bool:
 
 
 def _canonical(engine: ModuleType, schema: Json) -> Any:  # noqa: ANN401  -- the engine has no types for what it makes
-    """Return a schema in the engine's own form; a format says nothing, whatever the draft: the engine asserts it in old ones."""
+    """Return a schema in the engine's own form, without formats: the engine asserts them in old drafts."""
     return engine.canonicalize(schema, retriever=_refuse, validate_formats=False)
 
 

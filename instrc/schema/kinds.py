@@ -14,7 +14,7 @@ _OF_TYPE: dict[str, frozenset[str]] = {name: frozenset({name}) for name in ALL -
 
 
 def is_number(value: Json) -> TypeGuard[int | float]:
-    """Return whether a value is a JSON number (a boolean is none)."""
+    """Return whether a value is a JSON number, which a boolean is not."""
     return value.__class__ is int or value.__class__ is float
 
 
@@ -60,7 +60,7 @@ def kinds_of_types(value: Json) -> frozenset[str]:
 
 
 def kinds_spoken_of(types: frozenset[str]) -> frozenset[str]:
-    """Return the kinds that a keyword speaks of, by the types that the vocabulary gives it; none given means all."""
+    """Return the kinds of values that a keyword applies to, by the types in the vocabulary; none given means all."""
     return frozenset().union(*(_OF_TYPE[name] for name in types)) if types else ALL
 
 

@@ -553,7 +553,7 @@ class _Item:
         return any(mine == theirs for mine, theirs in reported) if reported else None
 
     def is_at(self, said: JsonObject, place: Hashable, *, begins: bool) -> bool:
-        """Return whether an event is about this item by its type and place, where ids do not tell: servers count wrongly."""
+        """Return whether an event is about this item by its type and place, where ids do not identify it."""
         other = self.is_called(said) is False and (begins or self.ended)
         return self.place == place and self.said.get("type") == said.get("type") and not other
 

@@ -57,7 +57,7 @@ def pending(plan: PinnedPlan, state: State) -> list[Command]:
 
 
 def apply(plan: PinnedPlan, state: State, command: str, result: Result) -> list[str]:
-    """Take in what came of a command; return the ids of commands that nobody waits for any more.
+    """Apply the result of a command; return the ids of commands that are not waited for any more.
 
     A second delivery, or one for a command that is not open, changes nothing.
     """
@@ -65,7 +65,7 @@ def apply(plan: PinnedPlan, state: State, command: str, result: Result) -> list[
 
 
 def outcome(plan: PinnedPlan, state: State) -> Outcome | None:  # noqa: ARG001  -- the three functions take the same
-    """Return how the run has ended, `None` while it goes on.
+    """Return the outcome of the run, `None` while it continues.
 
     `{"status": "done", "output", "value"}`, `{"status": "failed", "error"}` or `{"status": "stopped", "step"}`.
     """
@@ -73,7 +73,7 @@ def outcome(plan: PinnedPlan, state: State) -> Outcome | None:  # noqa: ARG001  
 
 
 def faults(plan: PinnedPlan, state: State, command: str, value: Json) -> list[Complaint] | None:
-    """Return what is wrong with an answer that somebody gives to an open command, or `None` if no such command takes one."""
+    """Return the errors of an answer to an open command, or `None` if no such command takes one."""
     return _interpreter_of(plan).faults(plan, state, command, value)
 
 
@@ -83,7 +83,7 @@ def is_fatal(plan: PinnedPlan, state: State, command: str) -> bool:
 
 
 def stalled(plan: PinnedPlan, state: State) -> tuple[list[str], str] | None:
-    """Return the steps for which no model is asked until a limit is raised, and why, or `None` if there are none.
+    """Return the steps that wait until a limit is raised, and the reason, or `None` if there are none.
 
     There are some only where `state["stalled"]` is a list from the beginning: else the run fails at a limit.
     """
@@ -96,7 +96,7 @@ def raise_limits(plan: PinnedPlan, state: State, limits: SpendingLimits | None) 
 
 
 def record(plan: PinnedPlan, state: State) -> JsonObject:
-    """Return what is recorded so far, in the shape of the process; that of a finished run satisfies its schema."""
+    """Return the record so far, in the shape of the process; that of a finished run satisfies its schema."""
     return _interpreter_of(plan).record(plan, state)
 
 

@@ -79,7 +79,7 @@ CACHED_LETTERS: Final = 8192
 
 
 def _marked(payload: Json) -> Json:
-    """Return a tool marked as the end of what is equal in all runs; Anthropic's guide, prompt caching, 2026-11."""
+    """Return a tool marked as the end of the part that all runs share; Anthropic's guide, prompt caching, 2026-11."""
     long = len(dumps(payload, indent=False)) >= CACHED_LETTERS
     return {**as_object(payload), "cache_control": {"type": "ephemeral"}} if long else payload
 
@@ -283,7 +283,7 @@ _BESIDE_OPTIONS: Final = frozenset({"keep_alive", "logprobs", "top_logprobs"})
 class Ollama(Provider):
     """`ollama:MODEL`; the server is at `OLLAMA_HOST`, else on this machine. No key.
 
-    It is asked for structured output: its library drops what is nested in a tool, and nothing enforces the arguments of one.
+    It is asked for structured output: its library drops nested parts of a tool, and nothing enforces the arguments of one.
     """
 
     kind: ClassVar[str] = "ollama"
@@ -332,7 +332,7 @@ class Ollama(Provider):
 
 
 async def _keep_status(response: Client) -> None:
-    """Raise what is wrong with an answer before the library reads it."""
+    """Raise the error of an HTTP answer before the library reads it."""
     if response.status_code >= HTTPStatus.BAD_REQUEST:
         body = (await response.aread()).decode(errors="replace")
         raise _OllamaStatusError(response.status_code, response.headers, body)
@@ -455,7 +455,7 @@ class OpenAIOutput(OpenAI):
 
 
 class OpenAIResponses(OpenAI):
-    """`openai-responses:MODEL`: OpenAI's Responses API, which its models that think want tools to be given by."""
+    """`openai-responses:MODEL`: OpenAI's Responses API, which its reasoning models need for tools."""
 
     kind: ClassVar[str] = "openai-responses"
     target: ClassVar[str] = "openai-responses"

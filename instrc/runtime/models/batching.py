@@ -1,7 +1,7 @@
 """Several chunks of one kind in one call of a model: elements of an `each`, items of a stream.
 
 The properties stay flat: `step1_draft_item1`, `step1_draft_item2`, …, step by step.
-What each item reads stands under `item1`, `item2`, ….
+The values that each item reads are under `item1`, `item2`, ….
 Only fresh requests share a call; one whose answer was not accepted is asked again alone.
 """
 
@@ -116,7 +116,7 @@ def combined(requests: list[Request]) -> Request:
 def divide_reply(reply: Reply, requests: list[Request], asked: Request) -> list[Reply]:
     """Return the answer for each of the requests; tokens and cost are divided among them.
 
-    What the schema says of one item is no complaint about the others.
+    An error of the schema about one item is no complaint about the others.
     """
     complaints = tuple(beyond_schema(reply.complaints, reply.answer, asked.schema))
     answer = reply.answer if isinstance(reply.answer, dict) else {}

@@ -47,7 +47,7 @@ BYTES: Final = 3
 
 
 def estimate_of(prices: Prices, words: str, sent: int, most: int) -> float:
-    """Return what a request may cost: so many bytes are sent, and the answer has so many tokens at most.
+    """Return the largest cost of a request: so many bytes are sent, and the answer has at most so many tokens.
 
     Of several models, divided by commas, it is the most expensive one; a model without a price costs nothing.
     """
@@ -63,7 +63,7 @@ def read_budget(text: str) -> tuple[str, float]:
 
         assert read_budget("5 USD/day") == ("day", 5.0)
 
-    A budget of nothing in particular is for one run.  `SettingsError` for what is no budget.
+    A budget without a scope is for one run.  Raise `SettingsError` for an invalid one.
     """
     result = _FORM.fullmatch(text)
     if result is None or result[2] + result[3] == "/run/day":
@@ -84,7 +84,7 @@ _SCOPES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class MoneyBudget:
-    """What the requests of a run may cost; all runs of a project write what they cost into one file."""
+    """The cost limit of a run's requests; all runs of a project write their costs into one file."""
 
     limits: Sequence[str]
     """As they are written: `2 USD`, `5 USD/day`. A day is one of UTC."""
@@ -120,7 +120,7 @@ class MoneyBudget:
             return
 
     def raise_for(self, run: str, said: Iterable[str]) -> None:
-        """Let a run spend more than its limits say; raise `SettingsError` for what is no budget."""
+        """Raise the limits of a run; raise `SettingsError` for an invalid budget."""
         for scope, limit in map(read_budget, said):
             with transaction(self.file, _RAISED) as database:
                 database.execute("INSERT OR REPLACE INTO raised VALUES (?, ?, ?)", (run, scope, limit))
@@ -131,7 +131,7 @@ class MoneyBudget:
 
 
 def require_prices(models: Iterable[str], prices: Prices) -> None:
-    """Refuse models without a price where there is a budget: what they cost cannot be counted."""
+    """Refuse models without a price where there is a budget: their cost cannot be counted."""
     for words in sorted(set(models)):
         name = words.partition(":")[2]
         if not name or words.startswith("scripted:") or price_of(prices, name) is not None:
@@ -144,6 +144,6 @@ def require_prices(models: Iterable[str], prices: Prices) -> None:
 
 
 def file_of(folder: Path) -> str:
-    """Return where the runs of a project write what they cost."""
+    """Return the file in which the runs of a project write their costs."""
     require_file(file := folder.absolute() / MODELS_FILE, _SPENT, "budget")
     return file.as_posix()

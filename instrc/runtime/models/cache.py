@@ -1,4 +1,4 @@
-"""Answers that were paid for once: kept in a file by the exact request, and given again without asking."""
+"""A cache of paid answers: kept in a file by the exact request, and returned without asking."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class AnswerCache:
         launcher = Launcher(prepared, model="openai:gpt-5", cache=AnswerCache("answers.sqlite", sample=2))
 
     In a program, `instrc.run(…, cache="answers.sqlite")`; in the settings, `cache` of `[tool.instrc.run]`.
-    A request is the same if all that is sent is: the server, the model, the message, the schema, every setting.
+    Two requests are equal if all that is sent is: the server, the model, the message, the schema, every setting.
     `sample` numbers independent answers to one request: each sample of an evaluation has a number of its own, from 0.
     Kept is what the provider has answered, as JSON, and only if it was accepted; keys are digests, so no message is in the file.
     A cache belongs to one run: equal requests of a run are different samples, whatever asks them.
@@ -53,7 +53,7 @@ class AnswerCache:
         return f"{digest}.{askers.index(asker)}"
 
     def find(self, key: str) -> Json:
-        """Return the answer to a request, or `None` if there is none, or the file cannot be read."""
+        """Return the cached answer to a request, or `None` if there is none, or the file cannot be read."""
         try:
             with transaction(self.file, _TABLE) as database:
                 row = database.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()

@@ -53,7 +53,7 @@ _NEXT = rf",(?=\s*(?:sample\s*(?:,|\Z)|(?:scripted|{'|'.join(ADAPTERS)}):))"
 
 
 def model_of(words: str, folder: Path, table: RequestTable | None = None) -> Model:
-    """Return the model that is named, with what is set for its requests; files are looked up from a folder.
+    """Return the model of a spec, with the settings of its requests; files are resolved from a folder.
 
     Of several, divided by commas, each is asked where the one before gave no answer.
     """
@@ -109,7 +109,7 @@ def provider_of(model: Model) -> Provider | None:
 
 
 def words_from(words: str, folder: Path) -> str:
-    """Return the words of models with the files in them as they are found from a folder, whoever looks for them later."""
+    """Return model specs with their files resolved from a folder, so that they can be used from anywhere."""
     parts = [part.strip() for part in re.split(_NEXT, words)]
     files = [part.partition(":")[2] if part.startswith("scripted:") else "" for part in parts]
     result = [f"scripted:{(folder / file).absolute()}" if file else part for part, file in zip(parts, files, strict=True)]
@@ -130,9 +130,9 @@ def invents(model: Model | None) -> bool:
 
 
 def require_other(run: str, words: str, others: Callable[[str], Model] | None, prices: Prices | None) -> None:
-    """Refuse another model for a run: one that nobody knows, invents answers, or has no price where there is a budget.
+    """Refuse another model for a run: an unknown one, one that invents answers, or one without a price where there is a budget.
 
-    `others` gives models by their words; `None` for a run whose answers are invented.
+    `others` returns models by their specs; it is `None` for a run with invented answers.
     """
     if others is None or invents(others(words)):
         advice = "begin another run: `instrc run … --model MODEL`"

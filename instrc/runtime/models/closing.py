@@ -15,7 +15,7 @@ _ends: WeakKeyDictionary[asyncio.AbstractEventLoop, AsyncGenerator[None, None]] 
 
 
 def close_at_end(close: Callable[[], Awaitable[object]]) -> None:
-    """Note what is to be closed before the running event loop ends."""
+    """Register what is to be closed before the running event loop ends."""
     loop = asyncio.get_running_loop()
     _closers.setdefault(loop, []).append(close)
     if loop not in _ends:
@@ -38,7 +38,7 @@ async def _close_all() -> None:
 
 
 async def closing_all(work: Awaitable[_Done]) -> _Done:
-    """Return what a coroutine gives, and close what was opened in this event loop."""
+    """Return the result of a coroutine, and close what was opened in this event loop."""
     try:
         return await work
     finally:

@@ -20,7 +20,7 @@ WAIT: Final = 10.0
 
 @contextmanager
 def transaction(file: str | Path, table: str) -> Iterator[sqlite3.Connection]:
-    """Give a database for one transaction, in which nobody else writes; `table` is made if it is not there."""
+    """Open a database for one exclusive transaction; `table` is created if it does not exist."""
     database = sqlite3.connect(file, timeout=WAIT, isolation_level=None)
     try:
         database.execute(f"CREATE TABLE IF NOT EXISTS {table}")
@@ -32,7 +32,7 @@ def transaction(file: str | Path, table: str) -> Iterator[sqlite3.Connection]:
 
 
 def require_file(file: str | Path, table: str, what: str) -> None:
-    """Make a file with its table; a `SettingsError` says which `what` cannot be used."""
+    """Create a file with its table; raise `SettingsError` with the `what` that cannot be used."""
     if not str(file).strip():
         raise SettingsError([problems.runs.UnusableSetting(what=what, word=str(file), reason="it is empty")])
     try:

@@ -1,4 +1,4 @@
-"""Why a provider gave no answer: what is worth another try, after how long, and what will never succeed."""
+"""Why a provider gave no answer: which errors are worth a retry, after how long, and which never succeed."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _ODD = ("APIResponseValidationError", "UnknownApiResponseError", "ResponseValida
 def as_model_error(error: Exception) -> ModelError:
     """Return what a library raised as an error of ours.
 
-    Overload, time limits and lost connections are worth another try, and a body that nobody can read: HTML, cut JSON, nothing.
+    Overload, timeouts and lost connections are worth a retry, and so is an unreadable body: HTML, cut JSON, nothing.
     """
     if isinstance(error, ModelError):
         return error
@@ -95,14 +95,14 @@ def _body_of(error: Exception) -> Json:
 
 
 def _reported(answer: Json) -> JsonObject:
-    """Return the error that an answer reports beside or inside of its choices; an empty object if it reports none."""
+    """Return the error that an answer reports beside or inside of its choices, or an empty object."""
     choice = mapping(next(iter(listing(mapping(answer).get("choices"))), None))
     held = (mapping(holder).get("error") for holder in (answer, choice, mapping(answer).get("response")))
     return next((error if isinstance(error, dict) else {"message": error} for error in held if error), {})
 
 
 def _status_in(error: JsonObject) -> int | None:
-    """Return the status of HTTP that an error says itself, as a number or its digits."""
+    """Return the HTTP status in an error, as a number or its digits."""
     said = (text_of(error.get(name)) or "" for name in ("code", "status", "status_code"))
     return next((int(text) for text in said if re.fullmatch("[45][0-9][0-9]", text)), None)
 
@@ -121,7 +121,7 @@ def _word(text: str, status: int | None) -> tuple[str, bool]:
 
 
 def _pause(error: Exception) -> float | None:
-    """Return how many seconds a provider wants to be left alone, if it says so."""
+    """Return the seconds that a provider asks to wait, if it does."""
     headers = getattr(getattr(error, "response", None), "headers", None) or getattr(error, "headers", None)
     said = {str(key).lower(): str(value) for key, value in headers.items()} if isinstance(headers, Mapping) else {}
     if (result := _number(said.get("retry-after-ms"))) is not None:
@@ -140,7 +140,7 @@ def _pause(error: Exception) -> float | None:
 
 
 def _number(text: str | None) -> float | None:
-    """Return a number of seconds from 0, or `None` for what is none."""
+    """Return a number of seconds from 0, or `None` for anything else."""
     return float(text) if text is not None and re.fullmatch(r"\s*\d{1,99}(\.\d{1,9})?\s*", text) else None
 
 
@@ -168,6 +168,6 @@ def failure_of(said: str, answer: Json) -> ModelError:
 
 
 def context_of(error: ModelError) -> tuple[int, int] | None:
-    """Return the tokens of a model's context and those of a message, where an error says both, as vLLM's does."""
+    """Return the tokens of a model's context and those of a message, where an error has both, as vLLM's does."""
     said = re.search(r"context length is (\d{1,9})\D.{0,300}?(?:has (\d{1,9}) input|\((\d{1,9}) in the messages)", str(error))
     return None if said is None else (int(said[1]), int(said[2] or said[3]))

@@ -36,7 +36,7 @@ class Fallback:
     """
 
     def __init__(self, models: Mapping[str, Model], file: Path | None = None) -> None:
-        """`models` by their words, the first choice first; in `file` processes tell each other which ones are left alone."""
+        """`models` are by spec, the first choice first; through `file` processes share which ones are paused."""
         self.models = dict(models)
         self.file = file
         self._failed: dict[str, int] = {}
@@ -95,7 +95,7 @@ MINUTE: Final = 60.0
 def turn(place: Path | str, key: str, per_minute: float, amount: float, ahead: float) -> float:
     """Take a turn, and return how many seconds to wait for it; what takes less than `ahead` seconds may be taken at once.
 
-    That is the generic cell rate algorithm: one number says all about the past, and every process of the project shares it,
+    That is the generic cell rate algorithm: one number is the whole state, and every process of the project shares it,
     in a file; or every machine of it, in the PostgreSQL database of a URL, by the clock of that.
     """
     if isinstance(place, str):
@@ -120,7 +120,7 @@ _MAKE: Final = "CREATE TABLE IF NOT EXISTS instrc_turns (key text PRIMARY KEY, n
 
 
 def _due_in(url: str, key: str, cost: float) -> float:
-    """Return in how many seconds what is asked is paid off, by the count of a database."""
+    """Return in how many seconds a request is allowed, by the count of a database."""
     psycopg = import_module("psycopg")
     scheme, _, rest = url.partition(":")
     try:

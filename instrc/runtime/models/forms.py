@@ -1,4 +1,4 @@
-"""The forms in which a model can be asked for a value: what is known of models, and what their providers have refused."""
+"""The forms in which a model can be asked for a value: known ones of models, and those that providers have refused."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def refusals(file: Path | None) -> list[Refusal]:
 
 
 def forget(file: Path | None) -> int:
-    """Forget all that was refused, and return how much the file of a project remembered."""
+    """Delete the remembered refusals, and return the number of those in the file of a project."""
     count = len(refusals(file))
     _learned.clear()
     if count and file is not None:

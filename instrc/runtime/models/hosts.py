@@ -1,4 +1,4 @@
-"""Hosts that speak as OpenAI's Chat Completions does: rows of data beside one adapter."""
+"""Hosts that implement OpenAI's Chat Completions: rows of data beside one adapter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model is to the runtime, and models that answer from a file or from the schema."""
+"""The interface of models, and models that answer from a file or from the schema."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Reply:
 class ModelError(Exception):
     """A provider gave no answer.
 
-    `retry` tells whether to try again, `after` how many seconds to wait before that, if the provider says so;
+    `retry` says whether to try again, `after` how many seconds to wait before that, if the provider gives them;
     `code` is a word for programs, such as `refused`.
     """
 
@@ -127,7 +127,7 @@ def _ruled(heading: str, value: Json) -> str:
 
 
 def _with_errors(value: Json, faults: Mapping[str, str]) -> Json:
-    """Return a value in which errors of steps and tasks speak the language of `faults`; what others have said stays."""
+    """Return a value with the errors of steps and tasks in the language of `faults`; foreign texts stay."""
     if not faults or not isinstance(value, dict | list):
         return value
     if isinstance(value, list):
@@ -158,7 +158,7 @@ class Scripted:
 
     `answers` is a list, taken in order, or an object.
     Its keys are commands (`llmContext1`, `eachContext1[2].llmContext2`, `llmContext1#2` for the second attempt) or chunks, with
-    whole answers; or steps (`step1_draft`, or `draft` whatever its number), with what each step gives.
+    whole answers; or steps (`step1_draft`, or `draft` whatever its number), with the value of each.
     A list among its values is taken in order, and its last answer stays.  Models and dataclasses are answers too.
     """
 
@@ -217,7 +217,7 @@ def _no_answer(request: Request, reason: str) -> NoReturn:
 
 
 class Sample:
-    """Answers every request with a small instance of its schema: an invention, which a run tells (`Run.invented`)."""
+    """Answers every request with a small instance of its schema: an invention, which a run reports (`Run.invented`)."""
 
     async def answer(self, request: Request) -> Reply:
         """Make an instance."""

@@ -1,4 +1,4 @@
-"""Answers while a model writes them: what the pieces of a stream say so far, and the answer that they make in the end."""
+"""Answers while a model writes them: the content of the pieces of a stream so far, and the answer they make in the end."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PART_SHARE: Final = 0.05
 
 @dataclass(frozen=True, slots=True)
 class AnswerPart:
-    """An answer of a model as far as it is written."""
+    """An answer of a model so far."""
 
     key: str
     """`run/command`: equal for all parts of one answer."""
@@ -44,7 +44,7 @@ TellPart: TypeAlias = Callable[[AnswerPart], object]
 
 
 def written(piece: JsonObject) -> tuple[str, str]:
-    """Return the text that a piece of a stream adds to a call, and to what is said beside it.
+    """Return the text that a piece of a stream adds to a call, and to the text beside it.
 
     It knows Chat Completions, Responses, Anthropic Messages, Ollama and Gemini.
     """
@@ -66,7 +66,7 @@ def written(piece: JsonObject) -> tuple[str, str]:
 
 
 def is_last(piece: JsonObject) -> bool:
-    """Return whether a piece says why the answer ended; a stream without one broke off."""
+    """Return whether a piece has the stop reason; a stream without one broke off."""
     reasons = [mapping(choice).get("finish_reason") for choice in listing(piece.get("choices"))]
     reasons += [mapping(candidate).get("finishReason") for candidate in listing(piece.get("candidates"))]
     return (
@@ -141,12 +141,12 @@ _TOKEN = re.compile(rf'\s++|[\[\]{{}},:]|"(?:[^"\\]++|\\.)*+"|(?P<open>"{_TEXT})
 
 
 def prefix_value(text: str) -> tuple[Json, tuple[str, ...]]:
-    """Return what the beginning of a JSON text says already, and the members of its object that are complete.
+    """Return the value of the beginning of a JSON text, and the complete members of its object,
 
         assert prefix_value('{"a": 1, "b": ["x", "y') == ({"a": 1, "b": ["x", "y"]}, ("a",))
 
     A text that is still open stays, without half an escape; keys, numbers and words that are not finished are left out.
-    `None` if nothing can be said yet, or it is no JSON.
+    or `None` if there is no value yet, or it is not JSON.
     """
     closers, complete, key, at, after_colon = "", list[str](), "", 0, False
     end, closed = 0, ""  # where the text is cut, and what closes it there

@@ -1,6 +1,6 @@
 """A model of a provider: a chunk is lowered to what the provider takes, sent by its own library, and the answer is lifted.
 
-An adapter says only what differs: the target, the library, where the key is, how a request is sent.
+An adapter has only the differences: the target, the library, where the key is, how a request is sent.
 Keys come from the environment and go nowhere else; retries and time limits are the engine's, so the libraries get none.
 """
 
@@ -69,7 +69,7 @@ class ProviderRequest:
     form: Form = "forced"
 
     def to_json(self) -> JsonObject:
-        """Return all that decides about the answer."""
+        """Return all that decides the answer."""
         set_: JsonObject = {"payload": self.payload, "set": self.options, "extra": self.extra}
         return {"model": self.model, "message": self.message, **set_, **({"form": self.form} if self.form in _ODD_FORMS else {})}
 
@@ -130,7 +130,7 @@ class Provider(ABC):
     def __init__(self, model: str, *, client: Client = None, settings: RequestSettings | None = None) -> None:
         """`model` may be empty if every request names one; `client` is one of the provider's library, else made when needed.
 
-        `settings` hold for every request that does not say otherwise.
+        `settings` apply to every request that does not override them.
         """
         self.model = model
         self.settings: RequestSettings = settings or {}
@@ -194,7 +194,7 @@ class Provider(ABC):
         return forms_to_try(self.forms, refused_forms(self.memory, self.kind, model, self._name_of(model), thinks=thinks))
 
     def _name_of(self, model: str) -> str:
-        """Return a model with its server, where another one is named, as what it refused is remembered."""
+        """Return a model with its server, if that is not the default, as the key of remembered refusals."""
         url = base_url_from(self.url)
         return f"{self.kind}:{model}" + (f" at {_without_login(url)}" if url else "")
 
@@ -245,7 +245,7 @@ class Provider(ABC):
         return [self.kind, base_url_from(self.url)]
 
     async def _received(self, client: Client, asked: ProviderRequest, told: Told | None) -> Json:
-        """Return what a provider answers, or raise `ModelError`; tell the text of the value as it grows."""
+        """Return the answer of a provider, or raise `ModelError`; report the text of the value as it grows."""
         try:
             return await self._sent(client, asked, told)
         except ModelError:
@@ -278,7 +278,7 @@ class Provider(ABC):
     def _asked(
         self, request: Request, lowering: Lowering, settings: RequestSettings, model: str, form: Form
     ) -> tuple[ProviderRequest, list[str]]:
-        """Return what is sent, and a note on each setting that the provider does not have, told once."""
+        """Return the request, and a note on each setting that the provider does not have, once."""
         given = cast("JsonObject", settings)
         level = "all" if form == "words" else settings.get("words")  # nothing else says it there
         message = message_with_words(request.message, lowering, request.sentences, level)
@@ -310,7 +310,7 @@ class Provider(ABC):
         return asked, notes
 
     def client(self) -> Client:
-        """Return the client of this event loop, made when it is first needed; problems are those of the project's settings."""
+        """Return the client of this event loop, created at its first use; problems are those of the project's settings."""
         if self._given is not None:
             return self._given
         loop = asyncio.get_running_loop()
@@ -348,7 +348,7 @@ class Provider(ABC):
 
 
 def _in_our_names(tell: Callable[[Json, Sequence[str]], None], asked: ProviderRequest, lowering: Lowering) -> Told:
-    """Return what takes the beginning of the text of a value, and tells what it says in the names of the program."""
+    """Return a callback for the beginning of a value's text, which reports it in the names of the program."""
 
     def lifted(value: Json) -> Json:
         calls = lift_response({"name": asked.name, "arguments": value}, lowering.map).calls
@@ -365,7 +365,7 @@ def _in_our_names(tell: Callable[[Json, Sequence[str]], None], asked: ProviderRe
 
 
 async def _collected(stream: AsyncGenerator[JsonObject], told: Told) -> list[JsonObject]:
-    """Return the pieces of a stream; tell what is written so far, at most 20 times a second."""
+    """Return the pieces of a stream; report the answer so far, at most 20 times a second."""
     pieces: list[JsonObject] = []
     call = said = ""
     following = 0.0
@@ -405,8 +405,12 @@ async def close_client(client: Client) -> None:
 def message_with_words(message: str, lowering: Lowering, sentences: Sentences = EN, level: WordsLevel | None = None) -> str:
     """Return a message with the schema in words before it, where the model does not see the schema itself.
 
+<<<<<<< HEAD
     Without a level it is `keys` where the target enforces the schema, else `all`.
     First what is to be done, then the keys, then what is known: what is the same for every run comes first, and servers
+=======
+    First the task, then the keys, then the data: what is the same for every run comes first, and servers
+>>>>>>> 4eef6af4 (Rewrite docstrings of runtime and flattening in the field's words)
     that keep the beginning of a prompt read it once.
     """
     level = level or ("keys" if lowering.dialect.enforced else "all")
@@ -454,7 +458,7 @@ def _repairs(call: LiftedCall) -> tuple[str, ...]:
 
 
 def token_counts(answer: Json, names: TokenNames) -> dict[str, int]:
-    """Return the tokens that an answer says it took, under our names; those of a cache are a share of the input."""
+    """Return the tokens of an answer, under our names; those of a cache are a share of the input."""
     member, given, written = names
     counts = mapping(mapping(answer).get(member) if member is not None else answer)
     details = mapping(first(counts, "prompt_tokens_details", "input_tokens_details"))

@@ -19,7 +19,7 @@ TIMEOUT: Final = 600.0
 
 @dataclass(frozen=True, slots=True)
 class RequestTable:
-    """All that is set for requests; what is narrower wins: a run, a model, a vibe, and what is given for this run."""
+    """The settings of requests by scope; the narrower wins: a run, a model, a vibe, and what is passed for this run."""
 
     general: RequestSettings = field(default_factory=RequestSettings)
     by_pattern: Mapping[str, RequestSettings] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class RequestTable:
 
 
 def temperatures(schema: Json, steps: Sequence[str]) -> list[float]:
-    """Return the temperatures that steps say, each once; without steps the schema itself is the only one."""
+    """Return the temperatures of steps, each once; without steps that of the schema itself."""
     parts = mapping(mapping(schema).get("properties"))
     nodes = [mapping(parts.get(step)) for step in steps] or [mapping(schema)]
     return list(dict.fromkeys(float(value) for node in nodes if is_amount(value := node.get(TEMPERATURE))))

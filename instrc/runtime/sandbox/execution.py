@@ -1,4 +1,4 @@
-"""Code in a worker of pydantic-monty: what it asks for is answered or refused here, and its calls of tools are checked."""
+"""Code in a worker of pydantic-monty: requests of it are answered or refused here, and its tool calls are checked."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ class Execution:
 
 @contextmanager
 def worker_session(limits: RoundLimits) -> Iterator[MontySession]:
-    """Lease a worker that has run nothing, and end it afterwards; a `SettingsError` says why there is none."""
+    """Lease a worker that has run nothing, and end it afterwards; raise `SettingsError` if there is none."""
     from pydantic_monty import ExternalModule
 
     modules = {name: ExternalModule(members, id=uuid5(NAMESPACE_URL, name)) for name, members in MODULES.items()}
@@ -226,7 +226,7 @@ def _raisable() -> frozenset[str]:
 
 @cache
 def _named(name: str) -> Callable[[], None]:
-    """Return what stands for a tool: the worker is given its name, and nothing else of it."""
+    """Return the stub of a tool: the worker receives its name only."""
 
     def tool() -> None:
         """Stand for the tool."""

@@ -20,7 +20,7 @@ class ToolParameters:
         self._is_open = not self._properties or known.get("additionalProperties") is True
 
     def named(self, given: list[Json], by_name: dict[str, Json]) -> dict[str, Json]:
-        """Return all arguments by name; a `TypeError`, worded as Python words it, says what is wrong with them."""
+        """Return all arguments by name; raise a `TypeError`, worded as Python's, if they are wrong."""
         names = list(self._properties)
         if len(given) > len(names):
             self._fail(f"takes {len(names)} arguments but {len(given)} were given")

@@ -1,4 +1,4 @@
-"""What the code of an agent may use, the tools that it calls, and what a round of it gives back."""
+"""The names available to an agent's code, the tools that it calls, and the result of a round of it."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ class ToolResult(NamedTuple):
 
 
 class Recorded(NamedTuple):
-    """A call of a tool with what it gave."""
+    """A tool call with its result."""
 
     call: ToolCall
     result: ToolResult
 
 
 class Round(NamedTuple):
-    """Code that has run, with the calls that it made."""
+    """Code that has run, with its tool calls."""
 
     code: str
     calls: tuple[Recorded, ...] = ()
@@ -88,7 +88,7 @@ RoundStep: TypeAlias = ToolCall | Observation
 def repeatable(rounds: tuple[Round, ...]) -> tuple[Round, ...]:
     """Return the rounds that make what the code knows now.
 
-    A round that a limit or the end of its worker has ended left nothing: how far it came nobody can tell.
+    A round that ended by a limit or by the end of its worker has no result: how far it came is unknown.
     What was before a round that was `lost` is lost.
     """
     last = max((number for number, item in enumerate(rounds) if item.kind == "lost"), default=-1)

@@ -1,4 +1,4 @@
-"""Run code of an agent round by round, as a function of what was recorded."""
+"""Run the code of an agent round by round, as a function of the recorded results."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class CodeRuns:
     """Runs code of several agents, step by step."""
 
     def __init__(self, tools: Sequence[str] | Mapping[str, Json] = (), limits: RoundLimits | None = None) -> None:
-        """`tools` are the names of functions that the code may call: whoever runs it carries them out.
+        """`tools` are the names of functions that the code may call; the caller carries them out.
 
         With a schema of its arguments for each, calls are checked and have all their arguments by name.
-        A `SettingsError` says that pydantic-monty is not installed.
+        Raise `SettingsError` if pydantic-monty is not installed.
         """
         require_monty()
         schemas = tools if isinstance(tools, Mapping) else dict.fromkeys(tools)
@@ -74,7 +74,7 @@ class CodeRuns:
 
 @dataclass(frozen=True)
 class _KeptState:
-    """Where the code of a run stands; this process has made it, and nothing else is ever loaded."""
+    """The state of a run's code, made by this process; nothing else is ever loaded."""
 
     rounds: tuple[Round, ...]
     code: str

@@ -31,7 +31,7 @@ def smolagents_tool(schema: Json, handler: Callable[[dict[str, Json]], Json], *,
     """Return a tool for an agent of smolagents: its inputs are the properties of a compiled tool.
 
     `handler` is called with the arguments as one object, and what it returns goes back to the agent.
-    A `SettingsError` says that smolagents is not installed.
+    Raise `SettingsError` if smolagents is not installed.
     """
     try:
         from smolagents import Tool
@@ -62,7 +62,7 @@ def smolagents_tool(schema: Json, handler: Callable[[dict[str, Json]], Json], *,
 
 
 def _input(schema: Json, *, optional: bool) -> dict[str, Json]:
-    """Return an input in the words of smolagents, which keep those of JSON Schema beside its own."""
+    """Return an input in the notation of smolagents, which keeps keywords of JSON Schema beside its own."""
     known = dict(schema) if isinstance(schema, dict) else {}
     kind = known.get("type")
     known["type"] = kind if isinstance(kind, str) and kind in _TYPES else "any"

@@ -17,7 +17,7 @@ SANDBOX_CHARACTERS: Final = 16 * 1024 * 1024
 
 
 def plain(value: object) -> Json:
-    """Return a value as JSON, as far as it is that, else as Python writes it; raise `ValueError` if it is too large."""
+    """Return a value as JSON where possible, else as Python prints it; raise `ValueError` if it is too large."""
     return _Plain().read(value, LEVELS)
 
 
@@ -42,7 +42,7 @@ class Printed:
         self._omitted, self._tail = self._omitted + omitted, rest[omitted:]
 
     def __str__(self) -> str:
-        """Return what is kept."""
+        """Return the text kept."""
         note = f"\n[{self._omitted:,} characters are omitted]\n" if self._omitted else ""
         return whole(f"{self._head}{note}{self._tail}")
 

@@ -55,7 +55,7 @@ NO_REMAINDER = Remainder()
 
 
 class MarksThatStay(Struct, frozen=True, eq=False, gc=False):
-    """Whether an `unevaluated…` looks at what is marked as evaluated here, so that what only marks it has to stay."""
+    """Whether an `unevaluated…` depends on annotations made here, so that keywords which only annotate have to stay."""
 
     properties: bool = False
     items: bool = False
@@ -79,7 +79,7 @@ class Finalization(Struct, frozen=True, eq=False, gc=False):
 
     @classmethod
     def of(cls, remainders: Sequence[Remainder], watched: MarksThatStay, units: JsonArray, *, shares: bool) -> Finalization:
-        """Return what is left to do after all keywords of a conjunction."""
+        """Return the rest of the work after all keywords of a conjunction."""
         apart: dict[str, list[JsonObject]] = {}
         remainders = [remainder for remainder in remainders if remainder is not NO_REMAINDER]
         for remainder in remainders:
@@ -172,7 +172,7 @@ class Merging(InProgress):
 
 
 class DerivedSchema(Struct, frozen=True):
-    """A schema that was made on the way: what its keywords come from, and whether it has to be flattened."""
+    """A derived schema: the origin of its keywords, and whether it has to be flattened."""
 
     schema: Json
     sources: tuple[Json, ...] = ()
@@ -180,7 +180,7 @@ class DerivedSchema(Struct, frozen=True):
 
 
 class GoOn(Struct, frozen=True):
-    """A conjunction to continue with, and what has been found out for it."""
+    """A conjunction to continue with, and the facts found for it."""
 
     terms: list[Term]
     derived: tuple[DerivedSchema, ...] = ()

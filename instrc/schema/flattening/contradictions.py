@@ -1,4 +1,4 @@
-"""What is given for one flattening, and the report of what cannot be, gets lost or leads in a circle."""
+"""The context of one flattening, and its report of contradictions, losses and circles."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class RecursiveDefinitions:
         return reached_definitions(schema, self.schemas)
 
     def body(self, schema: Json) -> Json:
-        """Return what a reference to a definition means, if it is one and done; any other schema as it is."""
+        """Return the target of a reference to a finished definition; any other schema unchanged."""
         body = self.schemas.get(definition_named_by(schema)) if schema.__class__ is dict and schema.keys() == {"$ref"} else None
         return schema if body is None else body
 
@@ -89,7 +89,7 @@ def ascii_name(text: str) -> str:
 
 
 def as_part(schema: Json, name: str) -> Json:
-    """Return a flat schema that may stand within another: one that refers to itself as a whole has a definition for that.
+    """Return a flat schema usable inside another: one that refers to itself as a whole gets a definition for that.
 
     That is called by its title, or by `name` if it has none.
     """

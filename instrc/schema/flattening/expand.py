@@ -76,7 +76,7 @@ class _Schemas(Struct, frozen=True, eq=False, gc=False):
 
 
 class _Keywords(Struct, frozen=True, eq=False, gc=False):
-    """Keywords of one conjunct that stand together: the place of the conjunct, and the keywords in written order."""
+    """The keywords of one conjunct that belong together: the place of the conjunct, and the keywords in written order."""
 
     place: int
     keywords: Iterable[str]
@@ -112,7 +112,7 @@ class _Way:
         self.stack: list[_Entry] = []
 
     def leave(self, entry: _Entry) -> None:
-        """Do what stands on the stack before, between or after the parts of a schema."""
+        """Run the stack's entry before, between or after the parts of a schema."""
         self.stack.pop()
         if entry.__class__ is _Keywords:
             self.found.note(entry.place, entry.keywords)

@@ -1,8 +1,8 @@
-"""Flatten a JSON Schema: resolve references and fold `allOf`; share what stands in many places.
+"""Flatten a JSON Schema: resolve references and fold `allOf`; share repeated parts.
 
 Written-out references can turn kilobytes into megabytes.  A result that would grow so far keeps repeated parts as
 definitions under `$defs`.  It accepts the same instances.  Parts that differ in their annotations only are one part:
-the annotations stand beside the references.
+the annotations are beside the references.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def share(
 ) -> dict[str, Json]:
     """Return a flat schema whose repeated parts are definitions; `note` is called with a new schema and the replaced one.
 
-    With `described` parts that differ in their words only are one, and their words stand beside the references to it.
+    With `described` parts that differ in their annotations only are one, and those are beside the references to it.
     """
     united = _united(schema, note)
     root, annotated = _apart_from_words(united, note) if described else (united, frozenset[int]())
@@ -116,7 +116,7 @@ def share(
 
 
 def _names(tops: dict[str, Json]) -> dict[int, str]:
-    """Return names, by `id`, for the parts that stand in several places, in the order in which they first stand."""
+    """Return names, by `id`, for repeated parts, in the order in which they first occur."""
     counts: Counter[int] = Counter()
     first: dict[int, tuple[Json, Location]] = {}
     size: dict[int, int] = {}
@@ -225,7 +225,7 @@ def _without(node: JsonObject, words: Collection[str]) -> JsonObject:
 
 
 def _beside_reference(node: JsonObject) -> JsonObject:
-    """Return annotations beside the reference to what they are said of."""
+    """Return annotations beside the reference to their subject."""
     (reference,) = as_array(node["allOf"])
     return {**{keyword: value for keyword, value in node.items() if keyword != "allOf"}, **as_object(reference)}
 
@@ -328,7 +328,7 @@ def _check(base: object, limit: object, distribute: object, **truths: object) ->
 
 
 def _folded(schema: dict[str, Json], flattener: Flattener, scope: DynamicScope, count: int) -> Json:
-    """Return the result of one pass; `count` is the number of schemas that were given at first."""
+    """Return the result of one pass; `count` is the number of schemas at the beginning."""
     result = flattener.run([(schema, scope)])
     modern = not scope.resource.dialect.old and ("$schema" not in schema or dialect_of_uri(schema["$schema"]) is not None)
     result = _with_head(schema, result, flattener, modern=modern)

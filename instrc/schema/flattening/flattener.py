@@ -290,7 +290,7 @@ class Flattener(Tracing):
 
 
 def frame_of_one(run: Tracing, conjunct: Conjunct) -> Merging:
-    """Return the frame of a conjunction of one conjunct: only what stands below it changes."""
+    """Return the frame of a conjunction of one conjunct: only the schemas below it change."""
     view, scope = conjunct.view, conjunct.scope
     references = scope.resource.dialect.references
     out: JsonObject = {}
@@ -309,7 +309,7 @@ def frame_of_one(run: Tracing, conjunct: Conjunct) -> Merging:
 def intersect(schemas: Sequence[Json], *, report: Report | None = None) -> Json:
     """Return one schema that accepts what all of some flat schemas accept, or `False` if that is nothing.
 
-    References in them stay as they are.  What no single keyword can say stays in an `allOf`:
+    References in them are kept.  What no single keyword can express stays in an `allOf`:
     `[{"multipleOf": 0.1}, {"multipleOf": 0.3}]` becomes `{"multipleOf": 0.1, "allOf": [{"multipleOf": 0.3}]}`.
     Contradictions are reported to `report`.
     """

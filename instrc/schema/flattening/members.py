@@ -68,7 +68,7 @@ _LISTED_FIRST = ("prefixItems", "items", "unevaluatedItems")
 
 
 class _Said(Struct):
-    """What the conjuncts say about properties, in the order in which they are read."""
+    """The keywords of the conjuncts about properties, in the order in which they are read."""
 
     groups: list[PropertyRules] = field(default_factory=list)
     unevaluated: list[Term] = field(default_factory=list)
@@ -80,7 +80,7 @@ class _Said(Struct):
 
 
 def _read(state: MergeState, place: int, said: _Said) -> None:
-    """Read what one conjunct says about properties by name, by pattern and about further ones."""
+    """Read the keywords of one conjunct about properties by name, by pattern and about further ones."""
     conjunct = state.conjuncts[place]
     view, scope = conjunct.view, conjunct.scope
     found = PropertyRules(origin=place)
@@ -103,7 +103,7 @@ def _read(state: MergeState, place: int, said: _Said) -> None:
 
 
 def _read_unevaluated(state: MergeState, place: int, said: _Said) -> None:
-    """Read an `unevaluatedProperties` as properties where what it sees is certain; else it stays."""
+    """Read an `unevaluatedProperties` as properties where what it sees is certain; otherwise it stays."""
     conjuncts = state.conjuncts
     value, scope = conjuncts[place].view["unevaluatedProperties"], conjuncts[place].scope
     views = [conjunct.view for conjunct in conjuncts]
@@ -137,10 +137,10 @@ def _read_unevaluated(state: MergeState, place: int, said: _Said) -> None:
 
 
 def _join_groups(said: _Said, limit: int) -> tuple[PropertyRules, list[PropertyRules]]:
-    """Join groups to one as far as that goes; return it, and those that stay beside it.
+    """Join groups to one as far as possible; return it, and those that stay beside it.
 
-    Every name gets what all others say about further ones: where that alone goes beyond the limit, it is not written out.
-    Very many groups are joined in runs: what a run says about further names becomes one schema, and a further pass joins runs.
+    Every name gets the schemas that the others have for further ones: where that alone exceeds the limit, it is not written out.
+    Very many groups are joined in runs: the schemas of a run for further names become one, and a further pass joins runs.
     """
     at_once = max(TERMS_AT_ONCE, 2 * sum(len(group.properties) for group in said.groups))
     main = said.groups[0]
@@ -174,7 +174,7 @@ def _terms_for_others(one: PropertyRules, other: PropertyRules) -> int:
 
 
 def _joined_again(main: PropertyRules, apart: list[PropertyRules], lost: list[ForbiddenProperty]) -> list[PropertyRules]:
-    """Return a group and those beside it, joined where what has been joined since has made room for it."""
+    """Return a group and those beside it, joined where later joins have made room."""
     while made_room := next((other for other in apart[:COMPARED_GROUPS] if join_properties(main, other, lost)), None):
         apart.remove(made_room)
     return [main, *apart]

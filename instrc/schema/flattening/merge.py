@@ -241,7 +241,7 @@ _ITEMS = frozenset({"prefixItems", "items", "unevaluatedItems"})
 
 
 def merge_keywords(state: MergeState) -> list[Remainder] | None:
-    """Fill the frame and return what is left to do; `None` if nothing satisfies the conjunction."""
+    """Fill the frame and return the rest of the work, or `None` if nothing satisfies the conjunction."""
     out, by_keyword, conjuncts = state.out, state.groups, state.conjuncts
     if state.run.store.unevaluated:
         state.watched = state.watch()
@@ -390,7 +390,7 @@ def _has_simple_items(state: MergeState) -> bool:
 
 
 def _joined_groups(state: MergeState, *, properties: bool, items: bool) -> list[Remainder]:
-    """Join what several conjuncts say about properties, and about items."""
+    """Join the keywords of several conjuncts about properties, and about items."""
     joined = [merged_properties(state)] if properties else []
     if items:
         joined.append(merged_items(state))
@@ -400,7 +400,7 @@ def _joined_groups(state: MergeState, *, properties: bool, items: bool) -> list[
 
 
 def _in_written_order(state: MergeState) -> None:
-    """Order the pending parts as they will stand in the result."""
+    """Order the pending parts as in the result."""
     out = state.out
     rank: dict[int | str, int] = {}
     for place, (keyword, value) in enumerate(out.items()):

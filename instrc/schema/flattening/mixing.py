@@ -109,7 +109,7 @@ def splice_parts(
 
 
 def _is_object(schema: JsonObject) -> bool:
-    """Return whether a schema can be spliced: it is about objects, or does not say what it is about."""
+    """Return whether a schema can be spliced: it is about objects, or has no type."""
     names = schema.get("type", "object")
     if "$ref" in schema or "const" in schema or "enum" in schema:
         return False
@@ -186,7 +186,7 @@ def _only_mixin(branch: Json) -> bool:
 def application(
     run: Flattening, node: JsonObject, scope: DynamicScope, bodies: DefinitionOf, intersect: Intersect
 ) -> tuple[Collecting, GoOn]:
-    """Return the frame that does a schema which applies mixins, and the schemas that were made for it."""
+    """Return the frame for a schema which applies mixins, and the schemas that were made for it."""
     parts = _divide(node)
     results: JsonArray = [None] * (len(parts.references) + 1)
     frame = Collecting(results, partial(_apply, run, parts, node, bodies, intersect))
@@ -241,7 +241,7 @@ def _divide(node: JsonObject) -> _Parts:
 def _apply(
     run: Flattening, parts: _Parts, node: Json, bodies: DefinitionOf, intersect: Intersect, done: Collecting
 ) -> Json | GoOn:
-    """Splice what has been done together, and merge it with what is left."""
+    """Splice the finished parts, and merge the result with the rest."""
     rest, *mixins = [bodies(result) for result in done.results]
     if rest is False:
         return False

@@ -115,14 +115,14 @@ class _Alternative(NamedTuple):
 
 
 def _beside(node: JsonObject, root: Json, definitions: JsonObject) -> Iterator[Json]:
-    """Yield the schemas that hold beside the keywords of a schema: what it refers to, and its `allOf`."""
+    """Yield the schemas that apply beside the keywords of a schema: its reference, and its `allOf`."""
     if "$ref" in node:
         yield root if node["$ref"] == "#" else definitions.get(definition_named_by(node), True)
     yield from listing(node.get("allOf"))
 
 
 def _ways(node: JsonObject) -> list[tuple[Json, ...]]:
-    """Return the branches of the first union of a schema, each with the second union beside it; one way if it has none."""
+    """Return the branches of the first union of a schema, each with the second union beside it, or one if it has none."""
     if "anyOf" not in node:
         return [(branch,) for branch in listing(node["oneOf"])] if "oneOf" in node else [()]
     second: tuple[Json, ...] = ({"oneOf": node["oneOf"]},) if "oneOf" in node else ()
@@ -139,7 +139,7 @@ def _types(node: JsonObject) -> set[str] | None:
 
 
 def _own_member(node: JsonObject, name: str) -> Json | None:
-    """Return what one object schema says about a member, or `None` if it has none."""
+    """Return the schema of a member in one object schema, or `None` if it has none."""
     properties = mapping(node.get("properties"))
     if name in properties:
         return properties[name] if properties[name] is not False else None
@@ -178,7 +178,7 @@ def elements(schema: Json) -> Json | None:
 
 
 def either(schemas: list[Json]) -> Json:
-    """Return a schema of what one of some schemas admits; equal ones stand once."""
+    """Return a schema that accepts what one of some schemas accepts; equal ones occur once."""
     kept: list[Json] = []
     for schema in schemas:
         parts = listing(schema["anyOf"]) if isinstance(schema, dict) and schema.keys() == {"anyOf"} else [schema]
@@ -198,10 +198,10 @@ def splice(
 ) -> Json:
     """Return a mixin with something put into its slot `default`; `None` leaves the slot empty, so that it disappears.
 
-    The result has the title and the description of what is put in, not those of the mixin.  It is closed if what is put in is,
-    over all its properties.  If the mixin requires the slot, everything put in is required, unless that says itself what is.
+    The result has the title and the description of the content, not those of the mixin.  It is closed if the content is,
+    over all its properties.  If the mixin requires the slot, all the content is required, unless it has a `required` itself.
     Without the slot, the mixin's properties come first.  What cannot be spliced, since it is no object, fills the property
-    `default` as it is.  `applied` is how the mixin is referred to; it stands in the warnings that go to `report`.
+    `default` unchanged.  `applied` is how the mixin is referred to, for the warnings in `report`.
     """
     gathering = Gathering()
     body = splice_parts(intersect, gathering.take(mixin), gathering.take(filling), report=report, applied=applied, at=at)
@@ -229,7 +229,7 @@ class Intersection:
 
 
 def intersection(schemas: Sequence[Json]) -> Intersection:
-    """Return the intersection of flat schemas; references in them stay as they are, as with `intersect`."""
+    """Return the intersection of flat schemas; references in them are kept, as in `intersect`."""
     flattener = Flattener(SchemaStore(), FlattenOptions(trace=True))
     schema = flattener.run([(item, flattener.flat) for item in schemas])
     return Intersection(schema, tuple(_sources(flattener)))

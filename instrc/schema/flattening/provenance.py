@@ -36,7 +36,7 @@ class Flat(NamedTuple):
     origins: dict[str, tuple[KeywordOrigin, ...]]
 
     def then(self, later: Flat) -> Flat:
-        """Return what a later pass has made of this schema, with the origins that it has here."""
+        """Return the result of a later pass over this schema, with the origins that it has here."""
         result = {
             place: tuple(dict.fromkeys(first for origin in origins for first in self.origins.get(origin.pointer, ())))
             for place, origins in later.origins.items()
@@ -60,7 +60,7 @@ _FORMERLY = {
 def origins(schema: Json, root: Json, store: SchemaStore, recorded: RecordedSources) -> dict[str, tuple[KeywordOrigin, ...]]:
     """Return where each keyword of a result comes from; `root` is the schema that was flattened.
 
-    Keywords that were made on the way (`$defs`, a reference to a definition) have no origin.
+    Derived keywords (`$defs`, a reference to a definition) have no origin.
     Raise a `CompileError` where the pointers would be very long together: in a deep schema they grow with the square of it.
     """
     places = _places(store)

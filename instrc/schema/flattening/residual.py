@@ -1,7 +1,7 @@
 """Finish a merged schema: drop from its residual `allOf` what is implied, impossible or expressible inside.
 
 A group is a keyword with room for one value only (`anyOf`, `oneOf`, `if`, `contains`, …) and its companions.
-The first group of a kind stands in the schema, further ones become branches of its `allOf`.
+The first group of a kind is in the schema, further ones become branches of its `allOf`.
 The laws of these keywords are in `schema/laws/`, and exact; this module decides which of them is tried when.
 What may mark properties or items as evaluated is dropped only where no `unevaluated…` depends on it.
 """
@@ -97,7 +97,7 @@ class ResidualAllOf:
             rest[level].update(group)
 
     def _instead(self, word: str, value: Json, group: KeywordGroup) -> list[tuple[str, Json]]:
-        """Return what stands in the schema for one of its keywords if its group is another one."""
+        """Return the value of a schema's keyword if its group is another one."""
         if word not in self.main:
             return [(word, value)]
         return list(group.items()) if word == next(iter(self.main)) else []
@@ -165,7 +165,7 @@ class ResidualAllOf:
         return len(lists) == len(self.groups) and sum(map(len, lists)) <= COMPARED_BRANCHES
 
     def _move(self, other: str) -> None:
-        """Write a choice of which at most one can be made under the other of `anyOf` and `oneOf`, if that is free."""
+        """Move a choice of which at most one holds to the other of `anyOf` and `oneOf`, if that is free."""
         if len(self.groups) < 2 or other in self.out:
             return
         for group in self.groups:
@@ -277,7 +277,7 @@ def _flat_not(branches: list[Json]) -> Json:
 
 
 def _with_rest(out: JsonObject, rest: list[Json]) -> Json:
-    """Return a schema with further ones that hold beside it, or `False` if nothing satisfies them together."""
+    """Return a schema with further ones that apply beside it, or `False` if nothing satisfies them together."""
     if any(schema is False for schema in rest):
         return False
     if len(rest) > 1:

@@ -112,7 +112,7 @@ class MergeState(Merging):
             self.pending += carry(container, keyword, conjunct.view[keyword], conjunct.scope, self.needs_flattening)
 
     def watch(self) -> MarksThatStay:
-        """Return which `unevaluated…` stay, since what they are about depends on the instance, here or around us."""
+        """Return the `unevaluated…` that stay, since their subject depends on the instance, here or around us."""
         views = [conjunct.view for conjunct in self.conjuncts]
         store = self.run.store
         properties = items = False

@@ -1,7 +1,7 @@
-"""Determine which properties and items a schema evaluates, and what its `unevaluated…` means beside others.
+"""Determine which properties and items a schema evaluates, and the meaning of its `unevaluated…` beside others.
 
 What always applies (`allOf`, `$ref`) counts as certain, what depends on the instance (`anyOf`, `if`, …) as possible.
-If everything possible is certain, "unevaluated" means the same as "additional".  Otherwise the keywords stay as they are,
+If everything possible is certain, "unevaluated" means the same as "additional".  Otherwise the keywords are kept,
 and a schema with them can be merged only with schemas that
 
 * forbid every member of which this is uncertain (`…_void`), or
@@ -101,7 +101,7 @@ def evaluated(
 
 
 def _is_decided(found: Evaluated, *, properties: bool, items: bool) -> bool:
-    """Return whether nothing more can be found that matters."""
+    """Return whether the search is over, since nothing more can matter."""
     return (found.all_properties or not properties) and (found.all_items or not items)
 
 
@@ -204,7 +204,7 @@ def _keeps_items(certain: Evaluated, sure: Evaluated, perhaps: Evaluated, beside
 
 
 def matters(view: JsonObject, keyword: str) -> bool:
-    """Return whether a schema has an `unevaluated…` that says something."""
+    """Return whether a schema has an `unevaluated…` with an effect."""
     return keyword in view and view[keyword] not in TRIVIAL
 
 

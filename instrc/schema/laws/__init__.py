@@ -1,1 +1,1 @@
-"""All laws of each keyword: a file a family, found by the table of keywords in `vocabulary` and loaded by `table`."""
+"""All laws of each keyword: a file for each family, looked up in the table of keywords in `vocabulary` and loaded by `table`."""

@@ -25,7 +25,7 @@ POSITIONS: Final = 200
 
 
 class ItemRules(Struct):
-    """What one schema says: its first items one by one, and all further ones (`None` if anything goes)."""
+    """The items of one schema: its first ones one by one, and all further ones (`None` if anything goes)."""
 
     prefix: list[Term]
     items: Term | None
@@ -52,7 +52,7 @@ def join_items(parts: list[ItemRules]) -> tuple[list[list[Term]], list[Term]]:
 
 
 def length(schema: Schema) -> Range:
-    """Return how long an array may be, as far as a schema says."""
+    """Return the allowed lengths of an array, by one schema."""
     high: int | float = inf
     if schema.get("items") is False:
         prefix = schema.get("prefixItems", [])
@@ -64,7 +64,7 @@ def length(schema: Schema) -> Range:
 def disjoint(question: Relations, left: Schema, right: Schema, depth: int) -> bool:
     """Return whether no array satisfies two schemas by their own keywords about arrays.
 
-    An item that must be there cannot be, one that is asked for is none, or too few of them differ.
+    A required item cannot exist, a requested one is not allowed, or too few of them differ.
     """
     lengths = length(left).and_(length(right))
     if lengths.is_empty():
@@ -84,7 +84,7 @@ def disjoint(question: Relations, left: Schema, right: Schema, depth: int) -> bo
 
 
 def _contained(schema: Schema) -> int | float:
-    """Return how many items must be as `contains` says."""
+    """Return how many items `contains` requires."""
     at_least = schema.get("minContains", 1)
     return at_least if "contains" in schema and is_number(at_least) else 0
 
@@ -132,7 +132,7 @@ def stricter(one: Schema, other: Schema) -> Schema:
 
 
 def contains_more(implies: Relation, one: Schema, other: Schema) -> bool:
-    """Return whether a `contains` asks for all that another asks for."""
+    """Return whether a `contains` requires all that another requires."""
     unbounded = _most_contained(other) == inf
     return _contained(one) >= _contained(other) and unbounded and implies(one["contains"], other["contains"])
 

@@ -1,7 +1,7 @@
 """The laws of the keywords that apply schemas to the same value: `allOf`, `anyOf`, `oneOf`, `not`, `$ref`.
 
 `if` with `then` and `else` is in `conditions`.
-How two occurrences of them are merged is in `flattening`: `expand` for `allOf` and `$ref`, `merge_keywords` for `not`,
+Two occurrences of them are merged in `flattening`: `expand` for `allOf` and `$ref`, `merge_keywords` for `not`,
 `keep_separate` and `residual` for the others.
 """
 
@@ -64,7 +64,7 @@ _MANY_KINDS = 7
 
 
 def widest(implies: Relation, branches: list[Json]) -> Json:
-    """Return the branch that any choice comes to, or `None` if there is none, or another one says something to a reader."""
+    """Return the branch that every choice reduces to, or `None` if there is none, or another one has annotations."""
     for branch in branches:
         others = [other for other in branches if other is not branch]
         if not any(map(_is_told, others)) and all(implies(other, branch) for other in others):

@@ -1,8 +1,8 @@
 """The laws of `if` with `then` and `else`; several of them as one, or as schemas that depend on keys.
 
-Where one of two conditions rules the other one out, `[{"if": A, "then": B}, {"if": C, "then": D}]` says the same as
+Where one of two conditions excludes the other, `[{"if": A, "then": B}, {"if": C, "then": D}]` means the same as
 `{"if": A, "then": B, "else": {"if": C, "then": D}}`.
-If the first has an `else` of its own, both hold there: `"else": {"allOf": [E, {"if": C, "then": D}]}`, which is to be folded.
+If the first has an `else` of its own, both apply there: `"else": {"allOf": [E, {"if": C, "then": D}]}`, which is then folded.
 
 `{"if": {"required": ["a"]}, "then": B}` says the same of objects as `{"dependentSchemas": {"a": B}}`,
 and where the condition asks for more than the key, it stays one there:

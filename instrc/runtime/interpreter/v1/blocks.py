@@ -342,7 +342,7 @@ def can_rescue(machine: Machine, scope: str, unit: PlanUnit) -> bool:
 
 
 def begin_branch(machine: Machine, scope: str, unit: PlanUnit) -> BlockResult | None:
-    """Let one body of a `race` begin, with the `race` itself if it is the first; return what the race gives if that ends it."""
+    """Let one body of a `race` begin, with the `race` if it is the first; return the result of the race if that ends it."""
     owner = machine.unit(scope, unit.race)
     race = machine.race(scope, owner)
     number = unit.index - owner.index - 1

@@ -81,7 +81,7 @@ def _name(machine: Machine, scope: str, region: PlanRegion, name: str) -> Json:
 
 
 def _context(machine: Machine, scope: BodyState, region: PlanRegion, place: LocatedPath) -> Json:
-    """Return what a chunk has given, or one step of it."""
+    """Return the value of a chunk, or of one step of it."""
     units = region.contexts[place.name]
     if place.rest:
         inside = [index for index in units if any(step.key == place.rest[0] for step in region.units[index].steps)]
@@ -99,7 +99,7 @@ def _step(
     rest: tuple[str, ...],
     quoted: tuple[bool, ...],
 ) -> Json:
-    """Return the value of a key, or a member of it; a step that stands in two chunks is both halves."""
+    """Return the value of a key, or a member of it; the value of a step in two chunks is that of both halves."""
     if key in scope["values"]:
         return _member(scope["values"][key], rest, quoted)
     whole: Json = None
@@ -156,7 +156,7 @@ def holds(machine: Machine, scope: str, condition: Condition) -> bool:
 
 
 def context_of(machine: Machine, scope: str, unit: PlanUnit, reads: tuple[Read, ...]) -> dict[str, Json]:
-    """Return what paths lead to, nested by the paths; what the unit gives itself is left out."""
+    """Return the values of paths, nested by the paths, without those that the unit gives itself."""
     if reads is not unit.references:
         view = tuple(_view(machine, scope, unit, reads))
     elif unit.view is None:
@@ -185,7 +185,7 @@ def _view(machine: Machine, scope: str, unit: PlanUnit, reads: tuple[Read, ...])
 
 
 def _is_own(machine: Machine, region: PlanRegion, read: Read, unit: PlanUnit) -> bool:
-    """Return whether a path leads to what a unit gives itself, and to nothing that an earlier one gives."""
+    """Return whether a path leads to a value of the unit itself, and to none of an earlier one."""
     place = machine.program.locate(region, read)
     if place.levels:
         return False
@@ -210,7 +210,7 @@ def _names_meta(read: Read) -> bool:
 
 
 def _set_member(found: dict[str, Json], names: tuple[str, ...], value: Json) -> None:
-    """Set a member deep inside; what is on the way is copied, so that nothing that is recorded changes."""
+    """Set a member deep inside; containers on the way are copied, so that recorded values never change."""
     for name in names[:-1]:
         inner = found.get(name)
         found[name] = found = dict(inner) if isinstance(inner, dict) else {}
@@ -218,7 +218,7 @@ def _set_member(found: dict[str, Json], names: tuple[str, ...], value: Json) -> 
 
 
 def without_own(machine: Machine, scope: str, unit: PlanUnit, value: Value | None) -> Value | None:
-    """Return a value without the parts that the unit itself gives, which are not there yet, or `None` if nothing is left."""
+    """Return a value without the parts that the unit itself gives later, or `None` if nothing is left."""
     region = machine.region(scope)
 
     def is_earlier(read: Read) -> bool:
