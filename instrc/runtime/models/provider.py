@@ -405,12 +405,8 @@ async def close_client(client: Client) -> None:
 def message_with_words(message: str, lowering: Lowering, sentences: Sentences = EN, level: WordsLevel | None = None) -> str:
     """Return a message with the schema in words before it, where the model does not see the schema itself.
 
-<<<<<<< HEAD
     Without a level it is `keys` where the target enforces the schema, else `all`.
-    First what is to be done, then the keys, then what is known: what is the same for every run comes first, and servers
-=======
     First the task, then the keys, then the data: what is the same for every run comes first, and servers
->>>>>>> 4eef6af4 (Rewrite docstrings of runtime and flattening in the field's words)
     that keep the beginning of a prompt read it once.
     """
     level = level or ("keys" if lowering.dialect.enforced else "all")
