@@ -135,7 +135,7 @@ _WORDS = {
 
 
 def modern(node: dict[str, Json], dialect: Draft) -> dict[str, Json]:
-    """Convert one schema to the keywords of 2020-12, not those below it; unchanged schemas are returned as they are."""
+    """Convert one schema to the keywords of 2020-12, but not its subschemas; unchanged schemas are returned as such."""
     year = dialect.year
     if silences_neighbours(node, dialect):
         out = {

@@ -1,7 +1,7 @@
 """Normalise foreign schemas to valid JSON Schema 2020-12, with a note for each change.
 
 This reads older drafts, OpenAPI and the type names of Python, JavaScript and SQL, and repairs slips.
-`READERS` has one function for each keyword: it returns the keywords that stand for it, and the notes on what is changed.
+`READERS` has one function for each keyword: it returns the keywords that replace it, and notes on the changes.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ NoteKind: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A part of a schema that is not kept as it is written."""
+    """A part of a schema that is not kept as written."""
 
     path: Location
     what: Json
@@ -67,7 +67,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Normalized:
-    """A schema in 2020-12, and what is read in it otherwise than it is written."""
+    """A schema in 2020-12, and notes on the parts that were changed."""
 
     schema: Json
     """A copy; equal to what was given if there are no notes."""
@@ -81,7 +81,7 @@ READ_SCHEMAS: Final = 100_000
 
 
 def normalize(schema: Json, rules: Rules | None = None, path: Location = ()) -> Normalized:
-    """Return a foreign schema, which stands at `path`, in 2020-12.
+    """Return a foreign schema, found at `path`, in 2020-12.
 
     Values that no keyword can hold are dropped with a note; `wellformed` validates the rest.
     """
@@ -172,7 +172,7 @@ def _keyword(keyword: str, node: Schema, path: Location, rules: Rules, notes: li
 
 
 def _normalize_text(text: str, path: Location) -> Noted:
-    """Return the schema that a text in the place of one stands for: a word for a type, else a description."""
+    """Return the schema meant by a text in its place: a word for a type, else a description."""
     if text.strip().lower() in {"true", "false"}:
         return text.strip().lower() == "true", (Note(path, text, "repair", f"`{text.strip().lower()}`"),)
     result = schema_of(text)
@@ -182,7 +182,7 @@ def _normalize_text(text: str, path: Location) -> Noted:
 
 
 def _below(node: Schema) -> list[tuple[Location, Json, JsonArray | JsonObject]]:
-    """Return what stands in the places of schemas directly below a schema, with what holds it."""
+    """Return the subschemas directly below a schema, with their holders."""
     result: list[tuple[Location, Json, JsonArray | JsonObject]] = []
     for keyword, value in node.items():
         if keyword not in HOLDERS:
@@ -275,7 +275,7 @@ _COMPOSING = frozenset({"allOf", "anyOf", "oneOf", "$ref", "$dynamicRef", "if", 
 
 
 def parameters(schema: Schema) -> bool:
-    """Return whether what stands in the place of a schema is parameters by name, as in `{ "city": { "type": "string" } }`."""
+    """Return whether the value in place of a schema is parameters by name, as in `{ "city": { "type": "string" } }`."""
     return bool(schema) and all(
         value.__class__ is dict
         and not value.keys().isdisjoint(_OF_A_SCHEMA)
@@ -286,7 +286,7 @@ def parameters(schema: Schema) -> bool:
 
 
 def required_of(schema: Schema) -> dict[str, Json]:
-    """Return which of such parameters are required: those that neither say that they are optional nor have a default."""
+    """Return the required ones of such parameters: those that are neither declared optional nor have a default."""
     objects = [(name, as_object(value)) for name, value in schema.items()]
     names: list[Json] = [name for name, value in objects if "default" not in value and not _optional(value)]
     return {"required": names} if names else {}

@@ -16,8 +16,8 @@ def outline(schema: Json, whole: Sentences | None = None, *, values: bool = True
     """Return a line for each property of a schema: its name (`?` if it may be left out), its type, bounds and description.
 
     With the sentences of a project it is a `whole` one, for a model that does not see the schema: every value of an enum,
-    descriptions of several lines as they are, the definitions that are referred to, and words in place of `?`.
-    Without `values` it names none of an enum; those that the schema explains one by one are named all the same.
+    descriptions of several lines unchanged, the definitions in use, and words in place of `?`.
+    Without `values` it lists no values of enums, except those that the schema explains one by one.
     """
     schema = schema if values else map_schemas(schema, _without_values)
     lines = [*_members(schema, 0, whole)]
@@ -42,7 +42,7 @@ OUTLINE_LEVELS: Final = 12
 
 
 def _members(schema: Json, depth: int, whole: Sentences | None, told: dict[str, Json] | None = None) -> Iterator[str]:
-    """Yield the lines of the keys of an object; what was `told` of a key in an alternative of a whole one is not told again."""
+    """Yield the lines of the keys of an object; what was `told` of a key in an earlier alternative is not repeated."""
     if not isinstance(schema, dict) or depth > OUTLINE_LEVELS:
         return
     properties, required = schema.get("properties"), schema.get("required")
@@ -83,8 +83,8 @@ def _is_short(part: Json) -> bool:
 def _entry(head: str, part: Json, depth: int, whole: Sentences | None, free: str = "") -> Iterator[str]:
     """Yield the line of one schema; the lines of its description below it, where a whole one has several.
 
-    A whole one says what a listed value means before the values: a small model that reads the meaning after them takes the
-    first of them for nearly everything.  Of any other value it says the form first: directly behind a key the meaning
+    For a listed value the meaning comes before the values: a small model that reads the meaning after them takes the
+    first of them for nearly everything.  For any other value the form comes first: directly behind a key the meaning
     reads as its value, and a small model copied it in 57 of 64 texts (in 9 of 64 with the form first).
     """
     text = part.get("description") if isinstance(part, dict) else None

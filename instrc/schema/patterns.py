@@ -68,7 +68,7 @@ _DIGITS = 9
 
 
 def written_out(pattern: str) -> int:
-    """Return how many atoms a pattern has with each part as often as it must stand there at least."""
+    """Return the number of atoms of a pattern with each part repeated as often as it must be."""
     if "{" not in pattern:
         return len(pattern)
     lengths = [0]
@@ -242,14 +242,14 @@ class _Backtracking:
 
 
 def candidates(patterns: Collection[str], text: str) -> Iterable[str]:
-    """Return those of some patterns that may be found in a text, in order; the others surely are not."""
+    """Return those of some patterns that may match a text, in order; the others certainly do not."""
     if len(patterns) < PATTERNS_AT_ONCE:
         return patterns
     return [pattern for group in _groups(tuple(patterns)) for pattern in group.candidates(text)]
 
 
 def with_candidates(patterns: Collection[str], texts: Collection[str]) -> Iterator[tuple[str, Iterable[str]]]:
-    """Yield each of some patterns with those of some texts that it may be found in."""
+    """Yield each of some patterns with the texts that it may match."""
     if len(patterns) < PATTERNS_AT_ONCE:
         yield from ((pattern, texts) for pattern in patterns)
         return
@@ -274,7 +274,7 @@ class _Group(Struct):
     readable: list[str]
 
     def candidates(self, text: str) -> list[str]:
-        """Return the patterns that may be found in a text."""
+        """Return the patterns that may match a text."""
         try:
             numbers = self.automaton.Match(text) if self.automaton is not None else None
         except UnicodeEncodeError:  # half of a surrogate pair
@@ -322,7 +322,7 @@ _BROKEN = ("missing ), unterminated subpattern", "unbalanced parenthesis", "noth
 
 @lru_cache(maxsize=1024)
 def broken(pattern: str) -> str | None:
-    """Return why no dialect of regular expressions reads a pattern, or `None` for all that one may read."""
+    """Return why no dialect of regular expressions accepts a pattern, or `None` if one may."""
     if len(pattern) > JUDGED_PATTERN or "[]" in pattern or "[^]" in pattern:
         return None
     try:
@@ -381,7 +381,7 @@ _ORDINARY = "aA0b1B -.@/:_,яαאا世"
 
 
 def matching_texts(pattern: str, least: int = 0, most: int | None = None) -> Iterator[str]:
-    """Yield different texts of `least` to `most` characters in which a pattern is found; none where the search is too long.
+    """Yield different texts of `least` to `most` characters that match a pattern, or none where the search is too long.
 
     The first one is short, but not always the shortest.  With `expressions.time_limit` around it no pattern takes long.
     """
@@ -415,7 +415,7 @@ def _longer(text: str, signs: list[str]) -> Iterator[str]:
 
 
 def _characters(pattern: str) -> list[str]:
-    """Return characters to write texts with, the likeliest first: letters and digits, then what it names."""
+    """Return characters to write texts with, the likeliest first: letters and digits, then those in the pattern."""
     from instrc.schema.ecmascript import translate
 
     named: dict[str, None] = {}

@@ -104,7 +104,7 @@ _SAID = frozenset({"title", "description"})
 
 
 def all_sound(schemas: Iterable[Json]) -> bool:
-    """Return whether schemas have the form of schemas, and what is in each of their keywords looks as it should."""
+    """Return whether values have the form of schemas, and each of their keywords has a plausible value."""
     for schema in schemas:
         if schema.__class__ is not dict:
             if schema.__class__ is not bool:
@@ -192,7 +192,7 @@ _KNOWN = frozenset({"type", "enum", "const", "properties", "required", "addition
 
 
 def satisfies_plainly(value: Json, schema: Json, levels: int = SCHEMAS_PLAIN_LEVELS) -> bool:
-    """Return whether a value certainly satisfies a schema; `False` says nothing."""
+    """Return whether a value certainly satisfies a schema; `False` means unknown."""
     if not isinstance(schema, dict):
         return schema is True
     if levels <= 0 or not _KNOWN.issuperset(schema):

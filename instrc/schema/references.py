@@ -110,7 +110,7 @@ class Index:
             return None
 
     def index(self, root: Json, resource: Resource) -> None:
-        """Note resources and anchors at and below a schema, and what has something to change."""
+        """Record resources, anchors and parts to change at and below a schema."""
         indexed = self.indexed
         if root.__class__ is not dict or id(root) in indexed:
             return
@@ -159,7 +159,7 @@ class Index:
         mark(self.needs_flattening, needing, order, further)
 
     def _note(self, node: dict[str, Json]) -> bool:
-        """Note what keywords a schema has that reach beyond it; tell whether it has something to resolve or to fold."""
+        """Record the keywords of a schema that reach beyond it; return whether it has something to resolve or to fold."""
         if not _UNEVALUATED.isdisjoint(node):
             self.unevaluated = True
         if node.get("allOf").__class__ is not list and _REFERENCES.isdisjoint(node):
@@ -169,7 +169,7 @@ class Index:
         return True
 
     def _identify(self, node: dict[str, Json], within: Resource, *, is_root: bool) -> Resource:
-        """Record the identifiers of a schema; return the resource that what is below it belongs to."""
+        """Record the identifiers of a schema; return the resource of its subschemas."""
         year = within.dialect.year
         named = node.get("$schema")
         own = node.get("$id") if year != 4 else node.get("id")
@@ -214,7 +214,7 @@ class Index:
 
 
 def mark(needs_flattening: set[int], needing: list[int], order: list[tuple[int, int]], further: dict[int, list[int]]) -> None:
-    """Mark the schemas at some places, and all that hold them."""
+    """Mark the schemas at some places, and all that contain them."""
     while needing:
         place = needing.pop()
         while place >= 0:
@@ -232,7 +232,7 @@ Locate = Callable[[str, str], Span | None]
 
 
 class Located(Index):
-    """The documents that have been read, and where their parts stand in the texts that they come from."""
+    """The documents read so far, and the places of their parts in their sources."""
 
     def __init__(self, documents: Mapping[str, Json] | None, default: Draft, locate: Locate | None) -> None:
         super().__init__(documents, default)
@@ -269,7 +269,7 @@ class Located(Index):
         return None
 
     def _above(self, root: Json) -> dict[int, tuple[int, str | int] | None]:
-        """Return what holds each object and list of a document, and under which name; made once for all problems."""
+        """Return the holder of each object and list of a document, and the name in it; computed once for all problems."""
         known = self.holders.get(id(root))
         if known is not None:
             return known
@@ -295,7 +295,7 @@ class Located(Index):
         word: str = "",
         spelled: Mapping[str, str] = MappingProxyType({}),
     ) -> CompileError:
-        """Return the error for a reference that leads nowhere; `spelled` tells how some names are written in a reference."""
+        """Return the error for an unresolvable reference; `spelled` has the spelling of some names in references."""
         near: tuple[str, ...] = ()
         if names:
             from instrc.problems.suggest import nearest  # for problems only
@@ -408,7 +408,7 @@ class SchemaStore(Located):
         return result
 
     def _note_alternative(self, view: dict[str, Json]) -> None:
-        """Note the schema that `nullable` has made an alternative beside null: it was made here, and nobody has read it."""
+        """Record the schema that `nullable` has moved to an alternative beside null: it is new, and has not been read."""
         branches = view.get("anyOf")
         made = branches[0] if branches.__class__ is list and len(branches) == 2 else None
         if made.__class__ is dict and id(made) not in self.indexed:
@@ -421,7 +421,7 @@ class SchemaStore(Located):
         return [self.target(name, view, scope) for name, value in view.items() if name in names and value.__class__ is str]
 
     def target(self, keyword: str, view: dict[str, Json], scope: DynamicScope) -> Target:
-        """Return what one of the reference keywords of a schema leads to."""
+        """Return the target of one of the reference keywords of a schema."""
         if keyword == "$ref":
             return self.resolve(as_text(view["$ref"]), scope, view)
         if keyword == "$dynamicRef":
@@ -492,7 +492,7 @@ class SchemaStore(Located):
         return result
 
     def resolve_recursive(self, scope: DynamicScope) -> Target:
-        """Return what a `$recursiveRef` of 2019-09 leads to: its resource, or the outermost that also says `$recursiveAnchor`."""
+        """Return the target of a `$recursiveRef` of 2019-09: its resource, or the outermost that also has `$recursiveAnchor`."""
         resource = scope.resource
         if RECURSIVE in resource.dynamic and (outer := scope.anchors.get(RECURSIVE)) is not None:
             return Target(outer[0], self.enter(outer[1], scope.anchors))

@@ -192,7 +192,7 @@ class Answering:
         return self.disjoint(left, _ANYTHING, depth + 1, kinds)
 
     def _says(self, left: dict[str, Json], keyword: str, right: dict[str, Json], depth: int, kinds: frozenset[str]) -> bool:
-        """Return whether a schema, its combinators included, says what one keyword of another one says."""
+        """Return whether a schema, its combinators included, has a keyword of another one with the same value."""
         if keyword in NO_ASSERTIONS:
             return True
         if keyword in SPEAKS_OF and kinds.isdisjoint(kinds_spoken_of(SPEAKS_OF[keyword])):
@@ -250,12 +250,12 @@ class Answering:
 
 
 def _apart_from_neighbours(keyword: str) -> bool:
-    """Return whether a keyword means the same without those that stand beside it."""
+    """Return whether a keyword means the same without its neighbours."""
     return not LAWS[keyword].beside or keyword in FOLLOWERS
 
 
 def literal_fault(value: Json, schema: Json) -> Violation | None:
-    """Return why a literal cannot stand where a schema is asked for, or `None` if it may."""
+    """Return why a literal cannot be used where a schema is required, or `None` if it can."""
     if satisfies(value, schema) is not False:
         return missed_format(value, schema)
     from instrc.schema.validation import validate  # brings a library that few programs need
@@ -264,7 +264,7 @@ def literal_fault(value: Json, schema: Json) -> Violation | None:
 
 
 def missed_format(value: Json, schema: Json) -> Violation | None:
-    """Return which text in a literal has not the format that is asked of it, or `None` if formats are not what is wrong."""
+    """Return the text in a literal that lacks its required format, or `None` if formats are not the error."""
     formats = [node.get("format") for _, node in walk(schema) if isinstance(node, dict)]
     asked = {name for name in formats if isinstance(name, str)}
     if not asked:

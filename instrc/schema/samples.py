@@ -122,14 +122,14 @@ _UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
 def sample(schema: Json) -> Json:
     """Return an instance, with optional properties near the root and without them further down.
 
-    Where none is found that satisfies the schema, it is the first one that was tried.
+    If no sample satisfies the schema, the result is the first one that was tried.
     """
     with time_limit():
         return _Making(schema).made(schema, 0).value
 
 
 class _Made(NamedTuple):
-    """A value, and whether it satisfies its schema for all that is known."""
+    """A value, and whether it satisfies its schema as far as known."""
 
     value: Json
     sure: bool
@@ -237,7 +237,7 @@ class _Making:
         return _Made(result, sure and len(result) >= wanted)
 
     def _member(self, schema: JsonObject, name: str) -> Json:
-        """Return what a schema says of the value of a key."""
+        """Return the schema of the value of a key."""
         if name in (properties := mapping(schema.get("properties"))):
             return properties[name]
         from instrc.schema.patterns import may_match
@@ -318,7 +318,7 @@ def _number_of(schema: JsonObject, value: float) -> _Made:
 
 
 def _multiple(schema: JsonObject, nth: int) -> int | float:
-    """Return the multiple that is the nth above the lower bound, or near zero if there is none."""
+    """Return the nth multiple above the lower bound, or near zero if there is none."""
     step = bound(schema, "multipleOf") or 1
     above, below = bound(schema, "exclusiveMinimum"), bound(schema, "exclusiveMaximum")
     lows, highs = _bounds(schema, "minimum", "exclusiveMinimum"), _bounds(schema, "maximum", "exclusiveMaximum")
@@ -535,7 +535,7 @@ def _arrays(node: JsonObject, around: list[JsonObject], search: _Search, depth: 
 
 
 def _in_turn(one: Iterator[Json], other: Iterator[Json]) -> Iterator[Json]:
-    """Yield from two iterators in turn, then what is left of the longer one."""
+    """Yield from two iterators in turn, then the rest of the longer one."""
     while True:
         try:
             yield next(one)

@@ -76,7 +76,7 @@ def _without(keywords: frozenset[str], node: Json) -> Json:
 
 
 def _stays(schema: Json, change: Callable[[Json], Json]) -> bool:
-    """Return whether a change leaves every schema in one as it is: most have nothing that goes, and this is seen quickly."""
+    """Return whether a change leaves every schema in one unchanged: most have nothing to remove, and this is a quick check."""
     return all(change(node) is node for node in nodes(schema))
 
 
@@ -155,7 +155,7 @@ _Steps: TypeAlias = "tuple[_Steps, str] | None"
 
 
 class _Waiting(NamedTuple):
-    """A value still to be divided: where it goes, and the schemas that may apply to it (`None` if there are none to go by)."""
+    """A value still to be divided: its destination, and the schemas that may apply to it (`None` if there are none)."""
 
     value: Json
     path: _Steps
@@ -166,7 +166,7 @@ class _Waiting(NamedTuple):
 
 @dataclass(slots=True)
 class _Seen:
-    """What the schemas at one place say about keys and items, alternatives included."""
+    """The keywords of the schemas at one place for keys and items, alternatives included."""
 
     properties: list[dict[str, Json]] = field(default_factory=list)
     patterns: list[dict[str, Json]] = field(default_factory=list)
@@ -187,7 +187,7 @@ class _Seen:
 
 
 def _applicable(schemas: list[Json], root: Json) -> _Seen:
-    """Gather what schemas say, through references and every in-place alternative."""
+    """Collect the keywords of schemas, through references and every in-place alternative."""
     seen = _Seen()
     stack = list(reversed(schemas))
     done: set[int] = set()

@@ -57,7 +57,7 @@ _REMARKS = frozenset({"optional", "required"})
 
 
 def schema_of(text: str) -> dict[str, Json] | None:
-    """Return the schema that a word or an expression for a type stands for, or `None` if it is not a known one."""
+    """Return the schema for a word or an expression of a type, or `None` if it is not a known one."""
     result = _parsed(text)
     return None if result is None else as_object(_copy(result))
 
@@ -99,7 +99,7 @@ class _Words:
         return token
 
     def ended(self) -> bool:
-        """Step over remarks at the end, as in `str, optional` and `int, default 5`; tell whether nothing else is left."""
+        """Skip remarks at the end, as in `str, optional` and `int, default 5`; return whether nothing else is left."""
         while self.peek() == ",":
             self.take()
             word = self.take().lower()
@@ -110,7 +110,7 @@ class _Words:
         return self.remark() or self.position >= len(self.tokens)
 
     def remark(self) -> bool:
-        """Return whether all that is left is `(optional)` or the like."""
+        """Return whether the rest is `(optional)` or the like."""
         rest = self.tokens[self.position :]
         return len(rest) == 3 and rest[0] == "(" and rest[1].lower() in _REMARKS
 
@@ -168,7 +168,7 @@ class _Words:
         raise _NoTypeError
 
     def parameters(self, word: str, depth: int) -> list[dict[str, Json]]:
-        """Read what stands in brackets; `...` says nothing of its own."""
+        """Read the content of brackets; `...` has no meaning of its own."""
         closing = _OPENING[self.take()]
         result: list[dict[str, Json]] = []
         while self.peek() != closing:
@@ -209,7 +209,7 @@ def _copy(value: Json) -> Json:
 
 
 def any_of(schemas: Sequence[dict[str, Json]]) -> dict[str, Json]:
-    """Return one schema for alternatives: a list of types where that says all, else `anyOf`."""
+    """Return one schema for alternatives: a list of types where that suffices, else `anyOf`."""
     kept: list[dict[str, Json]] = []
     for schema in schemas:
         if not schema:

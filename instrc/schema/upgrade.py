@@ -15,10 +15,10 @@ from instrc.text.jsonvalue import LATEST_DRAFT, Json, Location, as_text, equal, 
 
 
 def upgrade(schema: Json, documents: Mapping[str, Json] | None = None, *, nullable: bool = False) -> Json:
-    """Return a document in 2020-12: `$schema` decides what it is read as, and its references are moved along.
+    """Return a document in 2020-12: `$schema` decides how it is read, and its references are updated.
 
     `documents` may hold the meta-schema that `$schema` names.  `nullable` reads that keyword of OpenAPI in
-    documents without a `$schema` too.  A document that is 2020-12 already is returned as it is.
+    documents without a `$schema` too.  A document that is 2020-12 already is returned unchanged.
     An unknown `$schema` raises a `CompileError`.
     """
     if schema.__class__ is not dict:
@@ -129,7 +129,7 @@ def expand_discriminators(
     """Return a schema without discriminators.
 
     `definitions` are what `#/$defs/…` leads to, `written` what each of them is called in the document.
-    `tell` is called with the path of each discriminator whose meaning no keyword can hold: that of a parent, for one.
+    `tell` is called with the path of each discriminator whose meaning no keyword can express: that of a parent, for one.
     """
     result = spelt_out(schema, definitions, written)
     for path, node in walk(result):
@@ -145,12 +145,12 @@ def _without(node: Json) -> Json:
 
 
 def spelt_out(schema: Json, definitions: Mapping[str, Json], written: Mapping[str, str]) -> Json:
-    """Return a schema in which only those discriminators stand whose meaning no keyword can hold."""
+    """Return a schema with only those discriminators whose meaning no keyword can express."""
     return map_schemas(schema, _Discriminators(definitions, written).spell)
 
 
 class _Discriminators:
-    """What the definitions of one document say about the properties that tell them apart."""
+    """The properties that distinguish the definitions of one document."""
 
     def __init__(self, definitions: Mapping[str, Json], written: Mapping[str, str]) -> None:
         self.definitions = definitions
@@ -173,7 +173,7 @@ class _Discriminators:
         return node
 
     def _branch(self, branch: Json, name: str, mapping: Mapping[str, Json]) -> Json:
-        """Return an alternative that says its value, or `None` if it has no name to be told by, or says other values."""
+        """Return an alternative with its distinguishing value, or `None` if it has no name for it, or has other values."""
         parts = list(conjuncts(branch, self.definitions))
         said = next((found for part in parts if (found := _values(part, name))), [])
         target = definition_named_by(branch)

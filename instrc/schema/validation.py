@@ -44,12 +44,12 @@ def value_in_words(value: Json) -> str:
 
 
 def names_as_json(names: Iterable[Json]) -> str:
-    """Return several values as they stand in a sentence: `"a", 1, null`."""
+    """Return several values as a list in a sentence: `"a", 1, null`."""
     return ", ".join(map(value_in_words, names))
 
 
 def in_words(error: ValidationError) -> str:
-    """Return what an error of the library says."""
+    """Return the text of a validation error."""
     value, wanted = cast("Json", error.instance), cast("Json", error.validator_value)
     match error.validator:
         case "type":
@@ -133,7 +133,7 @@ class Validator(Protocol):
 
 
 class _MakeValidator(Protocol):
-    """The class of our validators, as it is called."""
+    """The class of our validators, as a callable."""
 
     def __call__(self, schema: Json, *, registry: object, format_checker: object) -> Validator: ...
 
@@ -246,7 +246,7 @@ def _additional_properties(validator: Validator, extra: Json, instance: Json, sc
 
 
 def _any_matches(patterns: Collection[str], key: str) -> bool:
-    """Return whether a key may belong to one of several patterns; an undecided one is told where the patterns stand."""
+    """Return whether a key may match one of several patterns; an undecided one is reported at the patterns."""
     return any(search(pattern, key) is not False for pattern in candidates(patterns, key))
 
 
@@ -366,7 +366,7 @@ def _violation(error: ValidationError, faults: Mapping[str, str]) -> Violation:
 
 
 def _in_language(error: ValidationError, sentence: str) -> str:
-    """Return what an error says, by the sentence of its keyword."""
+    """Return the text of an error, by the sentence of its keyword."""
     value, wanted = cast("Json", error.instance), cast("Json", error.validator_value)
     keys, schema = as_object(value) if isinstance(value, dict) else {}, cast("Json", error.schema)
     known = schema.get("properties") if isinstance(schema, dict) else None
@@ -376,7 +376,7 @@ def _in_language(error: ValidationError, sentence: str) -> str:
 
 
 def _shorten_message(message: str) -> str:
-    """Return a message without the middle of a long value: what is wrong with it stands at the end."""
+    """Return a message without the middle of a long value: the error is named at the end."""
     return message if len(message) <= TOLD_WORDS else f"{message[:TOLD_HEAD]} … {message[TOLD_HEAD + 3 - TOLD_WORDS :]}"
 
 
@@ -405,7 +405,7 @@ class SchemaValidator:
         self._made: Validator | None = None
 
     def validate(self, value: Json, *, most: int = 50, is_json: bool = False) -> tuple[Violation, ...]:
-        """Return what is wrong with a value, as `validate` does; with `is_json` that it is JSON is known already."""
+        """Return the errors of a value, as `validate` does; with `is_json` it is known to be JSON."""
         return _validated(value, self.schema, self._validator, most, is_json=is_json)
 
     def is_valid(self, value: Json, *, unsure: bool = True) -> bool:
@@ -447,7 +447,7 @@ class PartValidator:
         self._made: Validator | None = None
 
     def validate(self, value: Json, place: str, *, most: int = 1) -> tuple[Violation, ...]:
-        """Return what is wrong with a value by the schema at a JSON Pointer, as `validate` does."""
+        """Return the errors of a value by the schema at a JSON Pointer, as `validate` does."""
         from urllib.parse import quote
 
         part: Json = {"$ref": "#" + quote(place, safe="/~")}  # the library follows it, and knows the addresses on the way
@@ -482,7 +482,7 @@ def _without_dialect(node: Json) -> Json:
 
 
 def of(schema: Json, *, formats: bool) -> Validator:
-    """Return a validator of a schema as it is given, without a copy; the schema must hold no `$schema`."""
+    """Return a validator of the given schema object, without a copy; the schema must contain no `$schema`."""
     from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]  # 100 ms with the library: only for values
 
     from instrc.schema.formats import checker
@@ -557,5 +557,5 @@ class DefinitionsValidator:
             return True
 
     def dereferenced(self, schema: Json) -> Json:
-        """Return what a schema that only refers to a definition stands for."""
+        """Return the target of a schema that only refers to a definition."""
         return dereferenced(schema, {"$defs": self._definitions})

@@ -1,6 +1,6 @@
 """Define the keywords of JSON Schema, one row each, and list the keywords and formats of others.
 
-Every module that looks into schemas goes by this table.  Sources: the meta-schemas of drafts 3 to 2020-12; the OpenAPI 3.0
+Every module that reads schemas uses this table.  Sources: the meta-schemas of drafts 3 to 2020-12; the OpenAPI 3.0
 and 3.1 specifications and the OpenAPI format registry (spec.openapis.org/registry/format); the schema reference of VS Code;
 the documentation of the packages named below.
 """
@@ -45,7 +45,7 @@ Family: TypeAlias = Literal["values", "numbers", "strings", "arrays", "objects",
 
 
 class Keyword(Struct, frozen=True):
-    """What is to be known of a keyword."""
+    """The facts about a keyword."""
 
     name: str
     shape: ValueShape

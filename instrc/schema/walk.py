@@ -32,14 +32,14 @@ TRIVIAL: tuple[Json, ...] = (True, {})
 
 
 def schemas_under(keyword: str, value: Json) -> Collection[Json]:
-    """Return what stands where a keyword holds schemas; nothing for other keywords and for values they cannot have."""
+    """Return the subschemas in a keyword's value, or nothing for other keywords and for invalid values."""
     if value.__class__ is dict:
         return value.values() if keyword in NAMED else (value,) if keyword in ONE else ()
     return value if value.__class__ is list and keyword in MANY else ()
 
 
 def every_schema(schema: Json) -> list[Json]:
-    """Return a schema and what stands where schemas do below it, whatever its form: for questions about the whole."""
+    """Return a schema and all subschemas below it, whatever their form: for questions about the whole."""
     result: list[Json] = []
     stack = [schema]
     while stack:
@@ -153,12 +153,12 @@ def _with_parts(node: Json, below: Iterable[tuple[Location, Json]], done: Mappin
 
 
 def with_parts(node: Json, done: Mapping[int, Json], into: frozenset[str] = HOLDERS) -> Json:
-    """Return a schema with the schemas directly below it replaced by what they became, by `id`; the same object if none did."""
+    """Return a schema with its direct subschemas replaced, by `id`, or the same object if none changed."""
     return _with_parts(node, subschemas(node, into), done)
 
 
 def put_part(out: JsonObject, path: Location, part: Json, original: JsonObject) -> None:
-    """Put a part, directly below, into a copy of a schema; what the copy still shares with the original stays as it is."""
+    """Put a direct subschema into a copy of a schema; parts shared with the original stay unchanged."""
     keyword = str(path[0])
     if len(path) == 1:
         out[keyword] = part
@@ -200,7 +200,7 @@ def of_property(schema: dict[str, Json], name: str) -> list[Json]:
 
 
 def _excludes(excluded: Json, name: str) -> bool:
-    """Return whether a `not` says that a property is missing: `{"required": [name]}`."""
+    """Return whether a `not` forbids a property: `{"required": [name]}`."""
     return isinstance(excluded, dict) and excluded == {"required": [name]}
 
 
@@ -216,7 +216,7 @@ def all_items(schema: dict[str, Json]) -> list[Json]:
 
 
 def conjuncts(schema: Json, definitions: Mapping[str, Json]) -> Iterator[dict[str, Json]]:
-    """Yield a schema and those that hold beside it: what it refers to among `definitions`, and its `allOf`; each once."""
+    """Yield a schema and those that apply beside it: its reference among `definitions`, and its `allOf`; each once."""
     stack, seen = [schema], set[int]()
     while stack:
         part = stack.pop()
@@ -243,7 +243,7 @@ def local_target(root: Json, reference: Json) -> Json:
 
 
 def dereferenced(schema: Json, root: Json) -> Json:
-    """Return what a schema stands for that is a reference within a document; one that leads nowhere allows everything."""
+    """Return the target of a schema that is a reference within a document; an unresolvable one allows everything."""
     for _ in range(REFERENCES_IN_A_ROW):
         if not isinstance(schema, dict) or not isinstance(reference := schema.get("$ref"), str):
             break
@@ -253,7 +253,7 @@ def dereferenced(schema: Json, root: Json) -> Json:
 
 
 def redirected(schema: Json, moved: Mapping[str, str]) -> Json:
-    """Return a schema whose references are moved along: `moved` says where each leads now."""
+    """Return a schema whose references are updated: `moved` has the new target of each."""
 
     def change(node: Json) -> Json:
         reference = node.get("$ref") if isinstance(node, dict) else None

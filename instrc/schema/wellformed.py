@@ -1,6 +1,6 @@
 """Decide whether a schema is well-formed: by quick checks first, by the meta-schema where these are in doubt.
 
-Doubtful places are given to `jsonschema` one by one, so depth and number cost little.
+Doubtful places are passed to `jsonschema` one by one, so depth and number cost little.
 A schema that names an older draft in `$schema` is judged by that draft, wherever it stands.
 Patterns are checked beyond the meta-schemas: a regular expression that no dialect reads is an error.
 """

@@ -126,7 +126,7 @@ def _kind_of_text(schema: JsonObject) -> FieldKind:
 
 
 def _names_beside(schema: JsonObject) -> set[str]:
-    """Return the properties that conditions of an object name: a form that does not have them cannot give them."""
+    """Return the properties named by conditions of an object: a form without them could not submit them."""
     found: set[str] = set()
     waiting = [schema[word] for word in _CONDITIONS if word in schema]
     while waiting:
@@ -141,7 +141,7 @@ def _names_beside(schema: JsonObject) -> set[str]:
 
 
 def _union(schema: JsonObject, listed: list[Json], root: Json, inside: frozenset[str], nested: int) -> FieldShape:
-    """Return alternatives; those inside of alternatives stand among them, and null is none."""
+    """Return alternatives, with nested ones spliced in, and without null."""
     found: list[Json] = []
     nullable = False
     for branch in listed:
@@ -163,7 +163,7 @@ def _union(schema: JsonObject, listed: list[Json], root: Json, inside: frozenset
 
 
 def fixed_values(schema: JsonObject, root: Json) -> dict[str, Json]:
-    """Return the properties of an alternative that tell it from others: choosing it gives them their only value."""
+    """Return the properties that distinguish an alternative: choosing it sets them to their only value."""
     required = listing(schema.get("required"))
     read = {name: shape_of(part, root) for name, part in mapping(schema.get("properties")).items() if name in required}
     return {name: shape.schema["const"] for name, shape in read.items() if "const" in shape.schema}

@@ -1,4 +1,4 @@
-"""Show a JSON Schema as an HTML form that needs no script, with the submitted values and what is wrong with them.
+"""Show a JSON Schema as an HTML form that needs no script, with the submitted values and their errors.
 
 The name of a field is the JSON Pointer of its value in the body that the REST interface takes, `/data/decision`.
 A few names have a word before the pointer: `kind:/data/x` chooses an alternative, `rows:/data/x` counts the rows of a list,
@@ -124,7 +124,7 @@ class FormField:
         return self.children[0].parts() if self.kind == "union" and self.children else self.children
 
     def missing(self, message: str) -> FormField | None:
-        """Return the field in it whose value a message of `check` says is required."""
+        """Return the field in it that a message of `check` reports as missing."""
         absent = [each for each in self.parts() if each.required and each.value is ABSENT and self.kind != "list"]
         return next((each for each in absent if message == _required(tokens(each.name)[-1])), None)
 
@@ -138,7 +138,7 @@ class _TooManyError(Exception):
 
 
 class AnswerForm:
-    """A form: its fields, with what was filled in, the value that this is, and what is wrong with it."""
+    """A form: its fields with the submitted values, the value they form, and its errors."""
 
     def __init__(self, schema: Json, data: Mapping[str, str], words: Words, *, show: Json = None, label: str = "") -> None:
         """Read what a browser has sent, names and texts, nothing for an empty form; `show` is what the person is shown."""
@@ -168,7 +168,7 @@ class AnswerForm:
         return [(each, told, english) for each in self.root.walk() for told, english in each.problems]
 
     def check(self) -> bool:
-        """Check the value as an answer is checked, note at its field what is wrong, and tell whether nothing is."""
+        """Check the value as an answer is checked, report errors at their fields, and return whether there are none."""
         if self.root.value is ABSENT:
             self.root.problems += [] if self.errors else [(self.words["nothing"], False)]
         for row in [row for each in self.root.walk() if each.kind == "list" for row in each.children if row.value is ABSENT]:
@@ -178,13 +178,13 @@ class AnswerForm:
         return not self.errors
 
     def refuse(self, found: Iterable[Complaint]) -> None:
-        """Note what is wrong with parts of the value, each at its field, in the language of the page; begin at the first one."""
+        """Report errors in parts of the value, each at its field, in the language of the page; focus the first one."""
         self._note(self.root, found, self.value, self.schema)
         for first, *_ in self.errors[:1]:
             (first.first() if first.kind == "object" else first).focused = True
 
     def _note(self, field: FormField, found: Iterable[Complaint], value: Json, schema: Json) -> None:
-        """Note what is wrong with the value of a field by a schema; of alternatives, all that is wrong by the chosen one."""
+        """Report the errors of a field's value by a schema; for alternatives, those of the chosen one."""
         listed, inner = list(found), list[FormField]()
         for each, told in zip(listed, in_language(listed, value, schema, self._faults), strict=True):
             place = field.at(tokens(each["pointer"]) if each["pointer"].startswith("/") else [])
@@ -270,13 +270,13 @@ class AnswerForm:
                 made.problems.append((self.words["not_json"].format(reason=reason), False))
 
     def _constants(self, shape: FieldShape, made: FormField) -> list[tuple[str, bool]]:
-        """Return the values without content that are offered: no value, and, where it is given already, an empty one."""
+        """Return the empty values on offer: no value, and, if it is the current one, an empty one."""
         found = [("null", f"null:{made.name}" in self.data)] if shape.nullable and shape.kind != "choice" else []
         found += [("as_json", f"as_json:{made.name}" in self.data)] if shape.kind == "any" else []
         return [*found, ("empty", True)] if f"empty:{made.name}" in self.data and shape.kind in EMPTY else found
 
     def _read(self, made: FormField, shape: FieldShape, path: tuple[str | int, ...]) -> None:
-        """Read what was filled in."""
+        """Read the submitted fields."""
         match shape.kind:
             case "object":
                 self._read_object(made, shape, path, {})
@@ -373,7 +373,7 @@ class AnswerForm:
         made.value = child.value
 
     def _sources(self, schema: Json, path: tuple[str | int, ...]) -> list[str]:
-        """Return where in what is shown a value stands that fits a field of the same name."""
+        """Return the places of shown values that fit a field of the same name."""
         if not path or any(isinstance(step, int) for step in path):
             return []
         definitions = mapping(self.schema).get("$defs")

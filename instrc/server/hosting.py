@@ -106,7 +106,7 @@ def identity_of(service: RunService) -> Identity:
 
 
 def protocols_of(service: RunService, tools: Iterable[Prepared], address: str) -> tuple[list[BaseRoute | Endpoint], list[Beside]]:
-    """Return webhooks, and the protocols whose libraries are installed: their routes, and what runs beside the service."""
+    """Return webhooks, and the protocols whose libraries are installed: their routes, and their background tasks."""
     address = service.settings.url or address
     page = f"{address}/inbox/question/"
 
@@ -153,7 +153,7 @@ def idle_settings(service: RunService) -> list[str]:
 
 
 def exposed(service: RunService, *, known_callers: bool) -> list[str]:
-    """Return a warning for what of a service others on its machine may read, and for a secret that lies beside the data."""
+    """Return a warning for files that others on the machine may read, and for a secret that lies beside the data."""
     found, database = [], service.records.engine.url.database
     if service.records.engine.dialect.name == "sqlite" and database is not None:
         file = Path(database)
@@ -224,9 +224,9 @@ async def serve(
     identify: Identify | None = None,
     stands_by: bool = False,
 ) -> None:
-    """Serve until SIGTERM or Ctrl-C; runs are carried on meanwhile, beside other workers of a server.
+    """Serve until SIGTERM or Ctrl-C; runs are carried meanwhile, beside other workers of a server.
 
-    Where another process carries the runs of a folder, it stands by, or it is an `UnavailableError` after a few seconds.
+    If another process carries the runs of a folder, stand by, or raise `UnavailableError` after a few seconds.
     """
     identity = identity_of(service)
     if not identity.is_on and host not in LOOPBACK:
@@ -279,7 +279,7 @@ async def _carry(
 ) -> None:
     """Go on with interrupted runs and those that others begin, as a worker does.
 
-    While another process does so, it stands by: until a `deadline`, if there is one and nothing was claimed.
+    While another process does so, stand by: until a `deadline`, if there is one and nothing was claimed.
     """
     if not isinstance(engine, Serving):
         return
@@ -316,7 +316,7 @@ async def beside_runs(service: RunService, work: Awaitable[None]) -> None:
 
 
 class GracefulServer(uvicorn.Server):
-    """A server that ends its streams of events as soon as it is told to stop: it waits for all that is open."""
+    """A server that ends its streams of events when it is stopped: it would wait for all open ones."""
 
     def __init__(self, config: uvicorn.Config, closing: asyncio.Event) -> None:
         super().__init__(config)

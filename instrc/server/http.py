@@ -151,7 +151,7 @@ async def _following(source: AsyncIterator[NumberedEvent]) -> NumberedEvent:
 
 
 class EventResponse(StreamingResponse):
-    """A stream of events, as one of those that a caller may have open; what refuses it is told before it begins."""
+    """A stream of events, counted against the caller's limit; a refusal is sent before it begins."""
 
     def __init__(self, request: Request, caller: Caller, begin: Callable[[], Awaitable[AsyncIterator[str]]]) -> None:
         super().__init__((), headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"}, media_type=EVENTS)
@@ -264,7 +264,7 @@ def _endpoint(service: RunService, operation: Endpoint, rate: RateLimiter) -> An
 
 
 async def used_link(service: RunService, rate: RateLimiter, request: Request, word: str) -> Caller:
-    """Return the bearer of a link; uses are counted by link, wrong ones by address: nobody locks out their neighbours."""
+    """Return the bearer of a link; uses are counted by link, wrong ones by address, so that nobody locks out their neighbours."""
     try:
         caller = await service.linked(word)
     except InstrcError:
@@ -275,7 +275,7 @@ async def used_link(service: RunService, rate: RateLimiter, request: Request, wo
 
 
 async def _read(request: Request, operation: Endpoint, path: Mapping[str, str]) -> RequestData:
-    """Return what a request holds; an `InvalidRequest` if that is not what the document says."""
+    """Read a request; raise `InvalidRequest` if it is not as the document describes."""
     query: dict[str, str] = {}
     for key, value in request.query_params.multi_items():
         known = key in operation.query or (key.startswith("metadata.") and operation.name == "listRuns")
@@ -368,7 +368,7 @@ async def _told(_request: Request, error: Exception) -> Response:
 
 
 async def _broken(request: Request, error: Exception) -> Response:
-    """Say that there is no such address or method; nothing of what has failed inside: the log has it."""
+    """Respond that the address or the method does not exist; internal errors are only logged."""
     known = error if isinstance(error, HTTPException) else HTTPException(500, "internal error")
     headers = {name.decode(): value.decode() for name, value in HEADERS} | dict(known.headers or {})  # the door may be left
     if known.status_code == HTTPStatus.METHOD_NOT_ALLOWED:  # the methods of one address are routes of their own

@@ -126,7 +126,7 @@ class Identity:
         return self.settings.oidc is not None or self.records.has_keys()
 
     async def __call__(self, headers: Mapping[str, str]) -> Caller | None:
-        """Return who asks, or `None` if nothing says so, `NotAuthenticated` for what is wrong."""
+        """Return the caller, or `None` if the request is anonymous; raise `NotAuthenticated` for invalid credentials."""
         given = headers.get("authorization")
         if given is not None:
             scheme, _, word = given.partition(" ")
@@ -210,7 +210,7 @@ class Identity:
     def session(self, caller: Caller) -> str:
         """Return the header `Set-Cookie` that lets a browser go on as a caller, who has shown a key or a token.
 
-        The session ends with it, and when somebody logs out, whatever the browser keeps.
+        The session ends with it, and on logout, whatever the browser keeps.
         """
         secret, longest = token_urlsafe(32), time() + SESSION_SECONDS
         until = longest if caller.until is None else min(longest, caller.until)
@@ -246,7 +246,7 @@ def _cookie(header: str) -> str | None:
 
 
 def kept_rights(caller: Caller) -> JsonObject:
-    """Return what is kept of the rights of a caller for whom something is done later."""
+    """Return the rights of a caller to store with later work."""
     groups: list[Json] = [*sorted(caller.groups)]
     return {"by": caller.by, "key": caller.key, "until": caller.until, "groups": groups}
 
@@ -254,7 +254,7 @@ def kept_rights(caller: Caller) -> JsonObject:
 def caller_later(settings: ServiceSettings, records: Records, name: str, kept: JsonObject) -> Caller | None:
     """Return the owner of something that is done later, with their rights of now, or `None` if their key was revoked.
 
-    Groups that only a token has said end with that token.
+    Groups that only a token has named end with that token.
     """
     if kept.get("by") == "local":
         return None if settings.oidc is not None or records.has_keys() else LOCAL
@@ -269,9 +269,9 @@ def caller_later(settings: ServiceSettings, records: Records, name: str, kept: J
 
 
 def known_person(settings: ServiceSettings, records: Records, word: str) -> Caller:
-    """Return a person by name, as whoever has a link: with the groups and roles of settings and keys.
+    """Return a person by name, like the bearer of a link: with the groups and roles of settings and keys.
 
-    What only a token says of somebody is not known without it; an ambiguous name is that of nobody.
+    Groups of a token are not known without it; an ambiguous name is nobody's.
     """
     found = names_of(settings, records.has_keys).read(word)
     if len(found) != 1 or not found[0] or found[0].startswith("group:") or found[0] == ALL:
@@ -285,7 +285,7 @@ def known_person(settings: ServiceSettings, records: Records, word: str) -> Call
 def _caller(
     settings: ServiceSettings, records: Records, by: Means, name: str, groups: Iterable[str], roles: Iterable[str] = ()
 ) -> Caller:
-    """Return somebody with the groups and roles that are said, and those of the settings."""
+    """Return a caller with the given groups and roles, and those of the settings."""
     names = names_of(settings, records.has_keys)
     listed = {group for group, members in settings.groups.items() if name in names.clear(members)}
     known = frozenset({normal_name(each) for each in (*groups, *listed)} - {""})

@@ -1,4 +1,4 @@
-"""The pages for people: what waits for them, one question with its form, runs and what was decided in them."""
+"""The pages for people: open questions, one question with its form, runs and the decisions in them."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ class Inbox:
         )
 
     async def _act(self, request: Request) -> Response:
-        """Do what a button of the page of a question says; whatever was filled in is kept."""
+        """Carry out a button of the page of a question; the submitted values are kept."""
         sent = pairs((key, value) for key, value in (await request.form()).multi_items() if isinstance(value, str))
         button, tag, to = sent.pop("do", "answer"), sent.pop("tag", ""), sent.pop("to", "").strip()
         comment = sent.pop("/comment", "")[:_COMMENT].replace("\r\n", "\n")
@@ -239,7 +239,7 @@ class Inbox:
         return RedirectResponse("/inbox?done=answered", 303)
 
     async def _moved(self, caller: Caller, found: QuestionInfo, button: str, to: str) -> QuestionInfo:
-        """Claim a question, give it free, or give it to another person."""
+        """Claim a question, release it, or delegate it to another person."""
         run, name = found.run, found.question.id
         if button == "claim":
             return await self.service.claim(caller, run, name)
@@ -255,7 +255,7 @@ class Inbox:
         return self.page(request, "programs.html", {"rows": await self.service.programs(caller_of(request))})
 
     async def _start(self, request: Request) -> Response:
-        """Show the form of what a run is given, and begin one."""
+        """Show the form of a run's inputs, and begin one."""
         caller, words = caller_of(request), self.words(request)
         info = await self.service.program(caller, request.path_params["program"])
         sent = pairs((key, value) for key, value in (await request.form()).multi_items() if isinstance(value, str))

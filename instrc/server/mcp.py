@@ -64,7 +64,7 @@ def result_of_call(value: Json, *, error: str | None = None) -> mcp_types.CallTo
 
 
 def caller_in(context: Context) -> Caller:
-    """Return who calls: whoever has started the process, else whom the door of the service knows."""
+    """Return the caller: the owner of the process, else the one the door of the service authenticated."""
     if context.request is None:
         return LOCAL
     from instrc.server.door import caller_of  # only a service over HTTP has a door
@@ -84,7 +84,7 @@ async def serve_stdio(server: McpServer) -> None:
 
 @contextmanager
 def _claimed_input() -> Iterator[IO[str] | None]:
-    """Give the standard input under another descriptor, so that what a tool starts reads nothing of what the client says.
+    """Move the standard input to another descriptor, so that a tool's subprocess reads nothing of the client's messages.
 
     Nothing where it is no descriptor 0, or has a handle besides (Windows): the library then reads it in its own way.
     """
@@ -109,14 +109,14 @@ LAST: Final = 1.0
 
 
 class _OpenRequests:
-    """The requests of a client that have no response yet; the library gives them up as soon as the input ends."""
+    """The requests of a client without a response; the library drops them as soon as the input ends."""
 
     def __init__(self) -> None:
         self._ids: set[str] = set()
         self._answered = asyncio.Event()
 
     def sent(self, line: str, *, by_client: bool) -> None:
-        """Take in a message of the client, or of the server."""
+        """Record a message of the client, or of the server."""
         try:
             message = mapping(loads(line))
         except ValueError:
@@ -198,7 +198,7 @@ def _with_value(schema: ToolLike, function: Callable[[object], object]) -> AnyCa
 
 
 async def _as_json(result: object) -> Json:
-    """Return what a function has returned, or will, as JSON; whoever sends it says where it is none."""
+    """Return the result of a function, now or later, as JSON; the sender reports one that is not JSON."""
     return cast("Json", json_of(await result if inspect.isawaitable(result) else result))
 
 

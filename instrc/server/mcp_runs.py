@@ -168,7 +168,7 @@ def _of_run(description: str, more: JsonObject | None = None) -> JsonObject:
 
 
 def standing_of(info: RunInfo) -> JsonObject:
-    """Return how a run stands, as a client of the protocol is told."""
+    """Return the state of a run for a client of the protocol."""
     report = info.report
     shown: JsonObject = {"run": report.run, "status": report.status}
     if report.outcome is not None:
@@ -191,7 +191,7 @@ _FORMATS: Final = frozenset({"email", "uri", "date", "date-time"})
 def form_of(schema: Json) -> JsonObject | None:
     """Return the schema of an answer as that of a form, without values that are chosen already, or `None` if it is nested.
 
-    A form may take more than the schema does: whoever reads the answer checks it.
+    A form may accept more than the schema does: the answer is checked again.
     """
     if not isinstance(schema, dict) or not isinstance(schema.get("properties"), dict) or schema.get("type", "object") != "object":
         return None
@@ -354,7 +354,7 @@ class RunTasks:
             return  # it has ended, or the caller may not end it
 
     async def _elicit(self, context: Context, caller: Caller, run: str, asked: list[Question]) -> bool:
-        """Ask the person at the client; tell whether all was answered."""
+        """Ask the person at the client; return whether all was answered."""
         for question in asked:
             request = elicitation_of(question, self.link(run, question.id))
             related = context.request_id
@@ -377,7 +377,7 @@ class RunTasks:
         return True
 
     async def _take(self, caller: Caller, run: str, responses: dict[str, object]) -> dict[str, str]:
-        """Take what people have answered; return what is wrong with it. What nobody asks any more is left alone."""
+        """Accept the answers of people; return their errors. Answers to closed questions are ignored."""
         wrong: dict[str, str] = {}
         info = await self.service.run(caller, run)
         asked = {each.id: each for each in asked_of_people(info.report)}
@@ -474,7 +474,7 @@ async def _known(work: Awaitable[T]) -> T:
 
 
 def result_of_run(info: RunInfo) -> mcp_types.CallToolResult:
-    """Return how a run stands as the result of a call: a run that has failed, was stopped or cancelled is an error."""
+    """Return the state of a run as the result of a call: a run that has failed, was stopped or cancelled is an error."""
     if info.report.status in {"failed", "stopped", "cancelled"}:
         return result_of_call(None, error=ended_words(info.report))
     return result_of_call(standing_of(info))
@@ -485,7 +485,7 @@ def no_link(_run: str, _question: str) -> None:
 
 
 def mcp_mount(offers: RunOffers, link: Link) -> tuple[BaseRoute, Beside]:
-    """Return the route `/mcp` of a service over HTTP, and what runs beside it; the door of the service is before it."""
+    """Return the route `/mcp` of a service over HTTP, and its background task; the door of the service is before it."""
     server = RunTasks(offers, link).server()
     unguarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # the door knows the hosts
     server.streamable_http_app(transport_security=unguarded, max_request_body_size=offers.service.settings.body)

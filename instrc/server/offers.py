@@ -75,7 +75,7 @@ class Offers:
         hints: Mapping[str, bool] | None = None,
         program: str | None = None,
     ) -> None:
-        """Add a tool, with the schema of the objects that it gives, if that is known; one of the same name is a problem."""
+        """Add a tool, with the schema of its results, if known; a second one of the same name is a problem."""
         gives = None if output is None else as_object(lower(Tool("output", output), target=TARGET).payload)
         lowering = lower(schema, target=TARGET, name=name)
         made = ServerTool(lowering, call, None if gives is None else as_object(gives["inputSchema"]), hints or {}, program)
@@ -85,7 +85,7 @@ class Offers:
         self.offers[made.name] = made
 
     async def call(self, name: str, arguments: Json, caller: Caller = LOCAL) -> Json:
-        """Call a tool by its name in the protocol; `RefusedError` says why it cannot be."""
+        """Call a tool by its name in the protocol; raise `RefusedError` with the reason if that fails."""
         offer, value = self.read(name, arguments, caller)
         speaker = SPEAKER.set(name)
         try:
@@ -100,7 +100,7 @@ class Offers:
         return {name: each for name, each in self.offers.items() if each.program is None or caller.knows(each.program)}
 
     def read(self, name: str, arguments: Json, caller: Caller) -> tuple[ServerTool, JsonObject]:
-        """Return a tool by its name in the protocol, and what it is given; `RefusedError` says what is wrong."""
+        """Return a tool by its name in the protocol, and its arguments; raise `RefusedError` if they are invalid."""
         known = self.known_to(caller)
         offer = known.get(name)
         if offer is None:
@@ -115,7 +115,7 @@ class Offers:
 
 
 class RefusedError(Exception):
-    """A call cannot be carried out; the text says why, in words for whoever has called."""
+    """A call cannot be carried out; the text is the reason, for the caller."""
 
 
 def _without_root_references(schema: JsonObject) -> JsonObject:

@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document of the service, made of the table of its operations."""
+"""The OpenAPI 3.1 document of the service, built from the table of its operations."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def document_of(programs: Iterable[ProgramInfo], operations: Iterable[Endpoint] 
 
 
 def _placed(name: str, program: ProgramInfo) -> JsonObject:
-    """Return the schema of a program's inputs, whose references lead to where it stands in the document."""
+    """Return the schema of a program's inputs, with references to its place in the document."""
     here = f"#/components/schemas/{name}"
     moved = {each: here + each[1:] for node in nodes(program.inputs) if (each := _reference(node)).startswith("#")}
     return {"title": program.name, **as_object(redirected(program.inputs, moved))}

@@ -126,7 +126,7 @@ class RequestData:
 
     @property
     def limit(self) -> int:
-        """How many rows a page has."""
+        """The number of rows of a page."""
         given = self.query.get("limit", "50")
         if not given.isascii() or not given.isdigit() or not 1 <= int(given[:9]) <= 200:
             refuse("`limit` is a whole number from 1 to 200")
@@ -204,7 +204,7 @@ def question_id(run: str, question: str) -> str:
 
 
 def place_of(token: str | None, *kinds: type) -> tuple[float | str, ...] | None:
-    """Return the place in a list that a token of its page before stands for."""
+    """Return the place in a list that the token of the previous page encodes."""
     if token is None:
         return None
     try:

@@ -61,7 +61,7 @@ class QuestionPeople:
 
 
 class Records(RunTable):
-    """The tables of a service, in the database of the runs, else in a file beside them; `None`: until they are closed."""
+    """The tables of a service, in the database of the runs, else in a file beside them; `None` until they are opened."""
 
     def __init__(self, place: str | None) -> None:
         self._folder = mkdtemp(prefix="instrc-") if place is None else None
@@ -77,7 +77,7 @@ class Records(RunTable):
             rmtree(self._folder, ignore_errors=True)
 
     def forget(self, run: str) -> None:
-        """Delete what is kept of a run, if its engine has not; that there was one stays known, and so does the audit log."""
+        """Delete what is kept of a run, if its engine has not, except that it existed, and the audit log."""
         with self.engine.begin() as connection:
             forget(connection, run)
 
@@ -90,7 +90,7 @@ class Records(RunTable):
     # --- questions ------------------------------------------------------------------------------------------------------------
 
     def note_changed(self, report: RunReport, opening: Callable[[Question], Opening]) -> list[RunChange]:
-        """Write how a run stands that was looked at: most looks bring nothing, and cost no transaction that writes."""
+        """Write the state of a run that was read: most reads change nothing, and cost no write transaction."""
         with self.engine.connect() as connection:
             row = connection.execute(sa.select(RUNS).where(RUNS.c.run == report.run)).first()
             if row is not None and (row.status, row.ended) == (report.status, report.ended) and row.seen > time() - _SEEN:
@@ -100,7 +100,7 @@ class Records(RunTable):
         return self.note(report, opening)
 
     def voted(self, until: float) -> list[QuestionRow]:
-        """Return the open questions that somebody had answered before a moment."""
+        """Return the open questions that a person had answered before a time."""
         answered = sa.select(VOTES.c.run).where(
             VOTES.c.run == QUESTIONS.c.run, VOTES.c.question == QUESTIONS.c.question, VOTES.c.at < until
         )
@@ -143,7 +143,7 @@ class Records(RunTable):
             return frozenset(connection.execute(query).scalars())
 
     def claim(self, row: QuestionRow, who: str, until: float | None, means: str) -> str | None:
-        """Let a person have a question until a moment, or give it free; return who has it instead, if another does."""
+        """Claim a question for a person until a time, or release it; return the holder, if it is another person."""
         run, name = row.run, row.question.id
         place = (CLAIMS.c.run == run, CLAIMS.c.question == name)
         with self.engine.begin() as connection:
@@ -201,7 +201,7 @@ class Records(RunTable):
             return found.digest, found.run
 
     def audit(self, who: str, means: str, action: str, run: str | None, question: str | None = None, sent: Json = None) -> None:
-        """Note who did what; of what was sent only a digest is kept."""
+        """Record who did what; of the request only a digest is kept."""
         with self.engine.begin() as connection:
             connection.execute(_audited(who, means, action, run, question, sent))
 
@@ -217,7 +217,7 @@ class Records(RunTable):
     def add_key(
         self, ident: str, digest: str, name: str, roles: Sequence[str], groups: Sequence[str], expires: float | None
     ) -> None:
-        """Keep the digest of an API key, with what it is for."""
+        """Store the digest of an API key, with its purpose."""
         said = {"roles": [*roles], "groups": [*groups], "made": time(), "expires": expires}
         with self.engine.begin() as connection:
             connection.execute(sa.insert(KEYS).values(id=ident, hash=digest, name=name, **said))
@@ -264,9 +264,9 @@ class Records(RunTable):
             return connection.execute(sa.delete(KEYS).where(KEYS.c.name == name)).rowcount
 
     def name_subjects(self, issuer: str | None) -> None:
-        """Give people whom a release before called by bare names those of their issuer, once for a store.
+        """Rename people whom an earlier release called by bare names to those of their issuer, once for a store.
 
-        The audit log says who has only ever had a token; nobody else is renamed.
+        Only those who, by the audit log, have always used a token are renamed.
         """
         if self.cursor("names") is not None:
             return
@@ -282,7 +282,7 @@ class Records(RunTable):
         self.move_cursor("names", issuer or "")
 
     def secret(self) -> str:
-        """Return the secret that signs sessions and links: one for all processes of the store, made when it is first needed."""
+        """Return the secret that signs sessions and links: one for all processes of the store, created when first needed."""
         found = self.cursor("secret")
         if found is None:
             with suppress(sa.exc.IntegrityError), self.engine.begin() as connection:  # another process may make one now

@@ -29,7 +29,7 @@ def refusal_of(
 ) -> InstrcError | None:
     """Return why a caller may not do something with a question, or `None` if they may.
 
-    `to` is the other person, with what is known here of their groups and roles: a link is for a candidate, or for an
+    `to` is the other person, with their groups and roles as known here: a link is for a candidate, or for an
     outsider where the question allows outsiders. Whoever is excluded by the question neither answers nor lets others answer.
     """
     doing = f"{_ACTIONS[action]} `{question.question.id}` of `{question.run}`"
@@ -81,7 +81,7 @@ def is_candidate(question: QuestionInfo, person: Caller) -> bool:
 
 
 def _may_be_candidate(question: QuestionInfo, person: Caller) -> bool:
-    """Return whether a person may be a candidate: only a token may say that they are in one of its groups."""
+    """Return whether a person may be a candidate: only a token may confirm that they are in one of its groups."""
     return any(each == "*" or each.startswith("group:") or each == person.name for each in question.candidates)
 
 

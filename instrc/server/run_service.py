@@ -85,7 +85,7 @@ class RunService:
         hub: Hub | None = None,
         secrets: Iterable[str] = (),
     ) -> None:
-        """`hub` is the sink that the engine was made with: without it other processes' events and its own are looked for.
+        """`hub` is the sink of the engine: without it events of other processes and its own are polled.
 
         `secrets` sign links and sessions, the last one; without any the store has one.
         """
@@ -112,7 +112,7 @@ class RunService:
 
     @property
     def names(self) -> NameRules:
-        """How names of settings and programs are read now."""
+        """The spelling of names of settings and programs."""
         return names_of(self.settings, self.records.has_keys)
 
     async def programs(self, caller: Caller) -> list[ProgramInfo]:
@@ -208,7 +208,7 @@ class RunService:
         return await self._info_of(caller, report)
 
     async def trace(self, caller: Caller, run: str) -> list[Event]:
-        """Return what has happened in a run, in order; whoever is only asked something in it sees their questions alone."""
+        """Return the events of a run, in order; a caller who only answers a question sees their questions alone."""
         await self._require_whole(caller, run)
         return await asyncio.to_thread(self.engine.trace, run)
 
@@ -218,7 +218,7 @@ class RunService:
         return await asyncio.to_thread(self.records.votes, run)
 
     async def cancel(self, caller: Caller, run: str) -> RunInfo:
-        """End a run; one that has ended stays as it is."""
+        """Cancel a run; one that has ended stays unchanged."""
         return await self._operate(caller, run, "cancel", lambda: self.engine.cancel(run))
 
     async def resume(self, caller: Caller, run: str) -> RunInfo:
@@ -230,7 +230,7 @@ class RunService:
         return await self._operate(caller, run, "retry", lambda: self.engine.retry(run, options))
 
     async def fork(self, caller: Caller, run: str, options: ForkOptions) -> RunInfo:
-        """Begin another run with what is recorded of one."""
+        """Begin another run with the recorded results of one."""
         report = await self._seen(caller, run)
         caller.require("operator", report.name, f"fork runs of `{report.name}`")
         if options.run is not None and await asyncio.to_thread(self.records.run, options.run) is not None:
@@ -317,7 +317,7 @@ class RunService:
         return await asyncio.to_thread(self.records.question, run, question)
 
     async def claim(self, caller: Caller, run: str, question: str, *, to: str | None = None) -> QuestionInfo:
-        """Let the caller, or another person, have a question for a while: nobody else answers it then."""
+        """Claim a question for the caller, or another person, for a while: only they can answer it."""
         found = await self.question(caller, run, question)
         person = caller if to is None else await self._person(to)
         action: Action = "claim" if person.name == caller.name else "delegate"
@@ -327,14 +327,14 @@ class RunService:
         return await self.question(caller, run, question)
 
     async def release(self, caller: Caller, run: str, question: str) -> QuestionInfo:
-        """Give a question free that the caller has; an operator gives those of others free too."""
+        """Release a question of the caller; an operator releases those of others too."""
         found = await self.question(caller, run, question)
         _require("release", found, caller)
         await self._claim(caller, found, caller.name, None, "release")
         return await self.question(caller, run, question)
 
     async def delegate(self, caller: Caller, run: str, question: str, to: str) -> QuestionInfo:
-        """Give a question that the caller has to another person; an operator gives any."""
+        """Delegate a question of the caller to another person; an operator delegates any."""
         return await self.claim(caller, run, question, to=to)
 
     async def _claim(self, caller: Caller, found: QuestionInfo, who: str, until: float | None, action: Action) -> None:
@@ -358,7 +358,7 @@ class RunService:
         return link_word(self.signer, run, found.question.id, person.name)
 
     async def linked(self, word: str) -> Caller:
-        """Return the bearer of a link: the person whom it names, with their groups of now."""
+        """Return the bearer of a link: the person it names, with their current groups."""
         bearer = read_link(self.signer, word)
         return replace(await self._person(bearer.name), only=bearer.only, nonce=bearer.nonce)
 
@@ -367,7 +367,7 @@ class RunService:
         return await asyncio.to_thread(caller_later, self.settings, self.records, name, kept)
 
     async def _person(self, name: str) -> Caller:
-        """Return a person by name, with what is known here of their groups and roles."""
+        """Return a person by name, with their groups and roles as known here."""
         return await asyncio.to_thread(known_person, self.settings, self.records, name)
 
     async def answer(
@@ -376,7 +376,7 @@ class RunService:
         """Answer a question as the caller, and return as soon as that is recorded.
 
         A wrong answer, `RejectedAnswer`, leaves it open; `tags` are those of the question as the caller may have seen it.
-        Where several people have to answer, the run goes on when enough of them agree, or when that cannot be any more.
+        Where several people have to answer, the run continues when enough of them agree, or when that has become impossible.
         The same answer of the same person again changes nothing.
         """
         self.rate.enter(caller.name, _RATED)
@@ -431,7 +431,7 @@ class RunService:
         return any(command == asked and result.get("ok") == data for command, result in journal.results)
 
     async def _now(self, caller: Caller, run: str) -> RunInfo:
-        """Return how a run stands in which the caller has just answered."""
+        """Return the state of a run in which the caller has just answered."""
         report = await self.engine.show(run)
         await self._note(report)
         return await self._info_of(caller, report)
@@ -471,7 +471,7 @@ class RunService:
         )
 
     def events(self, caller: Caller, run: str | None, after: int = 0) -> AsyncGenerator[NumberedEvent]:
-        """Yield what happens to a run, or to all that the caller may see, from behind a number on, as it happens.
+        """Yield the events of a run, or of all that the caller may see, after a number, as they happen.
 
         Numbers of a run count the events of its trace; where some are lost, there is a `gap`. It ends with the run.
         A `partial` is what a model has written so far: it has the number of the event before it, and is nowhere kept.
@@ -509,7 +509,7 @@ class RunService:
                 woken = await self.hub.wait(run, max(_LOOK, len(self.hub.boxes) / _LOOKS))
 
     async def _standings_of(self, caller: Caller, info: RunInfo, after: int) -> AsyncGenerator[NumberedEvent]:
-        """Yield how a run stands to somebody who is only asked something in it, each time that this changes."""
+        """Yield the state of a run for a person who only answers a question in it, each time that it changes."""
         before = standing_json(info.report)
         with self.hub.following(info.report.run):
             while not info.report.has_ended:
@@ -580,7 +580,7 @@ class RunService:
                 await self._note(await self.engine.show(run))
 
     async def _hear(self) -> None:
-        """Take in what models write in runs that other processes carry, while somebody here follows them."""
+        """Receive the growing answers of runs that other processes carry, while somebody here follows them."""
         while isinstance(self.engine, TracedEngine):
             await asyncio.sleep(TOLD_PAUSE)
             if followed := [run or "" for run in self.hub.boxes]:
@@ -623,14 +623,14 @@ class RunService:
         return opening_of(self.settings, self.records.has_keys, program, question)
 
     async def _note(self, report: RunReport) -> None:
-        """Wake those who wait for a run, and write how it stands where its carrier does not."""
+        """Wake the waiters of a run, and write its state where its carrier does not."""
         if self._writes:
             async with self._turns.setdefault(report.run, asyncio.Lock()):
                 await asyncio.to_thread(self.records.note_changed, report, partial(self._opening, report.name))
             self._turns.pop(report.run, None)
 
     async def _info_of(self, caller: Caller, report: RunReport) -> RunInfo:
-        """Return what the caller sees of a run: all of it, or only how it stands and what it asks them."""
+        """Return what the caller may see of a run: all of it, or only its state and their questions."""
         row = await asyncio.to_thread(self.records.run, report.run)
         starter = None if row is None else row.starter
         if _may_see(caller, report.name, starter):
@@ -656,7 +656,7 @@ class RunService:
         known: bool = False,
         question: str | None = None,
     ) -> RunReport:
-        """Do something that carries a run on, and return how it stands as soon as that is recorded; the rest goes on alone."""
+        """Carry out a change that continues a run, and return its state as soon as that is recorded; the rest continues alone."""
         task = asyncio.create_task(work)
         key = f"{run}!{token_hex(4)}"
         self._under_way[key] = task

@@ -20,7 +20,7 @@ TOLD_PAUSE: Final = 0.2
 
 @dataclass(frozen=True, slots=True)
 class NumberedEvent:
-    """An event of a stream: its number grows by one, so that whoever reads knows when one is lost."""
+    """An event of a stream: its number grows by one, so that a reader notices a lost one."""
 
     number: int
     kind: str
@@ -28,7 +28,7 @@ class NumberedEvent:
 
 
 class TraceReading:
-    """Reads what is new in a trace, and numbers it; where less is there than was read before, there is a `gap`."""
+    """Reads new events of a trace, and numbers them; a trace that has become shorter is a `gap`."""
 
     def __init__(self, engine: Engine, run: str, after: int) -> None:
         self.engine = engine
@@ -40,7 +40,7 @@ class TraceReading:
         self._asked: set[str] = set()
 
     def events(self) -> list[NumberedEvent]:
-        """Return the events that were not told."""
+        """Return the events that were not delivered."""
         events, self._place = self.engine.trace_from(self.run, self._place)
         first, self._seen = self._seen, self._seen + len(events)
         found: list[NumberedEvent] = []
@@ -62,12 +62,12 @@ class TraceReading:
 
 
 def part_json(part: AnswerPart) -> JsonObject:
-    """Return what a model has written so far, as events tell it."""
+    """Return the answer of a model so far, for events."""
     return {"run": part.run, "id": part.key, "steps": [*part.steps], "value": part.value, "complete": [*part.complete]}
 
 
 class Hub:
-    """Wakes those who wait for something to happen to a run, from whichever thread it is told."""
+    """Wakes the waiters for events of a run, from any thread."""
 
     def __init__(self) -> None:
         self._waiting: dict[str | None, set[asyncio.Future[None]]] = {}
@@ -98,7 +98,7 @@ class Hub:
                     loop.call_soon_threadsafe(self.wake, run)
 
     def heard(self, part: AnswerPart) -> None:
-        """Take in what a model has written so far: for engines."""
+        """Receive the answer of a model so far: for engines."""
         loop = self._loop
         if loop is not None and {None, part.run} & self.boxes.keys() and not loop.is_closed():
             with suppress(RuntimeError):
@@ -129,7 +129,7 @@ class Hub:
                 future.set_result(None)
 
     async def wait(self, run: str | None, seconds: float) -> bool:
-        """Wait until something happens to a run, or to any, at most so long; tell whether it has."""
+        """Wait for an event of a run, or of any, for at most that long; return whether there was one."""
         future = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(run, set()).add(future)
         try:

@@ -1,4 +1,4 @@
-"""The studio: a page on this machine with an editor for one project and the output of the commands beside it."""
+"""The studio: a local page with an editor for one project and the output of the commands beside it."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ class Studio:
         return place
 
     def keep(self) -> None:
-        """Keep the files as they are now: later ones are compared with them."""
+        """Record the current files: later ones are compared with them."""
         shutil.rmtree(self._kept, ignore_errors=True)
         for each in self.listed():
             if (self.root / each).stat().st_size <= FILE_BYTES:
@@ -146,7 +146,7 @@ class Studio:
         return {}
 
     async def _write(self, asked: JsonObject) -> Json:
-        """Write a file, unless somebody else has changed it since it was read."""
+        """Write a file, unless it was changed since it was read."""
         place, text = self.path(asked.get("path")), asked.get("text")
         if not isinstance(text, str) or len(text.encode("utf-8", "replace")) > FILE_BYTES:
             refuse(f"the text of a file is a text of at most {FILE_BYTES:,} bytes", "/text")
@@ -169,7 +169,7 @@ class Studio:
         return HTMLResponse(made, 200, {"Content-Security-Policy": POLICY})
 
     async def _open(self, request: Request) -> Response:
-        """Give the cookie to whoever has the address that the command has printed."""
+        """Set the cookie for a browser with the address that the command has printed."""
         if not compare_digest(request.path_params["token"].encode(), self.token.encode()):
             raise AuthenticationError(
                 [problems.serving.NotAuthenticated(reason="this is not the address that the studio has printed")]
@@ -196,7 +196,7 @@ class Studio:
         return known if known is not None and known.source.text == text else self._session.put(place, text)
 
     async def _check(self, asked: JsonObject) -> Json:
-        """Return what is wrong with a text, as the language server tells it, with its fixes."""
+        """Return the problems of a text, as the language server reports them, with their fixes."""
 
         def check() -> Json:
             document = self._document(asked)
@@ -221,7 +221,7 @@ class Studio:
         return await asyncio.to_thread(check)
 
     async def _complete(self, asked: JsonObject) -> Json:
-        """Return what can stand at a place."""
+        """Return the completions at a place."""
         offset = asked.get("offset")
 
         def complete() -> Json:
@@ -357,7 +357,7 @@ def _fixes(problem: Problem, document: TextDocument) -> Json:
 
 
 def _inputs(text: str) -> Json:
-    """Return the inputs that somebody has typed: an object of JSON, else the request in words."""
+    """Return the inputs that were typed: a JSON object, else the request as text."""
     try:
         value = loads(text)
     except ValueError:

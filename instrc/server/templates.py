@@ -40,7 +40,7 @@ def _table() -> dict[str, dict[str, str]]:
 
 
 def spoken(problem: Problem, words: Words) -> list[tuple[str, bool]]:
-    """Return what a reader is told of a problem, and of each sentence whether it is in English for want of words.
+    """Return the sentences of a problem for a reader, and for each whether it is English for lack of a translation.
 
     The table has them under the sentences of the problem's class; what a program sends to know who asks is no advice to a reader.
     """

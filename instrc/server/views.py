@@ -48,13 +48,13 @@ class QuestionInfo(QuestionRow):
 
     @property
     def tag(self) -> str:
-        """A short text that changes when what it shows or asks does."""
+        """tag: A short text that changes with the content of the page."""
         return digest_of([self.question.show, self.question.schema])[:24]
 
 
 @dataclass(frozen=True, slots=True)
 class RunInfo:
-    """How a run stands, and who began it."""
+    """The state of a run, and who began it."""
 
     report: RunReport
     starter: str | None = None
@@ -102,7 +102,7 @@ def inputs_of(info: ProgramInfo, given: JsonLike) -> JsonObject:
 
 
 def standing_json(report: RunReport) -> JsonObject:
-    """Return in short how a run stands, as events tell it."""
+    """Return a short form of a run's state, for events."""
     made: JsonObject = {"run": report.run, "program": report.name, "status": report.status}
     if report.questions:
         made["questions"] = [each.id for each in report.questions]

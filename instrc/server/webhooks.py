@@ -174,7 +174,7 @@ class Webhooks:
     """The webhooks of a store."""
 
     def __init__(self, records: Records, rules: AddressRules, link: Callable[[RunChange], str]) -> None:
-        """Listen to the records of a service; `link` gives the address at which a person sees what has changed."""
+        """Listen to the records of a service; `link` returns the address of the page for a change."""
         self.records = records
         self.database: sa.Engine = records.engine
         self.rules = rules
@@ -234,7 +234,7 @@ class Webhooks:
         return [_hook_of(row) for row in await asyncio.to_thread(self._read, query)]
 
     async def remove(self, hook: str) -> bool:
-        """Forget a webhook and what waits for it; tell whether there was one."""
+        """Delete a webhook and its pending messages; return whether there was one."""
         where = sa.delete(_DELIVERIES).where(_DELIVERIES.c.hook == hook)
         gone = await asyncio.to_thread(self._write, [where, sa.delete(_HOOKS).where(_HOOKS.c.id == hook)])
         return gone > 0
@@ -280,7 +280,7 @@ class Webhooks:
             connection.execute(sa.insert(_DELIVERIES), [{**due, "hook": hook.id} for hook in told])
 
     def _body(self, change: RunChange) -> str:
-        """Return what is sent: ids and a link, and no data of the run."""
+        """Return the body: ids and a link, and no data of the run."""
         when = datetime.fromtimestamp(change.at, UTC).isoformat().replace("+00:00", "Z")
         data: JsonObject = {"run": change.run, "program": change.program, **change.body, "link": self.link(change)}
         return dumps({"type": change.kind, "timestamp": when, "data": data}, indent=False)
@@ -532,7 +532,7 @@ def _trusted() -> SSLContext:
 
 @dataclass(frozen=True, slots=True)
 class WebhookDelivery:
-    """One message to one webhook, and what has become of it."""
+    """One message to one webhook, and its result."""
 
     message: str
     hook: str
@@ -554,7 +554,7 @@ LONGEST_PAUSE: Final = 6 * 3600.0
 
 
 def pause_after(attempts: int) -> float:
-    """Return how long to wait after so many attempts, in seconds; other times for others, so that they do not come at once."""
+    """Return the seconds to wait after so many attempts, with jitter, so that retries do not come at once."""
     return min(FIRST_PAUSE * 4.0 ** min(attempts - 1, 20), LONGEST_PAUSE) * uniform(0.8, 1.2)  # noqa: S311  -- no secret
 
 

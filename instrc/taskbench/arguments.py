@@ -1,4 +1,4 @@
-"""The arguments of a record: which argument of a tool each is, and what it refers to."""
+"""The arguments of a record: the tool's input of each, and its references."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ReferenceTag(NamedTuple):
 
 
 class WrittenArgument(NamedTuple):
-    """One argument as it was written, and what it refers to."""
+    """One argument as written, and its reference."""
 
     key: str | None
     value: Json
@@ -51,7 +51,7 @@ class WrittenArgument(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TaskArguments:
-    """The arguments of a task by name, where in its list each was written, and what is wrong with them."""
+    """The arguments of a task by name, their places in its list, and their problems."""
 
     values: dict[str, Json | Reference]
     positions: dict[str, int]
@@ -160,12 +160,12 @@ def content_type(text: str) -> str:
 
 
 def fits(kinds: Sequence[str] | None, slot: str) -> bool:
-    """Return whether an argument may stand for an input: `kinds` are the types of a task's output, `None` is a literal."""
+    """Return whether an argument may be that of an input: `kinds` are the types of a task's output, `None` is a literal."""
     return kinds is None or slot.lower() in {kind.lower() for kind in kinds}
 
 
 def arranged(given: Sequence[tuple[Sequence[str] | None, Json]], slots: Sequence[str]) -> tuple[int, ...]:
-    """Return for each argument the input it belongs to: the order it is given in, unless another one fits better."""
+    """Return the input of each argument: in the given order, unless another one fits better."""
     order = tuple(range(len(given)))
     if len(given) > len(slots) or len(slots) > ORDERED_ARGUMENTS or len(slots) < 2:
         return order
@@ -207,7 +207,7 @@ def _tag(found: re.Match[str]) -> ReferenceTag:
 
 
 def arguments_of(record: NamedRecord, node: Json, number: int) -> tuple[list[WrittenArgument], list[plans.PlanProblem]]:
-    """Return the arguments of a task as they are written, and what is odd about that."""
+    """Return the arguments of a task as written, and their oddities."""
     tool = record.tools[number]
     problems: list[plans.PlanProblem] = []
     written = node.get("arguments") if isinstance(node, dict) else None
@@ -234,7 +234,7 @@ def arguments_of(record: NamedRecord, node: Json, number: int) -> tuple[list[Wri
 
 
 def _argument(tool: BenchTool | None, each: Json, number: int, position: int) -> tuple[WrittenArgument, str | None]:
-    """Return an argument, and what is odd about it."""
+    """Return an argument, and its oddities."""
     name: str | None = None
     reason: str | None = None
     value = each
@@ -253,7 +253,7 @@ def _argument(tool: BenchTool | None, each: Json, number: int, position: int) ->
 def resolve(
     record: NamedRecord, given: list[list[WrittenArgument]]
 ) -> tuple[list[list[WrittenArgument]], list[plans.PlanProblem]]:
-    """Return the arguments of all tasks, each with the task it stands for, and what is wrong with the references."""
+    """Return the arguments of all tasks, each with the task it refers to, and the problems of the references."""
     referring = _Referring(record, list(given))
     for number, item in enumerate(given):
         referring.given[number] = [referring.resolved(argument) for argument in item]
@@ -270,7 +270,7 @@ class _Referring:
         self.base = self._counted_from()
 
     def resolved(self, argument: WrittenArgument) -> WrittenArgument:
-        """Return an argument with the task it stands for."""
+        """Return an argument with the task it refers to."""
         value, result = argument.value, argument.tags
         if not isinstance(value, str):
             return argument
@@ -294,7 +294,7 @@ class _Referring:
         return self.record.place(argument.number, "arguments", argument.position)
 
     def _odd(self, argument: WrittenArgument, tag: ReferenceTag) -> WrittenArgument:
-        """Return what a reference in another spelling stands for, if it is to be repaired."""
+        """Return the meaning of a reference in another spelling, if it is to be repaired."""
         place = self._place(argument)
         if not self.record.repair:
             meaning = f"<node-{tag.node}>" if tag.node is not None and tag.argument is None else None
@@ -315,7 +315,7 @@ class _Referring:
         return argument._replace(target=f"n{node}")
 
     def _copied(self, argument: WrittenArgument, tag: ReferenceTag, node: int, position: int) -> WrittenArgument:
-        """Return what another task is given, where a reference names that, not what the task gives."""
+        """Return the argument of another task, where a reference names that, not the task's output."""
         place = self._place(argument)
         if not (0 <= node < len(self.given) and position < len(self.given[node])) or node == argument.number:
             self.problems.append(plans.OddReference(pointer=place, text=tag.text))
@@ -328,7 +328,7 @@ class _Referring:
         return self.resolved(argument._replace(value=copied.value, tags=copied.tags))
 
     def _by_name(self, tool: str, argument: WrittenArgument) -> str:
-        """Return the id of the task that the name of a tool stands for, as seen from another task."""
+        """Return the id of the task that the name of a tool means, as seen from another task."""
         places = [number for number, word in enumerate(self.record.words) if word == tool]
         if not places:
             return f"n{len(self.record.words)}"  # nobody: the check says so
@@ -380,7 +380,7 @@ class _Referring:
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """The tasks of a record with the order that its links say, where each such order is said, and what is wrong."""
+    """The tasks of a record in the order of its links, the place of each such order, and the problems."""
 
     tasks: list[PlanTask]
     places: dict[tuple[int, int], str]
@@ -462,7 +462,7 @@ class _Links:
         self.problems.append(self._record.mistake(problem, *(("no link", link) if missing else (link, "no link"))))
 
     def _order_tasks(self, tasks: list[PlanTask], said: set[tuple[str, str]]) -> list[PlanTask]:
-        """Return the tasks with the order that links say and no argument does."""
+        """Return the tasks with the order of links that no argument implies."""
         after: list[list[str]] = [list(task.after) for task in tasks]
         places: dict[str, list[int]] = {}
         for number, word in enumerate(self._words):
@@ -485,7 +485,7 @@ class _Links:
         return [task if not item else replace(task, after=tuple(item)) for task, item in zip(tasks, after, strict=True)]
 
     def _chosen(self, pair: tuple[str, str], sources: list[int], targets: list[int], time: int, place: str) -> tuple[int, int]:
-        """Return which tasks a link joins: where a name stands for several, the next one, and the nearest before it."""
+        """Return the tasks that a link joins: where a name means several, the next one, and the nearest before it."""
         target = targets[min(time, len(targets)) - 1]
         before = [item for item in sources if item < target]
         source = before[-1] if before else next((item for item in sources if item != target), sources[0])

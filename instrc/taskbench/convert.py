@@ -35,7 +35,7 @@ class ImportedPlan:
 
     @property
     def repairs(self) -> tuple[plans.RepairedPlan, ...]:
-        """What was read as something else than what is written."""
+        """The parts that were read otherwise than written."""
         return tuple(problem for problem in self.problems if isinstance(problem, plans.RepairedPlan))
 
 
@@ -44,13 +44,13 @@ BenchLike = Bench | dict[str, Json] | list[Json]
 
 @takes_plain_values
 def import_plan(record: Json, tools: BenchLike, *, repair: bool = False) -> ImportedPlan:
-    """Return the plan of a record of TaskBench with what is wrong in it; nothing is raised, whatever is given.
+    """Return the plan of a record of TaskBench with its problems; no input raises.
 
         tools = {"nodes": [{"id": "find", "desc": "Find it.", "parameters": [{"name": "text", "type": "string", "desc": ""}]}]}
         node = {"task": "find", "arguments": [{"name": "text", "value": "a bank"}]}
         imported = instrc.import_plan({"task_steps": [], "task_nodes": [node], "task_links": []}, tools)
 
-    With `repair` known mistakes are read as what they most likely mean, each listed among the problems.
+    With `repair` known mistakes are read as their likeliest meaning, each listed among the problems.
     """
     return _importer(to_bench(tools), bool(repair)).read(record)
 
@@ -62,12 +62,12 @@ def _importer(bench: Bench, repair: bool) -> PlanImporter:  # noqa: FBT001  -- a
 
 @takes_plain_values
 def export_plan(plan: Json, tools: BenchLike, record: Json = None) -> Json:
-    """Return a plan as a record of TaskBench; `record` is the one it was made of, if there is one.
+    """Return a plan as a record of TaskBench; `record` is its origin, if there is one.
 
         tools = {"nodes": [{"id": "find", "desc": "Find it.", "parameters": [{"name": "text", "type": "string", "desc": ""}]}]}
         record = instrc.export_plan([{"tool": "Find", "id": "n0", "arguments": {"text": "a bank"}}], tools)
 
-    A `CompileError` says what is wrong with the plan, or cannot be said in that form.
+    Raise `CompileError` if the plan is invalid, or cannot be expressed in that form.
     """
     return export_record(plan, to_bench(tools), record)
 
@@ -97,7 +97,7 @@ class PlanImporter:
         self._names = records.ToolNames(bench)
 
     def read(self, value: Json) -> ImportedPlan:
-        """Return the plan of one record; nothing is raised, whatever is given."""
+        """Return the plan of one record; no input raises."""
         record = records.read_record(value)
         if record is None:
             return ImportedPlan(None, (plans.InvalidPlan(reason="there are no `task_nodes` or `tool_nodes` here"),), None)
@@ -110,7 +110,7 @@ class PlanImporter:
         return ImportedPlan(plan, tuple(problems), record, record.shape or _shape(tasks))
 
     def _tasks(self, record: records.NamedRecord) -> tuple[list[PlanTask], list[plans.PlanProblem]]:
-        """Return the tasks, as far as they can be read, and what is wrong with them."""
+        """Return the tasks, as far as they can be read, and their problems."""
         nodes = record.record.nodes
         if not isinstance(nodes, list):
             return [], [plans.InvalidPlan(pointer=record.place(), reason="the tasks are not a list")]
@@ -177,9 +177,9 @@ def _translated(place: str, record: records.NamedRecord, linked: Linked, placed:
 
 
 def export_record(plan: Json, bench: records.Bench, record: Json = None) -> Json:
-    """Return a plan as a record; `record`, the one that it was made of, gives what a plan does not say.
+    """Return a plan as a record; `record`, its origin, provides what a plan lacks.
 
-    A `CompileError` says what is wrong with the plan, or cannot be said in that form.
+    Raise `CompileError` if the plan is invalid, or cannot be expressed in that form.
     """
     tasks, problems = check_tasks(plan, tool_set(records.tools_map(bench)))
     if problems:
@@ -242,7 +242,7 @@ def _node(task: PlanTask, tool: records.BenchTool, tools: list[records.BenchTool
 
 
 def _bare(record: Json, number: int) -> bool:
-    """Return whether a task stands in the record without any arguments."""
+    """Return whether a task is in the record without any arguments."""
     given = records.read_record(record)
     nodes = given.nodes if given is not None else None
     if not isinstance(nodes, list) or number >= len(nodes):
@@ -258,7 +258,7 @@ def _needs_in_order(task: PlanTask, tool: records.BenchTool) -> list[str]:
 
 
 def _misread(nodes: list[Json], links: list[Json], tasks: tuple[PlanTask, ...], bench: records.Bench) -> list[plans.PlanProblem]:
-    """Return where the record would be read as something else than the plan: a text that looks like a reference, say."""
+    """Return where the record would be read otherwise than the plan: a text that looks like a reference, for example."""
     read = PlanImporter(bench).read({"task_nodes": nodes, "task_links": links})
     if read.plan is None:
         return [
@@ -281,7 +281,7 @@ def _task_place(pointer: str) -> str:
 
 
 def _numbered(tasks: tuple[PlanTask, ...]) -> list[Json]:
-    """Return the tasks as a record says them: by number, and none waits twice for another."""
+    """Return the tasks in the form of a record: by number, and none waits twice for another."""
     ids = {task.id: f"n{number}" for number, task in enumerate(tasks)}
     result: list[Json] = []
     for task in tasks:
@@ -325,7 +325,7 @@ def _as_recorded(nodes: list[Json], links: list[Json], record: Json) -> Json:
 
 
 def _pairs(links: list[Json]) -> set[tuple[Json, ...]] | None:
-    """Return what links lead from and to, or `None` if one of them is none."""
+    """Return the ends of links, or `None` if one of them is invalid."""
     result: set[tuple[Json, ...]] = set()
     for link in links:
         ends = tuple(link.get(key) for key in ("source", "target")) if isinstance(link, dict) else ()

@@ -44,7 +44,7 @@ class _Sampler:
         self._before = {tool.id: [other for other in bench.tools if (other.id, tool.id) in edges] for tool in bench.tools}
 
     def plan(self, size: int, shape: PlanShape) -> list[Json]:
-        """Return one plan of at most so many tasks: the graph may not go on."""
+        """Return one plan of at most so many tasks: the graph may end before."""
         chosen: list[BenchTool] = [self._draw.choice(self._tools)]
         edges: list[tuple[int, int]] = []
         for _ in range(size - 1):
@@ -112,7 +112,7 @@ class _Sampler:
         return result
 
     def _order(self, count: int, edges: list[tuple[int, int]]) -> list[int]:
-        """Return the tasks in a random order in which each comes after what it reads."""
+        """Return the tasks in a random order in which each comes after those it reads."""
         waiting = {node: {source for source, target in edges if target == node} for node in range(count)}
         order: list[int] = []
         while waiting:

@@ -20,7 +20,7 @@ from instrc.tools.taskbench import SHAPES, Bench, PlanShape, TaskRecord, id_of, 
 
 
 class Compared(NamedTuple):
-    """What a prediction and what is right have in common."""
+    """The common part of a prediction and the truth."""
 
     counts: tuple[tuple[int, int, int], ...]
     """For each F1: what both have, what was predicted, what was right."""

@@ -100,7 +100,7 @@ _DEEP_VALUE: Final = 100
 
 
 def in_shape(value: Json, schema: Json, root: Json, depth: int = 0) -> Json:
-    """Return the beginning of a value without what is not of its schema yet: half of a map that is sent as a list of its keys."""
+    """Return the beginning of a value without parts that do not fit its schema yet: half of a map sent as a list of its keys."""
     schema = dereferenced(schema, root)
     if not isinstance(schema, dict) or not isinstance(value, dict | list) or depth > _DEEP_VALUE:
         return value
@@ -141,12 +141,12 @@ _TOKEN = re.compile(rf'\s++|[\[\]{{}},:]|"(?:[^"\\]++|\\.)*+"|(?P<open>"{_TEXT})
 
 
 def prefix_value(text: str) -> tuple[Json, tuple[str, ...]]:
-    """Return the value of the beginning of a JSON text, and the complete members of its object,
+    """Return the value of the beginning of a JSON text, and the complete members of its object.
 
         assert prefix_value('{"a": 1, "b": ["x", "y') == ({"a": 1, "b": ["x", "y"]}, ("a",))
 
     A text that is still open stays, without half an escape; keys, numbers and words that are not finished are left out.
-    or `None` if there is no value yet, or it is not JSON.
+    The value is `None` if there is none yet, or the text is not JSON.
     """
     closers, complete, key, at, after_colon = "", list[str](), "", 0, False
     end, closed = 0, ""  # where the text is cut, and what closes it there

@@ -128,7 +128,7 @@ class Provider(ABC):
     """Whether answers have no limit of their own, so that they need one."""
 
     def __init__(self, model: str, *, client: Client = None, settings: RequestSettings | None = None) -> None:
-        """`model` may be empty if every request names one; `client` is one of the provider's library, else made when needed.
+        """`model` may be empty if every request names one; `client` is one of the provider's library, by default a new one.
 
         `settings` apply to every request that does not override them.
         """

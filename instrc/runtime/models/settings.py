@@ -35,7 +35,7 @@ class RequestTable:
         return joined(self.general, *(self.by_pattern[pattern] for pattern in sorted(fitting, key=len)))
 
     def of_steps(self, steps: Sequence[str], said: Sequence[float] = ()) -> RequestSettings:
-        """Return what is set for the vibes of a chunk, the first of its steps last, by what they `said`, and for this run."""
+        """Return the settings for the vibes of a chunk, the first of its steps last, by what they `said`, and for this run."""
         result: list[RequestSettings] = []
         for step in reversed(steps):
             name = bare_name(step)

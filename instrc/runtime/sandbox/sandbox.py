@@ -41,7 +41,7 @@ class CodeRuns:
         self._lock = Lock()
 
     def step(self, run: str, earlier: Sequence[Round], code: str, calls: Sequence[Recorded] = ()) -> RoundStep:
-        """Return the next call of a tool that the code makes, or what it gave in the end.
+        """Return the next tool call of the code, or its final result.
 
         The result depends on the record alone: `earlier` rounds and `calls` run again with the recorded results of their tools.
         `run` names whose code it is: steps of one run are quick one after the other, as the state between them is kept here.
@@ -84,7 +84,7 @@ class _KeptState:
     printed: Printed
 
     def precedes(self, rounds: tuple[Round, ...], code: str, calls: tuple[Recorded, ...]) -> bool:
-        """Return whether a step goes on from here."""
+        """Return whether a step continues from here."""
         if self.rounds != rounds:
             return False
         if not isinstance(self.step, ToolCall):

@@ -30,7 +30,7 @@ def activity_of(tool: Tool) -> Callable[[Mapping[str, Json]], Json]:
 def smolagents_tool(schema: Json, handler: Callable[[dict[str, Json]], Json], *, name: str, output: str = "any") -> Tool:
     """Return a tool for an agent of smolagents: its inputs are the properties of a compiled tool.
 
-    `handler` is called with the arguments as one object, and what it returns goes back to the agent.
+    `handler` is called with the arguments as one object; its result is returned to the agent.
     Raise `SettingsError` if smolagents is not installed.
     """
     try:

@@ -4,7 +4,7 @@ Where one of two conditions excludes the other, `[{"if": A, "then": B}, {"if": C
 `{"if": A, "then": B, "else": {"if": C, "then": D}}`.
 If the first has an `else` of its own, both apply there: `"else": {"allOf": [E, {"if": C, "then": D}]}`, which is then folded.
 
-`{"if": {"required": ["a"]}, "then": B}` says the same of objects as `{"dependentSchemas": {"a": B}}`,
+For objects, `{"if": {"required": ["a"]}, "then": B}` means the same as `{"dependentSchemas": {"a": B}}`,
 and where the condition asks for more than the key, it stays one there:
 `{"dependentSchemas": {"a": {"if": {"properties": {"a": P}}, "then": B}}}`.
 A schema has room for one `if`, but for as many keys as there are.
@@ -44,7 +44,7 @@ def refused(question: Relations, one: Schema, other: Schema, depth: int, kinds: 
 
 
 def deciding(condition: IfThenElse) -> IfThenElse:
-    """Return a condition without a `then` or an `else` that says nothing, as `{"properties": {}}` does."""
+    """Return a condition without a `then` or an `else` that has no effect, as `{"properties": {}}`."""
     idle = [word for word in ("then", "else") if word in condition and _is_idle(condition[word])]
     return {word: value for word, value in condition.items() if word not in idle} if idle else condition
 
@@ -54,7 +54,7 @@ def _is_idle(schema: Json) -> bool:
 
 
 def with_one_question(one: IfThenElse, other: IfThenElse) -> tuple[IfThenElse, list[JsonObject]]:
-    """Return a condition with what two of the same `if` decide, and the schemas in it that are to be folded."""
+    """Return a condition with the decisions of two with the same `if`, and the schemas in it that are to be folded."""
     joined: IfThenElse = {"if": one["if"]}
     result: list[JsonObject] = []
     for word in ("then", "else"):
@@ -68,7 +68,7 @@ def with_one_question(one: IfThenElse, other: IfThenElse) -> tuple[IfThenElse, l
 
 
 def chained(disjoint: Relation, around: JsonObject, conditions: list[IfThenElse]) -> IfThenElse | None:
-    """Return one condition that decides what several decide in a schema that also says `around`, or `None` if it is not certain.
+    """Return one condition equivalent to several in a schema with `around`, or `None` if that is not certain.
 
     Where one of them holds, no other does, so nothing that the others decide is lost.
     At most one of them may have an `else`: it comes first, and its `else` is an `allOf` that is to be folded.
@@ -87,7 +87,7 @@ def chained(disjoint: Relation, around: JsonObject, conditions: list[IfThenElse]
 
 
 def _links_of(condition: IfThenElse) -> Iterator[IfThenElse]:
-    """Yield the conditions of a chain one by one; what else stands in an `else` stays with its condition."""
+    """Yield the conditions of a chain one by one; other keywords in an `else` stay with its condition."""
     while True:
         following = condition.get("else")
         if not isinstance(following, dict) or "if" not in following or not following.keys() <= _WORDS:
@@ -194,7 +194,7 @@ def _only_of_objects(around: JsonObject, link: IfThenElse) -> bool:
 
 
 def _demanded(asked: Json) -> list[str]:
-    """Return the keys without which no object satisfies an `if`; `not` about one key says that it is there."""
+    """Return the keys without which no object satisfies an `if`; `not` about one key requires it."""
     known = mapping(asked)
     excluded = mapping(known.get("not"))
     names = list(mapping(excluded.get("properties"))) if excluded.keys() == {"properties"} else []
@@ -202,7 +202,7 @@ def _demanded(asked: Json) -> list[str]:
 
 
 def _dependent(disjoint: Relation, around: JsonObject, key: str, conditions: list[IfThenElse]) -> Json:
-    """Return what conditions ask of objects that have a key, as one schema, or `None` if there is none."""
+    """Return what conditions require of objects that have a key, as one schema, or `None` if there is none."""
     links = [_beside_key(key, link) for condition in conditions for link in _links_of(condition)]
     if len(links) > 1:
         return chained(disjoint, {**around, "type": "object", "required": [*required_names(around), key]}, links)
@@ -210,7 +210,7 @@ def _dependent(disjoint: Relation, around: JsonObject, key: str, conditions: lis
 
 
 def _beside_key(key: str, link: IfThenElse) -> IfThenElse:
-    """Return a condition without what it says of a key that is there."""
+    """Return a condition without its keywords for a key that is present."""
     asked = {word: value for word, value in mapping(link["if"]).items() if (word, value) != ("type", "object")}
     names = [name for name in listing(asked.pop("required", [])) if name != key]
     return {**link, "if": {**asked, "required": names} if names else asked}

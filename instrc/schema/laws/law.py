@@ -15,7 +15,7 @@ from instrc.text.jsonvalue import Json, equal
 class Relations(Protocol):
     """A question about two schemas under way; `relations` answers.
 
-    `kinds` are the kinds of values that are asked about: nothing is said of others.
+    `kinds` are the kinds of values in question: others are undecided.
     """
 
     def implies(self, left: Json, right: Json, depth: int, kinds: frozenset[str] = ALL) -> bool:
@@ -74,7 +74,7 @@ Satisfied: TypeAlias = "Callable[[InstanceEvaluation, Json, str, Schema, int], A
 
 
 class KeywordLaws(Struct, frozen=True):
-    """The laws of a keyword; `None` where there is none."""
+    """The laws of a keyword; `None` for a missing one."""
 
     satisfied: Satisfied | None = None
     """Whether a value, of a type that the keyword speaks of, satisfies it in a schema."""

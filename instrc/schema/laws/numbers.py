@@ -32,7 +32,7 @@ class Range(Struct, frozen=True):
         return self.low > self.high or (self.low == self.high and (self.above_low or self.below_high))
 
     def and_(self, other: Range) -> Range:
-        """Return what is in both ranges."""
+        """Return the intersection of both ranges."""
         low = max(self.low, other.low)
         high = min(self.high, other.high)
         return Range(
@@ -134,7 +134,7 @@ _FINEST = 1024
 
 
 def number_range(schema: Schema, *, integers: bool) -> Range:
-    """Return the range of the numbers that a schema allows, as far as its own bounds say; of integers with their own ends."""
+    """Return the range of the numbers that a schema allows, by its own bounds; for integers with their own ends."""
     low = bound(schema, "minimum")
     high = bound(schema, "maximum")
     result = Range() if low is None else Range(low=low)
@@ -226,7 +226,7 @@ def _multiple_satisfied(_evaluation: InstanceEvaluation, value: Json, keyword: s
 def _multiple_of(left: Json, right: Json) -> Json | Verdict:
     """Find the least common multiple, where binary arithmetic finds the same instances divisible.
 
-    Steps such as 0.1, which no binary float is, are told by each judge in its own way: those stay apart.
+    Steps such as 0.1, which have no exact binary float, are judged differently by each library: those stay apart.
     """
     if not is_number(left) or not is_number(right) or left <= 0 or right <= 0:
         return NO_LAW

@@ -1,4 +1,4 @@
-"""The laws of the keywords about objects: properties by their names, what is required, and counts.
+"""The laws of the keywords about objects: properties by name, required ones, and counts.
 
 `additionalProperties` sees only the names and patterns beside it: `properties`, `patternProperties` and it are one group.
 Two groups join into one where that is exact; where it is not (closed groups with different patterns,
@@ -42,7 +42,7 @@ _TEXTS = frozenset({str})
 
 
 def size(schema: Schema) -> Range:
-    """Return how many properties an object may have, as far as a schema says."""
+    """Return the number of properties an object may have, by one schema."""
     names = schema.get("required")
     required = len({name for name in names if name.__class__ is str}) if names.__class__ is list else 0
     high: int | float = inf
@@ -211,7 +211,7 @@ Terms: TypeAlias = list[Term]
 
 
 class PropertyRules(Struct):
-    """What one or more schemas say about properties."""
+    """The keywords of one or more schemas about properties."""
 
     properties: dict[str, Terms] = field(default_factory=dict)
     patterns: dict[str, Terms] = field(default_factory=dict)
@@ -284,7 +284,7 @@ def _idle(one: PropertyRules, other: PropertyRules) -> set[str]:
 
 
 def _joinable(closing: PropertyRules, other: PropertyRules, idle: set[str]) -> bool:
-    """Return whether what `closing` says about names it does not mention can be said of the other's names and patterns."""
+    """Return whether the schema of `closing` for other names can be applied to the other's names and patterns."""
     if closing.extra is None:
         return True
     for regex, terms in other.patterns.items():
@@ -305,7 +305,7 @@ def _joinable(closing: PropertyRules, other: PropertyRules, idle: set[str]) -> b
 
 
 def _forbids(terms: Terms) -> bool:
-    """Return whether a pattern with these schemas forbids its names, whatever else is said about them."""
+    """Return whether a pattern with these schemas forbids its names, whatever else applies to them."""
     return any(schema is False for schema, _ in terms)
 
 
@@ -317,7 +317,7 @@ def _patterns_lost(closing: PropertyRules, other: PropertyRules) -> set[str]:
 
 
 def _seen_by(other: PropertyRules, name: str, terms: Terms, lost: list[ForbiddenProperty]) -> Terms | None:
-    """Return what a property must be when a group that does not list it has its say too, or `None` if it is forbidden."""
+    """Return the schema of a property under a group that does not list it as well, or `None` if it is forbidden."""
     if other.extra is None or any(matches(regex, name) for regex in other.patterns):
         return terms
     if other.closed:
@@ -476,5 +476,5 @@ def _unmatched(regex: str, name: str) -> bool:
 
 
 def _any_matches(patterns: Iterable[str], name: str) -> Answer:
-    """Return whether one of some patterns is found in a name."""
+    """Return whether one of some patterns matches a name."""
     return opposite(all_satisfied(opposite(matches(regex, name)) for regex in patterns))

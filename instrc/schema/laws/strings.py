@@ -74,7 +74,7 @@ class _Part(NamedTuple):
 
 
 def _choice(text: str, at: int, depth: int) -> tuple[_Part, int]:
-    """Read what is between `|` signs, up to the end of a group or of the pattern."""
+    """Read the alternatives between `|` signs, up to the end of a group or of the pattern."""
     if depth > EXTENT_LEVELS:
         raise _HardError
     part, at = _sequence(text, at, depth)
@@ -112,7 +112,7 @@ def _sequence(text: str, at: int, depth: int) -> tuple[_Part, int]:
 
 
 def _piece(text: str, at: int, depth: int) -> tuple[_Part, int]:
-    """Read one letter, class or group, and how often it stands there."""
+    """Read one letter, class or group, and its repetition."""
     part, at = _atom(text, at, depth)
     least, most = 1, 1.0
     if text[at : at + 1] in {"*", "+", "?"}:
@@ -191,7 +191,7 @@ def _bit(letter: str) -> int:
 
 
 def _escape(text: str, at: int) -> tuple[_Part, int]:
-    """Read what stands behind a backslash."""
+    """Read the escape behind a backslash."""
     letter = text[at]
     if letter in _CLASSES:
         return _Part(1, 1.0, _CLASSES[letter]), at + 1
@@ -205,7 +205,7 @@ def _escape(text: str, at: int) -> tuple[_Part, int]:
 
 
 def length(schema: Schema) -> Range:
-    """Return how long a text may be, as far as a schema says."""
+    """Return the allowed lengths of a text, by one schema."""
     high = bound(schema, "maxLength")
     return Range(low=max(bound(schema, "minLength") or 0, 0), high=inf if high is None else high)
 

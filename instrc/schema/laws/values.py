@@ -55,7 +55,7 @@ def _enum_satisfied(_evaluation: InstanceEvaluation, value: Json, keyword: str, 
 
 
 def _enum(left: Json, right: Json) -> Json | Verdict:
-    """Keep what is in both lists, in the order of the first."""
+    """Keep the members of both lists, in the order of the first."""
     if left.__class__ is not list or right.__class__ is not list:
         return NO_LAW
     key_of = EqualityKeys()
