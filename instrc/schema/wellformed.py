@@ -195,7 +195,7 @@ def _errors(draft: type[Draft202012Validator], schema: Json) -> Iterator[tuple[L
 
 
 def _order_in(schema: Json) -> Callable[[Location], list[int]]:
-    """Return the key that sorts paths as they are written in a schema."""
+    """Return the key that sorts paths in the written order of a schema."""
     positions: dict[int, dict[str, int]] = {}
 
     def order(path: Location) -> list[int]:

@@ -86,9 +86,9 @@ def parts_of(value: Json, question: str | None = None) -> list[pb.Part]:
 
 
 def given_in(parts: Iterable[pb.Part]) -> tuple[bool, Json, str]:
-    """Return whether parts give JSON, that JSON, and the plain text beside it; exact JSON counts before data.
+    """Return whether parts contain JSON, that JSON, and the plain text beside it; exact JSON takes precedence over data.
 
-    A `ContentTypeNotSupportedError` for files, an `InvalidParamsError` for what is no JSON.
+    Raise `ContentTypeNotSupportedError` for files, `InvalidParamsError` for a part that is not JSON.
     """
     parts = list(parts)
     if len(parts) > PARTS:
@@ -175,14 +175,14 @@ class ServiceHandler(RequestHandler):
             return task_of(info)
 
     async def on_message_send_stream(self, params: pb.SendMessageRequest, context: ServerCallContext) -> AsyncGenerator[Event]:
-        """Do the same, and tell how the task stands until it has ended or waits for a person."""
+        """Do the same, and report the state of the task until it has ended or waits for a person."""
         with _in_their_words(), _stream(context):
             info = await self._taken(params, context)
             async for event in self._followed(context, info, through_questions=False):
                 yield event
 
     async def on_subscribe_to_task(self, params: pb.SubscribeToTaskRequest, context: ServerCallContext) -> AsyncGenerator[Event]:
-        """Tell how a task stands until it has ended."""
+        """Report the state of a task until it has ended."""
         with _in_their_words(), _stream(context):
             info = await self._info(context, params.id)
             if info.report.has_ended:
@@ -305,7 +305,7 @@ class ServiceHandler(RequestHandler):
     async def on_create_task_push_notification_config(
         self, params: pb.TaskPushNotificationConfig, context: ServerCallContext
     ) -> pb.TaskPushNotificationConfig:
-        """Let an address be told of a task; an inner address is refused."""
+        """Set an address that receives the changes of a task; an inner address is refused."""
         with _in_their_words():
             await self._info(context, params.task_id)
             caller, said = _caller(context), params.authentication
@@ -323,7 +323,7 @@ class ServiceHandler(RequestHandler):
     async def on_get_task_push_notification_config(
         self, params: pb.GetTaskPushNotificationConfigRequest, context: ServerCallContext
     ) -> pb.TaskPushNotificationConfig:
-        """Return what was set."""
+        """Return a setting."""
         for each in await self._configs(params.task_id, context):
             if each.id == params.id:
                 return each
@@ -332,7 +332,7 @@ class ServiceHandler(RequestHandler):
     async def on_list_task_push_notification_configs(
         self, params: pb.ListTaskPushNotificationConfigsRequest, context: ServerCallContext
     ) -> pb.ListTaskPushNotificationConfigsResponse:
-        """Return all that are set for a task."""
+        """Return all settings of a task."""
         return pb.ListTaskPushNotificationConfigsResponse(configs=await self._configs(params.task_id, context))
 
     async def on_delete_task_push_notification_config(
@@ -351,7 +351,7 @@ class ServiceHandler(RequestHandler):
         return [ParseDict(_config_of(each), pb.TaskPushNotificationConfig()) for each in own]
 
     async def _pushed(self, hook: Hook, run: str) -> tuple[str, dict[str, str]] | None:
-        """Return the message that tells an address how its task stands, as far as whoever has set it may see that now."""
+        """Return the message with the state of a task for an address, as far as the owner of the setting may see it now."""
         owner = await self.service.later(hook.owner, mapping(hook.details.get("rights")))
         try:
             info = None if owner is None else await self.service.run(owner, run)
@@ -417,7 +417,7 @@ def _stream(context: ServerCallContext) -> AbstractContextManager[None]:
 
 
 def _updates(before: pb.Task, task: pb.Task) -> Iterator[Event]:
-    """Yield what has changed since a task was told."""
+    """Yield the changes since the last report of a task."""
     for artifact in task.artifacts[len(before.artifacts) :]:
         yield pb.TaskArtifactUpdateEvent(task_id=task.id, context_id=task.context_id, artifact=artifact, last_chunk=True)
     if task.status != before.status:

@@ -82,7 +82,7 @@ class Door:
             await self._answer(scope, headers, receiving, self._protected(scope, send))
 
     async def _answer(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
-        """Answer a request as long as it is known who asks: a stream ends with the key, session or token of its caller."""
+        """Answer a request while its caller is authenticated: a stream ends with the key, session or token of its caller."""
         caller, answering = scope["instrc.caller"], asyncio.ensure_future(self.app(scope, receive, send))
         try:
             while not (await asyncio.wait({answering}, timeout=_ASKED_AGAIN))[0]:
@@ -126,7 +126,7 @@ class Door:
         return None
 
     async def _bounded(self, scope: Scope, headers: Headers, receive: Receive) -> Receive:
-        """Return what gives the body, which is read and checked here if it is JSON: for every protocol alike."""
+        """Return a receiver of the body, which is read and checked here if it is JSON: for every protocol alike."""
         kind = headers.get("content-type", JSON).partition(";")[0].strip().lower()
         unknown = scope["instrc.caller"] is None and not scope["path"].startswith("/v1/links/")  # it is refused unread
         if unknown or scope["method"] in {"GET", "HEAD", "OPTIONS"} or kind.startswith(("multipart/", "application/x-www-form")):
@@ -254,7 +254,7 @@ def json_response(body: Json, status: int = 200, headers: Mapping[str, str] | No
 
 
 def caller_of(request: Request) -> Caller:
-    """Return who asks, as the door has found out; `NotAuthenticated` if it does not know."""
+    """Return the caller, as the door has authenticated them; raise `NotAuthenticated` if it has not."""
     caller = request.scope.get("instrc.caller")
     if not isinstance(caller, Caller):
         reason = request.scope.get("instrc.unknown") or "nothing was sent that says so"

@@ -28,7 +28,7 @@ _TURNS: Final = frozenset({"snapshot", "status", "question", "told", "held", "en
 
 
 async def standings(service: RunService, caller: Caller, run: str) -> AsyncIterator[RunInfo]:
-    """Yield how a run stands now, and each time that its status or its questions change, until it has ended."""
+    """Yield the state of a run now, and each time that its status or its questions change, until it has ended."""
     before: tuple[str, list[str]] | None = None
     async for event in service.events(caller, run, _ALL):
         if event.kind in _TURNS:
@@ -40,7 +40,7 @@ async def standings(service: RunService, caller: Caller, run: str) -> AsyncItera
 
 
 async def settled(service: RunService, caller: Caller, run: str) -> RunInfo:
-    """Wait until a run has ended or waits for somebody."""
+    """Wait until a run has ended or waits for a person."""
     async for info in standings(service, caller, run):
         if info.report.status != "running":
             return info
@@ -53,7 +53,7 @@ def asked_of_people(report: RunReport) -> list[Question]:
 
 
 def question_json(question: Question) -> JsonObject:
-    """Return a question as a client is told of it."""
+    """Return a question in the form for clients."""
     return {"question": question.id, "steps": list(question.steps), "show": question.show, "schema": question.schema}
 
 
@@ -87,7 +87,7 @@ def result_of(report: RunReport) -> Json:
 
 
 class Identified:
-    """Lets those in to an application whom the door knows; a library would answer the others as if it had failed."""
+    """Admits authenticated requests to an application; a library would answer the others like its own failure."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -99,7 +99,7 @@ class Identified:
 
 
 def steps_done(trace: list[Event], seen: int) -> list[str]:
-    """Return the steps that a trace tells to be done, behind a number of its events."""
+    """Return the steps that a trace reports as done, after a number of its events."""
     named: dict[str | None, list[str]] = {}
     done: list[str] = []
     for number, event in enumerate(trace):

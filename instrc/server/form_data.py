@@ -113,7 +113,7 @@ def _is_html(value: Json) -> TypeGuard[str]:
 def changed(schema: Json, data: dict[str, str], button: str, show: Json) -> tuple[dict[str, str], str]:
     """Return what a form holds after one of its buttons, and the name of the field to go on at.
 
-    `add:NAME` adds a row, `remove:NAME` takes one out, `take:NAME POINTER` fills a field from what is shown; `kind:NAME` shows
+    `add:NAME` adds a row, `remove:NAME` removes one, `take:NAME POINTER` fills a field from a shown value; `kind:NAME` shows
     the fields of the chosen alternative.
     """
     action, _, name = button.partition(":")

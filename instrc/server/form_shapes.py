@@ -71,7 +71,7 @@ _LINES: Final = frozenset(
 
 
 def _reads(schema: Json, root: Json, inside: frozenset[str]) -> tuple[JsonObject | None, frozenset[str]]:
-    """Return a schema without references at its top; `None` if they lead back to themselves, or it says what no field shows."""
+    """Return a schema without references at its top, or `None` if they are circular, or it has keywords that no field shows."""
     for _ in range(LEVELS):
         if not isinstance(schema, dict):
             break
@@ -95,7 +95,7 @@ SHORT: Final = 120
 
 
 def _guessed(schema: JsonObject) -> tuple[str, ...]:
-    """Return the type of a schema that has none, by what it says."""
+    """Return the type of a schema without `type`, by its other keywords."""
     return ("object",) if "properties" in schema else ("array",) if "items" in schema or "prefixItems" in schema else ()
 
 

@@ -67,7 +67,7 @@ class Score:
         return result
 
     def to_json(self) -> Json:
-        """Return the scores with what they are counted from."""
+        """Return the scores with the counts behind them."""
         return {
             "requests": self.requests,
             "unreadable": self.unreadable,
@@ -101,7 +101,7 @@ class Scores:
 
 
 def score(gold: Iterable[Json], predictions: Iterable[Json], bench: Bench) -> Scores:
-    """Return the scores of predictions against what is right, both as records; of equal ids the last one counts, `7` is `"7"`."""
+    """Return the scores of predictions against the truth, both as records; of equal ids the last one counts, `7` is `"7"`."""
     said = {key: value for value in predictions if (key := id_of(value)) is not None}
     right = {key: value for value in gold if (key := id_of(value)) is not None and key in said}
     index = {tool.id: number for number, tool in enumerate(bench.tools, 1)}
@@ -143,7 +143,7 @@ class PlanFacts:
 
 
 def compared(gold: PlanFacts, prediction: PlanFacts | None) -> Compared:
-    """Compare one prediction with what is right."""
+    """Compare one prediction with the truth."""
     if prediction is None:
         return Compared(tuple((0, 0, len(right)) for right in gold.sets()), None)
     pairs = zip(prediction.sets(), gold.sets(), strict=True)
@@ -173,7 +173,7 @@ def _common(one: tuple[int, ...], other: tuple[int, ...]) -> int:
 
 
 def compared_facts(record: TaskRecord, bench: Bench, index: Mapping[str, int]) -> PlanFacts | None:
-    """Return what is compared of a plan, or `None` if it cannot be read."""
+    """Return the compared facts of a plan, or `None` if it cannot be read."""
     words = _words(record.nodes)
     if words is None:
         return None
@@ -244,7 +244,7 @@ def _text(value: Json) -> str:
 
 
 def _by_links(facts: PlanFacts, links: Json) -> None:
-    """Count what the links say, where arguments do not say what depends on what."""
+    """Count the links, where arguments do not show the dependencies."""
     first = {name: number for number, name in reversed(list(enumerate(facts.names)))}
     for link in links if isinstance(links, list) else []:
         source, target = (link.get("source"), link.get("target")) if isinstance(link, dict) else (None, None)
@@ -364,6 +364,6 @@ def plan_check(options: JsonObject, place: CheckPlace) -> Callable[[CheckedRun, 
 
 
 def _facts_of(plan: Json, bench: Bench, index: dict[str, int]) -> PlanFacts | None:
-    """Return what is compared of a plan of ours, or of a record."""
+    """Return the compared facts of a plan of ours, or of a record."""
     record = read_record(plan if isinstance(plan, dict) else export_record(plan, bench))
     return None if record is None or record.within else compared_facts(record, bench, index)

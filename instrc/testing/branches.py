@@ -33,7 +33,7 @@ TRIED_ORDERS: Final = 30
 
 
 def values_of(schema: Json, root: Json, besides: Json = None) -> Iterator[Json]:
-    """Yield values that satisfy a schema, and some that do not; `besides` is what they have to satisfy as well."""
+    """Yield values that satisfy a schema, and some that do not; `besides` is a schema that all must satisfy."""
     schema = dereference(schema, root)
     yield from listing(schema.get("enum"))
     if "const" in schema:
@@ -131,7 +131,7 @@ def object_part(schema: Json, root: Json) -> JsonObject:
 
 
 def dereference(schema: Json, root: Json) -> JsonObject:
-    """Follow a reference to the definitions of a schema; what is no schema by keywords allows everything."""
+    """Follow a reference to the definitions of a schema; a value that is not an object schema allows everything."""
     return mapping(dereferenced(schema, {"$defs": _definitions(root)}))
 
 
@@ -174,11 +174,11 @@ class Point:
 
     @property
     def tried(self) -> str:
-        """The values that may stand there."""
+        """The possible values at the place."""
         return ", ".join(_choice_as_text("", choice).removeprefix(" = ").strip() for choice in self.choices[1:])
 
     def told(self, order: tuple[int, ...]) -> str:
-        """Say what is chosen."""
+        """Describe the choice."""
         name = ".".join((self.key, *self.tail))
         return ", then ".join(_choice_as_text(name, self.choices[number]) for number in order)
 
@@ -237,7 +237,7 @@ def _looks(program: RunnablePlan) -> Iterator[tuple[PlanRegion, flow.Read, Json]
 
 
 def _sources_behind(program: RunnablePlan, region: PlanRegion, read: flow.Read) -> Iterator[tuple[PlanRegion, flow.Read]]:
-    """Yield the lists that give a list its length: those that blocks go through whose values it is."""
+    """Yield the lists that determine the length of a list: those of the blocks whose values it is."""
     place = program.locate(region, read)
     for _ in range(place.levels):
         region = program.regions[region.parent or 0]
@@ -262,7 +262,7 @@ def _schema_of_test(program: RunnablePlan, region: PlanRegion, read: flow.Read, 
 
 
 def _of_plans(program: RunnablePlan, values: Mapping[_Place, list[Json]]) -> list[tuple[_Place, list[Json]]]:
-    """Return the places of the plans whose results decide something, with what is asked of the results."""
+    """Return the places of the plans whose results a condition reads, with the schemas it tests."""
     result: list[tuple[_Place, list[Json]]] = []
     for region, unit in _plan_units(program, values):
         here = region.index, unit.steps[0].key
@@ -331,7 +331,7 @@ def _is_output(region: PlanRegion, key: str) -> bool:
 
 
 def _of_elements(test: Json) -> Iterator[Json]:
-    """Yield what a test of a list says of its elements."""
+    """Yield the schemas of elements in a test of a list."""
     for word, part in mapping(test).items():
         if word in {"items", "contains"}:
             yield part
@@ -341,13 +341,13 @@ def _of_elements(test: Json) -> Iterator[Json]:
 
 
 def _tools(program: RunnablePlan, number: int, key: str, tail: tuple[str, ...]) -> JsonObject | None:
-    """Return the tools that the plan at a place may name, or `None` if none stands there."""
+    """Return the tools that the plan at a place may name, or `None` if there is no plan."""
     steps = () if number == INPUT else (step for unit in program.regions[number].units for step in unit.steps if step.key == key)
     return next((plan.tools for step in steps for plan in step.plans if plan.place == tail), None)
 
 
 def _mixed_lists(schema: JsonObject, root: Json, test: Json) -> Iterator[Json]:
-    """Yield lists whose elements are not alike: some satisfy what a test says of elements, others do not."""
+    """Yield lists of mixed elements: some satisfy the schema of a test, others do not."""
     items: JsonObject = {**dereference(schema.get("items", {}), root), "$defs": _definitions(root)}
     for asked in _of_elements(test):
         kinds = list(telling_values(items, asked, ()))
@@ -382,7 +382,7 @@ def _around(program: RunnablePlan, region: PlanRegion) -> Iterator[tuple[PlanReg
 
 
 def _gaps(root: Json, tail: tuple[str, ...]) -> list[object]:
-    """Return what may stand for an object that a condition looks into: null, or nothing."""
+    """Return the replacements of an object that a condition looks into: null, or nothing."""
     gaps: list[object] = [None] if any(value is None for value in values_of(schema_inside(root, tail, root), root)) else []
     parent = object_part(schema_inside(root, tail[:-1], root), root)
     required = parent.get("required")
@@ -391,7 +391,7 @@ def _gaps(root: Json, tail: tuple[str, ...]) -> list[object]:
 
 
 def _failures(program: RunnablePlan) -> list[Fails]:
-    """Return failures: one that says nothing special, and those that conditions on `error` name."""
+    """Return failures: a plain one, and those that conditions on `error` name."""
     result = [Fails()]
     for region, read, schema in _looks(program):
         place = program.locate(region, read)
@@ -422,7 +422,7 @@ def refusals(program: RunnablePlan) -> Iterator[tuple[int, str]]:
 
 
 def is_excluded(program: RunnablePlan, region: PlanRegion, read: flow.Read, schema: Json) -> bool:
-    """Return whether the schemas of all that a path leads to rule out what it is asked for."""
+    """Return whether the schemas of all that a path leads to exclude the tested one."""
     bases = bases_of(program, [(region, read, ())])
     if not bases or _schema_of_test(program, region, read, schema) is not schema:
         return False
@@ -488,7 +488,7 @@ def _of(program: RunnablePlan, region: PlanRegion, unit: PlanUnit, refusable: di
 
 
 def _catcher(program: RunnablePlan, region: PlanRegion) -> str | None:
-    """Return the block that goes on after a failure in a body, `None` if that ends the run."""
+    """Return the block that continues after a failure in a body, or `None` if that ends the run."""
     for outer, unit, part in _around(program, region):
         if part.rescued:
             return scoped_id(blocks_around(program, outer), unit.context)
@@ -501,7 +501,7 @@ def blocks_around(program: RunnablePlan, region: PlanRegion) -> str:
 
 
 class TakenBranches:
-    """The branches that a run has taken: told of each body that begins and ends, it misses none, however short."""
+    """The branches that a run has taken; it is notified of each body that begins and ends, so that it misses none."""
 
     def __init__(self, program: RunnablePlan) -> None:
         self.program = program
@@ -514,15 +514,15 @@ class TakenBranches:
         return (branch.way, branch.region, branch.unit) in self.found
 
     def watch(self, state: State) -> None:
-        """Take in from now on what a run does."""
+        """Record from now on what a run does."""
         state["scopes"] = _WatchedScopes(self, state)
 
     def begun(self, body: BodyState) -> None:
-        """Take in that a body has begun."""
+        """Record that a body has begun."""
         self.found.add(("body", body["region"], 0))
 
     def element_done(self, state: State, scope: str, body: BodyState) -> None:
-        """Take in whether the condition of an `each` holds for an element that is done."""
+        """Record whether the condition of an `each` holds for a finished element."""
         region = self.program.regions[body["region"]]
         if region.parent is None or region.until is None or body["left"]:
             return
@@ -531,7 +531,7 @@ class TakenBranches:
             self.held.add(scoped_id(as_text(body["parent"]), unit.context))
 
     def ended(self, state: State, scope: str, body: BodyState, *, failed: bool) -> None:
-        """Take in what a body has recorded; only its `Fail` can have failed where nothing else was left in it."""
+        """Record the end of a body; only its `Fail` can have failed where nothing else was left in it."""
         region = self.program.regions[body["region"]]
         for unit in region.units:
             if unit.block is not None and unit.context in body["record"]:
@@ -541,7 +541,7 @@ class TakenBranches:
             self.found.add(("fail", region.index, fails[len(fails) - body["left"]]))
 
     def conclude(self, state: State) -> None:
-        """Take in how the run has ended."""
+        """Record the outcome of the run."""
         outcome = state["outcome"]
         for scope, body in state["scopes"].items():
             failed = scope == ROOT and outcome is not None and outcome["status"] == "failed"
@@ -571,7 +571,7 @@ class TakenBranches:
 
 
 class _WatchedScopes(dict[str, BodyState]):
-    """The bodies that are open in a run: tells of each that begins, and of each that ends."""
+    """The open bodies of a run; reports each that begins, and each that ends."""
 
     def __init__(self, taken: TakenBranches, state: State) -> None:
         super().__init__(state["scopes"])

@@ -1,4 +1,4 @@
-"""Cases beside a program: what becomes of an answer, and whole runs with scripted answers."""
+"""Cases beside a program: single answers, and whole runs with scripted answers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _NO_HEADING = "before the first case"
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A fenced block: its word, what stands behind that, its text and where that stands."""
+    """A fenced block: its word, the rest of that line, its text and place."""
 
     word: str
     rest: tuple[str, ...]
@@ -143,11 +143,11 @@ class Difference:
 
 
 class BadCaseError(ValueError):
-    """A case that cannot be carried out; the message says why."""
+    """A case that cannot be carried out; the message is the reason."""
 
 
 def judge(case: Case, artefacts: Sequence[Artefact]) -> list[Difference]:
-    """Carry a case out and return what came otherwise than expected; a `BadCaseError` says why it cannot be."""
+    """Carry a case out and return the differences from what was expected; raise `BadCaseError` if that is impossible."""
     if case.mistake is not None:
         _refuse(case.mistake)
     result = [artefact for artefact in artefacts if case.export in (None, artefact.name)]
@@ -269,7 +269,7 @@ class CaseScript:
     def __init__(self, answers: dict[str, Json], step: str | None, *, unread: bool = False) -> None:
         """Take the answers; `step` is the only step of a tool, whose chunk has no keys of steps.
 
-        Results that are `unread` need not be given.
+        Results that are `unread` may be missing.
         """
         self.step, self.unread = step, unread
         self.answers = {bare_name(name): value for name, value in answers.items() if value != []} | answers
@@ -309,7 +309,7 @@ class CaseScript:
         return names
 
     def _given(self, step: str) -> str:
-        """Return the name under which the answer of a step is given; empty if there is none."""
+        """Return the name of the answer of a step in the case, or an empty one."""
         return next((name for name in (step, bare_name(step)) if self.answers.get(name, []) != []), "")
 
     def _next(self, name: str) -> Json:

@@ -47,9 +47,9 @@ class ModelCall:
 def calls_of(
     artefact: Artefact, given: str, models: Mapping[str, str] | None = None, sentences: Sentences = EN
 ) -> tuple[ModelCall, ...]:
-    """Return the calls of the model, in the order in which they stand in the process.
+    """Return the calls of the model, in the order of the process.
 
-    `given` is the request; `models` are those of steps, which divide chunks as in a run.
+    `given` is the request; `models` are those of steps, which split chunks as in a run.
     """
     process, _ = located_process(artefact)
     document = artefact.documents[artefact.kind]
@@ -103,7 +103,7 @@ class _ReachedCalls:
 
 
 def _inputs(process: Process) -> dict[str, Json]:
-    """Return made values for the inputs beside `prompt`."""
+    """Return generated values for the inputs beside `prompt`."""
     return {name: instance_of(schema) for name, schema in (process.inputs or {}).items() if name != "prompt"}
 
 

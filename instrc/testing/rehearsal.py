@@ -1,4 +1,4 @@
-"""Look for a run for each branch of a process, and say which branches none was found for."""
+"""Find a run for each branch of a process, and report the branches without one."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Rehearsed:
     """Whether the program itself says that it ends so: done, refused by a person, or failed by a `Fail`."""
 
     def __str__(self) -> str:
-        """Return one line: how it ends, what was chosen, what it takes."""
+        """Return one line: its end, the choices, its inputs."""
         match self.outcome:
             case {"status": "failed", "error": {"step": step, "kind": kind, "code": code, "message": message}}:
                 end = f"failed at {step} ({code or kind}): {message}"
@@ -134,9 +134,9 @@ def rehearsal_of(
     enough: Callable[[], bool] = lambda: False,
     models: Mapping[str, str] | None = None,
 ) -> Rehearsal:
-    """Return a rehearsal of a compiled document; inputs that are not given are those that were `made`, or other ones.
+    """Return a rehearsal of a compiled document; missing inputs are those that were `made`, or other ones.
 
-    `watch` is given each command of each run that was tried; no further run is tried where it is `enough`.
+    `watch` receives each command of each run that was tried; no further run is tried once it is `enough`.
     `models` are those of steps, which divide chunks as in a run.
     """
     best: Rehearsal | None = None
@@ -225,7 +225,7 @@ class _RunSearch:
                         pushed[point, order] += 1
 
     def _is_news(self, played: Played) -> bool:
-        """Return whether a run ends in a way that no program says, and none before it has ended so."""
+        """Return whether a run ends in a way that no program intends, and that no earlier run has shown."""
         return not self._is_sound(played) and all(_end_of(played) != _end_of(other) for _, other, _ in self.kept)
 
     def _needed(self) -> list[tuple[Choices, Played, list[RunBranch]]]:
@@ -278,7 +278,7 @@ class _RunSearch:
         return condition is not None and all(is_excluded(self.program, owner, read, schema) for read, schema in condition.tests)
 
     def _depends(self, branch: RunBranch, *, tells: bool = False) -> str:
-        """Return what decides on a branch, and on request what was tried there."""
+        """Return what decides a branch, and on request what was tried there."""
         region = self.program.regions[branch.region]
         number, at = (region.parent or 0, region.owner) if branch.way == "body" else (branch.region, branch.unit)
         owner = self.program.regions[number]
@@ -383,7 +383,7 @@ class _Play:
         return None
 
     def _choice(self, point: Point) -> object:
-        """Return what is chosen, this time."""
+        """Return the current choice."""
         time = self.asked[point] = self.asked.get(point, -1) + 1
         order = self.choices.get(point, (0,))
         return point.choices[order[min(time, len(order) - 1)]]
@@ -398,7 +398,7 @@ class _Play:
 
 
 def _next(waiting: deque[Command]) -> Command | None:
-    """Return what is answered next: deadlines pass only where nothing else is open."""
+    """Return the next command to answer: deadlines pass only where nothing else is open."""
     for _ in range(len(waiting)):
         command = waiting.popleft()
         if command["kind"] != "timer" or command["id"].endswith("!delay"):
@@ -412,7 +412,7 @@ def _fits(schema: Json, value: Json) -> bool:
 
 
 def _without_plans(unit: PlanUnit, value: Json) -> Json:
-    """Empty the plans in an answer: one that is made from its schema alone is rarely right."""
+    """Empty the plans in an answer: one generated from its schema alone is rarely valid."""
     alone = unit.kind != "model" and len(unit.steps) == 1
     for step in unit.steps:
         for planned in step.plans:
@@ -422,7 +422,7 @@ def _without_plans(unit: PlanUnit, value: Json) -> Json:
 
 
 def _with(value: Json, names: tuple[str, ...], choice: object, around: tuple[Json, ...] = ()) -> Json:
-    """Return a copy in which something else stands below names; `around` is put where no object is on the way."""
+    """Return a copy with another value below names; `around` is put where an object is missing on the way."""
     if not names:
         return cast("Json", copy.deepcopy(choice))  # what is no mark is a value
     result = dict(value) if isinstance(value, dict) else {}
@@ -456,5 +456,5 @@ def _end_of(played: Played) -> tuple[object, ...]:
 
 
 def made_inputs(declared: Json) -> dict[str, Json]:
-    """Return made values for inputs with these schemas by name."""
+    """Return generated values for inputs with these schemas by name."""
     return {name: instance_of(schema) for name, schema in declared.items()} if isinstance(declared, dict) else {}

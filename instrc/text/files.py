@@ -25,7 +25,7 @@ def read_regular(path: str, most: int, start: int = 0) -> bytes:
 
     They are the first ones, or those from `start` on.
 
-    A stream that was handed over with the command is read too: that is what it is for.
+    A stream passed with the command is read too.
     """
     if is_inherited_stream(path):
         with open(path, "rb") as file:  # noqa: PTH123  -- a string: a `Path` would tidy what the user wrote
@@ -64,7 +64,7 @@ def read_whole(path: str, most: int = MOST_BYTES) -> bytes:
 
 
 def is_regular(path: str) -> bool:
-    """Return whether a path is a regular file; false if that cannot be found out."""
+    """Return whether a path is a regular file, or `False` if that cannot be determined."""
     try:
         return S_ISREG(os.stat(path).st_mode)  # noqa: PTH116  -- as above
     except (OSError, ValueError):
@@ -157,7 +157,7 @@ def make_unversioned(folder: Path) -> None:
 
 
 def make_private(folder: Path) -> None:
-    """Create a folder that only its owner may enter; an existing one stays as it is."""
+    """Create a folder that only its owner may enter; an existing one is left unchanged."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     folder.mkdir(mode=0o700, exist_ok=True)
 

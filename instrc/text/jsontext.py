@@ -298,7 +298,7 @@ def exact_copy(value: object) -> Json:
 
 
 def dumps(value: JsonLike, *, indent: bool = True) -> str:
-    """Write canonical JSON: two spaces a level, keys in their order, non-ASCII letters as they are, no final newline."""
+    """Return canonical JSON: two spaces a level, keys in their order, non-ASCII letters unescaped, no final newline."""
     option = orjson.OPT_INDENT_2 if indent else 0
     try:
         return orjson.dumps(value, option=option).decode()
@@ -468,7 +468,7 @@ def repeated_members(text: str, value: Json) -> tuple[RepeatedMember, ...]:
 
 
 def _keeps_all_keys(text: str, value: Json) -> bool:
-    """Return whether parsing lost no key: writing the value gives as many quotes as the text has."""
+    """Return whether parsing lost no key: the written value has as many quotes as the text."""
     if _QUOTE_ESCAPE in text:
         return False  # a quote may be escaped in another way
     try:

@@ -156,12 +156,12 @@ class Sentences:
 
 
 def filled(sentence: str, **values: str) -> str:
-    """Return a sentence with what is put in its places; braces in the values are no places."""
+    """Return a sentence with its placeholders filled; braces in the values are not placeholders."""
     return re.sub(r"\{(\w+)\}", lambda place: values.get(place[1], place[0]), sentence)
 
 
 def translated(message: str, faults: Mapping[str, str]) -> str:
-    """Return what is wrong in the words that stand under its English sentence; as it is if none fits. A hint follows `; `."""
+    """Return a message in the language of its English sentence's translation, or unchanged. A hint follows `; `."""
     head, mark, hint = message.rpartition("; ")
     if mark and (said := _matched(hint, faults)) is not None:
         return f"{translated(head, faults)}; {said}"

@@ -24,7 +24,7 @@ _OF_OBJECTS = frozenset({*definitions.LISTS, *definitions.ONE, *definitions.SCHE
 
 
 def tool_of(value: object, name: str | None = None) -> Tool:
-    """Return the one tool that a value stands for, under the name it is given or has by itself.
+    """Return the single tool in a value, under the given name or its own.
 
     `TypeError` for a value that is not a schema, tool, type, function or process, and for several tools.
     """
@@ -36,7 +36,7 @@ def tool_of(value: object, name: str | None = None) -> Tool:
 
 
 def tools_of(value: object, name: str | None = None) -> list[Tool]:
-    """Return the tools that a value stands for: one, or those of a list or a request."""
+    """Return the tools in a value: one, or those of a list or a request."""
     if type(value) is dict:
         return _of_mapping(value, name)
     if (own := own_tool(value, name)) is not None:

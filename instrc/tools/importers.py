@@ -40,7 +40,7 @@ class Imported:
 
 
 def known_kind(kind: str) -> str:
-    """Return a kind; raise `CompileError` if there is none of that name."""
+    """Return a kind of source; raise `CompileError` if there is none of that name."""
     if not isinstance(kind, str):
         message = f"a kind is a text, not {type(kind).__name__}"
         raise TypeError(message)
@@ -50,7 +50,7 @@ def known_kind(kind: str) -> str:
 
 
 def read_tools(kind: str, given: Given, results: Results = "leave") -> Imported:
-    """Read all tools that were given."""
+    """Read all tools in a source."""
     module, _, name = KINDS[known_kind(kind)].partition(":")
     read: Callable[[Given], Iterator[ImportedTool]] = getattr(import_module(module), name)
     result = tuple(vibes(read(given), given, "activity" if kind in OF_ACTIVITIES and results == "leave" else results))

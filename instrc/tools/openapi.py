@@ -73,7 +73,7 @@ Level = tuple[JsonObject, Location]
 
 
 def call_of(given: Given, item: Level, operation: Level) -> JsonObject:
-    """Return the keywords of a vibe that tell how an operation is called."""
+    """Return the keywords of a vibe with the HTTP call of an operation."""
     document = given.value if isinstance(given.value, dict) else {}
     result: JsonObject = {}
     servers = _nearest("servers", (operation, item, (document, ())), given) or _of_swagger(document, operation[0])
@@ -94,7 +94,7 @@ def call_of(given: Given, item: Level, operation: Level) -> JsonObject:
 
 
 def _nearest(key: str, levels: tuple[Level, ...], given: Given) -> list[Json]:
-    """Return the list that the innermost level has under a key; an empty one there says that there is none."""
+    """Return the list that the innermost level has under a key; an empty one there means none."""
     for holder, path in levels:
         value = holder.get(key)
         if isinstance(value, list):
@@ -134,7 +134,7 @@ def _schemes(security: list[Json], document: JsonObject, given: Given) -> JsonOb
 
 
 def best_media_type(content: dict[str, Json]) -> str:
-    """Return the media type that says most to a model: JSON, then forms, then whatever is first."""
+    """Return the best media type for a model: JSON, then forms, then the first."""
     kinds = sorted(
         content, key=lambda kind: (not kind.startswith("application/json"), not is_json_media_type(kind), "form" not in kind)
     )
@@ -148,7 +148,7 @@ def is_json_media_type(kind: str) -> bool:
 
 
 def is_usual(kind: str) -> bool:
-    """Return whether a media type is what a body has unless another one is said."""
+    """Return whether a media type is the default of a body."""
     return kind.partition(";")[0].strip().lower() in {"application/json", "*/*"}
 
 
@@ -216,7 +216,7 @@ class Operation:
         )
 
     def _parameters(self) -> Iterator[tuple[dict[str, Json], Location]]:
-        """Yield the parameters of the path, those that the operation says anew left aside, then its own."""
+        """Yield the parameters of the path, without those that the operation overrides, then its own."""
         found: dict[tuple[str, str], tuple[dict[str, Json], Location]] = {}
         for holder, path in ((self.item, self.item_at), (self.operation, self.at)):
             listed = holder.get("parameters")
@@ -284,7 +284,7 @@ class Operation:
         return None if where == "header" and name.lower() in _OF_HTTP else str(where)
 
     def schema_of(self, parameter: dict[str, Json], path: Location) -> tuple[Json, Location]:
-        """Return the schema of a parameter as it is written, and its place."""
+        """Return the schema of a parameter as written, and its place."""
         schema, content = parameter.get("schema"), parameter.get("content")
         if schema is None and content.__class__ is dict and content:
             kind = next(iter(content))
@@ -324,7 +324,7 @@ class Operation:
         self.put_in(media.get("schema"), (*place, "schema"), kind, said, required=mapping(body).get("required") is True)
 
     def put_in(self, raw: Json, place: Location, kind: str, said: dict[str, Json], *, required: bool) -> None:
-        """Add the schema of a body: its properties, if nothing else is said by it, else all of it as one property.
+        """Add the schema of a body: its properties, if it has no other keywords, else all of it as one property.
 
         `said` are keywords for it, from beside the schema.
         """
@@ -344,7 +344,7 @@ class Operation:
         self.add("body", {**{word: value for word, value in said.items() if word not in own}, **own}, "body", required=required)
 
     def _joined(self, raw: Json, place: Location) -> tuple[Json, Location]:
-        """Return the schema that a body refers to, with what stands beside the references if properties can say it."""
+        """Return the schema of a body's references, with the keywords beside them if properties can express these."""
         chain = self.components.chain(raw, place) or [(None, place)]
         target, at = chain[-1]
         for holder, holder_at in reversed(chain[:-1] if self.components.reads_siblings else []):
@@ -355,7 +355,7 @@ class Operation:
         return target, at
 
     def _spreads(self, schema: Json, *, required: bool) -> bool:
-        """Return whether the properties of a body can stand by themselves, and nothing else is said by it."""
+        """Return whether the properties of a body can be separate ones, and it has no other keywords."""
         if schema.__class__ is not dict or not schema.keys() <= _PLAIN or "$ref" in schema:
             return False
         properties = schema.get("properties")
@@ -409,7 +409,7 @@ class Operation:
 
 
 def _both(own: JsonObject, other: Json) -> Json:
-    """Return the schema that says what two say, if keywords of a body that is spread are enough for it; else `None`."""
+    """Return the schema equivalent to two, if keywords of a body that is spread suffice for it; else `None`."""
     if not isinstance(other, dict) or not {*own, *other} <= _PLAIN:
         return None
     pair = (other, own)
@@ -447,7 +447,7 @@ class SwaggerOperation(Operation):
         self._bodies: list[tuple[dict[str, Json], Location]] = []
 
     def place_of(self, parameter: dict[str, Json], path: Location) -> str | None:
-        """Return where a parameter goes, or `None` for a body, which comes in when all parameters beside it are known."""
+        """Return the place of a parameter, or `None` for a body, which is read when all other parameters are known."""
         if parameter.get("in") == "body":
             self._bodies.append((parameter, path))
             return None
@@ -481,7 +481,7 @@ class SwaggerOperation(Operation):
             self.put_in(parameter.get("schema"), (*path, "schema"), kind, said, required=parameter.get("required") is True)
 
     def _consumed(self) -> list[str]:
-        """Return the media types of what is sent, those of the document if the operation names none."""
+        """Return the media types of requests, those of the document if the operation names none."""
         for holder in (self.operation, as_object(self.given.value)):
             if isinstance(kinds := holder.get("consumes"), list):
                 return [kind for kind in kinds if isinstance(kind, str)]

@@ -34,7 +34,7 @@ _BESIDE: Final = frozenset({"$ref", "summary", "description"})
 
 
 class Marks:
-    """What the definitions of one document say about the properties that have a mark.
+    """The marked properties in the definitions of one document.
 
     `definitions` are what `#/$defs/…` leads to, before anything is left out of them.
     """
@@ -78,7 +78,7 @@ class Marks:
 
 
 def _not_required(node: dict[str, Json], gone: set[str]) -> dict[str, Json]:
-    """Return a copy of a schema that does not require what is gone."""
+    """Return a copy of a schema that does not require removed properties."""
     required = node.get("required")
     if not isinstance(required, list):
         return dict(node)
@@ -96,7 +96,7 @@ class Components:
     """What the schemas of one operation refer to, gathered under `$defs`."""
 
     def __init__(self, given: Given, *, leave: str = READ) -> None:
-        """With `leave`, the mark of the properties that stay out: those of answers, unless it says otherwise."""
+        """With `leave`, the mark of the properties that are left out: by default those of answers."""
         self.given = given
         self._leave = leave
         self.definitions: dict[str, Json] = {}
@@ -107,7 +107,7 @@ class Components:
         self._rules = Rules(dialect=dialect_of(given.value), refer=self._refer, shorthand=False)
 
     def follow(self, value: Json, path: Location, *, is_item: bool = False) -> tuple[Json, Location]:
-        """Return what an object stands for that may be a reference, and its place, or `None` if it leads nowhere.
+        """Return the target of an object that may be a reference, and its place, or `None` if it is unresolvable.
 
         Beside a reference words count since OpenAPI 3.1, and in a path item all members; others are noted.
         """
@@ -124,7 +124,7 @@ class Components:
         return result, place
 
     def chain(self, value: Json, path: Location) -> list[tuple[Json, Location]]:
-        """Return an object and, if it is a reference, what it leads to in turn, with their places; `[]` if it leads nowhere."""
+        """Return an object and, if it is a reference, its targets in turn, with their places; `[]` if one is unresolvable."""
         result = [(value, path)]
         while isinstance(reference := mapping(result[-1][0]).get("$ref"), str):
             if len(result) > COMPONENT_HOPS:
@@ -138,11 +138,11 @@ class Components:
 
     @property
     def reads_siblings(self) -> bool:
-        """Whether what stands beside a `$ref` counts, which it does since OpenAPI 3.1."""
+        """Whether the siblings of a `$ref` apply, which they do since OpenAPI 3.1."""
         return self._rules.dialect is LATEST
 
     def schema(self, raw: Json, path: Location) -> Json:
-        """Return a normalized schema; what it refers to becomes a definition."""
+        """Return a normalized schema; the targets of its references become definitions."""
         schema = sound(raw, path, self.given, self._rules)
         while self._waiting:
             name, definition, place = self._waiting.pop(0)
@@ -179,7 +179,7 @@ class Components:
                 yield f"#{pointer((*around, name))}"
 
     def _divide_parents(self) -> dict[str, str]:
-        """Let each parent be any of its children, which extend what it was; return the names of what they were."""
+        """Let each parent be any of its children, which extend the original; return the names of the originals."""
         result = {name: free_name(f"{name}_base", lambda each: each in self.definitions) for name in self._children}
         concrete = {child for _, children in self._children.values() for child in children}
         values = [pair for said, _ in self._children.values() for pair in mapping(said.get("mapping")).items()]
@@ -250,9 +250,9 @@ class Components:
         return f"#/$defs/{name}"
 
     def _find(self, reference: str, path: Location) -> tuple[Json, Location]:
-        """Return the part that a reference leads to, as seen from the file it stands in, and its path.
+        """Return the target of a reference, as seen from its file, and its path.
 
-        `None` if there is none, which is noted.
+        Return `None`, with a note, if there is none.
         """
         name, _, fragment = reference.partition("#")
         here = file_of(path)
@@ -313,6 +313,6 @@ def _is_relative(name: str) -> bool:
 
 
 def dialect_of(document: Json) -> Draft:
-    """Return how the schemas of a document are to be read."""
+    """Return the rules for reading the schemas of a document."""
     version = document.get("openapi", document.get("swagger")) if document.__class__ is dict else None
     return OPENAPI_3_0 if str(version).startswith(("3.0", "2.")) else LATEST

@@ -236,7 +236,7 @@ _SUFFIX = "_Activity"
 
 @takes_plain_values
 def check_plan(plan: Json, tools: Json | Mapping[str, object] | Sequence[object]) -> tuple[PlanProblem, ...]:
-    """Return what is wrong with a plan, in its order; nothing is raised, whatever is given.
+    """Return the problems of a plan, in its order; no input raises.
 
         def find(text: str) -> str:
             return text
@@ -258,7 +258,7 @@ def check_plan(plan: Json, tools: Json | Mapping[str, object] | Sequence[object]
 
 
 def check_tasks(plan: Json, tools: plan_tools.ToolSet) -> tuple[tuple[PlanTask, ...], tuple[PlanProblem, ...]]:
-    """Return the tasks of a plan, and what is wrong with them: to be carried out only if nothing is."""
+    """Return the tasks of a plan, and their problems: they may run only if there are none."""
     check = _Check(tools)
     return check.run(plan), tuple(check.problems)
 
@@ -367,7 +367,7 @@ class _Check:
 
 
 def check_read(tasks: list[tuple[int, PlanTask]], tools: plan_tools.ToolSet) -> tuple[PlanProblem, ...]:
-    """Return what is wrong with tasks that have been read, each with its place."""
+    """Return the problems of tasks that have been read, each with its place."""
     check = _Check(tools)
     check.tasks(tasks)
     return tuple(check.problems)
@@ -379,9 +379,9 @@ def tool_set(tools: object) -> plan_tools.ToolSet:
 
 
 def with_unique_ids(answer: Json, schema: Json) -> tuple[Json, tuple[str, ...]]:
-    """Return an answer with an id of its own for each task of its plans, and what was done, a line each.
+    """Return an answer with a unique id for each task of its plans, and the changes, a line each.
 
-    The plans are found by the schema, which leads to them through properties only.
+    The plans are located by the schema, through properties only.
     """
     notes: list[str] = []
     return _renumber(answer, schema, (), notes), tuple(notes)
@@ -470,7 +470,7 @@ def typed_plan(plan: Json, tools: Json | Mapping[str, object] | Sequence[object]
         [typed] = instrc.typed_plan([task], tools)
         assert typed["arguments"] == {"text": "a bank"}
 
-    What is no task is left out; `check_plan` tells it, and says what `tools` may be.
+    An invalid task is left out; `check_plan` reports it, and documents `tools`.
     """
     ignored: list[PlanProblem] = []
     return [task.to_json() for _, task in read_tasks(plan, plan_tools.ToolSet(tools), ignored.append)]
@@ -484,7 +484,7 @@ def uniform_plan(plan: Json, tools: Json | Mapping[str, object] | Sequence[objec
         [task] = instrc.uniform_plan([{"tool": "find", "id": "found", "arguments": {"text": "a bank"}}], tools)
         assert task["arguments"] == [{"name": "text", "is": "value", "text": "a bank"}]
 
-    What is no task is left out; `check_plan` tells it, and says what `tools` may be.
+    An invalid task is left out; `check_plan` reports it, and documents `tools`.
     """
     known = plan_tools.ToolSet(tools)
     ignored: list[PlanProblem] = []

@@ -48,7 +48,7 @@ class ArgumentValidator:
         return self.fault(value) is None
 
     def fault(self, value: Json) -> str | None:
-        """Return what is wrong with a value, in a few words, or `None` if nothing is."""
+        """Return what is wrong with a value, in a few words, or `None` if it is valid."""
         if self._any_text and value.__class__ is str:  # most arguments of most tools
             return None
         for violation in validate(value, self._schema, most=1):
@@ -109,19 +109,19 @@ class PlanTool:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The arguments that a plan may give and whose names are known."""
+        """The known names of the arguments that a plan may give."""
         return tuple(name for name in self.properties if name not in self.bound)
 
     @cached_property
     def whole(self) -> ArgumentValidator | None:
-        """The verdict on all arguments together, where something is said that is not about one of them."""
+        """The check of all arguments together, where a schema has keywords that are not about one of them."""
         further = any(word not in _PER_ARGUMENT and word not in _ANNOTATIONS for word in self.arguments)
         return ArgumentValidator(self.arguments, {}) if further and not self.bound else None
 
     def schema(self, name: str) -> Json:
         """Return the schema of an argument, or `None` if the tool takes none of that name.
 
-        An object that says nothing of names it does not list takes no others, unless it lists none.
+        An object without keywords for names it does not list takes no others, unless it lists none.
         """
         if name in self.bound:
             return None
@@ -159,7 +159,7 @@ class PlanTool:
 
 
 def _flat(schema: Json) -> Json:
-    """Return a schema without references and `allOf`; as it is if it cannot be read."""
+    """Return a schema without references and `allOf`, or unchanged if it cannot be read."""
     if not any(node.__class__ is dict and not node.keys().isdisjoint(("$ref", "allOf")) for _, node in walk(schema)):
         return schema
     try:
@@ -186,7 +186,7 @@ class ToolSet:
 
 
 def why_undescribed(tools: object) -> str | None:
-    """Return why no schema can be made of a function or type of Python among tools, or `None` if there is none such."""
+    """Return why a Python function or type among tools has no schema, or `None` if all have one."""
     for tool in tools.values() if isinstance(tools, Mapping) else tools if isinstance(tools, list | tuple) else ():
         if tool.__class__ is dict or _entry_of(tool).__class__ is dict:
             continue
@@ -200,7 +200,7 @@ def why_undescribed(tools: object) -> str | None:
 
 
 def _entry_of(tool: object) -> Json:
-    """Return a tool as in a process: what it takes in `arguments`, what it gives in `output`; as it is if it is not one."""
+    """Return a tool as in a process: its inputs in `arguments`, its result in `output`; any other value unchanged."""
     entry = _of_python(tool.schema if isinstance(tool, ShownTool) else tool)
     if isinstance(tool, ShownTool):  # its schema is one, or a type or a function
         entry = {**(entry if isinstance(entry, dict) and entry is not tool.schema else {"arguments": entry}), "name": tool.name}
@@ -218,7 +218,7 @@ def _entry_of(tool: object) -> Json:
 
 
 def _of_python(tool: object) -> Json:
-    """Return what a function or a type of Python takes and gives; any other value as it is."""
+    """Return the inputs and the result of a Python function or type; any other value unchanged."""
     if tool.__class__ in {dict, list, str, int, float, bool, type(None)}:
         return cast("Json", tool)
     try:
@@ -239,7 +239,7 @@ def _is_of_objects(schema: Json) -> bool:
 
 
 def fault_of_tools(tools: object) -> tuple[str | None, ToolsFault] | None:
-    """Return what is wrong with the tools of a plan, and the name of the tool that is none, or `None` if they are sound.
+    """Return what is wrong with the tools of a plan, and the name of the invalid one, or `None` if they are valid.
 
     Tools are a map, or a list that is empty or holds at least one.
     A list as a provider takes it may hold tools of the provider itself, which no plan can call.
@@ -278,12 +278,12 @@ def tools_by_name(tools: object) -> dict[str, Json]:
 
 
 def uniform_value(text: str, name: str, tool: PlanTool | None) -> Json:
-    """Return the value that a text of the uniform spelling stands for."""
+    """Return the value of a text in the uniform spelling."""
     return argument_value(text, raw=tool is not None and tool.takes_text(name))
 
 
 def uniform_text(value: Json, name: str, tool: PlanTool | None) -> str:
-    """Return the text that stands for a value in the uniform spelling."""
+    """Return the text of a value in the uniform spelling."""
     return argument_text(value, raw=tool is not None and tool.takes_text(name))
 
 
@@ -364,7 +364,7 @@ def is_no_list(schema: Json) -> bool:
 
 
 def alternatives(schema: Json, depth: int = 0) -> Iterator[Json]:
-    """Yield schemas one of which holds for each value of a schema; each may say less than it does, never more."""
+    """Yield schemas one of which accepts each value of a schema; each may be wider than it, never narrower."""
     branches: JsonArray | None = None
     if isinstance(schema, dict) and depth < RELATED_LEVELS:
         branches = next((found for word in ("anyOf", "oneOf") if isinstance(found := schema.get(word), list)), None)

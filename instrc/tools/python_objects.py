@@ -85,7 +85,7 @@ _MEMBERS = ("name", "description", "inputs", "output_type", "output_schema")
 
 
 def read_smolagents(values: Iterable[object]) -> Given:
-    """Return what tools say about themselves."""
+    """Return the metadata of tools."""
     found: list[Json] = []
     given = Given(found)
     for value in values:
@@ -152,7 +152,7 @@ def _tool(entry: dict[str, Json], path: Location, given: Given) -> ImportedTool:
 
 
 def load(reference: str) -> tuple[object, bool]:
-    """Return the object that a reference means, and whether it is a whole module; a `CompileError` says why there is none."""
+    """Return the object of a reference, and whether it is a whole module; raise `CompileError` if there is none."""
     place, mark, name = reference.rpartition(":")
     if not mark or (len(place) == 1 and name[:1] in {"\\", "/"}):  # `C:\models.py`
         place, name = reference, ""
@@ -180,7 +180,7 @@ def _quiet() -> Iterator[None]:
 
 @contextmanager
 def _path_to(place: str) -> Iterator[None]:
-    """Let a file find its neighbours, and a module that lies in the working folder be found."""
+    """Make the neighbours of a file, and modules in the working folder, importable."""
     before = list(sys.path)
     sys.path.insert(0, str(Path(place).resolve().parent if place.endswith(".py") else Path.cwd()))
     try:
@@ -227,7 +227,7 @@ def _run_file(path: Path, reference: str) -> ModuleType:
 
 
 def _words(error: BaseException) -> str:
-    """Return what an error says, if it can be asked."""
+    """Return the text of an error, if it has one."""
     try:
         return describe_value(str(error))
     except KeyboardInterrupt:

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 def with_input_names(value: object, written: Json) -> Json:
-    """Return what pydantic has written of an instance, with the names that its class is made from, and its schema has.
+    """Return pydantic's output for an instance, with the names that its class accepts, as in its schema.
 
-    `validation_alias` instead of `serialization_alias`, at each level.  What a serializer of the class has given another
-    shape stays as it is.
+    `validation_alias` instead of `serialization_alias`, at each level.  A value that a serializer of the class has given another
+    shape is kept unchanged.
     """
     if getattr(type(value), "__pydantic_root_model__", False):
         return with_input_names(getattr(value, "root", None), written)
@@ -134,10 +134,10 @@ _STYLES: tuple[Literal["google", "numpy", "sphinx"], ...] = ("google", "numpy", 
 
 
 def share_docstring(text: str, schema: dict[str, Json]) -> tuple[str, dict[str, Json]]:
-    """Return what of a docstring is about the whole function, and the schema with what is about its parameters there.
+    """Return the part of a docstring about the whole function, and the schema with the parts about its parameters.
 
     A parameter that has a description keeps it. What finds no place in the schema stays in the text.
-    Without the library, or where the docstring has no list of parameters, all stays as it is.
+    Without the library, or where the docstring has no list of parameters, both are unchanged.
     """
     properties = schema.get("properties")
     sections = _sections(text)
@@ -188,11 +188,11 @@ def _words(section: DocstringSection) -> str | None:
 
 
 class UndescribedError(TypeError):
-    """A type or a function that no schema can describe; the text says why."""
+    """A type or a function that no schema can describe; the text is the reason."""
 
 
 def function_of(value: object) -> Callable[..., object] | None:
-    """Return a function or method, one with some arguments given (`functools.partial`), or the one that a wrapper is around."""
+    """Return a function or method, one with bound arguments (`functools.partial`), or the one inside a wrapper."""
     if isinstance(value, type) or not callable(value):
         return None
     if not inspect.isfunction(value) and inspect.isroutine(inner := attribute(value, "__wrapped__")):
@@ -253,7 +253,7 @@ _SPAN = r"^-?P([0-9]+[YMWD])*([0-9]+[YMWD]|T([0-9]+[HM])*[0-9]+(\.[0-9]+)?[HMS])
 
 
 def described(describe: Callable[..., JsonObject]) -> JsonObject:
-    """Return what a method that describes a type says: with our words for times, where it takes pydantic's generator."""
+    """Return the schema of a self-describing type: with our wording for times, where it uses pydantic's generator."""
     try:
         parameter = inspect.signature(describe).parameters.get("schema_generator")
     except (TypeError, ValueError):
@@ -286,7 +286,7 @@ T = TypeVar("T")
 
 
 def with_readable_dicts(value: T) -> T:
-    """Return a type with the typed dicts in it made anew: those of `typing` pydantic reads from Python 3.12 on only."""
+    """Return a type with the typed dicts in it recreated: those of `typing` pydantic reads from Python 3.12 on only."""
     if sys.version_info >= (3, 12):
         return value
     if typing.is_typeddict(value) and value.__class__.__module__ == "typing":
@@ -364,7 +364,7 @@ PythonType: TypeAlias = type | UnionType | Callable[..., object] | Adapter[objec
 
 
 class Described(NamedTuple):
-    """What a type or a function says of itself."""
+    """The self-description of a type or a function."""
 
     name: str | None
     schema: Json
@@ -372,7 +372,7 @@ class Described(NamedTuple):
 
 
 def schema_of_type(value: object) -> Described | None:
-    """Return the schema of a type, a function or a `TypeAdapter`, or `None` for what is none of them.
+    """Return the schema of a type, a function or a `TypeAdapter`, or `None` for any other value.
 
     `CompileError` with a `missing-library` problem if pydantic is needed and not installed.
     What pydantic cannot describe is a `TypeError`.
@@ -444,7 +444,7 @@ def schema_of_python(value: object) -> Described | None:
 
 
 def schema_of_result(value: object) -> Json:
-    """Return the schema of what a function, or an object that is called as one, returns; `{}` if it does not say.
+    """Return the schema of the result of a function or a callable object, or `{}` if it is not annotated.
 
     What pydantic cannot describe is a `TypeError`.
     """
@@ -463,7 +463,7 @@ def schema_of_result(value: object) -> Json:
 
 
 def why_undescribed(error: Exception, value: object) -> str:
-    """Return why pydantic cannot describe a type, with what to do where that can be said."""
+    """Return why pydantic cannot describe a type, with a way out where there is one."""
     if isinstance(error, RecursionError):
         return "a type in it names itself, which pydantic reads in a model or a `TypeAliasType`, but in no other alias"
     said = str(error).partition("\n")[0]
@@ -490,7 +490,7 @@ def is_adapter(value: object) -> TypeGuard[Adapter[object]]:
 
 
 def pydantic_schema(value: object) -> JsonObject:
-    """Return what pydantic says of a type, a function or anything that describes itself as pydantic's types do."""
+    """Return pydantic's schema of a type, a function or any type that describes itself as pydantic's do."""
     for method in ("model_json_schema", "json_schema", "schema"):  # a model, a `TypeAdapter`, a model of pydantic 1
         describe: Callable[..., JsonObject] | None = getattr(value, method, None)
         if callable(describe):
@@ -511,7 +511,7 @@ _OF_DSPY = "__dspy_field_type"
 
 
 def _filled_in(schema: JsonObject) -> JsonObject:
-    """Return what a model fills in of a signature of DSPy: its outputs, with their texts; any other schema as it is."""
+    """Return the outputs of a DSPy signature, with their descriptions; any other schema unchanged."""
     properties = schema.get("properties") if isinstance(schema, dict) else None
     fields = (
         {name: field for name, field in properties.items() if isinstance(field, dict)} if isinstance(properties, dict) else {}

@@ -51,12 +51,12 @@ _KNOWN = (enum.Enum, dt.date, dt.time, dt.timedelta, decimal.Decimal, uuid.UUID)
 
 
 def json_of(value: object, *, as_input: bool = False) -> object:
-    """Return a typed instance, or what holds such instances, as JSON; any other value as it is.
+    """Return a typed instance, or a container of such, as JSON; any other value unchanged.
 
-    With `as_input` it is what the class is made from: without the fields that pydantic computes.
+    With `as_input` the result is the input of the class: without the fields that pydantic computes.
 
-    A member is left out where it is null and null is its default: providers that mark what is left out by null
-    could not tell the two apart, and to the class they are the same.
+    A member is left out where it is null and null is its default: providers that mark missing members by null
+    could not distinguish the two, and to the class they are the same.
     """
     try:
         return _read(value, as_input=as_input)
@@ -117,7 +117,7 @@ def _without_null_defaults(whole: Json, said: Json) -> Json:
 
 
 def why_unwritten(value: object) -> str:
-    """Return why pydantic cannot write an instance as JSON, in one line of its words, or nothing if it says nothing."""
+    """Return why pydantic cannot serialize an instance, in one line, or nothing if it gives no reason."""
     if not _is_typed(value):
         return ""
     try:
@@ -145,15 +145,15 @@ def instruction_name(value: object) -> str | None:
 
 
 class WrongArgumentsError(ValueError):
-    """A function cannot be called with what it is given; the text says why, and begins with a verb."""
+    """A function cannot be called with its arguments; the text is the reason, and begins with a verb."""
 
 
 class WrongParametersError(WrongArgumentsError):
-    """The parameters of a function have other names than what it is given."""
+    """The parameters of a function have other names than its arguments."""
 
 
 def called_with_json(function: Callable[..., object]) -> Callable[[Json], object]:
-    """Return what calls a function with one value of JSON; the function itself, if it does not say what it takes.
+    """Return a function of one JSON value that calls a function, or the function itself if it has no signature.
 
     The members of an object are arguments where they are its parameters, as in `def find(who: str, days: int = 3)`.
     One parameter that may be any object (`given`, `given: dict`) takes the whole value where no member has its name, and so does
@@ -179,7 +179,7 @@ def called_with_json(function: Callable[..., object]) -> Callable[[Json], object
 
 
 class PythonCall:
-    """How a function is called: its parameters, and what their annotations say."""
+    """The call of a function: its parameters, and their annotations."""
 
     def __init__(self, function: Callable[..., object]) -> None:
         self._function = function
@@ -194,7 +194,7 @@ class PythonCall:
 
     @property
     def says_nothing(self) -> bool:
-        """Whether it does not say what it takes, as a wrapper with `*args`."""
+        """Whether it has no signature, as a wrapper with `*args`."""
         return not self._known or (
             not self._named and any(parameter.kind is parameter.VAR_POSITIONAL for parameter in self._parameters)
         )
@@ -211,7 +211,7 @@ class PythonCall:
         return isinstance(given, dict) and name in given and (len(given) == 1 or name not in self._hints)
 
     def arguments(self, given: Json) -> tuple[tuple[object, ...], dict[str, object]]:
-        """Return the arguments, by place and by name, of a call with a value; raise `WrongArgumentsError` if there are none."""
+        """Return the arguments, by place and by name, of a call with a value; raise `WrongArgumentsError` if they do not fit."""
         if not self._parameters:
             return (), {}
         if self._is_open and not self._means_member(given):
@@ -247,7 +247,7 @@ class PythonCall:
         return {places.get(name, name): value for name, value in given.items()} if places else given
 
     def by_name(self, given: Mapping[str, Json]) -> dict[str, object]:
-        """Return the members of an object as arguments, each as its annotation says."""
+        """Return the members of an object as arguments, each converted by its annotation."""
         return {name: self._converted(name, value) for name, value in given.items()}
 
     def _takes(self, given: dict[str, Json]) -> bool:
@@ -283,7 +283,7 @@ class PythonCall:
         return _allows_any_object(self._hints.get(name, object))
 
     def _converted(self, name: str, value: Json) -> object:
-        """Return a value as what an annotation says; as it is, where pydantic is not installed or cannot read that."""
+        """Return a value converted by an annotation, or unchanged where pydantic is not installed or cannot read that."""
         hint = self._hints.get(name, object)
         if _allows_any_object(hint):
             return value
@@ -320,8 +320,8 @@ def _allows_any_object(hint: object) -> bool:
 def as_instance(value: Json, output: Json, violations: Sequence[Violation], model: object, step: str | None = None) -> object:
     """Return a value, or that of one step in it, as an instance of a class, or what a `TypeAdapter` makes of it.
 
-    An `AnswerError` says what its schema, or the class, does not take.
-    `output` is the value without thoughts and metrics: what is read if the class does not take these.
+    Raise `AnswerError` if its schema, or the class, refuses it.
+    `output` is the value without thoughts and metrics, which is used if the class does not accept these.
     """
     if violations:
         raise AnswerError([InvalidAnswer(pointer=violation.instance, reason=violation.message) for violation in violations])
@@ -374,7 +374,7 @@ def as_instance(value: Json, output: Json, violations: Sequence[Violation], mode
 
 
 def _of_step(value: Json, step: str) -> Json:
-    """Return the value of one step; an `InputError` lists the steps if there is none of that name."""
+    """Return the value of one step; raise `InputError` with the list of steps if there is none of that name."""
     if isinstance(value, dict) and step in value:
         return value[step]
     steps = ", ".join(f"`{name}`" for name in value) if isinstance(value, dict) else ""
@@ -388,7 +388,7 @@ def _text(value: Json) -> str:
 
 
 def _is_empty(made: object) -> bool:
-    """Return whether a model has taken nothing of what it was made from: each of its properties has a default."""
+    """Return whether a model has used no part of its input: each of its properties has a default."""
     taken = getattr(made, "model_fields_set", made)
     return isinstance(taken, set | dict) and not taken
 

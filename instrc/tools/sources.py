@@ -92,7 +92,7 @@ class Neighbours(Protocol):
     """The files beside a source."""
 
     def given(self, name: str) -> Given:
-        """Return what a file holds; a `CompileError` says why it cannot be read."""
+        """Return the content of a file; raise `CompileError` if it cannot be read."""
         ...
 
 
@@ -103,7 +103,7 @@ class File(str):
 
 
 def of_text(source: Source) -> Given:
-    """Read a JSON text or JSON Lines; a `CompileError` says where it is neither.
+    """Read a JSON text or JSON Lines; raise `CompileError` with the place if it is neither.
 
     Lines that are broken are noted, if others are not.
     """
@@ -155,7 +155,7 @@ def _broken(source: Source, offset: int, reason: str) -> InvalidJson:
 
 
 def of_value(value: object, key_of: Callable[[object], object] = lambda key: key) -> Given:
-    """Take a value of Python that is plain JSON; a `CompileError` says that it is not.
+    """Read a Python value that is plain JSON; raise `CompileError` if it is not.
 
     It is copied, so that parts it shares with itself are parts of their own; `key_of` makes texts of other keys.
     """
@@ -281,7 +281,7 @@ DISCRIMINATOR = "JSON Schema tells alternatives apart by their properties"
 
 
 def normalized(schema: Json, path: Location, given: Given, rules: Rules) -> Json:
-    """Return a normalised copy of a schema that stands at `path` of what was given."""
+    """Return a normalized copy of a schema at `path` of the source."""
     result = normalize(schema, replace(rules, unwanted=_UNWANTED), path)
     _report_notes(result.notes, given, plain_words=rules.plain_words)
     return result.schema
@@ -340,7 +340,7 @@ def localize_references(schema: Json, path: Location, given: Given) -> None:
 def _open_circles(
     nodes: list[tuple[Location, dict[str, Json]]], targets: dict[int, dict[str, Json]], path: Location, given: Given
 ) -> None:
-    """Take out the references by which a schema would stand for itself, with no property in between."""
+    """Remove the references through which a schema would refer to itself, with no property in between."""
     places = {id(node): step for step, node in nodes}
     done: set[int] = set()
     for _, start in nodes:

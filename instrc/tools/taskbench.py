@@ -57,12 +57,12 @@ class Bench:
 
     @cached_property
     def by_id(self) -> dict[str, BenchTool]:
-        """The tools by the id that TaskBench gives them."""
+        """The tools by their ids in TaskBench."""
         return {tool.id: tool for tool in self.tools}
 
     @cached_property
     def by_name(self) -> dict[str, BenchTool]:
-        """The tools by the name that plans give them."""
+        """The tools by their names in plans."""
         return {tool.name: tool for tool in self.tools}
 
     @property
@@ -71,7 +71,7 @@ class Bench:
         return any(tool.kind == "resource" for tool in self.tools)
 
     def edges(self) -> frozenset[tuple[str, str]]:
-        """Return which tool may follow which, by id: one that gives a type which the other takes, or any where no types are."""
+        """Return the tools that may follow each, by id: after one whose output type the other takes, or any without types."""
         return frozenset(
             (one.id, other.id)
             for one in self.tools
@@ -239,7 +239,7 @@ class TaskRecord:
 
 
 def read_record(value: Json) -> TaskRecord | None:
-    """Return the plan of a record, an answer of a model alone too, or `None` if there is none in it."""
+    """Return the plan of a record, also of a model's answer alone, or `None` if there is none in it."""
     place: tuple[str, ...] = ()
     holder = value
     if isinstance(value, dict) and _prefix(value) is None and "result" in value:
@@ -377,7 +377,7 @@ class NamedRecord:
 
 
 def name_tools(record: NamedRecord, nodes: list[Json]) -> tuple[NamedRecord, list[PlanProblem]]:
-    """Return a record with the tools of its tasks, and what is wrong with their names."""
+    """Return a record with the tools of its tasks, and the problems of their names."""
     problems: list[PlanProblem] = []
     words: list[str] = []
     for number, node in enumerate(nodes):

@@ -2,7 +2,7 @@
 
 Typed arguments: `{"query": "boats", "limit": {"from": "t1.count"}}`.
 Uniform ones: `[{"name": "query", "is": "value", "text": "boats"}, {"name": "limit", "is": "from", "text": "t1.count"}]`;
-a text stands for itself if the argument is a text, else for JSON, else for itself after all.
+a text is read as itself if the argument is a text, else as JSON, else as itself after all.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Reference(NamedTuple):
         return ".".join((self.task, *(_step_as_text(step) for step in self.steps)))
 
     def to_json(self) -> Json:
-        """Return it as it stands among the arguments."""
+        """Return it in the form of an argument."""
         return {self.kind: str(self)}
 
 
@@ -57,7 +57,7 @@ class PlanTask:
     """Arguments that are given, but not written as arguments are."""
 
     def references(self) -> Iterator[tuple[str, Reference]]:
-        """Yield the arguments that other tasks give, by name."""
+        """Yield the arguments that refer to other tasks, by name."""
         for name, value in self.arguments.items():
             if value.__class__ is Reference:
                 yield name, value
@@ -99,7 +99,7 @@ def parse_reference(kind: ReferenceKind, text: str) -> Reference | None:
 
 
 def argument_value(text: str, *, raw: bool) -> Json:
-    """Return the value that a text of the uniform spelling stands for: itself if `raw`, else the JSON in it, if it is any."""
+    """Return the value of a text in the uniform spelling: itself if `raw`, else the JSON in it, if there is any."""
     if raw:
         return text
     try:
@@ -109,7 +109,7 @@ def argument_value(text: str, *, raw: bool) -> Json:
 
 
 def argument_text(value: Json, *, raw: bool) -> str:
-    """Return the text that stands for a value in the uniform spelling."""
+    """Return the text of a value in the uniform spelling."""
     if value.__class__ is str and argument_value(value, raw=raw) == value:
         return str(value)
     return dumps(value, indent=False)

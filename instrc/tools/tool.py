@@ -26,7 +26,7 @@ class Example(NamedTuple):
 
 
 class Hint(NamedTuple):
-    """A sentence in descriptions that says which results a step reads, as the compiler has put it together."""
+    """A sentence in descriptions that names the results a step reads, as the compiler has written it."""
 
     text: str
     paths: tuple[tuple[int, int], ...]
@@ -34,7 +34,7 @@ class Hint(NamedTuple):
 
     @staticmethod
     def split(text: str, hints: Sequence[Hint] | None) -> tuple[str, str]:
-        """Divide a description into what it says by itself and the hint at its end, where that is one of the known ones."""
+        """Split a description into its own text and the hint at its end, if that is a known one."""
         found = [hint.text for hint in hints or () if text == hint.text or text.endswith(f"\n{hint.text}")]
         hint = max(found, key=len, default="")
         return text[: len(text) - len(hint)].removesuffix("\n"), hint
@@ -63,11 +63,11 @@ class HasTool(Protocol):
     """What is a tool by itself, as an artefact of a program is."""
 
     def __instrc_tool__(self, name: str | None) -> Tool:
-        """Return the tool, under the name that it is given or has by itself."""
+        """Return the tool, under the given name or its own."""
 
 
 def own_tool(value: object, name: str | None) -> Tool | None:
-    """Return the tool that a value is by itself, as its class says; nothing is asked of the value, which may be anybody's."""
+    """Return the tool that the class of a value declares; the value itself may be hostile and is not asked."""
     make: Callable[[object, str | None], Tool] | None = getattr(type(value), "__instrc_tool__", None)
     return None if make is None else make(value, name)
 
@@ -77,7 +77,7 @@ _Copied: TypeAlias = tuple[object, Callable[[Json], None]]
 
 
 def checked_json(value: object) -> Json:
-    """Return a value of JSON; mappings and tuples in it become objects and lists.  `TypeError` for what JSON cannot say."""
+    """Return a JSON value; mappings and tuples in it become objects and lists.  Raise `TypeError` for other types."""
     try:
         read: Json = orjson.loads(orjson.dumps(value, option=STRICTLY))
     except (TypeError, RecursionError, orjson.JSONDecodeError):
@@ -88,7 +88,7 @@ def checked_json(value: object) -> Json:
 
 
 def _read(value: object) -> Json:
-    """Return a copy of a value; what its own classes raise when they are read is a `TypeError` that says so."""
+    """Return a copy of a value; an error of its own classes while it is read becomes a `TypeError` with that text."""
     try:
         return _copy(value)
     except TypeError:
@@ -129,7 +129,7 @@ def _copy(value: object) -> Json:
 
 
 def _scalar(value: object) -> Json:
-    """Return a value that is no container; an enumeration's member and its like as what they stand for."""
+    """Return a value that is not a container; a member of an enumeration and its like as their values."""
     match value:
         case None | bool():
             return value
@@ -166,7 +166,7 @@ def _key(name: object) -> str:
 
 
 def checked_tool(tool: Tool, name: str | None) -> Tool:
-    """Return a tool whose members are of the types that they say, with a schema in JSON; raise `TypeError` for any other."""
+    """Return a tool whose members have their declared types, with a schema in JSON; raise `TypeError` for any other."""
     arguments.text("Tool.name", tool.name)
     arguments.text_or_none("Tool.description", tool.description)
     arguments.whole_number("Tool.priority", tool.priority)

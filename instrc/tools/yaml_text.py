@@ -28,7 +28,7 @@ Yaml: TypeAlias = Any  # the library is optional, and without types
 
 
 def of_yaml(source: Source) -> Given:
-    """Read a YAML text that says what JSON can say; a `CompileError` says where it does not."""
+    """Read a YAML text that is equivalent to JSON; raise `CompileError` with the place if it is not."""
     if source.text.lstrip().startswith(("{", "[")):
         with suppress(JsonSyntaxError):  # JSON is YAML, and has escapes and levels that libyaml refuses
             loads(source.text)
@@ -218,7 +218,7 @@ class _YamlReader:
                 parent.value[key.text] = node.value
 
     def _close(self, node: _YamlNode, event: Yaml) -> None:
-        """Finish a collection: what it merges stands before what it holds itself."""
+        """Finish a collection: merged members precede its own."""
         node.end, node.is_open = event.end_mark.index + self._offset, False
         merged: dict[str | int, _YamlNode] = {}
         for source in node.merged:

@@ -19,7 +19,7 @@ STDIN = "-"
 
 
 def find_files(paths: Sequence[str], report: Report) -> list[str]:
-    """Return the files to check: each one given, and the programs and vibes in and below each folder, in order of name."""
+    """Return the files to check: each given one, and the programs and vibes in and below each folder, in order of name."""
     found: dict[str, None] = {}
     for path in paths:
         if path != STDIN and is_folder(path):
@@ -88,7 +88,7 @@ def _reason(error: OSError | ValueError) -> str:
 
 
 def _nearest(path: str, error: OSError | ValueError) -> tuple[str, ...]:
-    """Return the paths of files of the same kind beside a missing one with similar names; none if the folder holds very many."""
+    """Return the paths of files of the same kind beside a missing one with similar names, or none if the folder has very many."""
     if not isinstance(error, FileNotFoundError):
         return ()
     from instrc.problems.suggest import nearest  # only where something is wrong
@@ -148,7 +148,7 @@ def reason(error: OSError | ValueError) -> str:
 
 
 def is_folder(path: str) -> bool:
-    """Return whether a path is a folder; a path that cannot be asked is none."""
+    """Return whether a path is a folder; an inaccessible path is not."""
     try:
         return stat.S_ISDIR(os.stat(path).st_mode)  # noqa: PTH116  -- a string: a `Path` would tidy what the user wrote
     except (OSError, ValueError):

@@ -109,14 +109,14 @@ def locked_vibe(lock: Lock, reference: str, find: Callable[[str], Vibe], at: Spa
 
 
 def vibe_digest(vibe: Vibe) -> str:
-    """Return the digest of what a vibe file says."""
+    """Return the digest of the content of a vibe file."""
     from hashlib import sha256  # only a lock needs it
 
     return sha256(dumps(vibe.document, indent=False).encode()).hexdigest()
 
 
 def vibe_place(vibe: Vibe, folder: Path) -> str:
-    """Return where a vibe lies, as a lock says it: the same on every machine."""
+    """Return the place of a vibe as a lock records it: the same on every machine."""
     real = os.path.realpath(vibe.source.name)
     built_in = os.path.realpath(files.folder("schemas"))
     if real.startswith(built_in + os.sep):
@@ -125,7 +125,7 @@ def vibe_place(vibe: Vibe, folder: Path) -> str:
 
 
 def lock_of(path: Path, resolved: Iterable[tuple[str, Vibe]]) -> Lock:
-    """Return the lock for references and what they mean now; a vibe's own address is left out where another leads to it."""
+    """Return the lock of references and their current targets; a vibe's own address is left out where another leads to it."""
     asked = list(resolved)
     others = {vibe.uri for reference, vibe in asked if reference != vibe.uri}
     kept = [(reference, vibe) for reference, vibe in asked if reference != vibe.uri or vibe.uri not in others]
@@ -133,7 +133,7 @@ def lock_of(path: Path, resolved: Iterable[tuple[str, Vibe]]) -> Lock:
 
 
 def read_lock(path: Path, text: str) -> Lock:
-    """Read a lock; a `CompileError` says what is wrong with it."""
+    """Read a lock; raise `CompileError` if it is invalid."""
     try:
         document = read_toml(text)
     except TomlError as error:
@@ -155,7 +155,7 @@ def read_lock(path: Path, text: str) -> Lock:
 
 
 def _invalid(path: Path, text: str, reason: str, value: str = "", at: tuple[int, int] | None = None) -> CompileError:
-    """Return the problem of a lock, from one character to another or at the value that is wrong, if one is given and found."""
+    """Return the problem of a lock, from one character to another or at the invalid value, if one is given and found."""
     from instrc.problems.settings import InvalidLock  # a sound lock needs none
 
     source = Source(path.as_posix(), text)
@@ -191,7 +191,7 @@ def _line_of(text: str, number: int, field: str | None) -> tuple[int, int] | Non
 
 
 def place_in_lock(source: Source, reference: str, file: str) -> Span:
-    """Return where a lock says what a reference meant: the line of the reference in the entry with this file.
+    """Return the place in a lock of a reference's target: the line of the reference in the entry with this file.
 
     The whole lock, without a line of it, if it has no such entry or another layout than ours.
     """
@@ -206,7 +206,7 @@ def place_in_lock(source: Source, reference: str, file: str) -> Span:
 
 
 def open_lock(path: Path) -> Lock:
-    """Return the lock at a place; a `CompileError` says that there is none."""
+    """Return the lock at a place; raise `CompileError` if there is none."""
     from instrc.problems.settings import NotLocked  # as in `_invalid`
 
     text = lock_text(path)
@@ -216,7 +216,7 @@ def open_lock(path: Path) -> Lock:
 
 
 def lock_text(path: Path) -> str | None:
-    """Return the text of the lock at a place, `None` if there is none; what cannot be read is a `CompileError`."""
+    """Return the text of the lock at a place, or `None` if there is none; raise `CompileError` if it cannot be read."""
     try:
         data = read_regular(str(path), LOCK_BYTES + 1)
     except FileNotFoundError:

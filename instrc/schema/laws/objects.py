@@ -1,6 +1,6 @@
 """The laws of the keywords about objects: properties by name, required ones, and counts.
 
-`additionalProperties` sees only the names and patterns beside it: `properties`, `patternProperties` and it are one group.
+`additionalProperties` sees only the names and patterns beside it: these three keywords are one group.
 Two groups join into one where that is exact; where it is not (closed groups with different patterns,
 patterns that no two judges need read alike) the second stays apart.
 """
@@ -277,7 +277,7 @@ def _unite(into: dict[str, Terms], more: dict[str, Terms]) -> None:
 
 
 def _idle(one: PropertyRules, other: PropertyRules) -> set[str]:
-    """Return the patterns that ask nothing, and exempt their names from nothing, in a group beside one that sees every name."""
+    """Return the patterns that require nothing and exempt nothing, in a group beside one that sees every name."""
     if one.extra is not None or other.extra is None:
         return set()
     return {regex for regex, terms in one.patterns.items() if regex not in other.patterns and all(s in TRIVIAL for s, _ in terms)}

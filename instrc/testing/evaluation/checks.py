@@ -28,14 +28,14 @@ from instrc.text.source import Span
 
 
 class CheckedRun(Struct, frozen=True, kw_only=True):
-    """What a function that checks is given: a case, and what the program has brought for it."""
+    """The argument of a check function: a case, and the outcome of the program for it."""
 
     case: EvalCase
     run: RunFacts
 
     @property
     def input(self) -> Json:
-        """What the program was given."""
+        """The input of the program."""
         return self.case.input
 
     @property
@@ -58,7 +58,7 @@ class CheckedRun(Struct, frozen=True, kw_only=True):
 
 
 class CheckScore(NamedTuple):
-    """What a check says."""
+    """The verdict of a check."""
 
     score: float
     """From 0 to 1."""
@@ -72,7 +72,7 @@ Looked: TypeAlias = "CheckScore | Awaitable[CheckScore]"
 
 
 class CheckPlace(NamedTuple):
-    """Where a check is made."""
+    """The place in a result that a check reads."""
 
     folder: Path
     """Of the data set: files are looked up from there."""
@@ -98,11 +98,11 @@ class EvalCheck(NamedTuple):
     expects: bool = False
 
     def applies(self, case: EvalCase) -> bool:
-        """Return whether it says something of a case."""
+        """Return whether it applies to a case."""
         return not self.expects or expected_part(case, self.at) is not None
 
     async def result(self, case: EvalCase, run: RunFacts) -> CheckResult:
-        """Return what it says of a run; a run that has not come to its end has failed."""
+        """Return its verdict on a run; a run that did not end has failed."""
         if run.error is not None:
             return CheckResult(name=self.name, score=0.0, passed=False, reason=run.error)
         seen = CheckedRun(case=case, run=run)
@@ -303,7 +303,7 @@ class CheckFunction(Protocol):
 
 
 def check_of_function(name: str, function: CheckFunction) -> EvalCheck:
-    """Return a function of a caller as a check; what it raises is why a run has not passed."""
+    """Return a function of a caller as a check; a run for which it raises has not passed."""
 
     async def look(seen: CheckedRun, _part: Json, _expected: Json) -> CheckScore:
         try:
@@ -338,9 +338,9 @@ def checks_of(
     place: CheckPlace,
     names: Collection[str] = (),
 ) -> tuple[EvalCheck, ...]:
-    """Return the checks of a data set: its own, the functions that are given, and equality of all else that is expected.
+    """Return the checks of a data set: its own, the given functions, and equality of all else that is expected.
 
-    A `CompileError` tells all that is wrong with them.  `names` are those in the program: what looks like one is misspelt.
+    Raise `CompileError` with all that is wrong.  `names` are those in the program: a similar name is a misspelling.
     """
     result: list[EvalCheck] = []
     wrong: list[Problem] = []

@@ -1,4 +1,4 @@
-"""Two versions on the same cases, and each part of a program left out in turn: what differs, and what so many cases can show."""
+"""Compare two versions on the same cases, or a program without each of its parts in turn: the differences, and their evidence."""
 
 from __future__ import annotations
 

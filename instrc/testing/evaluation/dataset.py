@@ -25,7 +25,7 @@ from instrc.vibes.find_files import is_folder, read_text, readable
 
 
 class EvalCase(Struct, frozen=True, kw_only=True):
-    """One case: what a program is given, and what is expected of it."""
+    """One case: the input of a program, and what is expected of it."""
 
     id: str
     input: Json = None
@@ -95,7 +95,7 @@ def _given(path: str, report: Report) -> Given | None:
 
 
 def _made_by(path: str) -> object:
-    """Return what the function `cases` of a file gives."""
+    """Return the result of the function `cases` of a file."""
     try:
         with guarded():
             result = runpy.run_path(path).get("cases")
@@ -108,7 +108,7 @@ def _made_by(path: str) -> object:
 
 
 def data_set_of(given: Given, folder: Path, report: Report) -> DataSet | None:
-    """Return the data set that a value says: a list of cases, or an object with `cases`; `None` with problems."""
+    """Return the data set of a value: a list of cases, or an object with `cases`; return `None` and problems otherwise."""
     wrong: list[InvalidDataSet] = []
     value = given.value
     head: JsonObject = {}
@@ -251,5 +251,5 @@ def _program(file: Path) -> str:
 
 
 def cases_of(values: Iterable[object]) -> Given:
-    """Return cases that are given in Python, as a value without places."""
+    """Return cases that are passed in Python, as a value without places."""
     return of_value(json_of([*values], as_input=True))

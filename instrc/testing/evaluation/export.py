@@ -34,7 +34,7 @@ def _recorded(result: CaseResult, events: Sequence[Event]) -> str:
 
 
 def _answers(events: Iterable[Event]) -> JsonObject:
-    """Return what was accepted of models, people and activities: by the name of a step that answers once, else by commands."""
+    """Return the accepted answers of models, people and activities: by the name of a step that answers once, else by commands."""
     about: dict[str, tuple[str, ...]] = {}
     values: dict[str, Json] = {}
     for event in events:

@@ -1,4 +1,4 @@
-"""Judges: instructions of ours that say whether an answer is good, or which of two is better, and their agreement with people."""
+"""Judges: our instructions that decide whether an answer is good, or which of two is better, and their agreement with people."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _file_of(options: JsonObject, folder: Path) -> Path:
 
 
 def _word_of(prepared: Prepared) -> str:
-    """Return what the judge says, `pass` or `better`; raise `ValueError` if it says neither, or no reason before it."""
+    """Return the verdict, `pass` or `better`; raise `ValueError` if there is neither, or no reason before it."""
     properties = mapping(mapping(prepared.document).get("properties"))
     if prepared.step is None and len(properties) == 1:
         properties = mapping(mapping(next(iter(properties.values()))).get("properties"))
@@ -107,7 +107,7 @@ async def _votes(
 
 
 def _asked(prepared: Prepared, about: JsonObject) -> Json:
-    """Return what a judge is given: its inputs by name if it declares them, else all as one text."""
+    """Return the input of a judge: by name if it declares inputs, else all as one text."""
     declared = prepared.inputs or {}
     return about if about.keys() <= declared.keys() else dumps(about)
 
@@ -234,7 +234,7 @@ async def calibrations(data: DataSet, options: EvalOptions, model: str) -> list[
     """Return how far people agree with each judge of a data set, whose answers are those of a `model`.
 
     The labels are the data set of the judge itself, `NAME.eval.jsonl` beside it: `input` is what it reads, and `expected` has
-    what people say.
+    the verdict of people.
     """
     result = []
     for name, said in data.checks.items():
@@ -270,7 +270,7 @@ def judges_table(found: Sequence[JudgeReport]) -> ReportTable:
 
 
 def without_checks(found: EvaluationResult, names: frozenset[str]) -> EvaluationResult:
-    """Return an evaluation without some of its checks: no gate goes by them."""
+    """Return an evaluation without some of its checks, so that no gate uses them."""
     results = tuple(
         msgspec.structs.replace(result, checks=tuple(check for check in result.checks if check.name not in names))
         for result in found.results

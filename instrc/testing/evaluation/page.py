@@ -73,7 +73,7 @@ def page_of(
 ) -> str:
     """Return the page: for each program its tables, and its cases, of two versions side by side.
 
-    `found` has for each program its versions, the earlier one first, and its tables; `traces` the events of runs, by their ids.
+    `found` has the versions of each program, the earlier one first, and its tables; `traces` the events of runs, by id.
     """
     parts = "".join(_program(versions, tables, traces) for versions, tables in found)
     return (
@@ -135,7 +135,7 @@ def _row(case: str, versions: Sequence[Sequence[CaseResult]], traces: Mapping[st
 
 
 def _folded(value: Json) -> str:
-    """Return a value: a short one as it is, a long one behind its beginning."""
+    """Return a value: a short one unchanged, a long one folded behind its beginning."""
     short, whole = _excerpt(value), value if isinstance(value, str) else dumps(value)
     return (
         f"<details><summary>{_text(short)}</summary><pre>{_text(whole)}</pre></details>" if short.endswith("…") else _text(short)

@@ -1,4 +1,4 @@
-"""What an evaluation has found, in figures: rates with intervals, what was used, the worst cases; as text, Markdown and JUnit."""
+"""The figures of an evaluation: rates with intervals, usage, the worst cases; as text, Markdown and JUnit."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class CheckSummary(Struct, frozen=True):
 
 
 class StepSummary(Struct, frozen=True):
-    """What one step took over all runs that were made, those that were kept from before included."""
+    """The usage of one step over all runs, those kept from before included."""
 
     step: str
     requests: int
@@ -314,7 +314,7 @@ TOO_FEW, NOT_RUN = 3, 4
 
 
 def exit_code(found: Sequence[EvaluationResult], gate: Sequence[Gate]) -> int:
-    """Return 0 if all was run and the gate is kept, 1 if it is missed, 3 if the cases are too few to tell.
+    """Return 0 if all was run and the gate is reached, 1 if it is missed, 3 if the cases are too few for a verdict.
 
     It is 4 if not all was run, or the gate is not kept and a provider gave no answer to some of it.
     """

@@ -1,4 +1,4 @@
-"""What an evaluation has found: for each case, each repetition and each check a score, with what it took."""
+"""The results of an evaluation: for each case, each repetition and each check a score, with the usage."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RESULT_FORMAT: Final = 1
 
 
 class CheckResult(Struct, frozen=True, kw_only=True):
-    """What one check says of one run of a case."""
+    """The verdict of one check on one run of a case."""
 
     name: str
     score: float
@@ -61,7 +61,7 @@ class RunFacts(Struct, frozen=True, kw_only=True):
 
 
 class CaseResult(Struct, frozen=True, kw_only=True):
-    """One run of one case: what came out, and what each check says of it."""
+    """One run of one case: its outcome, and the verdict of each check."""
 
     case: str
     """The id of the case, distinct in its data set."""
@@ -92,7 +92,7 @@ class CaseResult(Struct, frozen=True, kw_only=True):
 
     @property
     def requests(self) -> int:
-        """How often models were asked."""
+        """The number of requests to models."""
         return sum(step.requests for step in self.steps)
 
     @property
@@ -102,7 +102,7 @@ class CaseResult(Struct, frozen=True, kw_only=True):
 
     @property
     def cost(self) -> float | None:
-        """US dollars, as far as they are known; `None` if no price is."""
+        """US dollars, as far as known; `None` if no price is."""
         return total_cost(self.steps)
 
     def score(self, check: str | None = None) -> float | None:
@@ -227,6 +227,6 @@ class EvaluationResult(Struct, frozen=True, kw_only=True):
 
 
 def total_cost(steps: Iterable[StepUse]) -> float | None:
-    """Return what steps have cost, as far as it is known, or `None` if it is known of none."""
+    """Return the known cost of steps, or `None` if none is known."""
     costs = [step.cost for step in steps if step.cost is not None]
     return sum(costs) if costs else None

@@ -1,4 +1,4 @@
-"""Run the cases of a data set: at the same time, within a budget, and never again what was finished before."""
+"""Run the cases of a data set: concurrently, within a budget, and without repeating what was finished before."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ _SPENT: Final = "budget"
 
 @dataclass(slots=True)
 class Budget:
-    """What an evaluation may take, and what it has taken: requests, tokens, US dollars."""
+    """The limits of an evaluation, and its usage so far: requests, tokens, US dollars."""
 
     requests: int | None = None
     tokens: int | None = None
@@ -151,7 +151,7 @@ def _as_kept(run: RunFacts) -> RunFacts:
 
 @dataclass(frozen=True, slots=True)
 class EvalOptions:
-    """How a data set is run."""
+    """The options for running a data set."""
 
     model: str | Model | None = None
     repeats: int | None = None
@@ -174,10 +174,10 @@ class EvalOptions:
 
 
 class ProgramRunner:
-    """Runs one program for many cases: it is compiled once, and its model is made once."""
+    """Runs one program for many cases: it is compiled once, and its model is created once."""
 
     def __init__(self, prepared: Prepared, options: EvalOptions, *, real: bool = False) -> None:
-        """`real` activities are called; otherwise their results are made from their schemas, where a case gives none."""
+        """`real` activities are called; the results of others are generated from their schemas, unless a case gives them."""
         self.prepared, self.options, self.real = prepared, options, real
         chosen = options.model or prepared.settings.run.get("model")
         words = chosen if isinstance(chosen, str) else None
@@ -205,7 +205,7 @@ class ProgramRunner:
         self._code = _code_of(functions, prepared.folder)
 
     def invented(self, cases: Iterable[EvalCase]) -> tuple[str, ...]:
-        """Return what is made from schemas: results are, where a case gives none of an activity."""
+        """Return the generated results: those of activities for which a case gives none."""
         result = not self.real and any(len(self._given(case)) < len(self._activities) for case in cases)
         results = ("results",) if result else ()
         return tuple(item for item in self.effects.invented if item != "results") + results
@@ -228,7 +228,7 @@ class ProgramRunner:
         return replace(launch, run=new_id(f"{name}-{repeat}"))
 
     def key(self, launch: Launch, case: EvalCase, repeat: int) -> str:
-        """Return what a run is kept by: all that decides about its result."""
+        """Return the key under which a run is kept: all that decides its result."""
         settings = self.prepared.settings
         set_ = (
             as_object(cast("Json", self.launcher.set)),
@@ -278,7 +278,7 @@ class ProgramRunner:
         return facts
 
     def _stand_ins(self, case: EvalCase, script: CaseScript) -> Activities:
-        """Return activities that give back what a case says."""
+        """Return activities that return the results in a case."""
         result = Activities()
         for name in self._given(case):
             result.add(name, Activity(name, partial(_stand_in, script, name), None, ONCE))
@@ -300,7 +300,7 @@ def _make(folder: Path) -> None:
 
 
 def _names_of(launcher: Launcher) -> tuple[list[str], dict[str, list[str]]]:
-    """Return the steps that people fill in, and the names by which the results of each activity can be given."""
+    """Return the steps that people fill in, and the names under which a case can give the results of each activity."""
     units = [unit for region in program_of(launcher.plan).regions for unit in region.units]
     people = [bare_name(step.key) for unit in units if unit.kind == "user" for step in unit.steps]
     activities: dict[str, list[str]] = {name: [name] for name, _ in called_activities(launcher.plan)}
@@ -333,7 +333,7 @@ def _code_of(functions: Iterable[object], folder: Path) -> list[str]:
 
 
 def _with_own_seed(table: RequestTable, launch: Launch, repeat: int) -> RequestTable:
-    """Return the settings of the requests of a case: a seed that is set gives each run of each case a seed of its own.
+    """Return the settings of the requests of a case: a configured seed gives each run of each case its own.
 
     Under one seed all cases would share their draws, and no test takes them for independent. Two versions share those of a case.
     """
@@ -428,7 +428,7 @@ def _stand_in(script: CaseScript, name: str, given: Json) -> Json:
 async def evaluated(prepared: Prepared, data: DataSet, options: EvalOptions) -> EvaluationResult:
     """Return what a program brings for every case of a data set; raise `CompileError` if something of it cannot be used.
 
-    That is found before any model is asked.  A case whose run fails counts as failed in each of its checks.
+    This is known before any model is asked.  A case whose run fails counts as failed in each of its checks.
     """
     began = monotonic()
     runner = ProgramRunner(prepared, options, real=data.activities == "real" or bool(options.activities))
@@ -519,7 +519,7 @@ def _span(program: str, model: str, case: EvalCase, repeat: int) -> Iterator[Cal
 
 
 async def _checked(case: EvalCase, repeat: int, facts: RunFacts, checks: Iterable[EvalCheck]) -> CaseResult:
-    """Return a run of a case with what the checks say of it."""
+    """Return a run of a case with the verdicts of the checks."""
     applying = [check for check in checks if check.applies(case)]
     try:
         return result_of(case, repeat, facts, [await check.result(case, facts) for check in applying])
@@ -548,7 +548,7 @@ class UnansweredError(Exception):
 
 
 def result_of(case: EvalCase, repeat: int, facts: RunFacts, checks: Iterable[CheckResult]) -> CaseResult:
-    """Return a run of a case with what its checks say."""
+    """Return a run of a case with the verdicts of its checks."""
     return CaseResult(
         case=case.id,
         repeat=repeat,

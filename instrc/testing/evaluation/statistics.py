@@ -1,4 +1,4 @@
-"""Statistics of evaluations: rates with intervals, paired differences with a test, what so many cases can show."""
+"""Statistics of evaluations: rates with intervals, paired differences with a test, and what so many cases can show."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Rate(Struct, frozen=True):
 
 
 class PairedDifference(Struct, frozen=True):
-    """Two versions on the same cases; what it calls better is better in the second one."""
+    """Two versions on the same cases; "better" means that the second one is."""
 
     cases: int
     before: float
@@ -75,7 +75,7 @@ class PairedDifference(Struct, frozen=True):
 
     @property
     def difference(self) -> float:
-        """How much higher the second version scores."""
+        """The higher score of the second version."""
         return self.after - self.before
 
     @property
@@ -85,7 +85,7 @@ class PairedDifference(Struct, frozen=True):
 
 
 class Agreement(Struct, frozen=True):
-    """How far a judge agrees with people."""
+    """The agreement of a judge with people."""
 
     kappa: float
     """Cohen's: 1 is always, 0 is as often as by chance; not a number if all say the same, as chance would then too."""
@@ -155,7 +155,7 @@ def compare(
 
 
 def holm(p: Mapping[str, float]) -> dict[str, float]:
-    """Return the `p` of several comparisons by name, made larger so that a false alarm in any of them stays as rare (Holm)."""
+    """Return the `p` of several comparisons by name, adjusted so that a false alarm in any of them stays as rare (Holm)."""
     result: dict[str, float] = {}
     largest = 0.0
     for place, name in enumerate(sorted(p, key=lambda each: p[each])):
@@ -168,7 +168,7 @@ def visible(cases: int, disagreement: float, *, level: float = LEVEL, power: flo
     """Return the smallest difference of pass rates that so many cases can show, or `None` if they can show none.
 
     `disagreement` is the share of cases in which the versions differ: no difference is larger.  It is shown as often as `power`
-    says, by `mid_p` at this `level`.  For 100 cases that differ in 20 %: 0.13.
+    that many can show, by `mid_p` at this `level`.  For 100 cases that differ in 20 %: 0.13.
     """
     sizes, chances = _sizes(cases, disagreement)
     last = _last_rejected(sizes, level)
@@ -195,7 +195,7 @@ def verdict(compared: PairedDifference, drop: float) -> Verdict:
 
 
 def false_alarms(cases: int, disagreement: float, drop: float, *, level: float = LEVEL) -> float:
-    """Return how often `verdict` says `worse` of versions that pass equally often.
+    """Return how often `verdict` is `worse` for versions that pass equally often.
 
     `disagreement` is the share of cases in which they differ.
     """
@@ -276,7 +276,7 @@ def _tango(better: int, worse: int, cases: int, level: float) -> Interval:
 
 
 def _student(values: Numbers, weights: Numbers, level: float) -> Interval:
-    """Return the interval of a mean; two further cases, as far from it as the furthest, stand for what was not seen.
+    """Return the interval of a mean; two further cases, as far from it as the furthest, represent unseen ones.
 
     Without them, and with the bootstrap (BCa), few cases that differ make intervals that are far too short.
     """
@@ -334,7 +334,7 @@ def _mean(values: Numbers, weights: Numbers) -> float:
 
 
 def _size(weights: Numbers) -> float:
-    """Return how many cases of equal weight say as much (Kish)."""
+    """Return the effective number of cases (Kish)."""
     return float(weights.sum() ** 2 / (weights @ weights))
 
 

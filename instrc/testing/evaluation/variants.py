@@ -35,7 +35,7 @@ _T = TypeVar("_T")
 
 
 class Version(NamedTuple):
-    """A program as it is evaluated, and what tells it from others."""
+    """A program to evaluate, and its distinguishing name."""
 
     name: str
     prepared: Prepared
@@ -68,7 +68,7 @@ class Changes(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What tells the changed version from the other one."""
+        """The name that distinguishes the changed version from the other one."""
         settings = [f"{name}={dumps(value, indent=False)}" for name, value in self.settings]
         parts = [*(f"{name}={other}" for name, other in self.vibes), *(f"{name}=off" for name in self.off), self.model, *settings]
         return ", ".join(part for part in parts if part) or "now"
@@ -77,7 +77,7 @@ class Changes(NamedTuple):
 def versions_of(
     program: str, changes: Changes, *, export: str | None = None, project: Project = DEFAULT_PROJECT
 ) -> tuple[Version, Version]:
-    """Return the earlier version of a program and the later one, which is the program as it is, or what changes make of it.
+    """Return the earlier version of a program and the later one: the program as it is, or with the changes.
 
     `CompileError` if a vibe or a mixin that is changed is not used by the program.
     """
@@ -143,7 +143,7 @@ def with_vibes(
 ) -> Prepared:
     """Return a program that calls other vibes by the old names, with mixins left `off`.
 
-    `given` has for each name the name of another vibe, or its file (`.json`).  What a mixin fills stays where it is.
+    `given` has for each name the name of another vibe, or its file (`.json`).  The argument of a mixin stays unchanged.
     """
     vibes = {name: _vibe(program, name, other, project) for name, other in given.items()}
     return _with_memory(program, {**vibes, **{name: {"type": "object"} for name in off}}, export, project)
@@ -193,7 +193,7 @@ _SECONDS: Final = 60
 def at_revision(program: str, revision: str, *, export: str | None = None, project: Project = DEFAULT_PROJECT) -> Prepared:
     """Return a program with its vibes as a revision of git has them; nothing is fetched, and no code of it is run.
 
-    Settings of models, activities and checks are those of today: what is compared are the instructions.
+    Settings of models, activities and checks are the current ones: the instructions are compared.
     """
     today = prepare(program, export=export, project=project)
     folder = Path(program).resolve().parent
@@ -202,7 +202,7 @@ def at_revision(program: str, revision: str, *, export: str | None = None, proje
     with _files_of(top, commit.strip(), revision) as copy:
 
         def moved(path: str) -> str:
-            """Return where a path of the repository is in the copy; any other path as it is."""
+            """Return the place of a repository path in the copy; any other path unchanged."""
             there = Path(path).resolve()
             return str(copy / there.relative_to(top)) if there.is_relative_to(top) else path
 
@@ -216,7 +216,7 @@ def at_revision(program: str, revision: str, *, export: str | None = None, proje
 
 
 def _git(folder: Path, revision: str, *words: str, given: bytes = b"") -> bytes:
-    """Return what a command of git that only reads says; `-c` keeps it from fetching what a partial clone has not."""
+    """Return the output of a read-only git command; `-c` keeps it from fetching what a partial clone lacks."""
     command = ["git", "-c", "protocol.allow=never", "-C", str(folder), *words]
     try:
         done = subprocess.run(command, input=given, capture_output=True, check=False, timeout=_SECONDS)  # noqa: S603  -- a list
