@@ -58,13 +58,13 @@ class Engine(Protocol):
         """Forget runs that have ended, and those below them."""
 
     def trace(self, run: str) -> list[Event]:
-        """Return what has happened in a run, in order."""
+        """Return the events of a run, in order."""
 
     def trace_from(self, run: str, place: int = 0) -> tuple[list[Event], int]:
         """Return the events of a run after a cursor, in order, and the new cursor; the first cursor is 0."""
 
     def usage(self, run: str) -> dict[str, float] | None:
-        """Return what models have used in a run, or `None` if only its trace says it."""
+        """Return the usage of models in a run, or `None` if only its trace has it."""
 
 
 class ForkingEngine(Engine, Protocol):
@@ -121,7 +121,7 @@ class TracedEngine:
         self.keep: Keep = options.get("keep", "all")
 
     def trace(self, run: str) -> list[Event]:
-        """Return what has happened in a run, in order."""
+        """Return the events of a run, in order."""
         return self.trace_from(run)[0]
 
     def trace_from(self, run: str, place: int = 0) -> tuple[list[Event], int]:
@@ -133,7 +133,7 @@ class TracedEngine:
         return []
 
     def usage(self, run: str) -> dict[str, float] | None:  # noqa: ARG002  -- others know it
-        """Return what models have used in a run, or `None` if only its trace says it."""
+        """Return the usage of models in a run, or `None` if only its trace has it."""
         return None
 
     def sink(self) -> Sink:

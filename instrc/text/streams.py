@@ -32,7 +32,7 @@ async def read_lines(
 ) -> AsyncIterator[str]:
     """Yield each line of a stream (the standard input by default) without its line end.
 
-    A `UnicodeDecodeError` if one is not UTF-8, unless `errors` says otherwise (as of `bytes.decode`);
+    Raise `UnicodeDecodeError` if a line is not UTF-8, unless `errors` says otherwise (as of `bytes.decode`);
     `LineTooLongError` once `longest` bytes have arrived without a line end.
     """
     given = sys.stdin if stream is None else stream

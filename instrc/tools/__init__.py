@@ -1,1 +1,1 @@
-"""What a tool is, from whatever a user gives, and the plans that call tools."""
+"""Read tools from the values that users have, and the plans that call tools."""

@@ -1,7 +1,7 @@
 """Recognise tools as providers, protocols, libraries and data sets write them, and the parts of each.
 
-This is the one place that knows these words.  What is read here is as it was written: who gives a tool to a model takes it only
-if it is sound (`given`), who imports it mends it with a note (`function_lists`), who plans calls asks for the schemas.
+Only this module knows these names.  Values are read as written: a tool for a model has to be valid
+(`given`), an imported one is mended with a note (`function_lists`), a planned call asks for the schemas.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ OBJECTS: Final = (
 
 
 class ToolDefinition(NamedTuple):
-    """The parts of a tool as it is written, by the members that say them; the schema may be any value of JSON."""
+    """The parts of a tool as written, by member; the schema may be any JSON value."""
 
     name: str | None
     """The member with the name."""
@@ -112,7 +112,7 @@ def message_of_a_server(value: JsonObject) -> JsonObject:
 
 
 def asked_schema(value: JsonObject) -> JsonObject | None:
-    """Return the schema of the answer to a question of MCP, `None` if it is none; raise `TypeError` if it asks for no value."""
+    """Return the schema of the answer to a question of MCP, or `None` if it is not one; raise `TypeError` without a value."""
     if isinstance(asked := value.get("requestedSchema", value.get("requested_schema")), dict):
         return asked
     if isinstance(value.get("message"), str) and value.keys() <= _OF_QUESTIONS:

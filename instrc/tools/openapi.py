@@ -258,7 +258,7 @@ class Operation:
         )
 
     def serialization(self, parameter: dict[str, Json]) -> dict[str, Json]:
-        """Return how the value of a parameter is written, as far as the document says so."""
+        """Return the serialization of a parameter, as far as the document declares it."""
         said = {f"x-{key}": parameter[key] for key in _WRITTEN if key in parameter}
         content = parameter.get("content")
         if parameter.get("schema") is None and content.__class__ is dict and content:
@@ -399,7 +399,7 @@ class Operation:
         return None
 
     def result_of(self, response: dict[str, Json], path: Location) -> tuple[Json, Location]:
-        """Return the schema that a response gives, `None` if none, and its place."""
+        """Return the schema of a response, or `None` if there is none, and its place."""
         content = response.get("content")
         if content.__class__ is not dict or not content:
             return None, path
@@ -460,7 +460,7 @@ class SwaggerOperation(Operation):
         return "body"
 
     def serialization(self, parameter: dict[str, Json]) -> dict[str, Json]:
-        """Return how the value of a parameter is written, as far as the document says so."""
+        """Return the serialization of a parameter, as far as the document declares it."""
         return {"x-collection-format": parameter["collectionFormat"]} if "collectionFormat" in parameter else {}
 
     def schema_of(self, parameter: dict[str, Json], path: Location) -> tuple[Json, Location]:
@@ -488,7 +488,7 @@ class SwaggerOperation(Operation):
         return []
 
     def result_of(self, response: dict[str, Json], path: Location) -> tuple[Json, Location]:
-        """Return the schema that a response gives, `None` if none, and its place."""
+        """Return the schema of a response, or `None` if there is none, and its place."""
         schema = response.get("schema")
         if schema.__class__ is dict and schema.get("type") == "file":
             schema = {**schema, "type": "string", "format": "binary"}

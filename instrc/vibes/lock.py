@@ -58,7 +58,7 @@ class Lock(Struct, frozen=True):
         return next((entry for entry in self.entries if (entry.reference, entry.file) == (reference, file)), None)
 
     def text(self) -> str:
-        """Return the lock as it is written."""
+        """Return the text of the lock."""
         tables = [
             "\n[[vibe]]\n" + "".join(f"{name} = {_toml_string(getattr(entry, name))}\n" for name in _FIELDS)
             for entry in self.entries
@@ -240,7 +240,7 @@ class LockChange(Struct, frozen=True):
 
 
 def compare_locks(old: Lock, new: Lock) -> tuple[LockChange, ...]:
-    """Return what has changed, reference by reference; of a vibe a lock has only the digest, so not what changed in it."""
+    """Return the changes, reference by reference; a lock has only the digest of a vibe, so not what changed in it."""
     return tuple(_changes(_by_reference(old), _by_reference(new)))
 
 

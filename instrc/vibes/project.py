@@ -40,7 +40,7 @@ class ProjectContext:
     """The registries and settings of many files: files with the same roots share one registry.
 
     `SettingsError` if one of the roots of the project is no folder.
-    `unsaved` are texts that an editor holds, by real path; they stand for the files.
+    `unsaved` are texts that an editor holds, by real path, in place of the files.
     """
 
     def __init__(self, project: Project = DEFAULT_PROJECT, *, unsaved: Mapping[str, str] | None = None) -> None:
@@ -78,7 +78,7 @@ class ProjectContext:
         return self._near[near]
 
     def called(self, source: Path, root: Path) -> Registry:
-        """Return the registry that a program sees which has been found in a root; that is one of its roots too."""
+        """Return the registry of a program found in a root, which is also one of its roots."""
         return self._registry(source, root)
 
     def _registry(self, source: Path | None, root: Path | None = None) -> Registry:
@@ -102,7 +102,7 @@ class ProjectContext:
         return self._registries[key]
 
     def lock_place(self, source: Path | None) -> Path:
-        """Return where the lock of a source file is: beside the settings of its project, else in the working folder."""
+        """Return the place of the lock of a source file: beside the settings of its project, else in the working folder."""
         from instrc.vibes.lock import NAME  # as below
 
         file = self.settings(source).file

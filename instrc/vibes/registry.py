@@ -126,7 +126,7 @@ class Registry:
             return True  # what is wrong with it is said when it is loaded
 
     def load_program(self, uri: str, at: Span | None = None) -> ProgramFile | None:
-        """Return the program that a reference means, or `None` if there is none, a `CompileError` if it cannot be read."""
+        """Return the program of a reference, or `None` if there is none; raise `CompileError` if it cannot be read."""
         root, entry, _ = _chosen(self._programs, parse(uri, at), uri, at)
         if root is None or entry is None:
             return None
@@ -172,7 +172,7 @@ class Registry:
             yield from root.files()
 
     def load(self, uri: str, at: Span | None = None) -> Vibe:
-        """Return the vibe a reference means, its fragment left aside; a `CompileError`, placed at `at`, if there is none."""
+        """Return the vibe of a reference, without its fragment; raise `CompileError`, placed at `at`, if there is none."""
         known = self._by_uri.get(uri)
         if known is None:
             with self._lock:
@@ -181,7 +181,7 @@ class Registry:
         return known
 
     def peek(self, uri: str, at: Span | None = None) -> Vibe:
-        """Return the vibe that a reference means now, and leave no trace among what was asked for."""
+        """Return the current vibe of a reference, without recording the lookup."""
         root, entry = self._find(parse(uri, at), uri, at)
         data = root.data(entry)
         if data is not None:
@@ -195,7 +195,7 @@ class Registry:
         return self._read(path, real, root.uri(entry), entry.segment, at)
 
     def resolved(self) -> tuple[tuple[str, Vibe], ...]:
-        """Return every reference, without fragment, that has been asked for so far, and what it means."""
+        """Return every reference, without fragment, that was looked up so far, and its target."""
         return tuple((uri.partition("#")[0], vibe) for uri, vibe in self._by_uri.items())
 
     def _when_locked(self, lock: Lock, uri: str, at: Span | None) -> Vibe:
@@ -204,7 +204,7 @@ class Registry:
         return locked_vibe(lock, uri.partition("#")[0], lambda address: self.peek(address, at), at)
 
     def open(self, path: Path) -> Vibe:
-        """Return the vibe in a file given by its path, wherever it lies; raise `CompileError` if it cannot be one."""
+        """Return the vibe in a file given by its path, wherever it lies; raise `CompileError` if it is invalid."""
         real = self._resolved(path)
         uri, segment = self._uri_of(real)
         with self._lock:
@@ -240,7 +240,7 @@ class Registry:
         return tuple(".".join(map(str, version)) for version in sorted(there))
 
     def reference_registry(self) -> referencing.Registry[Json]:
-        """Return the same vibes for `jsonschema` validators, read as they are asked for."""
+        """Return the same vibes for `jsonschema` validators, read on demand."""
         from instrc.vibes.retrieval import retrieving  # brings the library of references
 
         return retrieving(lambda uri: self.load(uri).schema)
@@ -280,7 +280,7 @@ class Registry:
         return os.path.realpath(file) if os.path.islink(file) else file  # noqa: PTH114  -- strings: this runs for each file
 
     def _uri_of(self, real: str) -> tuple[str, str]:
-        """Return the canonical reference and the segment of a file; outside the roots, what its name alone says."""
+        """Return the canonical reference and the segment of a file; outside the roots, those of its name alone."""
         file = os.path.basename(real)  # noqa: PTH119  -- as above
         segment, version = read_name(file) or (normalize("NFC", file.partition(".")[0]) or "vibe", ())
         for root in self.roots:
@@ -337,8 +337,8 @@ _T = TypeVar("_T")
 class Documents(Mapping[str, Json]):
     """Bare schemas by reference.
 
-    An `aug:` reference that leads to none raises the `CompileError` that says why, not a bare `KeyError`:
-    what is wrong with it (a version, a link, the file) would be lost on the way through other mappings.
+    An unresolvable `aug:` reference raises the `CompileError` with the reason, not a bare `KeyError`:
+    the reason (a version, a link, the file) would be lost on the way through other mappings.
     """
 
     def __init__(self, load: Callable[[str], Vibe], uris: Callable[[], Iterable[str]]) -> None:

@@ -59,7 +59,7 @@ def resource(schema: Json) -> referencing.Resource[Json]:
 
 
 def unique_properties(schema: Json) -> dict[str, Json]:
-    """Return the schemas of the properties whose name is given once in a schema, at any depth."""
+    """Return the schemas of the properties whose name occurs once in a schema, at any depth."""
     found: dict[str, list[Json]] = {}
     pending = [schema]
     while pending:

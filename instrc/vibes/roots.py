@@ -25,7 +25,7 @@ PROGRAM_ENDING = ".aug"
 
 
 class VibeFile(Struct, frozen=True):
-    """One vibe file: the path of its folder below the root, its name there, and what that name says."""
+    """One vibe file: the path of its folder below the root, its file name, and the parts of that."""
 
     folder: str
     file: str
@@ -47,7 +47,7 @@ class Listing(Struct):
 
 
 def read_name(file: str, ending: str = ENDING) -> tuple[str, Version] | None:
-    """Return the segment and the version that a file's name says, or `None` if it is no vibe's."""
+    """Return the segment and the version in a file's name, or `None` if it is not that of a vibe."""
     stem = file.removesuffix(ending)
     if stem == file or not stem or file.startswith("."):
         return None
@@ -79,7 +79,7 @@ class LeadsOutsideError(Exception):
 
 
 class Root:
-    """A folder of vibes; listings are made when they are first needed and kept."""
+    """A folder of vibes; listings are read on demand and cached."""
 
     def __init__(self, path: Path, *, shared: bool, ending: str = ENDING) -> None:
         self.path = path
@@ -116,7 +116,7 @@ class Root:
         return self._listing(folder).vibes.get(uri.segment, {})
 
     def file(self, entry: VibeFile) -> Path:
-        """Return the path of a vibe file, as it is shown."""
+        """Return the path of a vibe file, for display."""
         return self.path.joinpath(entry.folder, entry.file)
 
     def data(self, entry: VibeFile) -> bytes | None:  # noqa: ARG002  -- roots in memory have it
@@ -278,7 +278,7 @@ _SKIPPED = frozenset({"node_modules", "__pycache__", "venv"})
 
 
 class Misnamed(NamedTuple):
-    """A file that no name finds, and the path under which it would be found."""
+    """A file that cannot be looked up by name, and the path under which it could."""
 
     found: str
     wanted: str

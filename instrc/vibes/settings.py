@@ -150,7 +150,7 @@ _Wrong: TypeAlias = tuple[Span, str, str, tuple[str, ...]]
 
 
 def read_file(file: Path) -> Settings:
-    """Return what a `pyproject.toml` says; a `SettingsError` tells all that is wrong with it."""
+    """Return the settings of a `pyproject.toml`; raise `SettingsError` with all that is wrong."""
     name = readable_path(file).as_posix()
     try:
         data = read_regular(str(file), SETTINGS_BYTES + 1)
@@ -311,7 +311,7 @@ class _SettingsReader:
         return written
 
     def _functions(self, key: str, kinds: tuple[type, ...], kind: str) -> Mapping[str, object]:
-        """Return a table of what carries something out; what is no name of a function, or says nothing, is told."""
+        """Return a table of implementations; report an entry that is not the name of a function, or is empty."""
         written: dict[str, object] = self._table(key, kinds, f"its values are {kind}")
         for name, value in written.items():
             if not value or (isinstance(value, str) and not re.fullmatch(_FUNCTION, value)):

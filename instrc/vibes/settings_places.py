@@ -22,14 +22,14 @@ _HEADER = r"(?im)^\s*\[\s*(?:tools?\s*\.\s*)?[\"']?instrc\b"
 
 
 def entry_place(source: Source, word: str) -> Span:
-    """Return where a word first stands after the table's header."""
+    """Return the place of a word's first occurrence after the table's header."""
     header = re.search(_HEADER, source.text)
     found = re.compile(rf"(?<![\w-]){re.escape(word)}(?![\w-])").search(source.text, header.end() if header else 0)
     return source.span(*found.span()) if found else source.span(*header.span()) if header else source.whole()
 
 
 def header_place(source: Source, table: str) -> Span:
-    """Return where the last part of a table's name stands in its header."""
+    """Return the place of the last part of a table's name in its header."""
     name = table.rpartition(".")[2]
     found = re.search(rf"^\s*\[[^\]\n]*?({re.escape(name)})\b", source.text, re.MULTILINE)
     return source.whole() if found is None else source.span(*found.span(1))

@@ -1,4 +1,4 @@
-"""The grammar of `aug:` references, and the problems with what they lead to."""
+"""The grammar of `aug:` references, and the problems of their targets."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def _escape(text: str) -> str:
 
 
 def parse(text: str, at: Span | None = None) -> AugUri:
-    """Read a reference; a `CompileError` says why it is none or why it is not allowed."""
+    """Parse a reference; raise `CompileError` with the reason if it is malformed or not allowed."""
     if text[:4].lower() != SCHEME:
         raise forbidden(text, "only `aug:` and `#` are read", at)
     if len(text) > REFERENCE_LENGTH:
@@ -173,7 +173,7 @@ def _segment(written: str, text: str, at: Span | None) -> str:
 
 
 def _unescape(text: str) -> str:
-    """Undo percent escapes that are UTF-8; leave others as they are."""
+    """Decode percent escapes that are UTF-8; leave others unchanged."""
     if "%" not in text:
         return text
     return re.sub(_ESCAPES, lambda run: bytes.fromhex(run.group().replace("%", "")).decode("utf-8", "replace"), text)
@@ -186,5 +186,5 @@ def evergreen_of(uri: str) -> str:
 
 
 def version_of(text: str) -> Version | None:
-    """Return the numbers of a version as it is written, or `None` if it is not written as one."""
+    """Return the numbers of a version, or `None` if the text is not one."""
     return tuple(map(int, text.split("."))) if re.fullmatch(_VERSION, text) else None

@@ -1,8 +1,8 @@
 """Vibes: the two shapes of a vibe file, and the place of every part of one.
 
-A vibe file is a bare JSON Schema, or a record: an object whose `schema` is one, perhaps with `input` and `solution` beside it.
-The two are told apart by what stands next to `schema`: in a record no keyword of JSON Schema that says something about instances
-(`type`, `properties`, `$ref`, …) stands beside it.
+A vibe file is a bare JSON Schema, or a record: an object whose `schema` is one, possibly with `input` and `solution` beside it.
+The neighbours of `schema` distinguish the two: in a record no keyword of JSON Schema that constrains instances
+(`type`, `properties`, `$ref`, …) is beside it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Vibe:
     """One vibe file, read.
 
     `schema` is the bare JSON Schema, `document` the whole file, `pointer` the way from the one to the other (`""` or `/schema`).
-    `input` and `solution` are `None` where the file has none; `has_solution` tells no solution from one that is null.
+    `input` and `solution` are `None` where the file has none; `has_solution` distinguishes no solution from one that is null.
     """
 
     __slots__ = ("_lock", "_text", "document", "input", "pointer", "schema", "segment", "solution", "source", "uri")
@@ -92,7 +92,7 @@ def parse_vibe(
     max_bytes: int = VIBE_BYTES,
     referrer: Span | None = None,
 ) -> Vibe:
-    """Read the bytes of a vibe file that is shown as `name`; a `CompileError` says what keeps it from being one.
+    """Parse the bytes of a vibe file that is shown as `name`; raise `CompileError` with the reason if it is invalid.
 
     Of a file over the limit, one byte more than `max_bytes` is enough.
     """
@@ -142,7 +142,7 @@ def _first(text: str) -> int:
 
 
 def _are_tools(document: Json) -> bool:
-    """Return whether a document is an array of tools, as they are sent to a provider."""
+    """Return whether a document is an array of tools, as sent to a provider."""
     return (
         isinstance(document, list)
         and bool(document)
@@ -177,7 +177,7 @@ def _pointer(source: Source, document: dict[str, Json], referrer: Span | None) -
 
 
 def _refuse_newer(source: Source, document: dict[str, Json], place_of_schema: str, referrer: Span | None) -> None:
-    """Refuse a file of a newer form: it may say what would be misread. A process has a version of its own."""
+    """Refuse a file of a newer version, which could be misread. A process has a version of its own."""
     version = document.get("instrc", 1)
     known = version.__class__ is int and version == VIBE_VERSION
     newer = version.__class__ is int and as_integer(version) > VIBE_VERSION
