@@ -150,7 +150,7 @@ def show_command(
     ] = False,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
-    """Show the state of a run: its outcome, or the question it waits for."""
+    """Show the state of a run: its outcome, or its open question."""
     with exit_on_problems(shape):
         kept = engine(store, engine_name, run=run)
         report = run_to_end(kept.show(run))
