@@ -37,11 +37,13 @@ Run a program; `Scripted` answers for the model here:
     run = instrc.run('@{ title: "Draft", type: "object" }', "a letter", model=instrc.Scripted([{}]))
     assert run.status == "done"
 
+An application makes one `instrc.App`, whose runs share models, activities and a store: `await app.run(…)`.
+
 `await instrc.run_async(…)` is the same for asynchronous code, as `evaluate_async` is for `evaluate`;
 `async for part in instrc.stream(…)` sees the answers of models while they are written: what `stream` gives is an
 `instrc.RunStream`, each part an `instrc.AnswerPart`.
-With `engine="durable"` or `"temporal"` and an `id`, a later process finds the run: `instrc.find_run(id)`,
-`await instrc.find_run_async(id)`, or all: `instrc.runs(status="held")`.
+With `engine="durable"` or `"temporal"` and an `id`, a later process finds the run with the same `engine`:
+`instrc.find_run(id)`, `await instrc.find_run_async(id)`, or all: `instrc.runs(status="held")`.
 `Run.retry()` continues a failed run, `Run.fork()` begins another one with its results.
 `instrc.close_stores()` closes what was opened.
 
@@ -86,6 +88,7 @@ from typing import TYPE_CHECKING
 from instrc.version import __version__
 
 if TYPE_CHECKING:
+    from instrc.api.app import App
     from instrc.api.evaluation import evaluate, evaluate_async
     from instrc.api.programs import (
         artefacts,
@@ -148,6 +151,7 @@ __all__ = [
     "ActivityError",
     "AnswerError",
     "AnswerPart",
+    "App",
     "Artefact",
     "CheckedRun",
     "CompileError",
@@ -228,6 +232,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "App": "instrc.api.app",
     "Artefact": "instrc.compiler.ir",
     "CheckedRun": "instrc.testing.evaluation.checks",
     "EvaluationResult": "instrc.testing.evaluation.results",

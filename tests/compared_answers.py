@@ -412,7 +412,7 @@ def finish_runs(store: Path) -> None:
     """Print each run as it is found, answer it until it ends, and print how it ends."""
     instrc = instrc_here()
     for name in WAITING:
-        run = instrc.find_run(name, store=store, **_equipment())
+        run = instrc.find_run(name, engine="durable", store=store, **_equipment())
         before = [run.status, run.record, run.questions]
         for _ in range(20):
             if run.status not in {"waiting", "running"}:

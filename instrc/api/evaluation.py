@@ -9,8 +9,8 @@ from typing import cast
 
 from msgspec.structs import replace
 
+from instrc.api.preparation import Handlers, ProgramLike, blocking, prepared_program, require_types
 from instrc.api.programs import AnyPath
-from instrc.api.runs import Handlers, ProgramLike, blocking, prepared_program, require_types
 from instrc.compiler.resolve import InMemory
 from instrc.problems.report import Report
 from instrc.runtime.activities import Activities

@@ -4,44 +4,32 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Coroutine, Iterable, Mapping
-from functools import partial, wraps
-from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar, cast
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal, ParamSpec, cast
 
-from instrc.api.programs import AnyPath, project_of
+from instrc.api.app import App
+from instrc.api.preparation import Handlers, ProgramLike, blocking, prepared_program
 from instrc.compiler.resolve import InMemory
-from instrc.engines.equip import LocalObjects
-from instrc.engines.folder import EngineRun
-from instrc.engines.hosts import EngineName, LocalContext, host_of
-from instrc.engines.launch import Launcher, RehearseMode, given_inputs, version_of
-from instrc.engines.memory import LiveRun
-from instrc.engines.prepare import Prepared, prepare
-from instrc.problems.errors import CompileWarning, InputError
+from instrc.engines.hosts import EngineName
+from instrc.engines.launch import RehearseMode, given_inputs
+from instrc.engines.prepare import Prepared
+from instrc.problems.errors import InputError
 from instrc.problems.problem import Problem
-from instrc.problems.report import Report
-from instrc.runtime.activities import Activities
 from instrc.runtime.effects import Check
-from instrc.runtime.interpreter import versions
-from instrc.runtime.models.cache import AnswerCache
 from instrc.runtime.models.model import Model
 from instrc.runtime.models.partial import TellPart
 from instrc.runtime.questions import People
 from instrc.runtime.run import Run, run_to_end
-from instrc.runtime.run_report import RunFilter, RunStatus
+from instrc.runtime.run_report import RunStatus
 from instrc.runtime.stream import RunStream
 from instrc.runtime.traces import Sink
 from instrc.testing.rehearsal import Rehearsal, made_inputs, rehearsal_of
 from instrc.text import arguments
-from instrc.text.arguments import as_plain, attribute, source_or_path, takes_plain_values, takes_plain_values_async
-from instrc.text.callers import warn_caller
+from instrc.text.arguments import takes_plain_values, takes_plain_values_async
 from instrc.text.jsonvalue import Json
-from instrc.text.source import Source
 from instrc.tools.python_values import JsonLike, json_of
 
-ProgramLike: TypeAlias = str | os.PathLike[str] | Source | dict[str, Json]
-Handlers: TypeAlias = Activities | Mapping[str, object] | Iterable[object]
 _Given = ParamSpec("_Given")
-_Result = TypeVar("_Result")
 
 
 @takes_plain_values_async
@@ -79,50 +67,24 @@ async def run_async(
 
     The arguments are those of `run`.
     """
-    require_types(model, export, id, requests, tokens, watch=watch, parts=parts)
-    _require_mode(rehearse)
-    places = arguments.paths("roots", roots), arguments.paths("shared", shared)  # for another version too
-    prepared = partial(prepared_program, export=export, roots=places[0], shared=places[1], vibes=vibes)
-    local = _local_objects(model, activities, checks)
-    launcher = Launcher(
-        prepared(program),
-        model=model if isinstance(model, str) else None,
-        local=local,
+    app = App(
+        model=model,
+        activities=activities,
+        vibes=vibes,
+        people=people,
+        checks=checks,
+        engine=engine,
+        store=store,
         requests=requests,
         tokens=tokens,
-        rehearse=rehearse,
-        given=settings,
-        cache=cache if cache is None or cache is False else AnswerCache(arguments.path("cache", cache)),
-        budget=as_plain(arguments.text_or_none("budget", budget)),
+        budget=budget,
+        settings=settings,
+        cache=cache,
+        roots=roots,
+        shared=shared,
+        watch=watch,
     )
-    launch = launcher.launch(input, id)
-    if arguments.text("engine", engine) == "memory" and store is None:
-        state = versions.begin(launch.plan, launch.inputs)
-        live = LiveRun(launch.plan, state, launcher.effects(launch.run, watch, parts), people)
-        live.version = lambda other: version_of(launch, prepared(other), local)
-        return await live.resume_async()
-    host = host_of(engine, None if store is None else arguments.path("store", store))
-    context = LocalContext(local, people, watch, parts, prepared)
-    host.take(launch.run, context)
-    return EngineRun(host, await host.start(launch), context)
-
-
-def blocking(
-    function: Callable[_Given, Coroutine[object, object, _Result]],
-) -> Callable[[Callable[[], object]], Callable[_Given, _Result]]:
-    """Make a function for synchronous code of an asynchronous one; the decorated function has its name and its docstring."""
-
-    def decorate(described: Callable[[], object]) -> Callable[_Given, _Result]:
-        @wraps(described)
-        def call(*given: _Given.args, **named: _Given.kwargs) -> _Result:
-            return run_to_end(function(*given, **named))
-
-        call.__dict__["__signature__"] = inspect.signature(function)
-        call.__annotations__ = function.__annotations__
-        del call.__dict__["__wrapped__"]
-        return call
-
-    return decorate
+    return await app.run(program, input, id=id, export=export, rehearse=rehearse, parts=parts)
 
 
 @blocking(run_async)
@@ -141,21 +103,19 @@ def run() -> None:
     """
 
 
-def _with_arguments_of(function: Callable[_Given, object]) -> Callable[[Callable[..., _Result]], Callable[_Given, _Result]]:
-    """Give a function that forwards all its arguments the signature of another one, without `parts`, which it passes itself."""
+def _giving_parts(function: Callable[_Given, object]) -> Callable[[Callable[..., RunStream]], Callable[_Given, RunStream]]:
+    """Give a function that passes all its arguments on the signature of another one."""
 
-    def made(passing: Callable[..., _Result]) -> Callable[_Given, _Result]:
-        taken = inspect.signature(function)
-        kept = [each for each in taken.parameters.values() if each.name != "parts"]
-        passing.__dict__["__signature__"] = taken.replace(parameters=kept, return_annotation="RunStream")
+    def typed(passing: Callable[..., RunStream]) -> Callable[_Given, RunStream]:
+        passing.__dict__["__signature__"] = inspect.signature(function).replace(return_annotation="RunStream")
         return passing
 
-    return made
+    return typed
 
 
-@_with_arguments_of(run_async)
+@_giving_parts(run_async)
 @takes_plain_values
-def stream(*given: Any, **options: Any) -> RunStream:  # noqa: ANN401  -- those of `run_async`, which looks at them
+def stream(*given: Any, parts: TellPart | None = None, **options: Any) -> RunStream:  # noqa: ANN401  -- those of `run_async`
     """Run a program as `run_async` does, and see the answers of its models while they are written.
 
         async def main() -> None:
@@ -166,23 +126,23 @@ def stream(*given: Any, **options: Any) -> RunStream:  # noqa: ANN401  -- those 
 
         asyncio.run(main())
 
-    The arguments are those of `run` without `parts`; a run that another process carries yields no parts.
+    The arguments are those of `run`; a run that another process carries yields no parts.
     An `AnswerPart` has `key` (which answer it is a part of), `steps`, `value` (what is written so far, without thoughts) and
     `complete` (the members of it that are finished); the last part of an answer is the whole.  A model whose answer is not
     accepted begins again, under another key.  `gemini:`, `gigachat:`, and models that do not stream give one
     part, the whole.  Leaving the loop early cancels a run in memory.  What the run raises is raised by the loop.
     """
     inspect.signature(stream).bind(*given, **options)
-    return RunStream(lambda tell: run_async(*given, **options, parts=tell))
+    return RunStream(lambda tell: run_async(*given, **options, parts=tell), parts)
 
 
 @takes_plain_values_async
 async def find_run_async(
     id: str,  # noqa: A002  -- its name
     *,
-    engine: EngineName = "durable",
+    engine: EngineName = "memory",
     store: str | os.PathLike[str] | None = None,
-    model: Model | None = None,
+    model: Model | str | None = None,
     activities: Handlers = (),
     checks: Mapping[str, Check] | None = None,
     people: People | None = None,
@@ -195,14 +155,17 @@ async def find_run_async(
 
     The arguments are those of `find_run`.
     """
-    host = host_of(arguments.text("engine", engine), None if store is None else arguments.path("store", store))
-    require_types(model, None, id, None, None, watch=watch)
-    report = await host.show(arguments.text("id", id))
-    local = _local_objects(model, activities, checks)
-    context = LocalContext(local, people, watch)
-    if local.names or people is not None or watch is not None:
-        host.take(id, context, ended=report.status in {"done", "cancelled"})
-    return EngineRun(host, report, context)
+    spec = model if isinstance(model, str) else None
+    app = App(
+        model=None if isinstance(model, str) else model,
+        activities=activities,
+        people=people,
+        checks=checks,
+        engine=engine,
+        store=store,
+        watch=watch,
+    )
+    return await app.find(id, model=spec)
 
 
 @blocking(find_run_async)
@@ -220,7 +183,7 @@ def find_run() -> None:
 @takes_plain_values
 def runs(
     *,
-    engine: EngineName = "durable",
+    engine: EngineName = "memory",
     store: str | os.PathLike[str] | None = None,
     status: RunStatus | None = None,
     program: str | None = None,
@@ -234,9 +197,7 @@ def runs(
     `status` is one of `running`, `waiting`, `held`, `done`, `failed`, `stopped`, `cancelled`; `program` is the name of a program;
     `since` is a span of time up to now, as ISO 8601 writes it.  `Run.delete` forgets one that has ended.
     """
-    host = host_of(arguments.text("engine", engine), None if store is None else arguments.path("store", store))
-    chosen = RunFilter.of(status, program, since)
-    return [EngineRun(host, report) for report in run_to_end(host.runs(chosen))]
+    return run_to_end(App(engine=engine, store=store).runs(status=status, program=program, since=since))
 
 
 @takes_plain_values
@@ -272,53 +233,3 @@ def rehearsal(prepared: Prepared, value: JsonLike) -> Rehearsal:
     if wrong:
         raise InputError(wrong)
     return rehearsal_of(prepared.document, inputs, made)
-
-
-def prepared_program(
-    program: ProgramLike,
-    export: str | None,
-    roots: Iterable[AnyPath],
-    shared: Iterable[AnyPath],
-    vibes: InMemory | None,
-) -> Prepared:
-    """Return a program that can run; suspicious places, and what is lost of a vibe, become Python warnings."""
-    report = Report()
-    named = program if isinstance(program, dict) else source_or_path(program)
-    prepared = prepare(named, export=export, project=project_of(roots, shared, vibes, report))
-    report.problems.extend(prepared.warnings)
-    for problem in report.once():
-        warn_caller(CompileWarning(problem))
-    return prepared
-
-
-def require_types(model: object, export: object, id: object, requests: object, tokens: object, **functions: object) -> None:  # noqa: A002  -- its name
-    """Refuse options of a type that they cannot have."""
-    if not (model is None or isinstance(model, str) or callable(attribute(model, "answer"))):
-        arguments.instance("model", model, str, "words or an object with the method of `instrc.Model`")
-    arguments.text_or_none("export", export)
-    arguments.text_or_none("id", id)
-    arguments.natural_or_none("requests", requests)
-    arguments.natural_or_none("tokens", tokens)
-    for name, function in functions.items():
-        if function is not None and not callable(function):
-            arguments.instance(name, function, type(None), "a function")
-
-
-def _require_mode(rehearse: object) -> None:
-    if rehearse != "with-activities" and not isinstance(rehearse, bool):
-        arguments.instance("rehearse", rehearse, bool, '`True`, `False` or `"with-activities"`')
-
-
-def _local_objects(model: Model | str | None, activities: Handlers, checks: Mapping[str, Check] | None) -> LocalObjects:
-    given = activities if isinstance(activities, Activities) else Activities(activities)
-    return LocalObjects(None if isinstance(model, str) else model, given or None, {} if checks is None else _checks(checks))
-
-
-def _checks(checks: Mapping[str, Check]) -> dict[str, Check]:
-    """Return checks by the names of steps."""
-    found = arguments.mapping("checks", checks)
-    for name, check in found.items():
-        arguments.text("checks", name)
-        if not callable(check):
-            arguments.instance("checks", check, type(None), "functions by the names of steps")
-    return dict(found)

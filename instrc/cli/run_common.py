@@ -83,7 +83,7 @@ def run_to_end(work: Coroutine[object, object, _T]) -> _T:
     """Run a coroutine to its end, and release what its engine holds."""
     import asyncio  # the help of all commands does without it
 
-    from instrc.runtime.models.closing import closing_all
+    from instrc.runtime.models.clients import closing_all
 
     begin_long_work()
     try:

@@ -9,6 +9,8 @@ from pathlib import Path
 from time import time
 from typing import cast
 
+import msgspec
+
 from instrc import problems
 from instrc.engines.approvals import NOBODY, Opening, approval_of
 from instrc.engines.names import NameRules
@@ -47,6 +49,8 @@ class LocalObjects:
     model: Model | None = None
     activities: Activities | None = None
     checks: Mapping[str, Check] = field(default_factory=dict)
+    spec: str | None = None
+    """The spec of the model that continues the run in place of the stored one."""
 
     @property
     def names(self) -> list[str]:
@@ -63,6 +67,8 @@ def equip(run: str, plan: PinnedPlan, config: RunConfig, sink: Sink, local: Loca
     if local is None and config.local:
         raise ConflictError([problems.runs.NeedsItsProgram(run=run.partition("/")[0], uses=tuple(config.local))])
     local = local or LocalObjects()
+    if local.spec is not None:
+        config = msgspec.structs.replace(config, model=local.spec)
     folder, processes = folder_of(config), config.processes
     settings = settings_of(folder)
     prepared = Prepared(run, plan["process"], folder, settings, processes, step=plan["options"].get("step"))

@@ -156,7 +156,7 @@ class RunExists(Problem):
 
 
 class NeedsItsProgram(Problem):
-    hint = 'let that program continue it: `instrc.find_run("{run}", …)` with the same functions'
+    hint = 'let that program continue it: `instrc.find_run("{run}", …)` with the same engine and functions'
 
     run: str
     uses: tuple[str, ...]

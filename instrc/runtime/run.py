@@ -17,7 +17,7 @@ from instrc.runtime.effects import Invention
 from instrc.runtime.interpreter import documents
 from instrc.runtime.interpreter.documents import bare_instruction
 from instrc.runtime.models.catalogue import words_from
-from instrc.runtime.models.closing import closing_all
+from instrc.runtime.models.clients import closing_all
 from instrc.runtime.questions import Question
 from instrc.runtime.retry import ForkOptions, ForkOrigin, RetryOptions
 from instrc.runtime.run_report import RUN_ERRORS, RunStatus, describe_outcome, step_values

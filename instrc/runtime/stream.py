@@ -16,9 +16,10 @@ from instrc.text.jsonvalue import Json, mapping
 class RunStream:
     """The parts of the answers in a run, for `async for`; it begins with the loop, and is cancelled if that is left early."""
 
-    def __init__(self, begin: Callable[[TellPart], Coroutine[object, object, Run]]) -> None:
-        """`begin` runs the program, and receives the listener of the parts."""
+    def __init__(self, begin: Callable[[TellPart], Coroutine[object, object, Run]], also: TellPart | None = None) -> None:
+        """`begin` runs the program, and receives a listener of the parts; `also` is another listener."""
         self._begin = begin
+        self._also = also
         self._run: Run | None = None
 
     @property
@@ -37,6 +38,8 @@ class RunStream:
         def tell(part: AnswerPart) -> None:
             with suppress(RuntimeError):  # a run of a store goes on when the loop is over
                 loop.call_soon_threadsafe(queue.put_nowait, part)
+            if self._also is not None:
+                self._also(part)
 
         task = loop.create_task(self._begin(tell))
         task.add_done_callback(lambda _: queue.put_nowait(None))

@@ -131,14 +131,14 @@ class Sentences:
     cut: str = "the answer was cut off at a limit of length: be shorter"
     empty: str = "nothing was filled in: answer by the tool"
     twice: str = "the tool was called more than once: call it once"
-    faults: Mapping[str, str] = field(default_factory=dict)
+    faults: Mapping[str, str] = field(default_factory=dict, hash=False)
     """What is wrong with a value, by keyword of JSON Schema (`false` for what may not be there); else it is said in English.
 
     `{value}` is the value, `{wanted}` what the keyword says, `{names}` the keys that are missing or too many.
     What is wrong with a plan stands under its English sentence, whose `{…}` it repeats.
     """
 
-    notes: Mapping[str, str] = field(default_factory=lambda: _NOTES)
+    notes: Mapping[str, str] = field(default_factory=lambda: _NOTES, hash=False)
     """What a keyword of JSON Schema asks for, where a provider has no such keyword; `no KEYWORD` where its value is `false`."""
 
     def changed(self, said: Mapping[str, str]) -> Sentences:

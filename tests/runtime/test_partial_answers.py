@@ -235,8 +235,14 @@ def test_a_model_that_does_not_stream_gives_the_whole_each_time_that_it_is_asked
 def test_what_goes_wrong_is_raised_by_the_loop() -> None:
     with pytest.raises(CompileError):
         parts_of(instrc.stream("no program !", model=instrc.Sample()))
-    with pytest.raises(TypeError, match="parts"):
-        instrc.stream(PROGRAM, "a", parts=print)
+    with pytest.raises(TypeError, match="partz"):
+        instrc.stream(PROGRAM, "a", partz=print)
+
+
+def test_a_function_is_told_of_the_parts_beside_the_loop() -> None:
+    reported: list[instrc.AnswerPart] = []
+    stream = instrc.stream(PROGRAM, "a", model=instrc.Scripted([{"text": "Dear"}]), parts=reported.append)
+    assert parts_of(stream) == reported != []
 
 
 @pytest.mark.parametrize("engine", ["memory", "durable"])

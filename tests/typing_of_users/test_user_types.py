@@ -130,6 +130,20 @@ run.answer("order", order)
 run.answer("approve", {"decision": "Approve"})
 run.step("draft")
 instrc.run("Reply", model=script)
+
+
+async def work() -> None:
+    async with instrc.App(model="openai:gpt-5", vibes=[Reply, Approve], engine="durable", store="runs") as app:
+        run = await app.run("Reply", order, id="friday")
+        assert_type(run, instrc.Run)
+        assert_type(run.value_as(Reply), Reply)
+        async for part in app.stream("Reply", "a text"):
+            assert_type(part, instrc.AnswerPart)
+        assert_type(await app.find("friday", model="openai:gpt-5"), instrc.Run)
+        assert_type(await app.runs(status="held"), list[instrc.Run])
+        assert_type(await app.evaluate("Reply", [{"input": "a"}]), instrc.EvaluationResult)
+    async for part in instrc.stream("Reply", "a text", parts=print):
+        assert_type(part.complete, tuple[str, ...])
 """
 
 WRONG = [
@@ -143,6 +157,11 @@ WRONG = [
     ('instrc.run("A", rehearse="all")', "all"),
     ('instrc.run("A", len)', "Sized"),
     ("instrc.run('A').answer('a', len)", "Sized"),
+    ("instrc.find_run('a', engine='durabel')", "durabel"),
+    ("instrc.App(engine='durabel')", "durabel"),
+    ("instrc.App(model=3)", "int"),
+    ("instrc.App().run(3)", "int"),
+    ("instrc.App().runs(status='helt')", "helt"),
 ]
 
 

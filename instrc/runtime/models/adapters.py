@@ -8,9 +8,10 @@ from http import HTTPStatus
 from types import ModuleType
 from typing import ClassVar, Final
 
+from instrc.runtime.models.clients import Client
 from instrc.runtime.models.forms import Form
 from instrc.runtime.models.model import Reply, Request
-from instrc.runtime.models.provider import Client, Provider, ProviderRequest, TokenNames, Told, base_url_from
+from instrc.runtime.models.provider import Provider, ProviderRequest, TokenNames, Told, base_url_from
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_object
 

@@ -13,14 +13,12 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache
 from importlib import import_module
-from inspect import iscoroutinefunction
 from pathlib import Path
 from time import monotonic
 from types import ModuleType
-from typing import Any, ClassVar, Final, TypeAlias, cast
-from weakref import WeakKeyDictionary
+from typing import ClassVar, Final, TypeAlias, cast
 
 from instrc import problems
 from instrc.problems.errors import SettingsError
@@ -31,7 +29,7 @@ from instrc.providers.lowering.lower import Lowering, lower
 from instrc.providers.targets import dialect
 from instrc.runtime.interpreter.documents import Complaint
 from instrc.runtime.models.budget import BYTES
-from instrc.runtime.models.closing import close_at_end
+from instrc.runtime.models.clients import Client, client_of_loop
 from instrc.runtime.models.failures import as_model_error, context_of, failure_of
 from instrc.runtime.models.forms import FORMS, NO_THOUGHTS, REMEMBERED, Form, forms_to_try, is_refused, learn, refused_forms
 from instrc.runtime.models.model import ModelError, Reply, Request
@@ -39,15 +37,13 @@ from instrc.runtime.models.partial import PART_PAUSE, PART_SHARE, in_shape, pref
 from instrc.runtime.models.settings import LEAST_BOUND, TIMEOUT, answer_bound, joined, with_short_thoughts
 from instrc.runtime.secrets import secret
 from instrc.schema.outline import outline
-from instrc.text.jsontext import dumps
+from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, as_object, mapping
 from instrc.text.sentences import EN, Sentences
 from instrc.tools.tool import Tool
 
 TokenNames: TypeAlias = tuple[str | None, str, str]
 """The member of an answer that has the counts (`None` for the answer itself), and in it those of what was given and written."""
-Client: TypeAlias = Any  # each library has its own, and is installed only where it is used
-"""A client of a provider's library."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +77,6 @@ class ProviderRequest:
 
 _ODD_FORMS: Final = frozenset({"choice", "words"})
 """Forms that the payload does not tell."""
-_Access: TypeAlias = tuple[str | None, str | None]
-"""The key and the base URL that the environment had when a client was made."""
 _INSTEAD: Final = ("error", "promptFeedback")
 """What an answer of a provider may have instead of words of its model."""
 Told: TypeAlias = Callable[[str], None]
@@ -94,7 +88,7 @@ _LOOK: Final = 1.0
 MARGIN: Final = 64
 """Tokens of a context that are left to what a server puts around a message."""
 KEPT_LOWERINGS: Final = 256
-"""Lowered schemas that an adapter keeps; a run asks for the same few again and again."""
+"""Lowered schemas that a process keeps; runs ask for the same few again and again."""
 
 
 class Provider(ABC):
@@ -137,11 +131,6 @@ class Provider(ABC):
         self.memory: Path | None = None
         """The file of the project that remembers the forms which providers have refused."""
         self._given = client
-        self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[_Access, Client]] = WeakKeyDictionary()
-        """By event loop: connections of one cannot be used in another. A notebook may set another key meanwhile."""
-        self._lowered: dict[tuple[str, str, str], Lowering] = {}
-        self._spoken = EN
-        """The language of what is lowered."""
         self._context: int | None = None
         """Tokens of the model's context, where an error has said it."""
         self._told: set[str] = set()
@@ -310,14 +299,13 @@ class Provider(ABC):
         return asked, notes
 
     def client(self) -> Client:
-        """Return the client of this event loop, created at its first use; problems are those of the project's settings."""
+        """Return the client of this event loop, shared by all models of the provider; problems are those of the settings."""
         if self._given is not None:
             return self._given
-        loop = asyncio.get_running_loop()
         key = secret(self.key) if self.key is not None else None
-        access = key, base_url_from(self.url)
-        if loop in self._clients and self._clients[loop][0] == access:
-            return self._clients[loop][1]
+        return client_of_loop(self.kind, (key, base_url_from(self.url)), lambda: self._connected(key))
+
+    def _connected(self, key: str | None) -> Client:
         try:
             library = import_module(self.package)
         except ImportError:
@@ -327,24 +315,17 @@ class Provider(ABC):
         if self.key is not None and not key:
             reason = f"its key is expected in the environment variable `{self.key}`"
             raise SettingsError([problems.runs.UnusableSetting(what="model", word=self.kind, reason=reason)])
-        built = self.connect(library, key)
-        self._clients[loop] = access, built
-        close_at_end(partial(close_client, built))
-        return built
+        return self.connect(library, key)
 
     def _lowering(self, request: Request, target: str) -> Lowering:
-        if request.sentences != self._spoken:
-            self._spoken = request.sentences
-            self._lowered.clear()
-        key = target, request.name, dumps(request.schema, indent=False)
-        if (kept := self._lowered.get(key)) is not None:
-            return kept
-        schema = with_short_thoughts(request.schema) if self.endless else request.schema
-        result = lower(Tool(request.name, schema, sentences=request.sentences), target=dialect(target))
-        if len(self._lowered) >= KEPT_LOWERINGS:
-            self._lowered.clear()
-        self._lowered[key] = result
-        return result
+        return _lowered(request.name, dumps(request.schema, indent=False), target, request.sentences, short=self.endless)
+
+
+@lru_cache(maxsize=KEPT_LOWERINGS)
+def _lowered(name: str, schema: str, target: str, sentences: Sentences, *, short: bool) -> Lowering:
+    """Return the text of a schema lowered to a target, with short thoughts if that is wanted."""
+    read = loads(schema)
+    return lower(Tool(name, with_short_thoughts(read) if short else read, sentences=sentences), target=dialect(target))
 
 
 def _in_our_names(tell: Callable[[Json, Sequence[str]], None], asked: ProviderRequest, lowering: Lowering) -> Told:
@@ -390,16 +371,6 @@ def _room(request: Request) -> int:
 
 _MOST_TOKENS: Final = 2**53
 """What is more, or less than none, is no count."""
-
-
-async def close_client(client: Client) -> None:
-    """Close the connections of a client, whatever its library calls that."""
-    web = getattr(getattr(client, "sdk_configuration", None), "async_client", None)  # of Mistral's
-    for holder, name in ((client, "aclose"), (client, "close"), (getattr(client, "aio", None), "aclose"), (web, "aclose")):
-        close = getattr(holder, name, None)
-        if iscoroutinefunction(close):
-            await close()
-            return
 
 
 def message_with_words(message: str, lowering: Lowering, sentences: Sentences = EN, level: WordsLevel | None = None) -> str:

@@ -54,7 +54,7 @@ def held(program: Sequence[str | Path], tmp_path: Path, kills: int, environment:
         repeated = {
             event["key"]
             for event in (
-                instrc.find_run(run, store=environment["DYING_STORE"]).trace
+                instrc.find_run(run, engine="durable", store=environment["DYING_STORE"]).trace
                 if environment
                 else read_trace(tmp_path / "store", run)
             )

@@ -1,0 +1,296 @@
+"""The runs of an application: what all of them share is chosen once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from time import monotonic
+from types import TracebackType
+from typing import Final, Literal, NamedTuple, Self, TypedDict
+
+from instrc.api.evaluation import evaluate_async
+from instrc.api.preparation import Handlers, ProgramLike, local_objects, prepared_program, require_mode, require_types
+from instrc.api.programs import AnyPath
+from instrc.compiler.resolve import InMemory
+from instrc.engines.equip import LocalObjects, require_model
+from instrc.engines.folder import EngineRun
+from instrc.engines.hosts import EngineName, Host, LocalContext, close_store, host_of
+from instrc.engines.launch import Launcher, RehearseMode, version_of
+from instrc.engines.memory import LiveRun
+from instrc.engines.prepare import Prepared
+from instrc.runtime.effects import Check
+from instrc.runtime.interpreter import versions
+from instrc.runtime.models.cache import AnswerCache
+from instrc.runtime.models.catalogue import words_from
+from instrc.runtime.models.clients import close_clients
+from instrc.runtime.models.model import Model
+from instrc.runtime.models.partial import TellPart
+from instrc.runtime.questions import People
+from instrc.runtime.run import Run
+from instrc.runtime.run_report import RunFilter, RunStatus
+from instrc.runtime.stream import RunStream
+from instrc.runtime.traces import Sink
+from instrc.testing.evaluation.checks import CheckFunction
+from instrc.testing.evaluation.results import CaseResult, EvaluationResult
+from instrc.text import arguments
+from instrc.text.arguments import as_plain, source_or_path, takes_plain_values, takes_plain_values_async
+from instrc.text.jsontext import dumps
+from instrc.text.source import Source
+from instrc.tools.python_values import JsonLike
+
+LOOK_SECONDS: Final = 1.0
+"""Seconds between two looks whether the files of a program have changed."""
+KEPT_PROGRAMS: Final = 256
+"""Compiled programs that an application keeps."""
+
+
+class App:
+    """The runs of an application, with the models, activities, vibes and store that all of them share.
+
+        async def main() -> None:
+            async with instrc.App(model=instrc.Scripted([{}])) as app:
+                run = await app.run('@{ title: "Draft", type: "object" }', "a letter")
+            assert run.status == "done"
+
+        asyncio.run(main())
+
+    Make it once: a program is compiled when it is first run, and again when one of its files has changed.
+    Clients of providers are shared by all runs of an event loop.  The end of `async with` closes them and the store.
+    The arguments are those of `run`; `project` is the folder from which programs are read, with the settings that hold there.
+    """
+
+    @takes_plain_values
+    def __init__(
+        self,
+        *,
+        project: AnyPath | None = None,
+        model: Model | str | None = None,
+        activities: Handlers = (),
+        vibes: InMemory | None = None,
+        people: People | None = None,
+        checks: Mapping[str, Check] | None = None,
+        engine: EngineName = "memory",
+        store: AnyPath | None = None,
+        requests: int | None = None,
+        tokens: int | None = None,
+        budget: str | None = None,
+        settings: Mapping[str, object] | None = None,
+        cache: AnyPath | Literal[False] | None = None,
+        roots: Iterable[AnyPath] = (),
+        shared: Iterable[AnyPath] = (),
+        watch: Sink | None = None,
+    ) -> None:
+        require_types(model, None, None, requests, tokens, watch=watch)
+        self._folder = None if project is None else Path(arguments.path("project", project))
+        self._model = model
+        self._local: LocalObjects = local_objects(model, activities, checks)
+        self._vibes = list(vibes) if vibes is not None and not isinstance(vibes, Mapping) else vibes
+        self._roots, self._shared = arguments.paths("roots", roots), arguments.paths("shared", shared)
+        self._engine: EngineName = engine
+        self._store = None if store is None else arguments.path("store", store)
+        self._limits = requests, tokens, as_plain(arguments.text_or_none("budget", budget))
+        self._settings = settings
+        self._cache = cache if cache is None or cache is False else AnswerCache(arguments.path("cache", cache))
+        self._people, self._watch = people, watch
+        self._launchers: dict[str, _Compiled] = {}
+        arguments.text("engine", engine)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the clients of models in this event loop, and the store; runs in it stay as they are."""
+        await close_clients()
+        close_store(self._engine, self._store)
+
+    @takes_plain_values_async
+    async def run(
+        self,
+        program: ProgramLike,
+        input: JsonLike = None,  # noqa: A002  -- its name
+        *,
+        id: str | None = None,  # noqa: A002  -- its name
+        export: str | None = None,
+        rehearse: RehearseMode = False,
+        parts: TellPart | None = None,
+    ) -> Run:
+        """Run a program until it ends or waits for an answer; `Run.answer_async` continues it.
+
+        run = await app.run("mail.aug", "Thank Ann", id="friday")
+        """
+        require_types(None, export, id, None, None, parts=parts)
+        require_mode(rehearse)
+        launcher = self._launcher(program, export, rehearse)
+        launch = launcher.launch(input, id)
+        context = self._context_of(self._local, export, parts)
+        if self._engine == "memory" and self._store is None:
+            state = versions.begin(launch.plan, launch.inputs)
+            live = LiveRun(launch.plan, state, launcher.effects(launch.run, context.watch, parts), context.people)
+            live.version = lambda other: version_of(launch, context.prepare(other), self._local)
+            return await live.resume_async()
+        host = self._host()
+        host.take(launch.run, context)
+        return EngineRun(host, await host.start(launch), context)
+
+    @takes_plain_values
+    def stream(
+        self,
+        program: ProgramLike,
+        input: JsonLike = None,  # noqa: A002  -- its name
+        *,
+        id: str | None = None,  # noqa: A002  -- its name
+        export: str | None = None,
+        rehearse: RehearseMode = False,
+        parts: TellPart | None = None,
+    ) -> RunStream:
+        """Run a program, and see the answers of its models while they are written.
+
+        async for part in app.stream("mail.aug", "Thank Ann"):
+            print(part.value)
+        """
+        options: _RunOptions = {"id": id, "export": export, "rehearse": rehearse}
+        return RunStream(lambda tell: self.run(program, input, **options, parts=tell), parts)
+
+    @takes_plain_values_async
+    async def find(self, id: str, *, model: str | None = None) -> Run:  # noqa: A002  -- its name
+        """Return a stored run, to read its state, to answer it or to continue it; `NotFoundError` if there is none.
+
+            run = await app.find("friday")
+            await run.answer_async("approve", {"decision": "Approve"})
+
+        `model` continues it in place of the model that it was begun with.
+        """
+        host = self._host()
+        report = await host.show(arguments.text("id", id))
+        local = self._local
+        if model is not None and not report.has_ended:
+            spec = words_from(arguments.text("model", model), Path())
+            require_model(report.config, id, spec)
+            local = replace(local, spec=spec)
+        context = self._context_of(local, None, None)
+        if local.names or local.spec is not None or context.people is not None or context.watch is not None:
+            host.take(id, context, ended=report.status in {"done", "cancelled"})
+        return EngineRun(host, report, context)
+
+    @takes_plain_values_async
+    async def runs(self, *, status: RunStatus | None = None, program: str | None = None, since: str | None = None) -> list[Run]:
+        """Return the stored runs, the latest first; the arguments are those of `instrc.runs`.
+
+        held = await app.runs(status="held", since="P7D")
+        """
+        host = self._host()
+        return [EngineRun(host, report) for report in await host.runs(RunFilter.of(status, program, since))]
+
+    @takes_plain_values_async
+    async def evaluate(
+        self,
+        program: ProgramLike,
+        cases: AnyPath | Iterable[object],
+        *,
+        export: str | None = None,
+        checks: Mapping[str, CheckFunction | JsonLike] | None = None,
+        repeat: int | None = None,
+        concurrency: int = 4,
+        cost: float | None = None,
+        store: AnyPath | None = None,
+        fresh: bool = False,
+        progress: Callable[[CaseResult], object] | None = None,
+    ) -> EvaluationResult:
+        """Run a program for each case of a data set, and check the results; the arguments are those of `instrc.evaluate`.
+
+        result = await app.evaluate("triage.aug", "triage.eval.jsonl")
+        """
+        requests, tokens, _ = self._limits
+        return await evaluate_async(
+            self._named(program),
+            cases,
+            model=self._model,
+            checks=checks,
+            repeat=repeat,
+            activities=self._local.activities or (),
+            settings=self._settings,
+            concurrency=concurrency,
+            requests=requests,
+            tokens=tokens,
+            cost=cost,
+            export=export,
+            store=store,
+            fresh=fresh,
+            vibes=self._vibes,
+            roots=self._roots,
+            shared=self._shared,
+            progress=progress,
+        )
+
+    def _host(self) -> Host:
+        return host_of(self._engine, self._store)
+
+    def _context_of(self, local: LocalObjects, export: str | None, parts: TellPart | None) -> LocalContext:
+        return LocalContext(local, self._people, self._watch, parts, partial(self._prepared, export=export))
+
+    def _named(self, program: ProgramLike) -> ProgramLike:
+        """Return a program with its place in the folder of the project."""
+        if self._folder is None or isinstance(program, dict):
+            return program
+        named = source_or_path(program)
+        if isinstance(named, str):
+            return str(self._folder / named)
+        return Source(str(self._folder / named.name), named.text)
+
+    def _prepared(self, program: ProgramLike, export: str | None) -> Prepared:
+        return prepared_program(self._named(program), export, self._roots, self._shared, self._vibes)
+
+    def _launcher(self, program: ProgramLike, export: str | None, rehearse: RehearseMode) -> Launcher:
+        """Return what begins runs of a program, compiled anew if one of its files has changed."""
+        source = [program.name, program.text] if isinstance(program, Source) else program
+        key = dumps([source if isinstance(source, dict | list) else os.fspath(source), export, rehearse], indent=False)
+        known = self._launchers.get(key)
+        if known is not None and (monotonic() - known.looked < LOOK_SECONDS or known.stamps == _stamps(known.launcher.prepared)):
+            self._launchers[key] = known._replace(looked=monotonic())
+            return known.launcher
+        prepared = self._prepared(program, export)
+        requests, tokens, budget = self._limits
+        launcher = Launcher(
+            prepared,
+            model=self._model if isinstance(self._model, str) else None,
+            local=self._local,
+            requests=requests,
+            tokens=tokens,
+            rehearse=rehearse,
+            given=self._settings,
+            cache=self._cache,
+            budget=budget,
+        )
+        if len(self._launchers) >= KEPT_PROGRAMS:
+            self._launchers.clear()
+        self._launchers[key] = _Compiled(launcher, _stamps(prepared), monotonic())
+        return launcher
+
+
+class _Compiled(NamedTuple):
+    launcher: Launcher
+    stamps: Sequence[tuple[Path, int, int]]
+    looked: float
+
+
+class _RunOptions(TypedDict):
+    id: str | None
+    export: str | None
+    rehearse: RehearseMode
+
+
+def _stamps(prepared: Prepared) -> list[tuple[Path, int, int]]:
+    """Return when the files of a program were written, and their sizes."""
+    result: list[tuple[Path, int, int]] = []
+    for file in prepared.sources():
+        with suppress(OSError):  # it is gone, or the program is a text
+            status = file.stat()
+            result.append((file, status.st_mtime_ns, status.st_size))
+    return result
