@@ -244,6 +244,8 @@ class Effects:
         }
         if reply.sent is not None:
             facts["sent"] = reply.sent
+        if reply.complaints and answer is None and reply.text:
+            facts["text"] = reply.text
         if reply.invented:
             facts["invented"] = True
         if reply.cached:

@@ -66,7 +66,9 @@ class EventFacts(TypedDict, total=False):
     model: str | None
     repairs: list[str]
     notes: list[str]
-    """What a person should know of an answer: settings that were not sent, another model that was asked."""
+    """What a person should know of an answer: settings that were not sent, another model, how it was asked again."""
+    text: str
+    """What a model wrote, where that is no value: the answer was cut, or cannot be read."""
     complaints: list[Complaint]
     error: Json
     code: str | None

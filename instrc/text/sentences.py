@@ -129,6 +129,7 @@ class Sentences:
     unfit: str = "the model gave no answer that fits, at `{place}`: {reason}"
     many_tools: str = "the model has used {number} tools, which is the most in one turn: say something to go on"
     cut: str = "the answer was cut off at a limit of length: be shorter"
+    looped: str = "the answer repeated itself until it was cut off: write each thing once"
     empty: str = "nothing was filled in: answer by the tool"
     twice: str = "the tool was called more than once: call it once"
     faults: Mapping[str, str] = field(default_factory=dict, hash=False)
@@ -283,6 +284,7 @@ SENTENCES: Mapping[str, Sentences] = {
         unfit="модель не дала подходящего ответа, в `{place}`: {reason}",
         many_tools="модель вызвала {number} инструментов, больше за один ход нельзя: скажи что-нибудь, чтобы продолжить",
         cut="ответ оборвался: он слишком длинный, пиши короче",
+        looped="ответ повторял одно и то же, пока не оборвался: пиши всё один раз",
         empty="ничего не заполнено: ответь вызовом инструмента",
         twice="инструмент вызван несколько раз: вызови его один раз",
         faults={

@@ -84,19 +84,32 @@ BAD = {
     "an error": (400, {"error": {"message": "no"}}),
     "a refusal": (200, completion({"content": None, "refusal": "I would rather not."})),
     "an error inside 200": (200, {"error": {"message": "no", "type": "invalid"}}),
-    "an answer that does not fit": (200, called({"asks": "x", "days": 0}, "read")),
+}
+NOT_ACCEPTED = {
+    "an answer that does not fit": (200, completion({"content": '{"asks": "x", "days": 0}'})),
     "an answer that was cut": (200, completion({"content": '{"asks": "x'})),
 }
 
 
 @pytest.mark.parametrize("name", BAD)
 @pytest.mark.parametrize("kind", ["openai"], indirect=True)
-def test_what_failed_or_was_not_accepted_is_not_kept(kind: str, name: str, standin: Standin, tmp_path: Path) -> None:
+def test_what_failed_is_not_kept(kind: str, name: str, standin: Standin, tmp_path: Path) -> None:
     standin.answers += [BAD[name]] * 3
     assert read(kind, tmp_path / "a.sqlite").status == "failed"
     standin.answers[:] = [(200, called(FILLED, "read"))]
     again = read(kind, tmp_path / "a.sqlite")
     assert (again.value, "cached" in again.usage) == (FILLED, False)
+
+
+@pytest.mark.parametrize("name", NOT_ACCEPTED)
+@pytest.mark.parametrize("kind", ["llamacpp"], indirect=True)
+def test_what_was_not_accepted_is_kept_so_that_a_replay_pays_nothing(
+    kind: str, name: str, standin: Standin, tmp_path: Path
+) -> None:
+    standin.answers += [NOT_ACCEPTED[name], (200, SHAPES[kind](FILLED, "read"))]
+    first, again = read(kind, tmp_path / "a.sqlite"), read(kind, tmp_path / "a.sqlite")
+    assert first.value == again.value == FILLED
+    assert (len(standin.seen), again.usage["cached"]) == (2, 2)
 
 
 @pytest.mark.parametrize("kind", ["openai"], indirect=True)

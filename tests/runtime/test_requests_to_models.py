@@ -19,6 +19,7 @@ from instrc import CompileError, ModelError, Reply, Request, Tool, lower
 from instrc.problems.errors import SettingsError
 from instrc.problems.runs import UnusableSetting
 from instrc.process.request_settings import request_settings
+from instrc.runtime.models.asking_again import repeats  # a loop is a property of a text
 from instrc.runtime.models.catalogue import model_of, provider_of  # makes one adapter
 from instrc.runtime.models.fallback import LONGEST_REST, Fallback, Limited, limited, turn  # their counts are looked at
 from instrc.runtime.models.provider import message_with_words
@@ -478,16 +479,108 @@ def test_an_answer_that_was_cut_is_asked_again_with_the_reason_and_more_room(
 ) -> None:
     pytest.importorskip("openai")
     monkeypatch.setenv("LLAMACPP_BASE_URL", standin.url)
-    cut = completion({"content": '{"text": "' + "long " * 50})
+    cut = completion({"content": '{"text": "' + " ".join(map(str, range(90)))})
     cut["choices"][0]["finish_reason"] = "length"
     standin.answers += [(200, cut), (200, completion({"content": '{"text": "short"}'}))]
     run = instrc.run('@{ title: "A", type: "object", properties: { text: { type: "string" } } }', "x", model="llamacpp:m")
     assert run.value == {"text": "short"}
     first, second = (sent for _, _, sent in standin.seen)
     assert second["max_tokens"] == 2 * first["max_tokens"]
-    assert "cut off" in second["messages"][0]["content"]
-    assert "is not of type" not in second["messages"][0]["content"]  # there was no answer to check
-    assert "long long" not in second["messages"][0]["content"]
+    assert second["messages"] == first["messages"]
+    assert ("temperature" in first, second["temperature"], second["seed"]) == (False, 0.7, 1)
+    rejected, answered = (event for event in run.trace if event["event"] == "answered")
+    assert rejected["text"].startswith('{"text": "0 1 2')
+    assert answered["notes"] == ["asked again: temperature 0.7, seed 1, with the first message"]
+
+
+def test_a_third_request_has_the_complaint_and_no_two_requests_are_the_same(
+    standin: Standin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("openai")
+    monkeypatch.setenv("LLAMACPP_BASE_URL", standin.url)
+    standin.answers += [(200, completion({"content": '{"days": 0}'}))] * 3
+    program = '@{ title: "A", type: "object", properties: { days: { type: "integer", minimum: 1 } }, required: ["days"] }'
+    settings: Any = {"temperature": 0, "seed": 3}
+    run = instrc.run(program, "x", model="llamacpp:m", settings=settings)
+    assert run.status == "failed"
+    sent = [one for _, _, one in standin.seen]
+    assert [(one["temperature"], one["seed"]) for one in sent] == [(0, 3), (0.7, 4), (0.7, 5)]
+    texts = [one["messages"][0]["content"] for one in sent]
+    assert texts[0] == texts[1]
+    assert "0 is less than the minimum of 1" in texts[2]
+    assert all('"days": 0' not in text for text in texts)
+    assert len({json.dumps(one) for one in sent}) == len(sent)
+
+
+@pytest.mark.parametrize("kind", ["openai", "anthropic"], indirect=True)
+def test_a_model_whose_sampling_is_not_set_reads_the_complaint_at_once(kind: str, standin: Standin) -> None:
+    standin.answers += [(200, SHAPES[kind]({"asks": 1}, "read")), (200, SHAPES[kind](FILLED, "read"))]
+    program = '@{ title: "Read", type: "object", properties: { asks: { type: "string" }, days: { type: "integer" } } }'
+    assert instrc.run(program, "x", model=f"{kind}:m").value == FILLED
+    second = json.dumps(standin.seen[1][2])
+    assert "1 is not of type" in second
+    assert '"temperature"' not in second
+
+
+def test_a_value_that_a_check_has_refused_leaves_the_grammar(standin: Standin, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("openai")
+    monkeypatch.setenv("LLAMACPP_BASE_URL", standin.url)
+    standin.answers += [(200, completion({"content": f'{{"_why": "so", "mood": "{mood}"}}'})) for mood in ("a", "b")]
+    program = (
+        '@{ title: "Tell_Mood", type: "object", required: ["_why", "mood"],'
+        ' properties: { _why: { type: "string" }, mood: { enum: ["a", "b", "c"] } } }'
+    )
+    checks: Any = {"tell-mood": lambda value: "it is not" if value["mood"] == "a" else None}
+    assert instrc.run(program, "x", model="llamacpp:m", checks=checks).value == {"mood": "b"}
+    grammars = [one["response_format"]["json_schema"]["schema"]["properties"]["mood"]["enum"] for _, _, one in standin.seen]
+    assert grammars == [["a", "b", "c"], ["b", "c"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "loops"),
+    [
+        ('{"a": "' + "the same words " * 30, True),
+        ('{"a": "x"' + " \n\t" * 90, True),
+        ('{"a": [' + '"one", "two", ' * 40 + '"on', True),
+        (" ".join(map(str, range(300))), False),
+        ("ha " * 20, False),
+        ("", False),
+    ],
+)
+def test_an_answer_that_repeats_itself_is_recognised(text: str, loops: bool) -> None:  # noqa: FBT001
+    assert repeats(text) is loops
+
+
+def test_a_looping_answer_gets_no_more_room(standin: Standin, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("openai")
+    monkeypatch.setenv("LLAMACPP_BASE_URL", standin.url)
+    cut = completion({"content": '{"text": "' + "long " * 90})
+    cut["choices"][0]["finish_reason"] = "length"
+    standin.answers += [(200, cut), (200, cut), (200, completion({"content": '{"text": "short"}'}))]
+    run = instrc.run('@{ title: "A", type: "object", properties: { text: { type: "string" } } }', "x", model="llamacpp:m")
+    assert run.value == {"text": "short"}
+    first, _, third = (sent for _, _, sent in standin.seen)
+    assert first["max_tokens"] == third["max_tokens"]
+    assert "repeated itself" in third["messages"][0]["content"]
+
+
+def test_the_next_model_is_asked_where_two_answers_were_not_accepted() -> None:
+    asked: list[str] = []
+
+    class Answering:
+        def __init__(self, name: str, answer: Any) -> None:
+            self.name, self.said = name, answer
+
+        async def answer(self, request: Request) -> Reply:  # noqa: ARG002  -- it says the same to everything
+            asked.append(self.name)
+            return Reply(self.said)
+
+    both = Fallback({"a:1": Answering("a", {"days": 0}), "b:2": Answering("b", {"days": 1})})
+    program = '@{ title: "A", type: "object", properties: { days: { type: "integer", minimum: 1 } }, required: ["days"] }'
+    run = instrc.run(program, "x", model=both)
+    assert (run.value, asked) == ({"days": 1}, ["a", "a", "b"])
+    [notes] = [event["notes"] for event in run.trace if event["event"] == "answered" and event.get("notes")]
+    assert notes == ["answers of `a:1` were not accepted: `b:2` was asked"]
 
 
 @pytest.mark.parametrize("kind", ["openai"], indirect=True)

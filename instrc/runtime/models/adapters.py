@@ -405,6 +405,9 @@ class OpenAI(Provider):
         usage = {name: again.usage.get(name, 0) + reply.usage.get(name, 0) for name in (again.usage | reply.usage)}
         return replace(again, usage=usage, notes=(note, *again.notes))
 
+    def _keeps(self, reply: Reply, form: Form) -> bool:
+        return not (reply.complaints and form == "forced" and self._calls_no_tools)
+
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Ask for a chat completion."""
         answered: Json = (await self._create(client, asked)).model_dump(mode="json", exclude_unset=True, warnings=False)

@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 
 from instrc.problems.errors import InstrcError
 from instrc.process.request_settings import RequestSettings
+from instrc.runtime.models.asking_again import attempt_of
 from instrc.runtime.models.database import WAIT, require_file, transaction
 from instrc.runtime.models.model import Model, ModelError, Reply, Request, tokens_of
 
@@ -24,6 +25,8 @@ FAILURES: Final = 3
 """Failures in a row after which a model is left alone for a while, where another one can be asked."""
 COOLDOWN: Final = 30.0
 """Seconds that it is left alone, unless the project or the provider says otherwise."""
+SAME_MODEL: Final = 2
+"""Attempts at an answer that the first model gets; where both are not accepted, or cut, the next model is asked."""
 LONGEST_REST: Final = 86_400.0
 """Seconds that it is left alone at most, whatever a provider asks for."""
 _RESTS: Final = "rests (words TEXT PRIMARY KEY, until REAL)"
@@ -31,6 +34,8 @@ _RESTS: Final = "rests (words TEXT PRIMARY KEY, until REAL)"
 
 class Fallback:
     """Models in order: the next one is asked where one is down, out of quota, has too little context, or refuses.
+
+    It is asked too where two answers of the one before were not accepted.
 
     What it is sent that is wrong for every model (a status such as 400 or 401) goes to no other one.
     """
@@ -47,9 +52,13 @@ class Fallback:
         request = replace(request, model=None)  # these are the words of all of them
         notes: list[str] = []
         before: ModelError | None = None
+        turned = min(max(attempt_of(request) - SAME_MODEL, 0), len(self.models) - 1)
         if self.file is not None and self.file.exists():
             await asyncio.to_thread(self._hear, self.file)
         rested = [words for words in self.models if self._until.get(words, 0.0) <= time()]
+        if turned and rested[turned:]:
+            notes.append(f"answers of `{rested[turned - 1]}` were not accepted: `{rested[turned]}` was asked")
+            rested = [*rested[turned:], *rested[:turned]]
         for words in (asked := rested or list(self.models)):
             try:
                 reply = await self.models[words].answer(request)

@@ -28,6 +28,7 @@ from instrc.providers.lifting.reply import first
 from instrc.providers.lowering.lower import Lowering, lower
 from instrc.providers.targets import dialect
 from instrc.runtime.interpreter.documents import Complaint
+from instrc.runtime.models.asking_again import asked_again, cut_complaint
 from instrc.runtime.models.budget import BYTES
 from instrc.runtime.models.clients import Client, client_of_loop
 from instrc.runtime.models.failures import as_model_error, context_of, failure_of
@@ -200,6 +201,8 @@ class Provider(ABC):
 
     async def _answer(self, client: Client, request: Request, model: str, target: str, form: Form) -> Reply:
         """Ask in one form, by the dialect of a target."""
+        given = request.message
+        request, again = asked_again(request, joined(self.settings, request.settings), self.names, samples=self.endless)
         lowering = self._lowering(request, target)
         settings = joined(self.settings, request.settings)
         asked, notes = await asyncio.to_thread(self._asked, request, lowering, settings, model, form)
@@ -221,13 +224,17 @@ class Provider(ABC):
         lifted = lift_response(answer, lowering.map)
         used = token_counts(answer, self.tokens) if kept is None else {}
         reply = reply_of(lifted, model, used, answer, request.sentences)
-        if cache is not None and key is not None and kept is None and not reply.complaints:
+        if cache is not None and key is not None and kept is None and self._keeps(reply, form):
             failed = await asyncio.to_thread(cache.keep, key, model, answer)
             notes = notes if failed is None else [*notes, failed]
         if form == "output" and lowering.dialect.enforced and not lifted.calls and not lifted.truncated:
             notes = [*notes, f"the server of `{self.kind}` did not enforce the schema: the answer is no JSON"]
-        sent = None if asked.message == request.message else asked.message
-        return replace(reply, notes=tuple(notes), sent=sent, cached=kept is not None)
+        sent = None if asked.message == given else asked.message
+        return replace(reply, notes=(*again, *notes), sent=sent, cached=kept is not None)
+
+    def _keeps(self, reply: Reply, form: Form) -> bool:  # noqa: ARG002  -- of servers that ignore a form
+        """Return whether an answer is kept; one that is not accepted is kept too, so that a replay pays nothing."""
+        return True
 
     def _server(self) -> list[Json]:
         """Return who is asked, as a part of the keys of a cache."""
@@ -403,17 +410,29 @@ def reply_of(lifted: Lifted, model: str, usage: dict[str, int], answer: Json, se
     if lifted.status == "failed":
         raise failure_of(lifted.failure or "the provider reports an error", answer)
     if lifted.status == "refused":
-        raise ModelError(lifted.refusal or "the model declined", code="refused")
+        reasons = dict.fromkeys(filter(None, (lifted.refusal or "the model declined", lifted.text)))
+        raise ModelError(": ".join(reasons), code="refused")
     if lifted.truncated or any(call.truncated for call in lifted.calls):
-        return Reply(None, usage, model=model, complaints=(_complaint("", sentences.cut),))
+        cut = _longest_text(answer)
+        return Reply(None, usage, model=model, complaints=(_complaint("", cut_complaint(cut, sentences)),), text=cut)
     if lifted.malformed or not lifted.calls:
-        said = lifted.malformed or sentences.empty
-        return Reply(None, usage, model=model, complaints=(_complaint("", said),), text=None if lifted.malformed else lifted.text)
+        said, text = (lifted.malformed, _longest_text(answer)) if lifted.malformed else (sentences.empty, lifted.text)
+        return Reply(None, usage, model=model, complaints=(_complaint("", said),), text=text)
     call = lifted.calls[0]
     complaints = [_complaint(violation.instance, violation.message) for violation in call.violations]
     if len(lifted.calls) > 1:
         complaints.insert(0, _complaint("", sentences.twice))
     return Reply(call.value, usage, model=model, repairs=_repairs(call), complaints=tuple(complaints), text=lifted.text)
+
+
+def _longest_text(answer: Json) -> str:
+    """Return what a model has written, as far as an answer of a provider has it as a text."""
+    texts, parts = [""], [answer]
+    while parts:
+        part = parts.pop()
+        parts += part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+        texts += [part] if isinstance(part, str) else []
+    return max(texts, key=len)
 
 
 def _complaint(pointer: str, message: str) -> Complaint:
