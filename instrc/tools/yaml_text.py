@@ -12,7 +12,7 @@ from importlib import import_module
 from math import inf, isfinite
 from typing import Any, Final, TypeAlias
 
-import msgspec
+from msgspec import Struct
 
 from instrc.problems.errors import CompileError, SettingsError
 from instrc.problems.files import InvalidJson
@@ -57,29 +57,34 @@ class YamlGiven(Given):
         node = self._root
         for step in path:
             key = str(step) if isinstance(node.value, dict) else step
-            if key not in node.parts:
+            if not isinstance(node, _Collection) or key not in node.parts:
                 break
             node = node.parts[key]
         return self._yaml.span(node.start, node.end)
 
 
-class _YamlNode(msgspec.Struct, gc=False):
-    """A value and its place, with the nodes of its parts by key or index."""
+class _YamlNode(Struct, gc=False):
+    """A value and its place."""
 
     value: Json
     start: int
     end: int
-    parts: dict[str | int, _YamlNode] = {}
-    size: int = 1
-    """Values in it, with its aliases written out."""
-    is_open: bool = False
     text: str | None = None
     """What is written, if it is a scalar."""
     merges: bool = False
     """Whether it is the key `<<`, which puts the keys of other mappings into this one."""
+    size: int = 1
+    """Values in it, with its aliases written out."""
+
+
+class _Collection(_YamlNode, gc=False):
+    """A list or a mapping, with the nodes of its parts by index or key."""
+
+    parts: dict[str | int, _YamlNode] = {}
+    is_open: bool = True
     key: _YamlNode | None = None
     """The key of a mapping whose value comes next."""
-    merged: list[_YamlNode] = []
+    merged: list[_Collection] = []
     """The mappings whose keys are put into this one, the first of which counts."""
 
 
@@ -98,7 +103,7 @@ class _YamlReader:
     def __init__(self, yaml: Yaml, source: Source) -> None:
         self._yaml = yaml
         self._source = source
-        self._offset = len(source.text) - len(text := source.text.removeprefix("\ufeff"))
+        text = source.text.replace("\ufeff", "\n", 1) if source.text.startswith("\ufeff") else source.text
         signs = {*text} if any(sign in text for sign in _BREAKS) else None
         free = [] if signs is None else [sign for sign in map(chr, range(0xE000, 0xF900)) if sign not in signs]
         stand_ins = "".join(free[: len(_BREAKS)]) if len(free) >= len(_BREAKS) else ""
@@ -111,7 +116,7 @@ class _YamlReader:
         """Return the node of the one document."""
         result: _YamlNode | None = None
         count = 0
-        stack: list[_YamlNode] = []
+        stack: list[_Collection] = []
         for event in self._events():
             match type(event).__name__:
                 case "ScalarEvent":
@@ -124,8 +129,7 @@ class _YamlReader:
                         raise self._refusal(stack[-1], "it nests too deeply")
                     continue
                 case "SequenceEndEvent" | "MappingEndEvent":
-                    node = stack.pop()
-                    self._close(node, event)
+                    node = self._close(stack.pop(), event)
                 case "DocumentStartEvent" if result is not None:
                     raise self._refusal(event.start_mark.index, "it holds several documents")
                 case _:
@@ -147,8 +151,7 @@ class _YamlReader:
         """Yield the events of the text; what the library complains of is refused."""
         try:
             parser = getattr(self._yaml, "CSafeLoader", self._yaml.SafeLoader)(self._text)
-            while parser.check_event():
-                yield parser.get_event()
+            yield from iter(parser.get_event, None)
         except self._yaml.YAMLError as error:
             mark = getattr(error, "problem_mark", None)
             said = [text for text in (getattr(error, "context", None), getattr(error, "problem", None)) if text]
@@ -159,10 +162,10 @@ class _YamlReader:
 
     def _scalar(self, event: Yaml) -> _YamlNode:
         text = event.value.translate(self._back) if self._back else event.value
-        node = self._node(text, event)
-        node.text = text
         is_plain = event.implicit[0] and event.tag is None
-        node.merges = text == "<<" and is_plain
+        node = _YamlNode(text, event.start_mark.index, event.end_mark.index, text, is_plain and text == "<<")
+        if event.anchor is not None:
+            self.anchors[event.anchor] = node
         try:
             if is_plain:
                 node.value = _plain(text)
@@ -176,25 +179,20 @@ class _YamlReader:
 
     def _alias(self, event: Yaml) -> _YamlNode:
         node = self.anchors.get(event.anchor)
-        if node is None or node.is_open:
+        if node is None or (isinstance(node, _Collection) and node.is_open):
             reason = f"no anchor `{excerpt(event.anchor)}` stands before it" if node is None else "what stands here holds itself"
             raise self._refusal(event.start_mark.index, reason)
         return node
 
-    def _collection(self, event: Yaml, *, is_list: bool) -> _YamlNode:
-        node = self._node([] if is_list else {}, event)
-        node.parts, node.merged, node.is_open = {}, [], True
-        if event.tag not in {None, "!", f"{_TAG}{'seq' if is_list else 'map'}"}:
+    def _collection(self, event: Yaml, *, is_list: bool) -> _Collection:
+        node = _Collection([] if is_list else {}, event.start_mark.index, event.end_mark.index)
+        if event.anchor is not None:
+            self.anchors[event.anchor] = node
+        if event.tag is not None and event.tag not in {"!", f"{_TAG}{'seq' if is_list else 'map'}"}:
             self._report(node, f"JSON has no value for the tag `{_short_tag(event.tag)}`")
         return node
 
-    def _node(self, value: Json, event: Yaml) -> _YamlNode:
-        node = _YamlNode(value, event.start_mark.index + self._offset, event.end_mark.index + self._offset)
-        if event.anchor is not None:
-            self.anchors[event.anchor] = node
-        return node
-
-    def _put(self, parent: _YamlNode, node: _YamlNode) -> None:
+    def _put(self, parent: _Collection, node: _YamlNode) -> None:
         """Add a node to an open collection; in a mapping keys and values take turns."""
         parent.size += node.size
         if isinstance(parent.value, list):
@@ -209,17 +207,18 @@ class _YamlReader:
         else:
             parent.key = None
             if key.merges:
-                sources = list(node.parts.values()) if isinstance(node.value, list) else [node]
-                if not all(isinstance(part.value, dict) for part in sources):
+                sources = list(node.parts.values()) if isinstance(node, _Collection) and isinstance(node.value, list) else [node]
+                mappings = [part for part in sources if isinstance(part, _Collection) and isinstance(part.value, dict)]
+                if len(mappings) < len(sources):
                     self._report(node, "`<<` takes a mapping, or a list of mappings")
-                parent.merged += sources
+                parent.merged += mappings
             elif isinstance(parent.value, dict) and key.text is not None:
                 parent.parts[key.text] = node
                 parent.value[key.text] = node.value
 
-    def _close(self, node: _YamlNode, event: Yaml) -> None:
+    def _close(self, node: _Collection, event: Yaml) -> _Collection:
         """Finish a collection: merged members precede its own."""
-        node.end, node.is_open = event.end_mark.index + self._offset, False
+        node.end, node.is_open = event.end_mark.index, False
         merged: dict[str | int, _YamlNode] = {}
         for source in node.merged:
             merged = {**source.parts, **merged}
@@ -227,12 +226,13 @@ class _YamlReader:
             node.parts = {**merged, **node.parts}
             node.value.clear()
             node.value.update((str(key), part.value) for key, part in node.parts.items())
+        return node
 
     def _report(self, node: _YamlNode, reason: str) -> None:
         self._problems.append(InvalidJson(at=self._source.span(node.start, node.end), reason=reason))
 
     def _refusal(self, place: _YamlNode | int, reason: str) -> CompileError:
-        start = place.start if isinstance(place, _YamlNode) else min(place + self._offset, max(len(self._source.text) - 1, 0))
+        start = place.start if isinstance(place, _YamlNode) else min(place, max(len(self._source.text) - 1, 0))
         return CompileError([InvalidJson(at=self._source.span(start, min(start + 1, len(self._source.text))), reason=reason)])
 
 
