@@ -402,7 +402,32 @@ def test_an_error_inside_an_answer_that_is_fine_is_an_error(
     assert error["message"] in str(found)
 
 
+REPORTS: dict[str, tuple[Any, str]] = {
+    "a status": ({"error": {"code": 502, "message": "Oops"}}, "502"),
+    "a word": ({"error": {"message": "Oops", "type": "rate_limit_exceeded"}}, "429"),
+    "a text": ({"error": "Oops: temporarily unavailable"}, "503"),
+    "Anthropic's": ({"type": "error", "error": {"type": "overloaded_error", "message": "Oops"}}, "overloaded"),
+    "Gemini's": ({"error": {"code": 503, "message": "Oops", "status": "UNAVAILABLE"}}, "503"),
+    "Mistral's": ({"object": "error", "message": "Oops", "type": "internal_error", "code": "3000"}, "500"),
+    "GigaChat's": ({"status": 500, "message": "Oops"}, "500"),
+    "of a response": ({"object": "response", "status": "failed", "error": {"code": "server_error", "message": "Oops"}}, "500"),
+}
+
+
+def test_an_error_in_place_of_an_answer_or_beside_it_is_one_for_every_adapter(kind: str, standin: Standin) -> None:
+    for report, code in REPORTS.values():
+        found = failing(kind, standin, 200, report)
+        assert (found.code, found.retry) == (code, True)
+        assert "Oops" in str(found)
+    found = failing(kind, standin, 200, SHAPES[kind](FILLED, "step1_read") | {"error": {"code": 402, "message": "Oops"}})
+    assert (found.code, found.retry) == ("quota", False)
+
+
 STREAMED_ERRORS = {
+    "openai-responses": [{"type": "error", "code": "server_error", "message": "Oops", "param": None, "sequence_number": 1}],
+    "gemini-output": [{"error": {"code": 502, "message": "Oops", "status": "UNAVAILABLE"}}],
+    "mistral": [{"object": "error", "message": "Oops", "type": "internal_error", "code": "3000"}],
+    "ollama": [{"error": "Oops: unavailable"}],
     "openai": [{"error": {"code": 502, "message": "Oops"}}],
     "openai-output": [
         {"choices": [{"index": 0, "delta": {}, "finish_reason": "error", "error": {"code": 502, "message": "Oops"}}]}
@@ -418,12 +443,16 @@ def test_an_error_inside_a_stream_is_tried_again_and_keeps_its_words(kind: str, 
     events = "".join(
         (f"event: {piece['type']}\n" if named else "") + f"data: {json.dumps(piece)}\n\n" for piece in STREAMED_ERRORS[kind]
     )
-    standin.answers.append((200, events.encode(), {"content-type": "text/event-stream"}))
+    if kind == "ollama":
+        standin.answers.append((200, json.dumps(STREAMED_ERRORS[kind][0]).encode(), {"content-type": "application/x-ndjson"}))
+    else:
+        standin.answers.append((200, events.encode(), {"content-type": "text/event-stream"}))
     request = Request("run/llmContext1", "step1_read", "Read.", SCHEMA, partial=lambda *_: None)
     with pytest.raises(ModelError, match="Oops") as raised:
         asyncio.run(model_of(f"{kind}:m-1", Path()).answer(request))
     assert raised.value.retry
-    assert raised.value.code == ("overloaded" if named else "502")
+    codes = {"anthropic": "overloaded", "openai-responses": "500", "mistral": "500", "ollama": "503"}
+    assert raised.value.code == codes.get(kind, "502")
 
 
 @pytest.mark.parametrize(

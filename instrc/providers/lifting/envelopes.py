@@ -454,8 +454,8 @@ def response(answer: JsonObject) -> RawReply | None:
     return next((result for reader in _READERS if (result := reader(answer)) is not None), None)
 
 
-def _error(answer: JsonObject) -> RawReply | None:
-    """Read an error in place of an answer.
+def reported_error(answer: JsonObject) -> RawReply | None:
+    """Return the error that stands in place of an answer or beside it; `None` if there is none.
 
     Below `error` by most, below `Error` in the `response` of an error of boto3,
     as `object: error` by vLLM and Mistral, with a `status` by GigaChat, as `detail` where FastAPI refuses.
@@ -594,7 +594,7 @@ def _message(answer: JsonObject) -> RawReply | None:
 
 
 _READERS: tuple[Callable[[JsonObject], RawReply | None], ...] = (
-    _error,
+    reported_error,
     _choices,
     _choice,
     _candidates,

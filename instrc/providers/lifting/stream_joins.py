@@ -230,10 +230,7 @@ def _messages(pieces: list[JsonObject]) -> JsonObject:
         kind, delta, index = piece.get("type"), mapping(piece.get("delta")), _index(piece.get("index"))
         block = blocks.get(index)
         if kind == "error":
-            return {
-                "type": "error",
-                "error": piece.get("error") or {"message": piece.get("message") or piece.get("code") or "error"},
-            }
+            return {"type": "error", "error": _reported(piece)}
         if kind == "content_block_start" and isinstance(begun := piece.get("content_block"), dict):
             blocks[index] = dict(begun)
             content.append(blocks[index])
@@ -339,11 +336,17 @@ def _conversation(pieces: list[JsonObject]) -> JsonObject:
     return {"role": "assistant", "content": [*content, *calls.values()], "stop_reason": None if ended else "max_tokens"}
 
 
+def _reported(event: JsonObject) -> Json:
+    """Return the error that an event reports, below `error` or by its own members."""
+    own: JsonObject = {"message": event.get("message") or event.get("code") or "error", "code": event.get("code")}
+    return event.get("error") or own
+
+
 def _responses(pieces: list[JsonObject]) -> JsonObject:
     """Return the response in the last event of OpenAI's Responses, or what came before it where it is empty."""
     collected: JsonArray = [*_collected_items(pieces)]
     for piece in reversed(pieces):
-        response, error = piece.get("response"), piece.get("error")
+        response = piece.get("response")
         if piece.get("type") in _LAST_WORDS and isinstance(response, dict):
             reported = says_something(content(response.get("output")))
             return {
@@ -352,7 +355,7 @@ def _responses(pieces: list[JsonObject]) -> JsonObject:
                 "output": _once_each(listing(response.get("output"))) if reported else collected,
             }
         if piece.get("type") in {"error", "response.error"}:
-            return {"error": error if isinstance(error, dict) else {"message": piece.get("message") or "error"}}
+            return {"error": _reported(piece)}
     words = [kind for piece in pieces if (kind := piece.get("type")) in _LAST_WORDS]
     ended = "response.completed" if len(pieces) == 1 and is_ended(pieces[0]) else words[-1] if words else ""
     status = {"response.completed": "completed", "response.done": "completed", "response.failed": "failed"}.get(

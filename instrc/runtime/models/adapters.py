@@ -9,12 +9,16 @@ from types import ModuleType
 from typing import ClassVar, Final
 
 from instrc.runtime.models.clients import Client
+from instrc.runtime.models.closing import close_at_end
+from instrc.runtime.models.failures import raise_reported
 from instrc.runtime.models.forms import Form
 from instrc.runtime.models.model import Reply, Request
 from instrc.runtime.models.provider import Provider, ProviderRequest, TokenNames, Told, base_url_from
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_object
 
+REPORTED: Final = {"response": [raise_reported]}
+"""Hooks of clients whose libraries lose an error that an answer reports."""
 ANTHROPIC_TOKENS: Final = 8192
 """Tokens of an answer; Anthropic wants a limit in every request."""
 
@@ -135,8 +139,12 @@ class Gemini(Provider):
 
     def connect(self, library: ModuleType, key: str | None) -> Client:
         """Return a client; its asynchronous half is used."""
+        from httpx import AsyncClient  # the library brings it
+
         url = base_url_from(self.url)
-        return library.Client(api_key=key, http_options={"base_url": url} if url else None)
+        web = AsyncClient(follow_redirects=True, timeout=None, event_hooks=REPORTED)  # noqa: S113  -- each request has one
+        close_at_end(web.aclose)
+        return library.Client(api_key=key, http_options={"httpx_async_client": web, **({"base_url": url} if url else {})})
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Ask for content."""
@@ -205,7 +213,9 @@ class GigaChat(Provider):
         """Return a client without a time limit of its own: its 30 seconds would end what the project lets go on."""
         urls = {"base_url": base_url_from(self.url), "auth_url": base_url_from("GIGACHAT_AUTH_URL")}
         given = {name: url for name, url in urls.items() if url}
-        return library.GigaChat(credentials=key, max_retries=0, timeout=None, **given)
+        client = library.GigaChat(credentials=key, max_retries=0, timeout=None, **given)
+        client._aclient.event_hooks = REPORTED  # noqa: SLF001  -- the library takes neither hooks nor a client
+        return client
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Ask for a chat completion."""
@@ -250,7 +260,7 @@ class Mistral(Provider):
         """
         from httpx import AsyncClient  # the library brings it
 
-        web = AsyncClient(follow_redirects=True)  # as the library makes it
+        web = AsyncClient(follow_redirects=True, event_hooks=REPORTED)  # as the library makes it
         return library.Mistral(api_key=key, server_url=base_url_from(self.url), async_client=web)
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
@@ -305,7 +315,7 @@ class Ollama(Provider):
 
     def connect(self, library: ModuleType, key: str | None) -> Client:  # noqa: ARG002  -- there is none
         """Return an asynchronous client."""
-        return library.AsyncClient(host=base_url_from(self.url), event_hooks={"response": [_keep_status]})
+        return library.AsyncClient(host=base_url_from(self.url), event_hooks={"response": [_keep_status, raise_reported]})
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Ask for a chat answer in the shape of the payload, with room for all of it: older text is dropped without a word."""

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from typing import Final
+from typing import Final, Protocol
 
+from instrc.providers.lifting.envelopes import reported_error
 from instrc.providers.lifting.reply import text_of
 from instrc.runtime.activities import is_temporary
 from instrc.runtime.models.model import ModelError
@@ -67,7 +68,7 @@ def as_model_error(error: Exception) -> ModelError:
         code, retry = _word(f"{text} {getattr(error, 'body', '')}", status)
         return ModelError(text, code=code, retry=retry, after=_pause(error) if retry else None)
     if (held := _reported(_body_of(error))) or (status is not None and status < 0):  # inside of a stream whose status is 200
-        return failure_of(text, {"error": held})
+        return failure_of(text_of(held.get("message")) or text, {"error": held})
     if any(word in name for name in names for word in _LOST) or isinstance(error, OSError):
         return ModelError(text, code="unreachable", retry=True)
     if "unexpected keyword argument" in text:  # a parameter of `extra` that the library does not know
@@ -80,6 +81,32 @@ def as_model_error(error: Exception) -> ModelError:
         said = f"the answer of the provider cannot be read ({text})"
         return ModelError(said, code="unreadable", retry=True)
     return ModelError(text, code=None if status is None else str(status))
+
+
+class HttpAnswer(Protocol):
+    """An answer of httpx, which the libraries bring."""
+
+    status_code: int
+    headers: Mapping[str, str]
+
+    async def aread(self) -> bytes:
+        """Return the body."""
+
+
+async def raise_reported(response: HttpAnswer) -> None:
+    """Raise the error that an answer with the status 200 reports: some libraries lose it with all that they do not know."""
+    if (
+        response.status_code >= HTTPStatus.BAD_REQUEST
+        or response.headers.get("content-type", "").split(";")[0] != "application/json"
+    ):
+        return
+    try:
+        answer = loads((await response.aread()).decode(errors="replace"))
+    except (ValueError, RecursionError):
+        return  # the library says what is wrong with it
+    reply = reported_error(answer) if isinstance(answer, dict) else None
+    if reply is not None and reply.failure is not None:
+        raise failure_of(reply.failure, answer)
 
 
 def _body_of(error: Exception) -> Json:
@@ -98,7 +125,11 @@ def _reported(answer: Json) -> JsonObject:
     """Return the error that an answer reports beside or inside of its choices, or an empty object."""
     choice = mapping(next(iter(listing(mapping(answer).get("choices"))), None))
     held = (mapping(holder).get("error") for holder in (answer, choice, mapping(answer).get("response")))
-    return next((error if isinstance(error, dict) else {"message": error} for error in held if error), {})
+    error = next((error for error in held if error), None)
+    event = mapping(mapping(answer).get("data")) or mapping(answer)  # the library of Mistral keeps an event of a stream whole
+    if error is None and "message" in event and {"object", "status"} & event.keys():
+        return event  # of Mistral and vLLM, of GigaChat
+    return error if isinstance(error, dict) else {"message": error} if error else {}
 
 
 def _status_in(error: JsonObject) -> int | None:

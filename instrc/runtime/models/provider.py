@@ -218,10 +218,10 @@ class Provider(ABC):
                 raise
             self._context = result[0]  # our own limit was too high for it: it is asked again with what is left
             return await self._answer(client, request, model, target, form)
-        if isinstance(answer, dict) and answer.keys().isdisjoint({self.envelope, *_INSTEAD}):
+        lifted = lift_response(answer, lowering.map)
+        if isinstance(answer, dict) and answer.keys().isdisjoint({self.envelope, *_INSTEAD}) and lifted.status != "failed":
             said = f"the answer of the provider has no `{self.envelope}`"
             raise ModelError(said, code="unreadable", retry=True)
-        lifted = lift_response(answer, lowering.map)
         used = token_counts(answer, self.tokens) if kept is None else {}
         reply = reply_of(lifted, model, used, answer, request.sentences)
         if cache is not None and key is not None and kept is None and self._keeps(reply, form):
