@@ -9,7 +9,6 @@ from types import ModuleType
 from typing import ClassVar, Final
 
 from instrc.runtime.models.clients import Client
-from instrc.runtime.models.closing import close_at_end
 from instrc.runtime.models.failures import raise_reported
 from instrc.runtime.models.forms import Form
 from instrc.runtime.models.model import Reply, Request
@@ -139,12 +138,9 @@ class Gemini(Provider):
 
     def connect(self, library: ModuleType, key: str | None) -> Client:
         """Return a client; its asynchronous half is used."""
-        from httpx import AsyncClient  # the library brings it
-
         url = base_url_from(self.url)
-        web = AsyncClient(follow_redirects=True, timeout=None, event_hooks=REPORTED)  # noqa: S113  -- each request has one
-        close_at_end(web.aclose)
-        return library.Client(api_key=key, http_options={"httpx_async_client": web, **({"base_url": url} if url else {})})
+        client = library.Client(api_key=key, http_options={"base_url": url} if url else None)
+        return _reporting(client, "_api_client", "_async_httpx_client")
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Ask for content."""
@@ -181,6 +177,16 @@ def _gemini_json(answer: Client) -> JsonObject:
     return answered
 
 
+def _reporting(client: Client, *path: str) -> Client:
+    """Return a client whose connections raise the error that an answer reports; its library takes no hooks itself."""
+    web = client
+    for name in path:
+        web = getattr(web, name, None)
+    if web is not None:
+        web.event_hooks = REPORTED
+    return client
+
+
 class GeminiOutput(Gemini):
     """`gemini-output:MODEL`: the same by structured output, which streams: the arguments of a function come only as a whole."""
 
@@ -213,9 +219,7 @@ class GigaChat(Provider):
         """Return a client without a time limit of its own: its 30 seconds would end what the project lets go on."""
         urls = {"base_url": base_url_from(self.url), "auth_url": base_url_from("GIGACHAT_AUTH_URL")}
         given = {name: url for name, url in urls.items() if url}
-        client = library.GigaChat(credentials=key, max_retries=0, timeout=None, **given)
-        client._aclient.event_hooks = REPORTED  # noqa: SLF001  -- the library takes neither hooks nor a client
-        return client
+        return _reporting(library.GigaChat(credentials=key, max_retries=0, timeout=None, **given), "_aclient")
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Ask for a chat completion."""
