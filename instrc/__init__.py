@@ -28,7 +28,7 @@ Work with schemas and answers:
     parts = instrc.split({"text": "Dear Ann", "_note": "short"})
     assert instrc.subsumes({"type": "number"}, {"type": "integer"}) is not None
 
-Take what others have:
+Import the tools of others:
 
     imported = instrc.import_tools("openai", [lowered.payload])
 
@@ -40,12 +40,12 @@ Run a program; `Scripted` answers for the model here:
 An application makes one `instrc.App`, whose runs share models, activities and a store: `await app.run(…)`.
 
 `await instrc.run_async(…)` is the same for asynchronous code, as `evaluate_async` is for `evaluate`;
-`async for part in instrc.stream(…)` sees the answers of models while they are written: what `stream` gives is an
+`async for part in instrc.stream(…)` yields the answers of models while they are written: `stream` returns an
 `instrc.RunStream`, each part an `instrc.AnswerPart`.
 With `engine="durable"` or `"temporal"` and an `id`, a later process finds the run with the same `engine`:
 `instrc.find_run(id)`, `await instrc.find_run_async(id)`, or all: `instrc.runs(status="held")`.
 `Run.retry()` continues a failed run, `Run.fork()` begins another one with its results.
-`instrc.close_stores()` closes what was opened.
+`instrc.close_stores()` closes the stores that are open.
 
     rehearsal = instrc.rehearse('when prompt is "a" { @{ title: "Draft", type: "object" } }')
     assert not rehearsal.missed
@@ -55,7 +55,7 @@ Measure a program on cases with expected results; `instrc eval` does the same:
     cases = [{"input": "a letter", "expected": {"text": "Dear Ann"}}]
     found = instrc.evaluate('@{ title: "Draft", type: "object" }', cases, model=instrc.Scripted([{"text": "Dear Ann"}]))
     assert found.scores() == {"case 1": 1.0}
-    # a function that checks is given an `instrc.CheckedRun`; what comes back is an `instrc.EvaluationResult`
+    # a check function receives an `instrc.CheckedRun`; the result is an `instrc.EvaluationResult`
 
     @instrc.activity("Send_Activity")
     def send(mail: dict) -> str:
@@ -63,7 +63,7 @@ Measure a program on cases with expected results; `instrc eval` does the same:
 
 `@instrc.instruction(name="Approve_User")` names a class or a function in a list of `vibes`.
 
-Check, convert and compare what a model plans to do:
+Check, convert and compare the plans of a model:
 
     arguments = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
     tools = {"Find_Activity": {"activity": "Find_Activity", "arguments": arguments, "output": {"type": "string"}}}
@@ -76,7 +76,7 @@ Check, convert and compare what a model plans to do:
 Every error is an `instrc.InstrcError` with `problems`: `CompileError` of a program or a vibe, `InputError` of a run's input,
 `AnswerError` of a model's or a person's answer, `SettingsError` of an option, `NotFoundError`, `ConflictError`,
 `UnavailableError`; and a `RunError` (`RunFailedError`, `RunWaitingError`, `RunCancelledError`) where a run has no result.
-What is only suspicious is an `instrc.CompileWarning`.
+A warning is an `instrc.CompileWarning`.
 
 Everything here is loaded when it is first used, so that a program that needs one part does not wait for the others.
 """

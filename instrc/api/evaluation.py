@@ -88,7 +88,7 @@ async def evaluate_async(
 
 @blocking(evaluate_async)
 def evaluate() -> None:
-    """Run a program for each case of a data set, and check what comes out.
+    """Run a program for each case of a data set, and check the results.
 
         draft = '@{ title: "Draft", type: "object", properties: { text: { type: "string" } } }'
         cases = [{"input": "a letter", "expected": {"text": "Dear Ann"}}]

@@ -152,7 +152,7 @@ def types(
     batch: int = 1,
     locked: bool = False,
 ) -> str:
-    """Return a Python module with typed classes: what a model fills in, its steps, and the result of each export.
+    """Return a Python module with typed classes: the parts that a model fills in, its steps, and the result of each export.
 
         Path("models.py").write_text(instrc.types("reply.aug"))
 
@@ -179,7 +179,7 @@ def types(
 
 
 def module_of(artefacts: Iterable[Artefact], source: str) -> str:
-    """Return a module with the classes of each export: what the model fills in, call by call, its steps, and the result.
+    """Return a module with the classes of each export: the model's parts, call by call, its steps, and the result.
 
     `source` is named in the first line.
     """
@@ -193,7 +193,7 @@ def module_of(artefacts: Iterable[Artefact], source: str) -> str:
 
 
 def _later(artefact: Artefact, name: str) -> dict[str, Json]:
-    """Return what the model fills in after the entry of a process, by name."""
+    """Return the chunks that the model fills in after the entry of a process, by name."""
     if "process" not in artefact.documents:
         return {}
     from instrc.testing.preview import later_schemas  # brings the interpreter

@@ -130,7 +130,7 @@ def stream(*given: Any, parts: TellPart | None = None, **options: Any) -> RunStr
     An `AnswerPart` has `key` (which answer it is a part of), `steps`, `value` (what is written so far, without thoughts) and
     `complete` (the members of it that are finished); the last part of an answer is the whole.  A model whose answer is not
     accepted begins again, under another key.  `gemini:`, `gigachat:`, and models that do not stream give one
-    part, the whole.  Leaving the loop early cancels a run in memory.  What the run raises is raised by the loop.
+    part, the whole.  Leaving the loop early cancels a run in memory.  The loop raises the errors of the run.
     """
     inspect.signature(stream).bind(*given, **options)
     return RunStream(lambda tell: run_async(*given, **options, parts=tell), parts)

@@ -107,7 +107,7 @@ def split(answer: Json, schema: SchemaLike | None = None) -> Split:
 
     A path is written with dots, `step1_page.items.0._note`; a key that is empty, holds a dot or a backslash
     has these escaped by a backslash (the empty key is a lone backslash).
-    What is inside a thought or metric stays in it and is not divided further.
+    The contents of a thought or metric stay in it and are not divided further.
     An answer that holds itself, or has a key that is no text, is a `TypeError`.
     """
     return stripping.split(answer, None if schema is None else _checked(schema))
@@ -115,11 +115,11 @@ def split(answer: Json, schema: SchemaLike | None = None) -> Split:
 
 @takes_shared_parts
 def strip(schema: SchemaLike, which: Collection[str]) -> Json:
-    """Return a schema without the kinds named, at every depth; the same object if it has none of them.
+    """Return a schema without the named kinds, at every depth, or the same object if it has none of them.
 
         result = instrc.strip({"type": "object", "properties": {"text": {}, "_note": {}}}, {"thoughts"})
 
-    `schema` may be a model of pydantic, a dataclass, a `TypedDict` or an annotated function: its schema is meant.
+    `schema` may be a pydantic model, a dataclass, a `TypedDict` or an annotated function, and means its schema.
     `which` are `thoughts` (properties that begin with `_`), `metrics` (with `$`), `engine` (keywords for the engine), `all`.
     A property is removed together with its name in `required`, `dependentRequired` and `dependentSchemas`.  Engine keywords are
     removed where they are keywords of a schema; a property that is called `references` is a property like any other.
@@ -134,7 +134,7 @@ def subsumes(a: SchemaLike, b: SchemaLike, documents: Mapping[str, Json] | None 
 
         assert instrc.subsumes({"type": "number"}, {"type": "integer"}).verdict == "yes"
 
-    Each may be a model of pydantic, a dataclass, a `TypedDict` or an annotated function: its schema is meant.
+    Each may be a pydantic model, a dataclass, a `TypedDict` or an annotated function, and means its schema.
     `yes` is proven; `no` comes with a witness that has been tried on both; everything else is `unknown`.
     Both schemas are flattened first, with `documents` for their references.
     Raise a `SettingsError` if `jsonschema-rs` (the extra `subsume`) is not installed, a `CompileError` for an unreadable schema.

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 class Recursion(StrEnum):
-    """What becomes of a schema that holds itself, whatever is usual for the target."""
+    """The treatment of a recursive schema, whatever is usual for the target."""
 
     KEEP = "keep"
     UNROLL = "unroll"
@@ -106,7 +106,7 @@ def compile_command(
 
 
 def _refuse_contradictions(emit: Emit | None, target: list[str] | None, way_back: Path | None, folder: Path | None) -> None:
-    """Refuse what cannot be meant together."""
+    """Refuse options that contradict each other."""
     if target and emit not in {None, Emit.TOOL, Emit.FLAT} and folder is None:
         wrong = f"--emit {emit} is not for models: with --target it is tool or flat"
     elif target and len(target) > 1 and folder is None:
@@ -197,7 +197,7 @@ def verify_command(
 
 
 def _problems(lowered: LoweredTool, found: Verification, at: Span) -> Iterator[Problem]:
-    """Yield what speaks against sending a tool."""
+    """Yield the problems of sending a tool."""
     from instrc.problems.settings import MissingExtra
     from instrc.problems.targets import PayloadRefused
 
@@ -303,9 +303,9 @@ def preview_command(
 ) -> None:
     """Show what the model receives: messages, schema, tokens.
 
-    Also what only the engine reads.
+    Include what only the engine reads.
 
-    What a chunk reads is generated from the schemas. Without --ask nothing is sent, and no key is needed.
+    The values that a chunk reads are generated from the schemas. Without --ask nothing is sent, and no key is needed.
     """
     if ask and target is not None:
         options.refuse_use("--ask says nothing beside --target: a model has its own")
@@ -341,7 +341,7 @@ def preview_command(
 
 
 def _counter(tokenizer: str | None) -> tuple[Callable[[str], int], str]:
-    """Return what counts tokens, and how that is called."""
+    """Return a function that counts tokens, and its name."""
     if tokenizer is None:
         return (lambda text: -(-len(text) // 4)), "characters / 4"
     try:
@@ -470,7 +470,7 @@ def _answer(effects: Effects, command: ModelCommand, events: list[Event], view: 
 
 
 def _cut_to_width(text: str, width: int) -> str:
-    """Return a text whose long lines go on in the next one, between words and further in, as a terminal does not do it."""
+    """Return a text whose long lines are wrapped between words and indented, which a terminal does not do."""
     lines = []
     for line in text.split("\n"):
         inset = " " * min(len(line) - len(line.lstrip()) + 2, width // 2)

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 class Emit(StrEnum):
-    """What to print or write."""
+    """The documents to print or write."""
 
     TOOL = "tool"
     RESULT = "result"
@@ -123,7 +123,7 @@ def documents_to_write(export: NamedArtefact, emit: Emit | None, report: Report)
 
 
 class Output(Struct):
-    """What a run delivers: documents for the standard output and for files."""
+    """The output of a run: documents for the standard output and for files."""
 
     documents: list[Json] = field(default_factory=list)
     """To print."""
@@ -203,7 +203,7 @@ class Places:
 
 
 class LoweredTool(NamedTuple):
-    """What is sent to a target, and the way back for `instrc lift`."""
+    """A payload for a target, and the map back for `instrc lift`."""
 
     stem: str
     file_name: str
@@ -214,7 +214,7 @@ class LoweredTool(NamedTuple):
 
 
 class Delivery(Struct, frozen=True):
-    """What of the artefacts of a run is wanted, in which form, and where."""
+    """The wanted artefacts of a run, their form, and their destination."""
 
     emit: Emit | None = None
     """The document; by default the one that suits the program."""
@@ -266,7 +266,7 @@ def _tools(export: NamedArtefact, emit: Emit | None, report: Report) -> Iterator
 
 
 def _chunks(export: NamedArtefact) -> Iterator[Tool]:
-    """Yield the tool that starts a process, then what the model fills in later, each under the name of its chunk."""
+    """Yield the tool that starts a process, then those of the model's later chunks, each under the name of its chunk."""
     from instrc.testing.preview import later_schemas  # brings the runtime's views
     from instrc.tools.tool import Tool
 
@@ -366,7 +366,7 @@ def compile_files(
     project: Project = DEFAULT_PROJECT,
     shape: Format = Format.TEXT,
 ) -> int:
-    """Compile files, deliver what comes out, show the problems, and return the exit code."""
+    """Compile files, deliver the output, show the problems, and return the exit code."""
     wanted = wanted or Delivery()
     report, output = Report(), Output(sources=tuple(files))
     workspace = None

@@ -84,7 +84,7 @@ def diff_command(
 
 
 def _locks_compared(old: str, new: str, report: Report) -> tuple[list[Json], bool]:
-    """Return what has changed between two locks, and whether nothing that was used has changed."""
+    """Return the changes between two locks, and whether nothing that was used has changed."""
     from instrc.vibes.lock import compare_locks, read_lock
 
     locks = []
@@ -112,7 +112,7 @@ _SCHEME = "aug:"
 
 
 def _schemas(path: str, workspace: Workspace, report: Report, *, programs: bool) -> Iterator[tuple[str, _Given]]:
-    """Yield the flat schemas of a file or reference by name; of two programs without the sentences about what a step reads."""
+    """Yield the flat schemas of a file or reference by name; for two programs without the hints about values read."""
     from instrc.schema.flattening.flatten import flatten  # as above
 
     if path.endswith(_PROGRAM):
@@ -141,7 +141,7 @@ def _of_artefact(artefact: Artefact) -> _Given:
 
 
 def _process_of(artefact: Artefact) -> Process | None:
-    """Return the process of an export, or its direct call as a process; a tool has none."""
+    """Return the process of an export, or its direct call as a process, or nothing for a tool."""
     if artefact.kind == "tool":
         return None
     from instrc.runtime.plan import plan_of  # few programs are calls
@@ -151,7 +151,7 @@ def _process_of(artefact: Artefact) -> Process | None:
 
 
 def _all_compared(before: dict[str, _Given], after: dict[str, _Given], old: str, new: str) -> tuple[list[Json], bool]:
-    """Return what has changed export by export, and whether it is certain that nothing breaks."""
+    """Return the changes of each export, and whether it is certain that nothing breaks."""
     if len(before) == len(after) == 1:  # one schema each: the names of files do not count
         before, after = {old: next(iter(before.values()))}, {old: next(iter(after.values()))}
     else:

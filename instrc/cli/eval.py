@@ -273,7 +273,7 @@ def _minimum(said: list[str] | None) -> dict[str, float]:
 def _measure(
     jobs: list[_Job], asked: EvalOptions, shape: EvalFormat, written: dict[Path, EvalFormat], *, record: bool, quiet: bool
 ) -> int:
-    """Run each program, and report what came out; return the exit code."""
+    """Run each program, and report the results; return the exit code."""
     from instrc.testing.evaluation.report import exit_code
 
     folder = asked.folder or Path(FOLDER)
@@ -287,7 +287,7 @@ def _measure(
 
 
 class _Done(NamedTuple):
-    """What came out for a program."""
+    """The results of a program."""
 
     job: _Job
     found: EvaluationResult
@@ -296,7 +296,7 @@ class _Done(NamedTuple):
 
 
 def _evaluated(jobs: list[_Job], asked: EvalOptions, *, quiet: bool) -> list[_Done]:
-    """Return what came out for each program, with its gate."""
+    """Return the results of each program, with its gate."""
     from instrc.testing.evaluation.judge import calibrated_gates
 
     total = sum(len(job.data.cases) * (asked.repeats or job.data.repeat) for job in jobs)
@@ -368,7 +368,7 @@ async def _evaluate_all(jobs: list[_Job], asked: EvalOptions) -> list[Evaluation
 
 
 def _record(program: str, found: EvaluationResult, folder: Path) -> None:
-    """Write what models have answered as cases that are replayed without one."""
+    """Write the answers of models as cases that are replayed without one."""
     from instrc.runtime.traces import read_trace
     from instrc.testing.cases import RECORDED
     from instrc.testing.evaluation.export import recorded_cases

@@ -53,7 +53,7 @@ Progress: TypeAlias = Callable[[int], "AbstractContextManager[Callable[[CaseResu
 
 
 class Comparing(NamedTuple):
-    """What is compared: the whole program with each of its parts left out, where there are no changes."""
+    """The versions to compare, or the program without each of its parts, where there are no changes."""
 
     changes: Changes | None
     drop: float | None = None
@@ -113,7 +113,7 @@ def _share(said: str) -> float:
 
 
 class VersionReport(NamedTuple):
-    """What the report on the versions of one program has."""
+    """The contents of the report on the versions of one program."""
 
     versions: list[EvaluationResult]
     lines: list[str]
@@ -131,7 +131,7 @@ def run_versions(
     export: str | None,
     progress: Progress,
 ) -> VersionReport:
-    """Run the versions of a program on the same cases; first print what this number of cases can show."""
+    """Run the versions of a program on the same cases; first print the difference that so many cases can show."""
     if comparing.changes is None:
         return _ablated(program, data, asked, project, export, progress)
     from instrc.testing.evaluation import comparison

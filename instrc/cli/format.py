@@ -94,7 +94,7 @@ def _difference(name: str, old: str, new: str) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    """Return the lines of a text with their ends; what else ends a line for Python is a character like others in a string."""
+    """Return the lines of a text with their ends; other line separators of Python are ordinary characters in a string."""
     return [line for line in re.split(r"(?<=\n)", text) if line]
 
 

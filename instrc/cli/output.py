@@ -33,7 +33,7 @@ _HOUR = 3600
 def write_files(files: Mapping[Path, str], sources: Collection[str] = ()) -> None:
     """Write texts as UTF-8, with the folders they need; after an `OSError` everything is as it was before.
 
-    What is in the place of a file must be a regular file, or nothing: links, pipes and devices are refused,
+    An existing file must be a regular one: links, pipes and devices are refused,
     and so are the `sources` of this run.  Streams of the shell (`/dev/stdout`) are written to.
     """
     with _signals_held(), ExitStack() as folders, ExitStack() as scratch, ExitStack() as undo:
@@ -57,7 +57,7 @@ def write_files(files: Mapping[Path, str], sources: Collection[str] = ()) -> Non
 
 @contextmanager
 def _signals_held() -> Iterator[None]:
-    """Let an interruption wait until the files are whole and the scratch files gone."""
+    """Hold an interruption back until the files are whole and the scratch files gone."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
@@ -100,7 +100,7 @@ def _beside(place: Path) -> Path:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove what a run that was killed has left in a folder."""
+    """Remove the scratch files of killed runs from a folder."""
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             found = _SCRATCH.fullmatch(entry.name)

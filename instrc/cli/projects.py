@@ -114,7 +114,7 @@ _WAY_OUT = "programs would find both by this name: choose another one, or remove
 
 
 class NewKind(StrEnum):
-    """What is begun."""
+    """The kinds of new files."""
 
     INSTRUCTION = "instruction"
     MIXIN = "mixin"
@@ -172,7 +172,7 @@ def lock_command(
 ) -> None:
     """Write aug.lock: version and digest of each vibe in use.
 
-    In use is what programs and vibes refer to.
+    In use are the vibes that programs and vibes refer to.
 
     The file is next to the pyproject.toml of the project; each project in a folder has its own. `instrc compile --locked` uses
     exactly these vibes.
@@ -255,9 +255,9 @@ _EXTRA = re.compile(r"""extra == ['"]([\w-]+)['"]""")
 
 
 def models_command() -> None:
-    """Show how models are asked, and what their providers refuse.
+    """Show the request forms of models, and those that their providers refuse.
 
-    What is known of models has a source and a date. What was refused here is
+    Known forms have a source and a date. Refusals met here are
     remembered for 30 days; `instrc doctor --forget` clears it.
     """
     from instrc.runtime.models.catalogue import ADAPTERS, adapter_of  # the other commands here ask no model

@@ -127,7 +127,7 @@ def _refuse_beside(option: str, why: str, others: dict[str, object]) -> None:
 
 
 class _RunLimits(TypedDict):
-    """What a run may use."""
+    """The limits of a run."""
 
     requests: int | None
     tokens: int | None
@@ -227,7 +227,7 @@ async def stream(
 
 @contextmanager
 def _line_writer(output: Path | None) -> Iterator[Callable[[str], object]]:
-    """Give what lines are written with: to the standard output, or to a file."""
+    """Open a writer of lines: to the standard output, or to a file."""
     if output is None:
         yield write
         return

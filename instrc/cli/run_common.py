@@ -1,4 +1,4 @@
-"""What the commands about runs share: engines, inputs, and results."""
+"""The common parts of the commands about runs: engines, inputs, and results."""
 
 from __future__ import annotations
 
@@ -262,7 +262,7 @@ def deliver(
 
 
 def _next_steps(report: RunReport, where: str) -> Iterator[str]:
-    """Yield what can be done with a run that has not come to its end."""
+    """Yield the next commands for a run that has not ended."""
     run = report.run
     if report.status == "failed":
         place = (

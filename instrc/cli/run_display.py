@@ -68,7 +68,7 @@ class Watcher:
 
     @property
     def part(self) -> Callable[[AnswerPart], object] | None:
-        """What shows the parts of answers; only a terminal has a place for them."""
+        """Return the listener of growing answers; only a terminal has a place for them."""
         return None if self._live is None else self._grow
 
     def _grow(self, part: AnswerPart) -> None:
@@ -163,7 +163,7 @@ _MARKS = {"running": "…", "done": "✓", "failed": "✗", "waiting": "?", "hel
 
 
 class CommandRow:
-    """What is known of one command."""
+    """The facts about one command."""
 
     def __init__(self, id_: str) -> None:
         self.id = id_

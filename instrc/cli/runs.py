@@ -124,7 +124,7 @@ def _family(run: str, reports: list[RunReport]) -> list[tuple[RunReport, int]]:
 
 
 def _none_of(program: str | None, programs: set[str]) -> str:
-    """Report that no run is listed, and which programs have runs if the requested one has none."""
+    """Report that no run is listed, and the programs that have runs if the requested one has none."""
     from instrc.engines.launch import names_as_text  # as above
 
     others = f"; there are some of {names_as_text(sorted(programs))}" if program and program not in programs else ""

@@ -84,7 +84,7 @@ def serve_command(
 
 @contextmanager
 def _imports_of(command: str) -> Iterator[None]:
-    """Name the extra that installs what a command imports."""
+    """Name the extra that installs the modules a command imports."""
     try:
         yield
     except ModuleNotFoundError as error:

@@ -1,6 +1,6 @@
 """Write to the two streams of a process: always UTF-8, flushed, and with no complaint at the end if a reader has gone.
 
-What a person reads is shown by visible characters only: texts of others could control a terminal.
+Only visible characters are shown to a person: foreign texts could control a terminal.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _leave_in_silence(stream: IO[str]) -> None:
 
 
 def write_report(text: str) -> None:
-    """Write what only a person reads to the standard output."""
+    """Write a text for a person to the standard output."""
     _write(visible_lines(text))
 
 

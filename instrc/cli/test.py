@@ -76,7 +76,7 @@ def _program(file: Path) -> Path:
 
 
 def _judged(file: Path, cases: list[Case], artefacts: tuple[Artefact, ...], *, update: bool) -> tuple[int, int, list[Difference]]:
-    """Return how many cases of a file passed and failed, and what came out otherwise; what failed is printed."""
+    """Return how many cases of a file passed and failed, and the differences; failures are printed."""
     from instrc.testing.cases import BadCaseError, judge  # the help of all commands does without it
 
     passed = failed = 0
@@ -109,7 +109,7 @@ def _difference_as_text(difference: Difference) -> str:
 
 
 def _edited(text: str, edits: list[Difference]) -> str:
-    """Return a file of cases with what came out in it, its lines ended as those of the file are."""
+    """Return a file of cases with the current results, its line ends kept."""
     ending = "\r\n" if "\r\n" in text else "\n"
     for edit in sorted(edits, key=lambda each: each.block.start, reverse=True):
         text = text[: edit.block.start] + edit.actual.replace("\n", ending) + text[edit.block.end :]

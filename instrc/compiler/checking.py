@@ -36,7 +36,7 @@ _LOOKS_ELSEWHERE = (b"aug:", b"\\u")
 
 
 class FileContent(NamedTuple):
-    """What is known of a file, and the state of it on the disk for which it holds."""
+    """The facts about a file, and the state of it on the disk for which they hold."""
 
     state: tuple[int, int, int, int, int]
     digest: bytes
@@ -57,7 +57,7 @@ class Contents:
         self._fresh = False
 
     def of(self, real: str) -> FileContent:
-        """Return what a regular file holds; raise `OSError` for any other."""
+        """Return the content of a regular file; raise `OSError` for any other."""
         if real not in self._seen:
             self._seen[real] = self._look(real)
         return self._seen[real]
@@ -140,7 +140,7 @@ class Digests:
         self.neighbours: dict[str, dict[str, list[str]]] = {}
 
     def keys(self, files: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-        """Yield the digest for each file that can be read; what cannot is checked each time."""
+        """Yield the digest for each readable file; others are checked each time."""
         elsewhere: dict[str, bool] = {}
         for file in files:
             with suppress(OSError, ValueError):

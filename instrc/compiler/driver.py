@@ -1,4 +1,4 @@
-"""The passes of the compiler in their order, and what hangs on them: checks, launched programs, vibe files."""
+"""The passes of the compiler in their order, with the checks of each, launched programs and vibe files."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ class InstructionTable:
         return self.registry.load_program(document, at)
 
     def of(self, file: ProgramFile) -> InstructionTable:
-        """Return the table of a program that is called: of what its own roots hold."""
+        """Return the table of a called program, which sees the vibes of its own roots."""
         registry = self.registry.of(file)
         for table in self.tables:
             if table.registry is registry:
@@ -297,7 +297,7 @@ def fitting_literals(value: Json, schema: Json, place: str) -> tuple[str, ...]:
 
 
 def _readings(value: Json, schema: Json) -> Iterator[Json]:
-    """Yield what a value was probably meant to be: without quotes or in quotes, a listed one that is near, a list of it."""
+    """Yield the probable intentions behind a value: without quotes or in quotes, a similar listed one, a list of it."""
     if isinstance(value, str):
         with suppress(ValueError):
             yield loads(FOREIGN_VALUES.get(value, value).lower())
@@ -317,6 +317,6 @@ def _with(holder: Json, key: str | int, part: Json) -> Json:
 
 
 def fitting_members(value: Json, schema: Json) -> tuple[str, ...]:
-    """Return which members of a value fit a schema, by their own schemas; none of which nothing is known."""
+    """Return the members of a value that fit a schema, by their own schemas, without those that are unknown."""
     members = mapping(mapping(value).get("properties")) if isinstance(value, dict) else {}
     return tuple(name for name, own in members.items() if own not in (True, {}) and not disjoint(own, schema))[:LISTED_VALUES]

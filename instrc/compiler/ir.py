@@ -77,7 +77,7 @@ SUFFIXES: dict[str, InstructionKind] = {"_Activity": "server", "_User": "user", 
 
 
 class Instruction(msgspec.Struct, frozen=True, gc=False):
-    """What a call calls: a vibe of the registry, or a schema written on the spot."""
+    """A callee: a vibe of the registry, or an inline schema."""
 
     name: str
     """The last segment of the vibe's path as spelled there, or the title of an inline schema."""
@@ -139,7 +139,7 @@ class Planned(msgspec.Struct, frozen=True, gc=False):
 
 
 class Among(msgspec.Struct, frozen=True, gc=False):
-    """A property that is filled with one of a list that an earlier step gave."""
+    """A property that is filled with an element of an earlier step's list."""
 
     choices: Path
     span: Span
@@ -234,7 +234,7 @@ class Test(msgspec.Struct, frozen=True, gc=False):
 
 
 class FirstValue(msgspec.Struct, frozen=True, gc=False):
-    """What a name of a body had before the first round."""
+    """The value of a body's name before the first round."""
 
     name: str
     target: Path
@@ -324,7 +324,7 @@ Content: TypeAlias = Fusion | Constant | StepObject | Block
 
 
 class RegionPart(msgspec.Struct, frozen=True, gc=False):
-    """A body of a block with what belongs to it; every block is a row of these."""
+    """A body of a block with its parts; every block is a row of these."""
 
     region: Region
     condition: tuple[Test, ...] = ()
@@ -334,7 +334,7 @@ class RegionPart(msgspec.Struct, frozen=True, gc=False):
 
 
 def parts_of(content: Content) -> tuple[RegionPart, ...]:
-    """Return the parts of a block, in order: the one place that knows what each block consists of; anything else has none."""
+    """Return the parts of a block, in order, or none for anything else: only this function knows them."""
     match content:
         case Fusion():  # as most are
             return ()
@@ -366,7 +366,7 @@ def gives(block: Block) -> Gives[Region]:
 
 
 def regions_of(content: Content) -> tuple[Region, ...]:
-    """Return the regions of a block, in order; anything else has none."""
+    """Return the regions of a block, in order, or none for anything else."""
     if type(content) is Do:  # as most blocks are
         return (content.body,)
     return tuple([part.region for part in parts_of(content)])
@@ -516,7 +516,7 @@ class Graph(msgspec.Struct, frozen=True, gc=False):
         return [self.steps[number] for number in self.awaited_numbers]
 
     def origins(self) -> set[str | int | Local]:
-        """Return what a step, a condition, a list, the value of a body or the export reads, or a part of."""
+        """Return the sources of a step, a condition, a list, the value of a body or the export."""
         paths = [] if self.value is None else reading_paths(self.value)
         for step in self.blocks():
             paths += [test.path for test in tests_of(step.content)]
@@ -590,7 +590,7 @@ ArtefactShape: TypeAlias = Literal["tool", "call", "process"]
 
 
 class Chunk(msgspec.Struct, frozen=True, gc=False):
-    """What one executor does without a break, or a block."""
+    """The steps that one executor does without a break, or a block."""
 
     executor: Executor | Word | Literal["else"]
     index: int
@@ -656,7 +656,7 @@ def regions_in(graph: Graph, chunk: Chunk) -> tuple[Region, ...]:
 
 
 class CompileOptions(Struct, frozen=True):
-    """What may be chosen about a compilation."""
+    """The options of a compilation."""
 
     naming: str = "step"
     """`step` for `step1_find_slot`, `camel` for `findSlot`, `plain` for `find_slot`; of the last two, equal ones get `_2`."""
@@ -699,7 +699,7 @@ class Hinted(Struct, frozen=True):
 
 
 def hint_of(around: Sequence[str], paths: Sequence[HintedPath]) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """Return the text of a hint, and where in it each path stands; the paths are listed in each place of the sentence."""
+    """Return the text of a hint, and the place of each path in it; the paths are listed in each place of the sentence."""
     text, places = around[0], []
     for part in around[1:]:
         for number, (path, words) in enumerate(paths):

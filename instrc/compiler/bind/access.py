@@ -99,7 +99,7 @@ def _is_step(written: Object, scope: Scope, keys: frozenset[str]) -> bool:
 
 
 def _reached(ev: Evaluation, path: Path, segment: Segment) -> StepResult:
-    """Return what a path leads to, which is looked for when the schemas are known."""
+    """Return the target of a path, which is resolved when the schemas are known."""
     ev.accesses.append(Reached(path, segment.span))
     return StepResult(path)
 

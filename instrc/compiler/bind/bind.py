@@ -1,4 +1,4 @@
-"""Surface to graph: look up every name, make every call a step, find out who reads what."""
+"""Surface to graph: look up every name, make every call a step, and collect the values that each reads."""
 
 from __future__ import annotations
 

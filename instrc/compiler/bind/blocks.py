@@ -37,9 +37,9 @@ HIGHEST_BOUND: Final = 1_000_000
 
 
 def reads_of_block(ev: Evaluation, content: ir.Block, direct: Iterable[ir.Path]) -> tuple[ir.Path, ...]:
-    """Return what a block reads from outside of it, each path once; what lies in blocks inside it is read nowhere else.
+    """Return the paths that a block reads from outside, each once; values inside its inner blocks are read nowhere else.
 
-    What a `repeat` asks for after `until` comes from inside of it; anything else is reported.
+    The condition after `until` reads values from inside of it; anything else is reported.
     """
     bodies = ir.regions_of(content)
     own = {region.number for region in bodies}
@@ -64,7 +64,7 @@ def _region_reads(ev: Evaluation, region: ir.Region) -> list[ir.Path]:
 
 
 def refuse_hidden(ev: Evaluation, region: ir.Region, names: tuple[str, ...], tests: tuple[ir.Test, ...] = ()) -> None:
-    """Report what reads a name of a block around under which this body has one of its own: there is one word for both."""
+    """Report readers of an outer block's name that this body defines as well: there is one word for both."""
 
     def hidden(reads: Iterable[ir.Path]) -> str | None:
         origins = (path.origin for path in reads)
@@ -395,7 +395,7 @@ def _bound_number(ev: Evaluation, written: Literal | None, otherwise: int) -> in
 
 
 def _elements(ev: Evaluation, written: Name | Access | Literal, context: EvaluationContext) -> ir.Path | int | None:
-    """Evaluate what an `each` goes through: a list that is read, or a number."""
+    """Evaluate the list, or the number, of an `each`."""
     if isinstance(written, Literal):
         return _bound_number(ev, written, 0)
     return read_path(ev, written, context)
@@ -465,7 +465,7 @@ _GivenFirst: TypeAlias = "tuple[surface.Field, ir.Reading]"
 
 
 def _first_values(ev: Evaluation, written: surface.Object, context: EvaluationContext) -> tuple[_GivenFirst, ...] | None:
-    """Evaluate what names of a body have before the first round; `None` for a mistake."""
+    """Evaluate the values of names before the first round; return `None` for a mistake."""
     found: list[_GivenFirst] = []
     for field in written.fields:
         expression = field.value or Name(field.key, field.key_span)
@@ -482,7 +482,7 @@ def _first_values(ev: Evaluation, written: surface.Object, context: EvaluationCo
 def _placed_values(
     ev: Evaluation, given: tuple[_GivenFirst, ...], body: ir.Region, names: tuple[tuple[str, ir.Reading], ...]
 ) -> tuple[ir.FirstValue, ...] | None:
-    """Return first values with what their names lead to in the body; `None`, once it is reported, for a mistake."""
+    """Return first values with the sources of their names in the body, or `None` after reporting a mistake."""
     known = dict(names)
     inside = ev.steps.regions.steps[body.number]
     usable = tuple(name for name, reading in names if isinstance(reading, ir.Path) and reading.origin in inside)

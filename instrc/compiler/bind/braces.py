@@ -1,4 +1,4 @@
-"""Braces that stand alone: objects of values, whose keys make steps of their own and name them for what follows."""
+"""Braces that stand alone: objects of values, whose keys make steps of their own and name them for later fields."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from instrc.text.source import Span
 
 
 def object_of_values(ev: Evaluation, written: Object, context: EvaluationContext) -> BoundValue | None:
-    """Evaluate an object of values; every key that holds a call is a step of its own and a name for what follows."""
+    """Evaluate an object of values; every key with a call is a step of its own and a name for later fields."""
     inside = replace(context.inside(), piped=context.piped)
     if not ev.spend(0, written.span):
         return None
@@ -127,7 +127,7 @@ def take(
     span: Span,
     annotations: tuple[Json, ...],
 ) -> StepObject:
-    """Put some of what brackets hold into a slot."""
+    """Put some of the contents of brackets into a slot."""
     ev.steps.take_in(units)
     for number in step_numbers(units):
         brackets.written.discard(number)
@@ -138,7 +138,7 @@ def take(
 
 
 def outside_reads(steps: Steps, block: StepObject) -> list[Path]:
-    """Return what the steps of a block read from outside it, each once."""
+    """Return the values that the steps of a block read from outside, each once."""
     inside = set(step_numbers(block.units))
     found = [path for number in sorted(inside) for path in steps.table[number].reads if path.origin not in inside]
     return list(dict.fromkeys(found))

@@ -1,4 +1,4 @@
-"""Programs as instructions: a call is replaced by what the program exports."""
+"""Programs as instructions: a call is replaced by the program's export."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def _names(ev: Evaluation, program: CalledProgram, span: Span, context: Evaluati
 
 
 def _export(ev: Evaluation, program: CalledProgram, names: ProgramNames, span: Span) -> Expression | None:
-    """Return what a program exports; of several, the one that is named."""
+    """Return the export of a program; of several, the named one."""
     exports = _exports_of(names)
     if program.export is not None:
         if program.export in exports:

@@ -37,7 +37,7 @@ from instrc.text.source import Span
 def fuse(
     ev: Evaluation, holder: ir.Instruction, written: Field, expression: Expression, context: EvaluationContext
 ) -> ir.Slot | None:
-    """Compose what an expression calls into a slot: its arguments flow, its schema becomes the slot's."""
+    """Compose the callee of an expression into a slot: its arguments flow, its schema becomes the slot's."""
     brackets = brackets_at(ev, context)
     if isinstance(expression, Object):
         block = braces.block(ev, expression, context, brackets, ())
@@ -224,7 +224,7 @@ def _is_given(called: Signature, given: CallInputs, context: EvaluationContext) 
 def _told(given: CallInputs, properties: dict[str, None]) -> list[Json]:
     """Remove the constants that a model reads from the arguments, and return the sentence that gives them.
 
-    What is called with a literal reads it as it would read a result; where it has a property of that name, it is that.
+    A callee reads a literal as it would read a result; where it has a property of that name, the literal fills it.
     """
     told = {
         place: name
@@ -399,7 +399,7 @@ def _filled(
     within: EvaluationContext,
     inside: EvaluationContext,
 ) -> ir.Slot | None:
-    """Return a slot of a mixin with what fills it: a choice that is left open, data, or a step of the brackets of `within`."""
+    """Return a slot of a mixin with its content: an open choice, data, or a step of the brackets of `within`."""
     if is_plan_or_one_of(ev, expression, within):
         from instrc.compiler.bind.choices import choice_slot  # few mixins leave one
 
@@ -431,7 +431,7 @@ def _stands_before(name: str, schema: Json) -> bool:
 def _put_around(
     ev: Evaluation, application: ir.Application, brackets: Brackets, value: BoundValue | None, context: EvaluationContext
 ) -> BoundValue | None:
-    """Put a mixin around the steps of its brackets; return what its brackets are worth."""
+    """Put a mixin around the steps of its brackets; return the value of its brackets."""
     span = application.span
     whole = isinstance(value, Members)
     taken = ev.steps.apply(application, brackets, context.region, whole=whole)

@@ -223,7 +223,7 @@ def _output(schema: Json) -> Json:
 
 
 def _of_inputs(inputs: dict[str, Json]) -> dict[str, Json]:
-    """Return what a process is called with: its inputs, of which those with a default may be left out."""
+    """Return the arguments of a process: its inputs, of which those with a default are optional."""
     needed: list[Json] = [name for name, schema in inputs.items() if not isinstance(schema, dict) or "default" not in schema]
     return {"type": "object", "properties": inputs, "required": needed}
 
@@ -293,7 +293,7 @@ _SHARED = "aug:/"
 
 
 def _address_from(registry: Registry, target: str, file: str) -> str | None:
-    """Return an address that leads to a file in these roots: the one given, or that of the shared roots; `None` if none does."""
+    """Return an address that leads to a file in these roots: the given one, or that of the shared roots, or `None`."""
     shared = target if target.startswith(_SHARED) else _SHARED + target.removeprefix(_SCHEME)
     return next((address for address in (target, shared) if _leads_to(registry, address, file)), None)
 

@@ -31,7 +31,7 @@ def condition(ev: Evaluation, written: Condition, context: EvaluationContext) ->
 
 
 def _tests(ev: Evaluation, written: Written, path: ir.Path | None, context: EvaluationContext) -> tuple[ir.Test, ...] | None:
-    """Return a test of what a path leads to; two of them where it is compared with what another path leads to."""
+    """Return a test of the value of a path, or two tests where it is compared with that of another path."""
     schema = _schema(ev, written, context)
     if path is None or schema is None:
         return None
@@ -141,7 +141,7 @@ def branch_condition(ev: Evaluation, written: Condition, context: EvaluationCont
 
 
 def _decided(ev: Evaluation, written: Written, value: Data, context: EvaluationContext) -> bool | tuple[ir.Test, ...] | None:
-    """Decide a test of a literal that a program is called with; compared with a path, it is a test of what that leads to."""
+    """Decide a test of a literal argument of a program; compared with a path, it is a test of the value of that."""
     from instrc.schema.validation import is_valid  # few programs are called with literals
 
     schema = _schema(ev, written, context)

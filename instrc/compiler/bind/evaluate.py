@@ -176,7 +176,7 @@ def _annotated(ev: Evaluation, written: surface.Annotated, context: EvaluationCo
 
 
 def _duration_of(text: str) -> str | None:
-    """Return the duration that a text is meant to be: `5m`, or one of ISO 8601 in small letters."""
+    """Return the duration that a text probably means: `5m`, or one of ISO 8601 in small letters."""
     return text.upper() if is_duration(text.upper()) else from_words(text)
 
 

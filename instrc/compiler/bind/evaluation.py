@@ -1,4 +1,4 @@
-"""What is known of one export while its expressions are evaluated."""
+"""The facts about one export while its expressions are evaluated."""
 
 from __future__ import annotations
 
@@ -153,12 +153,12 @@ class Evaluation:
         return self._scopes
 
     def note_read(self, name: str, scope: Scope) -> None:
-        """Note that a name was looked up, if it is one of the program that is compiled, not of one that it calls."""
+        """Record that a name was looked up, if it belongs to the program that is compiled, not to one that it calls."""
         if not scope.program.calls:
             self.read.add(name)
 
     def begin(self, name: Name, found: LocalName, context: EvaluationContext) -> Reading | BoundValue | None:
-        """Begin to read a local name, or return its value; in brackets that place steps, what a call needs stays outside."""
+        """Begin to evaluate a local name, or return its value; in brackets that place steps, what a call needs stays outside."""
         home = found.scope
         if home.outer is None:
             self.note_read(name.text, home)
@@ -280,7 +280,7 @@ class Evaluation:
         return self.steps.identities.of("scope", context.braces, context.key, *names)
 
     def signature(self, instruction: Instruction, span: Span, annotations: tuple[Json, ...]) -> Signature | None:
-        """Return what a call makes; `None`, once the problems of its schema are reported, if it has none."""
+        """Return the signature of a call, or `None` after reporting the problems of its schema."""
         if instruction.uri is None or annotations:
             schema = self.flat(instruction, span)
             return None if schema is None else signature(instruction, schema, annotations)
@@ -300,7 +300,7 @@ class Evaluation:
         return isinstance(schema, dict) and schema.get(READS_ONLY) is True
 
     def flat(self, instruction: Instruction, span: Span) -> Json:
-        """Return the flat schema of an instruction; `None`, once its problems are reported, if it has none."""
+        """Return the flat schema of an instruction, or `None` after reporting its problems."""
         try:
             return self.instructions.schema(instruction, span)
         except InstrcError as error:

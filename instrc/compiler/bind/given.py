@@ -101,7 +101,7 @@ def _with(table: Mapping[K, V], key: K, value: V) -> Mapping[K, V]:
 
 
 def _behind(items: Sequence[V], item: V) -> Sequence[V]:
-    """Return a list with an item more: the same one, unless there was none."""
+    """Return a list with an item appended: the same one, unless there was none."""
     if not isinstance(items, list):
         return [item]
     items.append(item)

@@ -66,7 +66,7 @@ class Identities:
                 return tuple((name, self.reading(member)) for name, member in members)
 
     def content(self, content: ir.Filling) -> int:
-        """Return the number of what fills a step or a slot; what fills the slots in it has its own already."""
+        """Return the number of the content of a step or a slot; the contents of the slots in it have their own already."""
         match content:
             case ir.Fusion():
                 called = self.instruction(content.instruction)

@@ -44,7 +44,7 @@ class LineLog:
         return frame
 
     def read(self, frame: int) -> None:
-        """Note that what a frame holds is needed here as well."""
+        """Record that the values of a frame are needed here as well."""
         self._parts[self._open[-1]].append(frame)
 
     def begin(self) -> int:

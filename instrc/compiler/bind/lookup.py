@@ -68,7 +68,7 @@ _ELEMENTS = frozenset({"item", "element", "elem", "it", "x", "i", "current", "th
 
 
 def suggestions(name: Name, scope: Scope, vibes: Sequence[str], reserved: Iterable[str]) -> tuple[str, ...]:
-    """Return up to three names that may have been meant, the likeliest first; none once too many were compared.
+    """Return up to three names that may have been meant, the likeliest first, or none once too many were compared.
 
     The name that is being defined at `name` is left out, and vibes are spelled as names of the language.
     """
@@ -258,13 +258,13 @@ def find_vibe(ev: Evaluation, uri: Uri, scope: Scope) -> Instruction | CalledPro
 
 
 def find_in_context(name: Name, context: EvaluationContext) -> BoundValue | None:
-    """Return what braces or blocks around a place named."""
+    """Return the value of a name bound by braces or blocks around a place."""
     found = look_up(name, context)
     return None if isinstance(found, LocalName) else found
 
 
 def callee_of(ev: Evaluation, name: Name, context: EvaluationContext) -> Called | None:
-    """Return what a name before brackets calls; the name of a value calls nothing."""
+    """Return the callee of a name before brackets; the name of a value has none."""
     named = context.find(name.text) or context.scope.look_up(name.text)
     found = undefined_meaning(ev, name, context.scope) if named is None else named
     if found is None or isinstance(found, Called):
@@ -284,7 +284,7 @@ def not_callable(ev: Evaluation, name: Name, scope: Scope, places: tuple[Span, .
 
 
 def alias(ev: Evaluation, expression: Expression, scope: Scope) -> Called | None:
-    """Return what an expression names, if it does nothing but name something to call, through any number of locals."""
+    """Return the callee that an expression names, through any number of locals, if it does nothing else."""
     end, home = ev.ends.end(expression, scope)
     if isinstance(end, Name) and not is_defined(end.text, home):
         found = meaning(ev, end, home)

@@ -27,7 +27,7 @@ from instrc.text.source import Span
 def idle_keys(
     ev: Evaluation, contexts: list[surface.Expression], placing: set[int], context: EvaluationContext
 ) -> list[surface.Field]:
-    """Return such fields, in order; `placing` are the contexts that place steps, and `context` is where the process stands."""
+    """Return such fields, in order; `placing` are the contexts that place steps, and `context` is that of the process."""
     found: list[surface.Field] = []
     known: set[str] = set()
     last_read = {name: index for index, expression in enumerate(contexts) for name in _names(expression)}
@@ -161,7 +161,7 @@ def _block(ev: Evaluation, written: Written, context: EvaluationContext) -> Cont
 
 
 def _context(ev: Evaluation, written: Written, context: EvaluationContext, later: dict[str, Span]) -> Context | None:
-    """Read one context; the keys in its braces go on being names in the contexts after it."""
+    """Evaluate one context; the keys in its braces stay names in the contexts after it."""
     expression, annotations = _open_up(ev, written.value, context.scope)
     special = (
         callee_of(ev, expression.callee, context)

@@ -55,7 +55,7 @@ class BodyNames(msgspec.Struct):
         return any(word == "repeat" and _holds(other, at) for word, _, other in self.others)
 
     def defined(self, name: str) -> Span | None:
-        """Return where a block defines a name, or names its element so, or `None` if none does."""
+        """Return the place where a block defines a name, or names its element so, or `None` if none does."""
         return next((names[name].name.span for names in self.locals.values() if name in names), self.elements.get(name))
 
 
@@ -192,7 +192,7 @@ def _others(block: surface.Repeat | surface.Try) -> Iterator[tuple[str, Span, Sp
 
 
 class LocalName(msgspec.Struct, frozen=True, gc=False):
-    """A local name: its statement and the scope it stands in."""
+    """A local name: its statement and its scope."""
 
     binding: surface.Binding
     scope: Scope
@@ -279,7 +279,7 @@ class Scope(msgspec.Struct, frozen=True, eq=False):
 class ProgramNames(msgspec.Struct, frozen=True, eq=False):
     """The names that one program defines.
 
-    True of this form: none is defined twice, none is reserved.
+    Invariant: none is defined twice, none is reserved.
     """
 
     program: surface.Program
@@ -319,7 +319,7 @@ class Ends:
         self._known: dict[tuple[int, str], tuple[surface.Expression, Scope]] = {}
 
     def end(self, expression: surface.Expression, scope: Scope) -> tuple[surface.Expression, Scope]:
-        """Return what an expression leads to through names of nothing but names, and where; one of its names if it goes round."""
+        """Return the end of an expression through names that only name others, and its place; one of its names for a cycle."""
         way: list[tuple[int, str]] = []
         while isinstance(expression, surface.Name):
             found = scope.find(expression.text)

@@ -19,7 +19,7 @@ from instrc.text.source import Span
 
 
 class Foreseen(msgspec.Struct, frozen=True):
-    """What evaluating the same expressions before has shown; regions go by their labels, which are always the same."""
+    """The results of evaluating the same expressions before; regions are identified by labels, which are always the same."""
 
     steps: frozenset[tuple[int, int]]
     """Steps that an outer region will have, by region and identity: an equal one in a block is that one."""
@@ -31,7 +31,7 @@ NOTHING_FORESEEN = Foreseen(frozenset(), MappingProxyType({}))
 
 
 class EvaluationContext(msgspec.Struct, frozen=True, gc=False):
-    """Where an expression stands."""
+    """The surroundings of an expression."""
 
     scope: Scope
     """The names that can be seen."""
@@ -87,7 +87,7 @@ class EvaluationContext(msgspec.Struct, frozen=True, gc=False):
         return EvaluationContext(home, home.region, home.piped, keys=home.keys)
 
     def find(self, name: str) -> BoundValue | None:
-        """Return what braces around this place gave a name to."""
+        """Return the value that braces around this place bind to a name."""
         return self.keys.find(name) if self.keys else None
 
 
@@ -250,7 +250,7 @@ class Steps:
         return self.regions.open(outer, self.places.label(outer, written))
 
     def identity(self, region: ir.Region) -> int:
-        """Return the number that bodies share that are written alike, even if one of them reads what another has in itself."""
+        """Return the number shared by bodies that are written alike, even if one of them reads what another contains."""
         return self.identities.of(
             "region",
             self.places.carried.get(region.number, ()),
@@ -270,7 +270,7 @@ class Steps:
         return origin.block in self.dropped if isinstance(origin, ir.Local) else origin in self.dissolved
 
     def apply(self, application: ir.Application, brackets: Brackets, region: int, *, whole: bool) -> tuple[ir.Unit, ...]:
-        """Put a mixin around what brackets in a region hold and return that; nothing if they hold nothing.
+        """Put a mixin around the contents of brackets in a region and return that, or nothing if they are empty.
 
         Applied around one step it becomes part of that step, unless it received a `whole` object.
         """
@@ -314,7 +314,7 @@ class Steps:
         return TakenUnit(number, depth + 1)
 
     def fill(self, brackets: Brackets, context: EvaluationContext) -> tuple[ir.Unit, ...]:
-        """Return what brackets hold, for a slot; the same for the same slot of an equal expression."""
+        """Return the contents of brackets, for a slot; the same for the same slot of an equal expression."""
         ident = (context.braces, brackets.state())
         units = self._filled.get(ident)
         if units is None:
@@ -337,7 +337,7 @@ class Steps:
         brackets.inner.pop(number, None)
 
     def parts(self, value: BoundValue) -> dict[str, BoundValue]:
-        """Return what the slots of the step that a value is the result of are read as, by name."""
+        """Return the sources of the slots of the step that a value is the result of, by name."""
         if not isinstance(value, StepResult) or not isinstance(value.path.origin, int) or value.path.tail:
             return {}
         content = self.table[value.path.origin].content
@@ -495,7 +495,7 @@ class BlockPlaces:
         return self._names.get(step.number, _NO_NAMES)
 
     def note_names(self, step: ir.Step) -> None:
-        """Work out what names of blocks a step depends on."""
+        """Compute the names of blocks on which a step depends."""
         if not self.name_anything:
             return
         found = _NO_NAMES
@@ -513,5 +513,5 @@ class BlockPlaces:
 
 
 def slot_reads(slots: tuple[ir.Slot, ...]) -> tuple[ir.Path, ...]:
-    """Return what the calls fused into some slots read."""
+    """Return the values that the calls fused into some slots read."""
     return tuple(path for slot in slots for path in slot.reads)

@@ -18,7 +18,7 @@ class StepResult(msgspec.Struct, frozen=True, gc=False):
 
 
 class Inner(msgspec.Struct, frozen=True, gc=False):
-    """What an earlier field of the same braces is filled with: the model has it before its eyes, nothing is read."""
+    """The content of an earlier field of the same braces: the model sees it, nothing is read."""
 
     mistaken: bool = False
     """Whether it only stands for what a mistake has left out, so that no use of it is a mistake of its own."""
@@ -63,7 +63,7 @@ class BraceNames(msgspec.Struct, frozen=True, gc=False):
         return cls({}, outer, {})
 
     def part(self, name: str) -> BoundValue | None:
-        """Return what a slot of that name is read as."""
+        """Return the source of a slot of that name."""
         keys: BraceNames | None = self
         while keys is not None:
             if name in keys.parts:
@@ -111,7 +111,7 @@ class Readable(Protocol):
 
     @property
     def reads(self) -> tuple[Path, ...]:
-        """What the step reads."""
+        """reads: The values that the step reads."""
 
 
 class TakenUnit(msgspec.Struct, frozen=True):
@@ -167,9 +167,9 @@ class Brackets(msgspec.Struct):
 
 
 def units_held(brackets: Brackets, steps: Sequence[Readable], homes: set[int]) -> tuple[Unit, ...]:
-    """Return what brackets hold, as units in evaluation order.
+    """Return the contents of brackets, as units in evaluation order.
 
-    `homes` are the steps that lie in something already; only what a mixin within the brackets took can be taken over.
+    `homes` are the steps that lie in something already; only those that a mixin within the brackets took can be taken over.
     """
     if not brackets.written:
         return ()

@@ -1,1 +1,1 @@
-"""Graph to graph of flat schemas, and what can be checked when these are known."""
+"""Graph to graph of flat schemas, and the checks that need these."""

@@ -148,7 +148,7 @@ class _Composer:
 
 
 def _instructions(content: ir.Content) -> tuple[ir.Instruction, ...]:
-    """Return the instruction and the mixins of a content; none if it has slots, annotations or inline schemas."""
+    """Return the instruction and the mixins of a content, or nothing if it has slots, annotations or inline schemas."""
     if not isinstance(content, ir.Fusion) or content.slots or content.annotations:
         return ()
     if any(use.slots or use.annotations for use in content.mixins):

@@ -174,7 +174,7 @@ _OPPOSITES = {
 
 
 def _negation(schema: Json) -> Json:
-    """Return a schema of what does not satisfy a test; of a comparison, of the numbers that do not."""
+    """Return a schema of the values that fail a test; for a comparison, of the numbers that do."""
     if isinstance(schema, dict) and schema.get("type") == "number":
         for word, other in _OPPOSITES.items():
             if schema.keys() == {"type", word}:
@@ -208,7 +208,7 @@ _LIMITS = {"minimum": "at least", "exclusiveMinimum": "over", "maximum": "at mos
 
 
 def _advice(schema: Json, test: ir.Test) -> str:
-    """Return what to ask instead of a value that is written as another kind, or of a value that is never `true`."""
+    """Return the test to write instead of one of a value of another kind, or of a value that is never `true`."""
     said = schema.get("type") if isinstance(schema, dict) else None
     kinds = {said} if isinstance(said, str) else set(as_texts(said or []))
     asked = test.schema.get("const") if isinstance(test.schema, dict) else None

@@ -75,7 +75,7 @@ _ANNOTATION = "/allOf/1"
 
 
 class Filled(Struct, frozen=True):
-    """What fills a slot: where it is written, its instruction if it has one, and its address if it goes in by reference."""
+    """The content of a slot: its place, its instruction if it has one, and its address if it is inserted by reference."""
 
     at: Span
     written: FoundInstruction | None
@@ -377,7 +377,7 @@ class ContentSchema:
         """The objects of steps that stand in it."""
 
     def of(self, content: Content, path: tuple[str, ...]) -> Json:
-        """Compose what fills a step or a slot; `path` are the slots that lead to it."""
+        """Compose the content of a step or a slot; `path` are the slots that lead to it."""
         match content:
             case Constant(value):
                 return {"const": value}
@@ -491,7 +491,7 @@ class ContentSchema:
         return self.instructions.flatten({"allOf": [self.instructions.part(schema), *more]}, at=at, place=place)
 
     def fillings(self, slots: tuple[Slot, ...], parts: dict[str, Json]) -> Fillings:
-        """Return where what fills slots is written, with the instruction of each that has one."""
+        """Return the places of the contents of slots, with the instruction of each that has one."""
         found: dict[str, Filled] = {}
         for slot in slots:
             content, part = slot.content, parts[slot.name]
@@ -505,5 +505,5 @@ class ContentSchema:
 
 
 def _without_closing(annotation: Json) -> Json:
-    """Return an annotation of an object of steps without what closes it: that is about the steps, which are put in later."""
+    """Return an annotation of an object of steps without the keywords that close it: the steps are inserted later."""
     return {word: value for word, value in as_object(annotation).items() if word != "additionalProperties"}

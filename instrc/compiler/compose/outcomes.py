@@ -72,7 +72,7 @@ class Outcomes:
             self._blocks[number] = ANYTHING if _size(schema) > OUTCOME_SCHEMAS else schema
 
     def origin(self, path: ir.Path) -> Json:
-        """Return the schema of what a path begins with."""
+        """Return the schema of the head of a path."""
         match path.origin:
             case int(number):
                 step = self.graph.steps[number]
@@ -90,7 +90,7 @@ class Outcomes:
                 return self.graph.inputs.get(name, ANYTHING)
 
     def _outcome_of_plan(self, step: ir.Step) -> Json:
-        """Return the schema of what becomes of a plan, with the names of its tools."""
+        """Return the schema of the outcome of a plan, with the names of its tools."""
         schema = self.schemas.get(step.number, ANYTHING)
         tools = plannable_tools(self.graph, step)
         items = schema.get("items") if isinstance(schema, dict) else None
@@ -106,7 +106,7 @@ class Outcomes:
         return path.tail
 
     def find(self, path: ir.Path, there: Collection[ir.Path] = ()) -> MemberSchema:
-        """Return what a path leads to; where it leads nowhere, what there is instead of its last member.
+        """Return the schema at the end of a path; where it leads nowhere, the members that exist instead of its last one.
 
         The places `there` on the way hold something else than `null`.
         """
@@ -142,7 +142,7 @@ class Outcomes:
         return first or satisfies(None, schema) is not False
 
     def _first_values(self, path: ir.Path, place: int) -> dict[str, ir.Reading]:
-        """Return what names have in the first round, if a place of a path is the round before that."""
+        """Return the values of names in the first round, if a place of a path is the round before that."""
         origin = path.origin
         if place or not isinstance(origin, ir.Local) or origin.kind != "previous":
             return {}
@@ -226,7 +226,7 @@ class Outcomes:
         return schema
 
     def _previous(self, block: int, name: str) -> Json:
-        """Return the schema of what a name of a block had in the round before: the least one that fits."""
+        """Return the schema of the value of a block's name in the round before: the narrowest one that fits."""
         if (block, name) in self._open:
             return False
         self._open.add((block, name))
@@ -254,7 +254,7 @@ PLANNED_PLACES: Final = 10_000
 
 
 def choices_of(content: ir.Content) -> list[tuple[tuple[str, ...], ir.Planned | ir.Among]]:
-    """Return what fills a step's properties by choice, each with the names that lead to it."""
+    """Return the choices that fill a step's properties, each with the names that lead to it."""
     found: list[tuple[tuple[str, ...], ir.Planned | ir.Among]] = []
     if ir.is_lone_instruction(content):
         return found
@@ -317,7 +317,7 @@ def plans_of(graph: ir.Graph, step: ir.Step) -> tuple[ir.Planned, ...] | None:
 def _behind(
     graph: ir.Graph, origin: str | int | ir.Local, tail: tuple[str, ...]
 ) -> tuple[ir.Planned | None, list[tuple[ir.Reading, tuple[str, ...]]]]:
-    """Return the plan that a path leads to, or what else it leads to."""
+    """Return the plan at the end of a path, or the other value there."""
     if isinstance(origin, ir.Local):
         for step in graph.steps.values():
             content = step.content

@@ -1,4 +1,4 @@
-"""Look for what paths lead to in the composed schemas, and whether arguments can fit."""
+"""Resolve paths in the composed schemas, and check whether arguments can fit."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _hides(graph: ir.Graph, left: Shown, reading: ir.Reading | None, rest: tuple
 
 
 def _is_handed(reading: ir.Reading | None, rest: tuple[str, ...], body: set[int | str | ir.Local]) -> bool:
-    """Return whether a member of a name is, or lies in, what a step or block of a body passes on without thoughts and metrics."""
+    """Return whether a member of a name is, or lies in, a value that a body passes on without thoughts and metrics."""
     while isinstance(reading, ir.ObjectReading) and rest:
         reading, rest = dict(reading.members).get(rest[0]), rest[1:]
     if reading is None:
@@ -315,7 +315,7 @@ def _faults(
 
 
 def check_reach(graphs: Sequence[ir.FlatGraph], report: Report) -> None:
-    """Report paths that lead nowhere, and blocks over a value that is not a list; what several exports share is reported once."""
+    """Report paths that lead nowhere, and blocks over a value that is not a list; shared ones are reported once."""
     mine = Report()
     for graph in graphs:
         _check(graph, mine)
@@ -417,7 +417,7 @@ def _check_nulls(flat: ir.FlatGraph, outcomes: Outcomes, report: Report) -> None
 
 
 def check_first_values(graph: ir.Graph, outcomes: Outcomes, report: Report) -> None:
-    """Report values before the first round that are never what their names have in the others."""
+    """Report values before the first round that their names never have in the others."""
     for step in graph.blocks():
         for each in (step.content.first or ()) if isinstance(step.content, ir.Repeat) else ():
             schema, value = outcomes.path(each.target), each.value

@@ -13,7 +13,7 @@ from instrc.process.flow import Constant
 
 
 class Shown(Struct, frozen=True):
-    """What rounds do not show."""
+    """The values that rounds do not show."""
 
     hidden: frozenset[int]
     """The blocks of which no round shows anything."""
@@ -48,7 +48,7 @@ _Way: TypeAlias = "tuple[ir.Reading, tuple[str, ...], bool]"
 
 
 def shown_in_rounds(graph: ir.Graph) -> Shown:
-    """Return what the rounds of a graph do not show."""
+    """Return the values that the rounds of a graph do not show."""
     repeats = [step.content for step in graph.blocks() if isinstance(step.content, ir.Repeat) and step.content.handed]
     hidden: set[int] = set()
     values: dict[int, ir.Reading] = {}
@@ -85,7 +85,7 @@ class _Body:
         """The blocks that each name leads to."""
 
     def look(self, hidden: set[int], values: dict[int, ir.Reading]) -> None:
-        """Add what the rounds of this body do not show."""
+        """Add the values that the rounds of this body do not show."""
         reached = {number: self._reached((ir.Path(number), (), False)) for each in self._blocks.values() for number in each}
         for number, found in reached.items():
             circular = frozenset(name for name in found.held if self._leads_back(name, number, reached))
@@ -108,7 +108,7 @@ class _Body:
     def _leave_out(
         self, block: tuple[int, bool], circular: frozenset[str], hidden: set[int], values: dict[int, ir.Reading], level: int
     ) -> None:
-        """Leave out of a block, which an object or a list may hold, and of those that it passes on, what rounds do not show."""
+        """Leave out of a block, in an object or a list, and of those that it passes on, what rounds do not show."""
         number, held = block
         if self._is_out((ir.Path(number), (), held), circular, level):
             hidden.add(number)

@@ -128,7 +128,7 @@ def _steps_read(graph: ir.Graph, step: ir.Step) -> list[ir.Step]:
 
 
 class Origins(msgspec.Struct):
-    """What a path comes from."""
+    """The sources of a path."""
 
     paths: list[ir.Path] = msgspec.field(default_factory=list)
     """Inputs and steps that are no blocks, with what is read of them."""
@@ -217,7 +217,7 @@ class Sources:
 
 
 def _within(reading: ir.Reading, tail: tuple[str, ...]) -> list[ir.Path]:
-    """Return what a member of a value comes from."""
+    """Return the sources of a member of a value."""
     while tail and isinstance(reading, ir.ObjectReading):
         member = dict(reading.members).get(tail[0])
         if member is None:
@@ -229,7 +229,7 @@ def _within(reading: ir.Reading, tail: tuple[str, ...]) -> list[ir.Path]:
 
 
 class Unshown(msgspec.Struct, frozen=True):
-    """A decision about what the person does not see."""
+    """A decision about a value that the person does not see."""
 
     person: ir.Step
     result: ir.Step

@@ -21,7 +21,7 @@ from instrc.text.source import Span
 
 
 def emit(plan: ir.Plan, *, batch: int, sentences: Sentences | None) -> ir.Artefact:
-    """Return the documents of a plan; `hint` is the sentence for descriptions, `None` for none, `batch` the number of items."""
+    """Return the documents of a plan; `hint` is the sentence for descriptions or `None`, `batch` the number of items."""
     title = _title(plan)
     shape = "process" if plan.shape == "call" and batch > 1 else plan.shape
     bare = plan.bare and batch <= 1
@@ -72,7 +72,7 @@ def _title(plan: ir.Plan) -> str | None:
 
 
 def _entry(plan: ir.Plan, schemas: StepSchemas, title: str | None, *, bare: bool, stripped: str) -> JsonObject:
-    """Return what the model is asked for first: one step or the first chunk, or nothing if that is not the model's."""
+    """Return the first call of the model: one step or the first chunk, or nothing if that is not the model's."""
     first = plan.chunks[0]
     if bare:
         unit = first.units[0]
@@ -105,7 +105,7 @@ def _all_steps(plan: ir.Plan, schemas: StepSchemas, title: str | None, stripped:
 
 
 def _call(plan: ir.Plan, schemas: StepSchemas, tool: JsonObject) -> JsonObject:
-    """Return a direct call: what to call with what, once the tool is filled in."""
+    """Return a direct call: the callee and its arguments, once the tool is filled in."""
     unit = plan.chunks[1].units[0]
     step = plan.flat.graph.steps[unit] if isinstance(unit, int) else None
     arguments: tuple[ir.Argument, ...] = step.arguments if step else ()
@@ -121,7 +121,7 @@ _CHUNKS = {str(each): name for each, name in CHUNK.items()} | {word: word.upper(
 
 
 def context_name(chunk: ir.Chunk, item: int | None = None) -> str:
-    """Return what a chunk is called among the properties of a process."""
+    """Return the name of a chunk among the properties of a process."""
     name = f"{_CONTEXTS[chunk.executor]}{chunk.index}"
     return name if item is None else suffixed(name, item)
 

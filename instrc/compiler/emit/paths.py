@@ -36,12 +36,12 @@ class Paths:
 
     @cached_property
     def _order(self) -> dict[int, int]:
-        """The place of each step among all keys; most documents ask for none."""
+        """The place of each step among all keys; most documents need none."""
         return {number: place for place, number in enumerate(self.plan.keys)}
 
     @cached_property
     def _outcomes(self) -> Outcomes | None:
-        """What paths lead to, in a program in which something may be `null` that the model does not see."""
+        """The values of paths, in a program in which something may be `null` that the model does not see."""
         graph = self.plan.flat.graph
         return Outcomes(graph, self.plan.flat.schemas) if graph.block_numbers or graph.accesses else None
 
@@ -160,7 +160,7 @@ class Paths:
                 return 2, self._order.get(number, 0), 0
 
     def arguments(self, given: tuple[ir.Argument, ...], item: int | None, step: int | None = None) -> Value:
-        """Return what fills what: one path, a list of plain ones, or an object of named ones."""
+        """Return the sources of arguments: one path, a list of plain ones, or an object of named ones."""
         if len(given) == 1 and given[0].label is None:  # as most are
             only = given[0].value
             return self.read(only, item) if isinstance(only, ir.Path) else only
@@ -199,7 +199,7 @@ class Paths:
         return None if left is None else self.value(left, item)
 
     def condition(self, tests: tuple[ir.Test, ...], item: int | None = None) -> Condition | None:
-        """Return a condition; none without tests."""
+        """Return a condition, or nothing without tests."""
         if not tests:
             return None
         joined = frozenset(number for number, test in enumerate(tests) if test.joined)
@@ -209,7 +209,7 @@ class Paths:
         return Condition(tuple((self.read(test.path, item), test.schema) for test in tests), joined, compared)
 
     def first(self, block: ir.Repeat, item: int | None = None) -> Value | None:
-        """Return what `previous` is in the first round: by keys, as in the others."""
+        """Return the value of `previous` in the first round: by keys, as in the others."""
         if block.first is None:
             return None
         whole: dict[str, Value] = {}

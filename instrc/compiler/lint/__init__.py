@@ -1,1 +1,1 @@
-"""What is suspicious in a vibe or a program."""
+"""Find suspicious places in a vibe or a program."""

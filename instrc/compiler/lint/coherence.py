@@ -1,4 +1,4 @@
-"""Find what does not fit together in a sound vibe: references, required names, paths between steps, the solution."""
+"""Find inconsistencies in a valid vibe: references, required names, paths between steps, the solution."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _READS = frozenset({"references", "arguments", "among"})
 
 
 def incoherences(vibe: Vibe, registry: Registry, report: Report) -> None:
-    """Report what in a vibe leads nowhere or contradicts itself."""
+    """Report references of a vibe that lead nowhere, and contradictions in it."""
     library = SchemaStore(registry.documents, nullable=True, locate=_locate(vibe, registry))
     try:
         scope = library.add(vibe.uri, vibe.schema)
@@ -107,7 +107,7 @@ def _hidden(vibe: Vibe, scope: DynamicScope, shapes: Shapes) -> Iterator[Problem
 
 
 def _paths(vibe: Vibe, scope: DynamicScope, shapes: Shapes) -> Iterator[Problem]:
-    """Yield the paths of the steps of a process that lead nowhere, or to what comes later."""
+    """Yield the paths of the steps of a process that lead nowhere, or to a later step."""
     own = OwnSchemas(vibe.schema)
     if not (
         (isinstance(vibe.schema, dict) and "value" in vibe.schema) or any(not _READS.isdisjoint(node) for _, node in own.schemas)
@@ -136,7 +136,7 @@ def _paths(vibe: Vibe, scope: DynamicScope, shapes: Shapes) -> Iterator[Problem]
 
 
 def _paths_of_process(vibe: Vibe, process: Process, only: frozenset[str] = frozenset()) -> Iterator[Problem]:
-    """Yield the paths of a process that lead nowhere, or to what comes later; with `only`, those in these words."""
+    """Yield the paths of a process that lead nowhere, or to a later step; with `only`, those in these keywords."""
     for fault in dataflow_faults(process, _inputs(vibe)):
         if only and fault.place[-1] not in only:
             continue
@@ -282,7 +282,7 @@ class Dataflow:
         return found
 
     def faults(self) -> Iterator[PathFault]:
-        """Yield each path that is no good wherever its step stands."""
+        """Yield each path that is invalid wherever its step is."""
         worst: dict[SchemaRead, PathFault | None] = {}
         for keys, holder, node in self._readers():
             paths = list(paths_of(node))
@@ -325,7 +325,7 @@ class Dataflow:
         return PathFault(read, "dangling", step, (usable or close)[:3], None)
 
     def _resolve(self, words: list[str], holder: PropertyPath) -> tuple[bool, PropertyPath]:
-        """Return whether a path leads to something earlier, and if not, what later thing it leads to."""
+        """Return whether a path leads to an earlier step, and if not, the later one it leads to."""
         if _PROMPT.fullmatch(words[0]) or words[0] in self.inputs:
             return True, ()
         later: PropertyPath = ()
@@ -343,7 +343,7 @@ class Dataflow:
         return list(dict.fromkeys([*around, *((chunk,) for chunk in self.chunks)]))
 
     def _follow(self, start: PropertyPath, words: list[str]) -> PropertyPath | None:
-        """Return the keys of what a path leads to from a place, or `None` if it leads nowhere for certain."""
+        """Return the keys of the target of a path from a place, or `None` if it certainly leads nowhere."""
         keys, rest = self._walk(start, words)
         if keys == start:
             return None
@@ -442,7 +442,7 @@ _OPEN = frozenset({"allOf", "anyOf", "oneOf", "$ref", "additionalProperties", "p
 
 
 class ProcessFault(NamedTuple):
-    """A path that leads nowhere, or to what comes later; its place is that of the canonical spelling."""
+    """A path that leads nowhere, or to a later step; its place is that of the canonical spelling."""
 
     place: Location
     path: str
@@ -475,7 +475,7 @@ def dataflow_faults(process: Process, inputs: tuple[str, ...]) -> Iterator[Proce
 
 
 class _Scope:
-    """What can be read in a body: its own names, and those of the bodies around it up to the block that it is of."""
+    """The visible names of a body: its own, and those of the bodies around it up to its block."""
 
     def __init__(self, known: dict[str, Json], around: _Scope | None = None) -> None:
         self.known: dict[str, Json] = known
@@ -490,7 +490,7 @@ class _Scope:
         )  # each in names of its own
 
     def know(self, name: str, schema: Json) -> None:
-        """Let a name be known from here on."""
+        """Make a name known from here on."""
         self.numbers.setdefault(name, len(self.numbers))
         self.known[name] = schema
 
@@ -585,7 +585,7 @@ def _missing(schema: Json, names: list[str], offers: NearestNames) -> tuple[list
 
 
 def _in_block(block: flow.Block, place: Location, scope: _Scope) -> Iterator[ProcessFault]:
-    """Judge what a block reads before anything in it runs."""
+    """Check the paths that a block reads before anything in it runs."""
     word, reader = flow.word_of(block), block.name if isinstance(block, flow.Else) else block.key or block.name
     for number, part in enumerate(flow.parts_of(block)):
         if part.condition is not None:
@@ -601,7 +601,7 @@ def _in_condition(condition: flow.Condition, place: Location, reader: str, scope
 
 
 def _inside(block: flow.Block, place: Location, scope: _Scope) -> Iterator[_PendingBody]:
-    """Yield the bodies of a block with what can be read in them."""
+    """Yield the bodies of a block with the names visible in them."""
     word = flow.word_of(block)
     way = flow.FORMS[word].bodies
     for number, part in enumerate(flow.parts_of(block)):

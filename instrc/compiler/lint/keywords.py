@@ -42,7 +42,7 @@ class SpanOf(Protocol):
     """Gives the place of a part of a document."""
 
     def __call__(self, pointer: str, /, *, key: bool = False) -> Span | None:
-        """Return the place of what a JSON Pointer leads to: of its key, or of its value."""
+        """Return the place of the target of a JSON Pointer: of its key, or of its value."""
 
 
 class ReadNode(Struct, frozen=True):
@@ -203,7 +203,7 @@ def _types(kinds: frozenset[str]) -> tuple[str, ...]:
 
 
 def _asks_what_was_evaluated(nodes: Sequence[ReadNode]) -> bool:
-    """Return whether some schema asks what others have evaluated: an `if` that is alone answers that."""
+    """Return whether some schema depends on evaluated properties: an `if` that is alone decides that."""
     return any(not _UNEVALUATED.isdisjoint(node.schema) for node in nodes)
 
 

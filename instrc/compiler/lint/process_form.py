@@ -26,7 +26,7 @@ CHAINED_REFERENCES: Final = 100
 
 
 def reading_problems(vibe: Vibe, registry: Registry) -> tuple[Problem, ...]:
-    """Return what keeps a process from being read, or nothing if it is not one, or if it is only sound when composed."""
+    """Return what prevents a process from being read, or nothing if it is not one, or is complete only when composed."""
     refused = _refusals(vibe.schema)
     if not refused and not any(_leads_out(node) for _, node in walk(vibe.schema)):
         return ()

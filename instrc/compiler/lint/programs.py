@@ -1,4 +1,4 @@
-"""Find what compiles in a program, but was hardly meant."""
+"""Find code that compiles in a program, but was hardly meant."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def _is_deeper(before: Span, after: Span) -> bool:
 
 
 def _margin(text: str, start: int) -> str | None:
-    """Return the white space before what begins a line, or `None` for what does not."""
+    """Return the white space before the beginning of a line, or `None` if something else precedes."""
     line = text[text.rfind("\n", 0, start) + 1 : start]
     return None if line.strip() else line
 
@@ -315,7 +315,7 @@ def _timed_people(written: list[object]) -> Iterator[Problem]:
 
 
 def used_vibes(uris: Iterable[str], registry: Registry) -> tuple[Vibe, ...]:
-    """Return the vibes that references lead to, and those that these refer to in turn; what leads nowhere is left out."""
+    """Return the vibes that references lead to, and those that these refer to in turn; unresolvable ones are left out."""
     found: dict[str, Vibe] = {}
     waiting = list(uris)
     seen: set[str] = set()
@@ -350,7 +350,7 @@ def review_used(uris: Iterable[str], registry: Registry, report: Report) -> None
 
 @lru_cache(maxsize=4096)
 def _errors(vibe: Vibe, registry: Registry) -> tuple[Problem, ...]:
-    """Return what keeps a vibe from being used; it does not change while its registry lives."""
+    """Return the errors of a vibe; they do not change while its registry lives."""
     found = Report()
     review(vibe, registry, found, suspicions=False)
     return tuple(problem for problem in found.problems if problem.severity == "error")

@@ -141,7 +141,7 @@ class Shapes:
 
 
 class OwnSchemas:
-    """The schemas of a document with their paths; the document keeps them all, so none becomes another meanwhile."""
+    """The schemas of a document with their paths; the document keeps them all, so that no `id` is reused."""
 
     def __init__(self, document: Json) -> None:
         self.schemas: tuple[tuple[Location, dict[str, Json]], ...] = tuple(
@@ -172,7 +172,7 @@ def misspelt_names(schema: Json, scope: DynamicScope, shapes: Shapes, *, mixin: 
 
     A name counts as described if any schema that applies to the same instance describes it, in whatever branch.
     A schema that is used in several places is at fault only if it is in each.
-    In a `mixin` the other properties come from elsewhere, so only what resembles one of its own is a slip.
+    In a `mixin` the other properties come from elsewhere, so only a name similar to one of its own is a slip.
     """
     own = OwnSchemas(schema)
     offers = NearestNames()

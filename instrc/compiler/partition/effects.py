@@ -15,7 +15,7 @@ WRITES: Final[Kind] = 2
 
 
 def kinds_of_steps(graph: ir.Graph) -> Mapping[int, Kind]:
-    """Return what each effect is, and each block that holds one; other steps are left out."""
+    """Return the kind of each effect, and of each block that holds one; other steps are left out."""
     kinds: dict[int, Kind] = {}
     for step in graph.awaited():
         kinds[step.number] = READS if step.number in graph.only_reading else WRITES
@@ -42,7 +42,7 @@ class EffectOrder:
         self._needs = needs
 
     def of_lines(self, lines: ir.Lines, home: Mapping[int, int]) -> Iterator[Waits]:
-        """Yield what each unit waits for by the lines of the body, then by those of each called program in them.
+        """Yield the orders of units by the lines of the body, then by those of each called program in them.
 
         A unit belongs to the first line that writes it or needs it; to one of a called program if the call is in that line.
         """
@@ -77,7 +77,7 @@ class EffectOrder:
         return place
 
     def in_order(self, place: Mapping[int, int]) -> Waits:
-        """Return what each unit waits for, by the lines of units."""
+        """Return the units that each unit waits for, by the lines of units."""
         waits: Waits = [set() for _ in self._kinds]
         lines: dict[int, list[int]] = {}
         for unit in sorted(place, key=place.__getitem__):

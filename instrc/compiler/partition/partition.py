@@ -62,7 +62,7 @@ def _reasons_to_cut(graph: ir.Graph) -> set[int]:
 
 
 class CutChunk(msgspec.Struct, frozen=True, gc=False):
-    """A chunk without its number: its executor's place in `ORDER` and what lies in it."""
+    """A chunk without its number: its executor's place in `ORDER` and its contents."""
 
     executor: int
     units: tuple[ir.Unit, ...]
@@ -134,7 +134,7 @@ class UnitsOfRegion:
 
 
 class PartitionNode(msgspec.Struct, frozen=True, gc=False):
-    """What is cut as one piece: a unit, or the answer of the server to one."""
+    """A part that is never cut: a unit, or the server's half of one."""
 
     unit: ir.Unit
     executor: int
@@ -343,7 +343,7 @@ def report_members(graph: ir.Graph, report: Report) -> None:
 
 
 def problem_of_circle(graph: ir.Graph, units: tuple[ir.Unit, ...], needs: list[list[int]]) -> Problem:
-    """Return the problem of mixins, or of objects that hold mixins, that need what each other holds: of two in one circle."""
+    """Return the problem of mixins, or of objects that contain mixins, that need each other's contents."""
     behind = _behind_circles(needs)
     way: dict[int, int] = {}
     index = min(behind)
@@ -396,7 +396,7 @@ def needs_of(units: tuple[ir.Unit, ...], steps: list[list[ir.Step]], home: Home)
 
 
 def _slot_reads(group: ir.MixinGroup) -> list[ir.Path]:
-    """Return what the slots of a mixin read, and those of the mixins in it."""
+    """Return the values that the slots of a mixin read, and those of the mixins in it."""
     reads: list[ir.Path] = []
     waiting: list[ir.Unit] = [group]
     while waiting:
