@@ -70,7 +70,7 @@ def flatten(
 
         flat = instrc.flatten({"allOf": [{"type": "integer"}, {"minimum": 1}]})
 
-    `schema` may be a model of pydantic, a dataclass, a `TypedDict` or an annotated function: its schema is meant.
+    `schema` may be a pydantic model, a dataclass, a `TypedDict` or an annotated function, and means its schema.
     `documents` holds schemas by absolute URI without fragment; it may read them on demand.  `base` is the URI of `schema`.
     `distribute` multiplies `anyOf` with `anyOf` out up to that many branches.  `limit` is the number of schemas that the
     result may have.  Warnings go to `report`; `locate` finds the places of problems.  `nullable` reads that keyword of OpenAPI.

@@ -20,7 +20,7 @@ _PATH = r"^[A-Za-z][A-Za-z0-9_]{0,31}(\..+)?$"
 
 
 def _from(sentences: Sentences) -> JsonObject:
-    """Return what an argument of a task may be instead of a value."""
+    """Return the schema of the references that may replace an argument of a task."""
     return {
         "anyOf": [
             {

@@ -26,7 +26,7 @@ def schema_in_memory(value: object, option: str, *, called: bool) -> tuple[Json,
     """Return the schema that a vibe without a file is, and notes: of a schema, a type, a function, a tool of any provider.
 
     If the vibe is `called` by the server, the parameters of a function or a tool are its arguments, and `output` is the
-    returns; a schema or a type is what comes back.  What has no schema is a `CompileError` that names the `option`.
+    result; a schema or a type is the result.  Raise `CompileError`, which names the `option`, for a value without a schema.
     """
     from instrc.tools.foreign_documents import foreign
 

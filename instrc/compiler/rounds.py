@@ -1,6 +1,6 @@
 """Find the rounds of `repeat` that paths lead into.
 
-A round is what `previous` is, and each element of `rounds`, wherever blocks pass these on.
+A round is the value of `previous`, and each element of `rounds`, wherever blocks pass these on.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _Way: TypeAlias = "tuple[Reading, tuple[str, ...]]"
 
 
 class Bodies(msgspec.Struct, frozen=True):
-    """What has to be known of the blocks that paths lead through."""
+    """The facts about the blocks that paths lead through."""
 
     content: Callable[[int], Content]
     """What a step does, by its number."""
@@ -40,7 +40,7 @@ class Rounds:
         self._known: dict[Path, frozenset[int | None]] = {}
 
     def body_of(self, path: Path) -> int | None:
-        """Return the body of whose rounds one lies at a path, or `None` if none does, or something else may lie there as well."""
+        """Return the body to whose rounds a path leads, or `None` if there is none, or other values are possible as well."""
         found = self._found(path)
         return next(iter(found)) if len(found) == 1 else None
 

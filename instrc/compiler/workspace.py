@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class OptionOverrides(Struct, frozen=True, kw_only=True):
-    """What a run asks of the compiler; `None` leaves it to the project's settings, then to the default."""
+    """The compiler options of a run; `None` leaves one to the project's settings, then to the default."""
 
     naming: Literal["step", "camel", "plain"] | None = None
     hints: bool = True
@@ -73,7 +73,7 @@ class Workspace:
         return self._project.settings(None if path == STDIN else Path(path)).file
 
     def files(self, path: str) -> Callable[[], list[Path]]:
-        """Return what lists the files that a program may depend on: itself, its settings, the vibes of its roots."""
+        """Return a function that lists the files that a program may depend on: itself, its settings, the vibes of its roots."""
         place = None if path == STDIN else Path(path)
         settings = self._project.settings(place).file
         folders = [root.path for root in self.registry(path).roots]
@@ -232,7 +232,7 @@ def _is_vibe(path: str) -> bool:
 
 
 def _stem(place: Path | None) -> str:
-    """Return what a program is called that does not name itself: its file without the ending."""
+    """Return the name of a program that does not name itself: its file without the ending."""
     if place is None:
         return "stdin"
     name = place.name

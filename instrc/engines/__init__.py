@@ -1,1 +1,1 @@
-"""What carries runs: in memory, durably on one machine, on a cluster."""
+"""Engines carry runs: in memory, durably on one machine, on a cluster."""

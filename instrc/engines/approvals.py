@@ -36,7 +36,7 @@ OpeningOf: TypeAlias = "Callable[[str, Question], Opening]"
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """What one person has answered."""
+    """The answer of one person."""
 
     who: str
     means: str
@@ -105,7 +105,7 @@ def _parts(data: Json) -> list[dict[str, Json]]:
 
 
 def side_of(data: Json) -> str:
-    """Return what an answer decides: equal for those who agree."""
+    """Return the decision in an answer: equal for those who agree."""
     decisions: list[Json] = [part["decision"] for part in _parts(data) if "decision" in part]
     return digest_of(decisions or data)
 

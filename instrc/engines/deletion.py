@@ -10,7 +10,7 @@ from instrc.runtime.traces import forget_trace
 
 
 def forget_beside(run: str, folder: Path, place: str | os.PathLike[str]) -> None:
-    """Delete the trace of a run in a folder, and what a service at the place stores of it."""
+    """Delete the trace of a run in a folder, and the rows of a service at the place."""
     forget_trace(folder, run)
     with suppress(ModuleNotFoundError):  # without SQLAlchemy there was no service
         from instrc.engines.service_tables import forget_run  # imports SQLAlchemy, an extra

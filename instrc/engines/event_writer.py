@@ -25,7 +25,7 @@ _PAUSE: Final = 1.0
 class EventWriter:
     """It has a thread of its own.
 
-    Only what may be done twice waits until that is written, since the process may die again in the middle of it.
+    Only an effect that may be repeated waits until that is written, since the process may die again in the middle of it.
     """
 
     def __init__(self, insert: Callable[[list[Event]], str | None]) -> None:

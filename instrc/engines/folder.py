@@ -39,7 +39,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
 
 
 class RunFile(StoredRun):
-    """What is kept of a run in its file."""
+    """The contents of a run's file."""
 
     run: str
     name: str
@@ -101,7 +101,7 @@ class FolderEngine(TracedEngine):
         return Counter(report.name for report in await self.runs())
 
     async def show(self, run: str) -> RunReport:
-        """Return how a run stands."""
+        """Return the state of a run."""
         return _report(self._load(run))
 
     async def answer(self, run: str, step: str, data: Json, by: Author | None = None) -> RunReport:
@@ -198,7 +198,7 @@ class FolderEngine(TracedEngine):
         return saved
 
     def _save(self, saved: RunFile) -> None:
-        """Write the whole anew and put it in place at once."""
+        """Write the whole file anew and replace the old one at once."""
         if self.folder is None or (self.keep == "open" and _report(saved).status not in {"waiting", "held"}):
             return
         try:
@@ -257,7 +257,7 @@ class EngineRun(Run):
 
     @property
     def status(self) -> RunStatus:
-        """In one word how it stands."""
+        """The state in one word."""
         return self.report.status
 
     @property
@@ -267,12 +267,12 @@ class EngineRun(Run):
 
     @property
     def record(self) -> JsonObject | None:
-        """What is recorded so far, in the shape of the process."""
+        """The record so far, in the shape of the process."""
         return self.report.record
 
     @property
     def questions(self) -> list[Question]:
-        """What the run waits for."""
+        """The open questions of the run."""
         return [question.apart() for question in self.report.questions]
 
     @property
@@ -287,7 +287,7 @@ class EngineRun(Run):
 
     @property
     def forked(self) -> ForkOrigin | None:
-        """What it was forked from."""
+        """The run that it was forked from."""
         return self.report.forked
 
     @property

@@ -1,4 +1,4 @@
-"""The engines of this program: one for each store, which knows what runs were begun with context."""
+"""The engines of this program: one for each store, which keeps the context of the runs begun here."""
 
 from __future__ import annotations
 

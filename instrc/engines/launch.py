@@ -145,7 +145,7 @@ class Launcher:
         return CacheConfig(Path(cache.file).absolute().as_posix(), cache.sample)
 
     def _budget(self, budget: str | None) -> MoneyBudget | None:
-        """Return what models may cost; raise `SettingsError` if a model that may be asked has no price."""
+        """Return the cost limit of models; raise `SettingsError` if one of them has no price."""
         said = self.prepared.settings.run.get("budget") if budget is None else budget
         if said is None:
             return None
@@ -235,7 +235,7 @@ def names_as_text(names: Iterable[str]) -> str:
 
 
 def version_of(before: Launch, prepared: Prepared, local: LocalObjects | None = None) -> Launcher:
-    """Return what begins runs of another version of a program as a run was begun: with its model, settings and limits."""
+    """Return a launcher for runs of another version of a program, with the model, settings and limits of a run."""
     config, options = before.config, before.plan["options"]
     calls = config.rehearse and rehearsed_activities(before.plan, config) is None
     return Launcher(
@@ -276,7 +276,7 @@ async def forked(engine: Engine, run: str, options: ForkOptions, version: Callab
 
 
 async def _require_new(engine: Engine, run: str) -> None:
-    """Refuse the id of a fork that a run has: what that was forked from need not be the same."""
+    """Refuse the id of a fork that a run has: its origin may be another one."""
     try:
         await engine.show(run)
     except InstrcError as error:

@@ -39,7 +39,7 @@ from instrc.engines.memory_port import MemoryPort
 
 
 class StoredRun(TypedDict):
-    """What is stored of a run that waits: plain JSON."""
+    """The stored state of a run that waits: plain JSON."""
 
     plan: documents.PinnedPlan
     state: documents.State
@@ -119,12 +119,12 @@ class LiveRun(Run):
 
     @property
     def forked(self) -> ForkOrigin | None:
-        """What it was forked from."""
+        """The run that it was forked from."""
         return copy_of(self.origin)
 
     @property
     def trace(self) -> list[Event]:
-        """What has happened, in order."""
+        """The events, in order."""
         return copy_of(self.events)
 
     @property
@@ -138,7 +138,7 @@ class LiveRun(Run):
 
     @property
     def status(self) -> RunStatus:
-        """In one word how it stands."""
+        """The state in one word."""
         outcome = self._outcome
         if outcome is not None:
             return outcome["status"]
@@ -146,7 +146,7 @@ class LiveRun(Run):
 
     @property
     def record(self) -> JsonObject:
-        """What is recorded so far, in the shape of the process."""
+        """The record so far, in the shape of the process."""
         return copy_of(versions.record(self.plan, self.state))
 
     @property
@@ -156,7 +156,7 @@ class LiveRun(Run):
 
     @property
     def questions(self) -> list[Question]:
-        """What the run waits for."""
+        """The open questions of the run."""
         return [question.apart() for question in self._questions]
 
     @property
@@ -250,7 +250,7 @@ class LiveRun(Run):
         self._apply(question.id, answer_result(data, by))
 
     def _decide(self, command: str, data: JsonObject, by: documents.Author | None) -> None:
-        """Do what the operator has decided of what holds the run."""
+        """Apply the operator's decision about what holds the run."""
         again = decision(command, data)
         self.effects.tell("told", command, **answer_facts(data, by))
         if again is not None:
@@ -268,7 +268,7 @@ class LiveRun(Run):
         return await self.resume_async()
 
     def _require(self, model: str) -> None:
-        """Refuse another model that the run cannot go on with."""
+        """Refuse another model with which the run could not continue."""
         effects = self.effects
         require_other(
             self.id,
@@ -298,10 +298,10 @@ class LiveRun(Run):
         return await live.resume_async()
 
     async def delete_async(self) -> None:
-        """Do what `delete` does: a run of this process is gone with its handle."""
+        """Do the same as `delete`: a run of this process ends with its handle."""
 
     def mend(self, options: RetryOptions, idle: float = 0.0) -> None:
-        """Make a run go on that has failed, or that is held; `idle` are the seconds since it has failed."""
+        """Continue a run that has failed, or that is held; `idle` are the seconds since it failed."""
         self.begin_again(retry_of(self.id, self.journal(), options, ended=self.cancelled, idle=idle))
 
     def journal(self) -> Journal:
@@ -313,7 +313,7 @@ class LiveRun(Run):
         self._take_up(self.journal())
 
     def begin_again(self, again: Again) -> None:
-        """Enter a retry, and take up what came of it."""
+        """Enter a retry, and apply its consequences."""
         self.journal()  # there is one
         assert self.entries is not None
         self.entries += [_waiting(self.stored()), {"again": again}]
@@ -348,7 +348,7 @@ class LiveRun(Run):
         return LiveRun(plan, state, replace(self.effects, run=run), self.people)
 
     def stored(self) -> StoredRun:
-        """Return what the run needs to go on later: plain JSON."""
+        """Return the state that the run needs to continue later: plain JSON."""
         return {
             "plan": self.plan,
             "state": self.state,
@@ -387,7 +387,7 @@ def journal_of(run: str, stored: StoredRun, *, holds: bool) -> Journal:
 
 
 def questions_of(stored: StoredRun) -> list[Question]:
-    """Return what a run waits for, with the processes that serve its activities."""
+    """Return the open questions of a run, and those of the processes that serve its activities."""
     children, later = stored.get("children", {}), set(stored["later"])
     found: list[Question] = []
     for asked in open_questions(stored["plan"], stored["state"], later | children.keys(), stored.get("held", {})):

@@ -126,7 +126,7 @@ class MemoryPort:
         self.deliver(command, result)
 
     def deliver(self, command: str, result: documents.Result) -> None:
-        """Let the loop know of a result; of no command, only that something has changed."""
+        """Notify the loop of a result, or, without a command, only of a change."""
         self._done.append((command, result))
         if self._changed is not None and not self._changed.done():
             self._changed.set_result(None)

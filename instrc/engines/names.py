@@ -31,7 +31,7 @@ class NameRules:
     has_keys: bool = True
 
     def read(self, word: str) -> tuple[str, ...]:
-        """Return the names that a word may mean; it means several where two issuers are configured and it names none."""
+        """Return the possible meanings of a name: several where two issuers are configured and it names none."""
         word = normal_name(word)
         if self.issuer is None or word == ALL or word.startswith(("group:", "oidc:", "key:", OUTSIDER)):
             return (word.removeprefix("key:"),)

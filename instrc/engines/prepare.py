@@ -1,4 +1,4 @@
-"""From a program on disk to what can be run: compiled, with its settings and activities."""
+"""From a program on disk to one that can run: compiled, with its settings and activities."""
 
 from __future__ import annotations
 
@@ -233,7 +233,7 @@ def _compiled_at(address: str, path: str, workspace: Workspace) -> Artefact:
 
 
 def process_at(address: str, workspace: Workspace, beside: str) -> tuple[Json, dict[str, Json], dict[str, Json]]:
-    """Return the process at an address, compiled; those that its plans name, by their addresses; what its activities take."""
+    """Return the compiled process at an address; those that its plans name, by address; the inputs of its activities."""
     file = _file_at(address, workspace, beside)
     artefact = _compiled_at(address, file, workspace)
     document, takes = artefact.documents[artefact.kind], dict[str, Json]()
@@ -246,7 +246,7 @@ _ADDRESS = "aug:"
 def activities_of(prepared: Prepared, own: Activities) -> Activities:
     """Return the activities that the project has registered, and those of the caller, which come before them.
 
-    What the caller replaces is not looked up: it need not be there.
+    An activity that the caller replaces is not looked up: it may be missing.
     """
     found = Activities()
     for name, said in prepared.settings.activities.items():
@@ -403,7 +403,7 @@ def unregistered(plan: PinnedPlan, activities: Activities) -> Iterable[Problem]:
 
 
 def inputs_schema(prepared: Prepared) -> JsonObject:
-    """Return the JSON Schema of what starting a program takes: `prompt`, if anything reads it, and its declared inputs."""
+    """Return the JSON Schema of the inputs of a program: `prompt`, if anything reads it, and its declared inputs."""
     document = as_object(prepared.document)
     inputs = dict(prepared.inputs or {"prompt": {}})
     if Process.describes(document) and not any(read.first == "prompt" for read in Process.from_json(document).reads()):
@@ -422,7 +422,7 @@ def inputs_schema(prepared: Prepared) -> JsonObject:
 
 
 def output_schema(plan: PinnedPlan) -> JsonObject:
-    """Return the JSON Schema of what a run of a program brings: each step by its key, or what its tool is filled in with.
+    """Return the JSON Schema of the result of a program: each step by its key, or the content of its tool.
 
     A block, and a step that a model and a server share, may be anything.
     """

@@ -243,7 +243,7 @@ class TableEngine(Protocol):
         """Write runs into the table of a service, whose `opening` returns who may answer."""
 
     async def fill(self) -> None:
-        """Write the runs of an earlier release into the table; go on where an earlier attempt was interrupted."""
+        """Write the runs of an earlier release into the table; continue where an earlier attempt was interrupted."""
 
 
 def begin_write(connection: sa.Connection) -> None:
@@ -482,7 +482,7 @@ class StandingWriter:
         self._closed = False
 
     def add(self, results: Iterable[Result]) -> None:
-        """Count an entry that was recorded, and what models have used for its results."""
+        """Count a recorded entry, and the usage of models for its results."""
         self.entries += 1
         for name, count in usage_of(results).items():
             self._used[name] = self._used.get(name, 0) + count
@@ -499,7 +499,7 @@ class StandingWriter:
                 self._written = [each.id for each in questions], outcome
 
     def close(self) -> None:
-        """Close what a run below another has asked, which is not carried any more."""
+        """Close the questions of a child run that is not carried any more."""
         with self._gate:
             self._closed = True
             if self._below:

@@ -55,7 +55,7 @@ class Clock:
             raise _unusable(what="times", word=self.cron, reason="no such day comes") from None
 
     def offset(self, moment: float) -> timedelta | None:
-        """Return what the zone is ahead of UTC at a moment."""
+        """Return the offset of the zone from UTC at a time."""
         return self._local(moment).utcoffset()
 
     def _local(self, moment: float) -> datetime:

@@ -207,7 +207,7 @@ def service_store(place: str | os.PathLike[str]) -> RunStore:
 
 
 def forget_run(place: str | os.PathLike[str], run: str) -> None:
-    """Delete what a service keeps of a run, if there ever was a service at this place."""
+    """Delete the rows of a run in a service's tables, if there ever was a service at this place."""
     store = service_store(place)
     if not store.exists():
         return

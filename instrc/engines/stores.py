@@ -1,4 +1,4 @@
-"""The interfaces of stores: what an engine needs of a database of runs, and of a shared place for traces."""
+"""The interfaces of stores: the needs of an engine from a database of runs, and from a shared place for traces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Build the nodes of the surface from what the parser recognises: one method a rule of the grammar.
+"""Build the nodes of the surface from what the parser recognises: one method for each rule of the grammar.
 
 A method gets the values of its rule's symbols (a name is a `Name`, another word its `Token`)
 and the offsets where its text starts and ends.
@@ -28,7 +28,7 @@ Values: TypeAlias = list[Any]  # the grammar says which, another for each rule: 
 
 
 class _Raw(msgspec.Struct, frozen=True, gc=False):
-    """What an `@` adds."""
+    """The content of an `@`."""
 
     value: str | dict[str, Json]
     start: int
@@ -238,7 +238,7 @@ class Builder(ExpressionBuilder):
         return surface.Program(self.source, tuple(self.statements), tuple(self.comments), self.version)
 
     def actions(self, rules: list[Rule]) -> list[Action | None]:
-        """Return what to do for each rule; `None` hands the value of its first symbol on."""
+        """Return the action of each rule; `None` passes the value of its first symbol on."""
         return [None if rule.length == 1 and rule.name in _WRAPPED else getattr(self, rule.name, None) for rule in rules]
 
     def given(self, token: Token) -> object:

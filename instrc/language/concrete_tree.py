@@ -1,7 +1,7 @@
 """A source as it was typed: every word, sign, space and comment of it.
 
 The texts of the leaves with their trivia, and the trivia behind the last, are the source, character by character,
-also where the source is no program.  Where it is one, each phrase is a rule of the grammar over the range of a node of
+also where the source is not a program.  Where it is one, each phrase is a rule of the grammar over the range of a node of
 `instrc.language.surface`: the surface is the same tree without quotes, brackets, separators and comments.
 A source that is no program becomes `broken` phrases of its words.
 """
@@ -60,7 +60,7 @@ Node: TypeAlias = Phrase | Leaf
 
 
 class Tree(msgspec.Struct, frozen=True):
-    """A whole source: `root` holds its statements and the `;` between them, `behind` what follows its last word."""
+    """A whole source: `root` has its statements and the `;` between them, `behind` the trivia after its last word."""
 
     source: Source
     root: Phrase
@@ -164,7 +164,7 @@ class _Collector(Builder):
         return leaf
 
     def actions(self, rules: list[Rule]) -> list[Callable[[Values, int, int], object] | None]:
-        """Return what to keep of each rule; a rule that the surface passes on is passed on here too."""
+        """Return the action of each rule; a rule that the surface passes on is passed on here too."""
         return [self._action(rule) for rule in rules]
 
     def _action(self, rule: Rule) -> Callable[[list[_Parsed], int, int], _Parsed] | None:
@@ -205,7 +205,7 @@ class _Collector(Builder):
         return Phrase("either", tuple(self._nodes(values)), start, end)
 
     def _nodes(self, values: list[_Parsed]) -> list[Node]:
-        """Return what a rule holds, lists flat."""
+        """Return the contents of a rule, lists flat."""
         found: list[Node] = []
         for value in values:
             if value.__class__ is Leaf or value.__class__ is Phrase:  # as most are

@@ -3,7 +3,7 @@
 What fits on a line is printed on one; else a pipe has a stage on each line, a condition an alternative, a call an argument,
 braces a field; only numbers in square brackets fill their lines.
 Statements end with `;`, broken lists with a comma.  Single empty lines and all comments stay.
-Strings get double quotes, keys none, where that changes nothing; brackets around a value that needs none go.
+Strings get double quotes, keys none, where that changes nothing; redundant brackets around a value are removed.
 
 In JSON keys keep their order, which is meaning in a vibe, and numbers their digits.
 The outermost brackets get lines of their own; what fits on a line inside them gets one.
@@ -44,7 +44,7 @@ from instrc.text.source import CONFLICT_MARK, Source
 
 
 def statements(parts: Iterable[Made]) -> tuple[list[Item], tuple[Comment, ...]]:
-    """Return the statements of a file or a block; what belongs to a `;` belongs to the statement before it, or is left over."""
+    """Return the statements of a file or a block; the trivia of a `;` goes to the statement before it, or is left over."""
     items: list[Item] = []
     waiting: tuple[Comment, ...] = ()
     for part in parts:
@@ -88,7 +88,7 @@ def _braces(opening: Made, items: Sequence[Item], behind: tuple[Comment, ...], c
 
 
 def block_with_head(rule: str, parts: Sequence[Made]) -> Made:
-    """Lay out what begins with a word and holds blocks: their braces break together."""
+    """Lay out a keyword with its blocks: their braces break together."""
     parts = _comments_in_blocks(parts)
     docs: list[Doc] = []
     for part in parts:
@@ -150,7 +150,7 @@ def _on_lines(comments: tuple[Comment, ...]) -> tuple[Comment, ...]:
 
 
 def _at_end(part: Made, comments: tuple[Comment, ...]) -> Made:
-    """Return a `repeat` with comments at the end of its block and none behind that."""
+    """Return a `repeat` with the comments behind it moved to the end of its block."""
     *head, block = part.parts
     assert block.body is not None
     items, behind = block.body
@@ -242,7 +242,7 @@ class _Layouter:
         """The words and signs to which nothing belongs, made once each."""
 
     def leaf(self, leaf: Leaf) -> Made:
-        """Return a word or a sign with what belongs to it."""
+        """Return a word or a sign with its trivia."""
         here = self.around.get(leaf.start)
         if here is not None:
             return _word(leaf, here)
@@ -252,7 +252,7 @@ class _Layouter:
         return made
 
     def phrase(self, phrase: Phrase, parts: list[Made]) -> Made:
-        """Return what a rule covers."""
+        """Return the extent of a rule."""
         match phrase.rule:
             case "name" | "argument" | "binding":  # as most are
                 return _row(phrase.rule, parts)

@@ -153,12 +153,12 @@ def share_line(source: Source, one: surface.Statement, other: surface.Statement)
 
 
 def first_of(statement: surface.Statement | None) -> surface.Expression | None:
-    """Return what a statement begins with, if there is one that has a value."""
+    """Return the first token of a statement, if it has a value."""
     return None if statement is None else first_part(statement)
 
 
 def first_part(statement: surface.Statement) -> surface.Expression | None:
-    """Return what the value of a statement begins with."""
+    """Return the first part of a statement's value."""
     return ends(statement.value)[0] if isinstance(statement, surface.Valued) else None
 
 
@@ -430,7 +430,7 @@ def _block_word(statement: surface.Statement) -> str:
 
 
 def _keyword(source: Source, row: Sequence[surface.Statement], at: int, word: str) -> str | None:
-    """Return the word of the language that a name alone may have been, by what follows it on its line."""
+    """Return the keyword that a name alone may have been, by its successor on the line."""
     following = row[at + 1]
     behind = row[at + 2] if at + 2 < len(row) else None
     if isinstance(following, surface.Binding):

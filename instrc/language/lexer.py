@@ -1,7 +1,7 @@
 """Bytes to source, and text to words: the tokens of a source, all matched at once, each with one letter for its kind.
 
 The text between two signs is so written as a short string of letters, as `CN=N(N);` for `const a = Draft(b);`,
-and what the parser does with equal ones is looked up by it (`instrc.language.parser`).
+and the parser's action for equal ones is looked up by it (`instrc.language.parser`).
 """
 
 from __future__ import annotations
@@ -252,7 +252,7 @@ class Reader:
         return self._words(self._pattern.findall(self._text, position), position, position)
 
     def name(self, words: Words, number: int) -> Words:
-        """Return one of some words as a name: `aug` alone of what looks like a reference; the next word is what follows it."""
+        """Return one of some words as a name: `aug` alone of what looks like a reference, so that the next word follows it."""
         start = words.starts[number]
         self._position = start + len("aug")
         return Words(letters()["NAME"], [self._text[start : self._position]], [start], [words.ends[number], self._position])

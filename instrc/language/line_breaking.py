@@ -101,7 +101,7 @@ def _on_one_line(doc: Doc, left: int, behind: list[_Task]) -> str | None:
 
 
 def _rest_fits(left: int, behind: list[_Task]) -> bool:
-    """Return whether what follows up to the next line end takes no more columns than are left."""
+    """Return whether the text up to the next line end takes no more columns than are left."""
     for _, doc in reversed(behind):
         todo = [doc]
         while todo and left >= 0:

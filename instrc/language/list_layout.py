@@ -31,7 +31,7 @@ class Comment(Struct, frozen=True, gc=False):
 
 
 class WordComments(Struct, gc=False):
-    """What belongs to one word: comments above and directly before it, and at the end of its line."""
+    """The trivia of one word: comments above and directly before it, and at the end of its line."""
 
     lead: tuple[Comment, ...] = ()
     blank: bool = False
@@ -44,7 +44,7 @@ _NOTHING = frozenset((Trivia("space", space),) for space in (" ", "\n", "\n  "))
 
 
 def comments_of_words(tree: Tree) -> tuple[dict[int, WordComments], tuple[Comment, ...]]:
-    """Return what belongs to words by their offsets, and the comments behind the last line of the program.
+    """Return the trivia of words by their offsets, and the comments behind the last line of the program.
 
     Most words are not among them: nothing belongs to those.
     """
@@ -97,7 +97,7 @@ def _ends_line(trivia: Trivia) -> bool:
 
 
 def _of(word: Leaf | None, found: dict[int, WordComments]) -> WordComments:
-    """Return what belongs to a word so far."""
+    """Return the trivia of a word so far."""
     return WordComments() if word is None else found.setdefault(word.start, WordComments())
 
 
@@ -235,7 +235,7 @@ def statement_rows(items: Sequence[Item], behind: tuple[Comment, ...], *, end: s
 
 
 class Made(Struct, frozen=True, gc=False):
-    """What has been laid out of a part of the tree, with the comments that still have to find a line."""
+    """The layout of a part of the tree, with the comments that still have to find a line."""
 
     kind: str
     item: Item

@@ -392,7 +392,7 @@ _BEHIND_WORDS = STATEMENT | {"NAME", "STRING", "NUMBER", "OPERATOR", "TRUE", "FA
 
 
 def _begins_part(view: View, place: int) -> bool:
-    """Return whether a statement of another language begins in a line: behind what opens a body, a call or a value."""
+    """Return whether a statement of another language begins in a line: behind the start of a body, a call or a value."""
     token, following = view.tokens[place], view.tokens[place + 1].kind
     if token.kind != "NAME" or place == 0 or view.tokens[place - 1].kind not in _BEFORE_PARTS:
         return False

@@ -1,6 +1,6 @@
 """Text to surface: run the LALR(1) automaton of the grammar over the tokens of a source.
 
-What is written correctly is recognised in one pass with an explicit stack, so depth costs nothing.
+Correct source is recognised in one pass with an explicit stack, so depth costs nothing.
 The automaton does the same wherever equal letters (`instrc.language.lexer`) come in the same state, and most statements are
 written like others: so a `Recipe` keeps what to build from words and from the stack, without another look at the tables.
 At the first mistake this pass gives up, and `instrc.language.recovery` parses the source again, slower,
@@ -50,7 +50,7 @@ Pick: TypeAlias = "Callable[[list[Any]], list[Any]]"  # of values, or of offsets
 
 
 class Place:
-    """Where the automaton stands: in a state, behind the places that are still open."""
+    """The state of the automaton, with the places that are still open."""
 
     __slots__ = ("_next", "before", "recipes", "state")
 
@@ -87,7 +87,7 @@ class Place:
 
 
 class Recipe(Struct, frozen=True):
-    """What the parser does with a sequence of words.
+    """The parser's actions for a sequence of words.
 
     Values are numbered: first those that it takes from the stack, then `None`, then one for each word, then one for each rule.
     Beginnings are numbered likewise: those of the values from the stack, then those of the words and of the word after them.
@@ -134,7 +134,7 @@ class Recipes:
         return self._first
 
     def recipe_at(self, before: Place, run: str) -> Recipe:
-        """Return what to do with words of these letters at a place."""
+        """Return the action for words of these letters at a place."""
         self._count += len(run)
         table, rules = self._automaton.states, self._automaton.rules
         place = before
@@ -188,7 +188,7 @@ class Recipes:
 
 
 def _pick(places: list[int]) -> Pick:
-    """Return what takes the values at some places out of a list."""
+    """Return a function that takes the values at some places out of a list."""
     if len(places) > 1:
         return itemgetter(*places)
     return itemgetter(slice(places[0], places[0] + 1) if places else slice(0))
@@ -245,7 +245,7 @@ def recognise(source: Source, automaton: Tables, builder: Builder, position: int
 
 
 class _Hand:
-    """What carries recipes out: the values of the symbols on the stack, and where each begins."""
+    """Carries recipes out: the values of the symbols on the stack, and where each begins."""
 
     def __init__(self, source: Source, automaton: Tables, builder: Builder) -> None:
         self._source = source
@@ -265,7 +265,7 @@ class _Hand:
         return self._place.state == self._last
 
     def take(self, words: Words) -> int:
-        """Build what words make, and return the number of those that fit."""
+        """Build the nodes of words, and return the number of those that fit."""
         named, word, builds = self._builder.named, self._builder.word, self._builds
         written, starts, ends = words.written, words.starts, words.ends
         values, begins, place = self._values, self._begins, self._place

@@ -1,4 +1,4 @@
-"""Read a source that is no program: name each mistake, repair it, and go on.
+"""Parse a source that is not a program: name each mistake, repair it, and continue.
 
 The automaton is the grammar's own.  Where it has no action for a token, `instrc.language.mistakes` names the mistake
 and says how to repair it: insert tokens before it, replace it, or give the statement up.
@@ -297,7 +297,7 @@ Recognise: TypeAlias = Callable[[Source, Tables, Builder, int], bool]
 
 
 def recover(source: Source, automaton: Tables, builder: Builder, recognise: Recognise) -> None:
-    """Build what can be built of a source from an offset on, and report its mistakes.
+    """Build what is possible of a source from an offset on, and report its mistakes.
 
     `builder` holds what was built before the first mistake; of that, the statements that certainly end are kept.
     Behind a mistake the fast pass reads on, up to the next one: a long source with one mistake costs little more than without.
@@ -317,7 +317,7 @@ def recover(source: Source, automaton: Tables, builder: Builder, recognise: Reco
 
 
 class Checkpoint(NamedTuple):
-    """What of a builder was there before the fast pass began, and where it began."""
+    """The state of a builder before the fast pass began, and where it began."""
 
     statements: int = 0
     comments: int = 0
@@ -406,9 +406,9 @@ class RecoveringAutomaton:
     # ---- the fast pass
 
     def _hand_over(self, token: Token) -> bool:
-        """Let the fast pass read on from a token that begins a statement; return whether it has been tried.
+        """Let the fast pass continue from a token that begins a statement; return whether it has been tried.
 
-        It is tried once behind each mistake, where nothing that was repaired can reach what follows.
+        It is tried once behind each mistake, where no repair can affect the rest.
         """
         place = token.start
         met = self.repairs + sum(problem.at is not None and problem.at.start < place for problem in self.scanner.problems)
@@ -448,7 +448,7 @@ class RecoveringAutomaton:
     # ---- mistakes
 
     def _split_uri(self, token: Token) -> bool:
-        """Read `aug:x` as a key and a value where no reference can stand."""
+        """Read `aug:x` as a key and a value where a reference is not allowed."""
         if token.kind != "AUG_URI" or not self.stack.accepts("NAME", "COLON") or "/" in self.source.text[token.start : token.end]:
             return False
         colon = token.start + len("aug")
@@ -457,7 +457,7 @@ class RecoveringAutomaton:
         return True
 
     def _repair(self, token: Token) -> None:
-        """Name the mistake that a token shows, and go on."""
+        """Name the mistake at a token, and continue."""
         self.repairs += 1
         if self.debt and token.kind in CLOSING and not self.stack.open:
             self.debt -= 1
@@ -492,7 +492,7 @@ class RecoveringAutomaton:
         return any(start <= place <= end or (start <= token.start and last <= end) for start, end in self.scanner.spoilt)
 
     def _give_up(self) -> None:
-        """Pass over the rest of the statement and begin anew behind it; in a block, with the next one of its body."""
+        """Skip the rest of the statement and continue behind it; in a block, with the next one of its body."""
         opened = [token.kind for token, _ in self.stack.open]
         level = None if self.index == self.given_up_at else self.stack.back_to_body()
         if level is None:
@@ -504,7 +504,7 @@ class RecoveringAutomaton:
         self.given_up_at = self.index
 
     def _pass_over(self) -> None:
-        """Pass over the rest of the statement that is no part of a block, and begin anew behind it."""
+        """Skip the rest of the statement outside of blocks, and continue behind it."""
         level = len(self.stack.open)
         stuck = not self.stack.read
         first = self.index

@@ -1,6 +1,6 @@
 """Tokens of a source that is not well written: mistakes in characters and words get their names and are repaired.
 
-A repaired token carries the value it was probably meant to have, so that what follows is read as if nothing had happened.
+A repaired token has the value it was probably meant to have, so that the rest is parsed as usual.
 Operators of other languages become the tokens `ARROW`, `COMPARISON` and `OPERATOR`, which no rule of the grammar takes:
 their intended meaning depends on their context.
 """

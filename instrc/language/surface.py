@@ -148,7 +148,7 @@ class Condition(msgspec.Struct, frozen=True, gc=False):
 
 
 class Binding(msgspec.Struct, frozen=True, gc=False):
-    """`const NAME = …`, `let NAME = …` or `tool NAME = …`; `exported` where `tool` stands."""
+    """`const NAME = …`, `let NAME = …` or `tool NAME = …`; `exported` for `tool`."""
 
     name: Name
     value: Expression
@@ -298,7 +298,7 @@ def children(node: Expression) -> list[Expression]:
 
 
 class WrittenPart(msgspec.Struct, frozen=True, gc=False):
-    """A body of a block with what belongs to it; every block is a row of these, in order of place."""
+    """A body of a block with its parts; every block is a row of these, in order of place."""
 
     body: Body
     names: tuple[tuple[str, Span | None], ...] = ()
@@ -314,13 +314,13 @@ class WrittenPart(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def before(self) -> tuple[Expression, ...]:
-        """What is read outside of the body."""
+        """The expressions read outside of the body."""
         first = () if self.first is None else tuple([each.value or Name(each.key, each.key_span) for each in self.first.fields])
         return (*subjects(self.condition), *(() if self.source is None else (self.source,)), *first)
 
     @property
     def after(self) -> tuple[Expression, ...]:
-        """What is read behind the body, with its names."""
+        """The expressions read behind the body, with its names."""
         return subjects(self.until)
 
     @property
@@ -330,7 +330,7 @@ class WrittenPart(msgspec.Struct, frozen=True, gc=False):
 
 
 def parts(block: Block) -> list[WrittenPart]:
-    """Return the parts of a block: the one place that knows what each block consists of."""
+    """Return the parts of a block: only this function knows them."""
     match block:
         case Do(body):
             return [WrittenPart(body)]
@@ -369,7 +369,7 @@ def numbers_of(block: Block) -> tuple[object, ...]:
 
 
 def subjects(condition: Condition | None) -> tuple[Name | Access, ...]:
-    """Return what a condition reads."""
+    """Return the expressions that a condition reads."""
     tests = () if condition is None else condition.tests
     return tuple([each for test in tests for each in (test.subject, *_compared(test))])
 

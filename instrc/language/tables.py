@@ -129,7 +129,7 @@ def tables() -> Tables:
 
 
 def build_tables(grammar: str) -> StoredTables:
-    """Let lark turn a grammar into tables, as plain JSON that depends on the grammar's text alone."""
+    """Build tables from a grammar with lark, as plain JSON that depends on the grammar's text alone."""
     from lark import Lark  # slow to import, and rarely needed
     from lark.grammar import Rule as LarkRule
     from lark.lexer import TerminalDef
@@ -218,7 +218,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def is_followed(kind: str, text: str, end: int) -> bool:
-    """Return whether a word that ends somewhere is followed by what makes it one; all but a few always are words."""
+    """Return whether a word that ends here is followed by what makes it a keyword; all but a few always are."""
     return kind not in FOLLOWED or re.compile(FOLLOWED[kind]).match(text, end) is not None
 
 

@@ -1,4 +1,4 @@
-"""The state of the parser at a mistake: the tokens around it, the open brackets, what the grammar accepts next."""
+"""The state of the parser at a mistake: the tokens around it, the open brackets, and the tokens acceptable next."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ GIVE_UP = TokenRepair(drop=-1)
 
 
 class View(NamedTuple):
-    """What a mistake is judged by."""
+    """The context by which a mistake is diagnosed."""
 
     source: Source
     tokens: list[Token]

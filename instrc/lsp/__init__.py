@@ -1,1 +1,1 @@
-"""The language server: what an editor asks about programs and vibes, saved or not."""
+"""The language server: requests of editors about programs and vibes, saved or not."""

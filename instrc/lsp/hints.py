@@ -78,13 +78,13 @@ def _meaning(found: Definition) -> str:
 
 
 def _about_program(program: ProgramFile) -> str:
-    """Return what a called program is, and the inputs that it declares."""
+    """Return the description of a called program, and the inputs that it declares."""
     inputs = ", ".join(f"`{name}`" for name in ("prompt", *declared_inputs(program)))
     return f"**{program.segment}** · `{program.uri}` · a program; its inputs: {inputs}"
 
 
 def about(known: KnownInstruction, knowledge: Knowledge) -> str:
-    """Return what an instruction is in a few lines of Markdown."""
+    """Return the description of an instruction in a few lines of Markdown."""
     schema = knowledge.schema(known)
     words = [f"**{known.instruction.name}** · `{known.vibe.uri}` · carried out by {carried_out_by(known.instruction)}"]
     if isinstance(schema, dict):
@@ -93,7 +93,7 @@ def about(known: KnownInstruction, knowledge: Knowledge) -> str:
 
 
 def signature(document: TextDocument, offset: int, session: EditorSession) -> types.SignatureHelp | None:
-    """Return what the call around an offset takes."""
+    """Return the signature of the call around an offset."""
     knowledge = session.knowledge(document)
     if knowledge is None or document.is_vibe:
         return None

@@ -155,7 +155,7 @@ class Knowledge:
         self._schemas: dict[str, Json] = {}
 
     def find(self, text: str) -> KnownInstruction | None:
-        """Return what a name or an `aug:` reference finds, or `None` for nothing or too much."""
+        """Return the target of a name or an `aug:` reference, or `None` if there is none or several."""
         try:
             found = (text,) if text.startswith("aug:") else self.registry.lookup(text)
             if len(found) != 1:
@@ -227,7 +227,7 @@ class Knowledge:
                 return {}
 
     def along(self, definition: Definition, way: Sequence[str], index: SymbolIndex, depth: int = 0) -> Json:
-        """Return the schema of the member to which a way leads from a name; `previous.draft` is what `draft` is."""
+        """Return the schema of the member at the end of a path from a name; `previous.draft` has that of `draft`."""
         body = index.of_round(definition)
         found = body.names.get(way[0]) if body is not None and way else None
         if found is not None:
@@ -383,7 +383,7 @@ class _Walk:
 
 
 def carried_out_by(instruction: Instruction) -> str:
-    """Return who carries an instruction out, in words."""
+    """Return the executor of an instruction, as text."""
     return "none: it is fused into what it holds" if instruction.kind == "mixin" else EXECUTORS[instruction.kind]
 
 

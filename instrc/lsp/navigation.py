@@ -132,7 +132,7 @@ def rename(document: TextDocument, offset: int, name: str) -> types.WorkspaceEdi
 
 
 def symbols(document: TextDocument) -> list[types.DocumentSymbol]:
-    """Return what a program defines, in order of place."""
+    """Return the definitions of a program, in order of place."""
     return [
         types.DocumentSymbol(
             name=each.name,

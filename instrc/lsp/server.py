@@ -179,7 +179,7 @@ class _Protocol(LanguageServerProtocol):
         self._send_data({"jsonrpc": "2.0", "id": request, "error": error.to_response_error()})
 
     def _send_data(self, data: object) -> None:
-        """Send a message; what `orjson` cannot write, half of a surrogate pair, is left to pygls."""
+        """Send a message; a text that `orjson` cannot write, with half of a surrogate pair, is left to pygls."""
         try:
             body = orjson.dumps(data, default=self._serialize_message)
         except orjson.JSONEncodeError:
@@ -332,14 +332,14 @@ def _questions(server: Server) -> None:
 
 
 class _OfDocument(Protocol):
-    """What the protocol asks about a document."""
+    """The requests of the protocol about a document."""
 
     @property
     def text_document(self) -> types.TextDocumentIdentifier: ...
 
 
 class _AtPosition(_OfDocument, Protocol):
-    """What the protocol asks about a place in a document."""
+    """The requests of the protocol about a place in a document."""
 
     @property
     def position(self) -> types.Position: ...
@@ -359,7 +359,7 @@ def _snippets(server: Server) -> bool:
 
 
 def _pictures(server: Server) -> None:
-    """Answer what an editor draws of a document as a whole."""
+    """Answer the requests for decorations of a whole document."""
     session = server.session
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)

@@ -200,7 +200,7 @@ class TextDocument:
 
     @cached_property
     def formatted(self) -> str | None:
-        """Its canonical text; `None` if it has none."""
+        """Its canonical text, or `None` if it has none."""
         return format_source(self.source, Report())
 
     @cached_property
@@ -210,7 +210,7 @@ class TextDocument:
 
     @cached_property
     def words(self) -> Scanner:
-        """Every word of it, and its comments: what costs little."""
+        """Every word of it, and its comments: cheap to compute."""
         scanner = Scanner(self.source, tables())
         if self.slips:
             scanner.need(len(self.source.text) + 1)
@@ -243,7 +243,7 @@ class EditorSession:
         return document
 
     def uri(self, path: str) -> str:
-        """Return the name in the protocol of a file, or of a document that has none."""
+        """Return the URI of a file, or of a document that has no file."""
         document = self.documents.get(path)
         return uri_of(path) if document is None else document.uri
 
@@ -270,7 +270,7 @@ class EditorSession:
         return users
 
     def users(self, document: TextDocument) -> list[TextDocument]:
-        """Return what else is open and may use a document: all for a vibe, for a program the programs that contain its name."""
+        """Return the other open documents that may use one: all for a vibe, for a program the programs that contain its name."""
         others = [each for each in self.documents.values() if each.path != document.path]
         if document.is_vibe:
             return others
@@ -278,7 +278,7 @@ class EditorSession:
         return [each for each in others if not each.is_vibe and name in comparison_key(each.source.text)]
 
     def forget(self) -> None:
-        """Read vibes and settings anew when they are needed."""
+        """Read vibes and settings again when they are needed."""
         with self._lock:
             self._workspace = None
             self._knowledge.clear()
@@ -291,7 +291,7 @@ class EditorSession:
             return self._workspace
 
     def knowledge(self, document: TextDocument) -> Knowledge | None:
-        """Return what can be looked up from a document, or `None` if its settings are broken."""
+        """Return the knowledge for a document, or `None` if its settings are broken."""
         with self._lock:
             known = self._knowledge.get(document.path)
             if known is None:

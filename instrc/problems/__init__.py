@@ -1,4 +1,4 @@
-"""What can be wrong, as values.
+"""The problems, as values.
 
 A problem is a frozen class of facts: spans, names, paths.
 Its message and its hint are computed from the facts; its page in `pages/` is what `instrc explain` prints.

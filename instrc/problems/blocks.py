@@ -412,7 +412,7 @@ _ANSWERS = {**dict.fromkeys(("yes", "on"), "true"), **dict.fromkeys(("no", "off"
 
 
 def _scalar(word: str) -> str | None:
-    """Return what to write instead of a word after `is`."""
+    """Return the replacement of a word after `is`."""
     constant = FOREIGN_VALUES.get(word) or _ANSWERS.get(word.casefold())
     if constant is not None:
         return f"write `{constant}`"

@@ -89,7 +89,7 @@ _NOT_JSON = (
 
 
 def advice_for_json(at: Span | None) -> str | None:
-    """Return what to do about a mistake in JSON, or `None` if its place shows nothing that is known."""
+    """Return the advice for a mistake in JSON, or `None` if its place suggests none."""
     if at is None:
         return None
     text = at.source.text

@@ -12,7 +12,7 @@ from instrc.text.source import Span
 
 
 class _ProblemMeta(StructMeta):
-    """Name a class of problems and let it state its texts as templates; all its fields are keywords, and frozen."""
+    """Name a class of problems and let it declare its texts as templates; all its fields are keywords, and frozen."""
 
     def __new__(  # noqa: PYI034  -- `Self` means nothing in a metaclass
         cls, name: str, bases: tuple[type, ...], namespace: dict[str, object], *, frozen: bool = True, kw_only: bool = True

@@ -135,7 +135,7 @@ def _expanded(text: str) -> str:
 
 
 def _columns(text: str) -> int:
-    """Return how many columns of a terminal a text takes: wide characters two, combining ones none."""
+    """Return the width of a text in columns of a terminal: wide characters count two, combining ones none."""
     shown = _expanded(text)
     return len(shown) if shown.isascii() else sum(map(_width, shown))
 

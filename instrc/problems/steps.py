@@ -1,4 +1,4 @@
-"""Problems with steps, and with what reads their results."""
+"""Problems of steps, and of those that read their results."""
 
 from __future__ import annotations
 

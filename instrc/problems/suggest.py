@@ -47,7 +47,7 @@ def comparison_key(name: str) -> str:
 
 
 def nearest(word: str, candidates: Iterable[str], limit: int = 3, *, without: frozenset[str] = frozenset()) -> tuple[str, ...]:
-    """Return up to `limit` candidates for a misspelt word, the most likely first; often none, and none of those in `without`."""
+    """Return up to `limit` candidates for a misspelt word, the most likely first; often none, and none from `without`."""
     return _nearest(word, candidates if isinstance(candidates, tuple) else tuple(candidates), limit, without)
 
 

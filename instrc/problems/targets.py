@@ -1,4 +1,4 @@
-"""Problems with targets, and with what models answer."""
+"""Problems of targets, and of the answers of models."""
 
 from __future__ import annotations
 

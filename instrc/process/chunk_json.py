@@ -490,5 +490,5 @@ def condition_of(written: JsonObject, place: str) -> flow.Condition:
 
 
 def source_of(written: Json) -> flow.Value:
-    """Return what a block goes through: a list that is written out is no list of paths."""
+    """Return the list or number of a block; a literal list is not a list of paths."""
     return flow.Constant(written) if isinstance(written, int | list) else flow.value_of(written)

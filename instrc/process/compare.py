@@ -25,7 +25,7 @@ _ELSEWHERE = frozenset({"title", "description", "references", "arguments"})
 
 @dataclass(frozen=True, slots=True)
 class PlacedStep:
-    """A step with the chunk and the branch in which it stands."""
+    """A step with its chunk and branch."""
 
     step: flow.Step
     executor: flow.Executor
@@ -42,7 +42,7 @@ class PlacedStep:
 
 @dataclass(frozen=True, slots=True)
 class PlacedBlock:
-    """A block with the branch in which it stands."""
+    """A block with its branch."""
 
     block: flow.Block
     parent: int | None
@@ -176,7 +176,7 @@ def _blocks(old: Outline, new: Outline, steps: dict[int, int]) -> dict[int, int]
     votes: defaultdict[int, Counter[int]] = defaultdict(Counter)
 
     def vote(now: int | None, was: int | None) -> None:
-        """Let the innermost block around `now` that is of the kind of a block around `was` be its heir."""
+        """Let the innermost block around `now` of the same kind as a block around `was` be its heir."""
         for block in new.around(now):
             for other in old.around(was):
                 if type(old.blocks[other].block) is type(new.blocks[block].block):
@@ -222,7 +222,7 @@ def plans(step: flow.Step) -> Json:
 
 
 def plannable_tools_of(step: flow.Step) -> set[str]:
-    """Return what the plans of a step may call."""
+    """Return the tools that the plans of a step may call."""
     found: set[str] = set()
     for tools in (step.plan, *(each.tools for each in step.plans)):
         for tool in tools.values() if isinstance(tools, dict) else ():
@@ -284,12 +284,12 @@ def value_as_text(value: flow.Value | None, pairs: Pairs | None = None) -> str:
 
 
 def shown_text(text: str) -> str:
-    """Return a text; `none` for an empty one."""
+    """Return a text, or `none` for an empty one."""
     return text or "none"
 
 
 def place(outline: Outline, placed: PlacedStep | PlacedBlock) -> str:
-    """Return where a part stands: the top, a block, or a branch of one."""
+    """Return the place of a part: the top, a block, or a branch of one."""
     if placed.parent is None:
         return "the top"
     block = outline.blocks[placed.parent].block
@@ -308,7 +308,7 @@ def described_without_reads(step: flow.Step) -> str:
 
 
 def answer_schema(step: flow.Step, process: Process) -> Json:
-    """Return what the answer of a step must be: its schema, with the definitions it refers to."""
+    """Return the schema that the answer of a step must satisfy, with the definitions it refers to."""
     schema = step.schema
     if not refers(schema) or not isinstance(schema, dict):
         return schema
@@ -411,7 +411,7 @@ class _Differ:
         yield from self.schema(was, now)
 
     def reading(self, was: PlacedStep, now: PlacedStep) -> Iterator[CutChange]:
-        """Describe what a step reads now and did not read before, and what fills its arguments."""
+        """Describe the paths that a step reads now and did not before, and the sources of its arguments."""
         key = now.step.key
         before, after = {self.pairs.path(read) for read in was.step.references}, {read.text for read in now.step.references}
         yield from (CutChange(key, "reads no longer", path) for path in sorted(before - after))

@@ -53,7 +53,7 @@ class Read(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def first(self) -> str:
-        """What the path begins with."""
+        """The head of the path."""
         return self.segments[0].name
 
     def below(self, other: Read) -> bool:
@@ -220,7 +220,7 @@ class EngineSlot(msgspec.Struct, frozen=True, gc=False):
 
 
 class Among(msgspec.Struct, frozen=True):
-    """A property whose value is one of a list that an earlier step gave."""
+    """A property whose value is an element of an earlier step's list."""
 
     place: tuple[str, ...]
     """The names that lead to it from the step."""
@@ -256,7 +256,7 @@ class Step(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def references(self) -> tuple[Read, ...]:
-        """What it reads, those of its filled slots included; without `references` the paths in its `arguments`."""
+        """The paths it reads, those of its filled slots included; without `references` the paths in its `arguments`."""
         if not self.slots and self.engine.references:
             return self.engine.references
         found = dict.fromkeys(self.engine.references)
@@ -266,12 +266,12 @@ class Step(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def arguments(self) -> Value | None:
-        """What fills what."""
+        """The source of each argument."""
         return self.engine.arguments
 
     @property
     def activity(self) -> str | None:
-        """What the server is called by."""
+        """The name of the activity."""
         return self.engine.activity
 
     @property
@@ -286,12 +286,12 @@ class Step(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def delay(self) -> str | None:
-        """What passes before it starts, ISO 8601."""
+        """The time before it starts, ISO 8601."""
         return self.engine.delay
 
     @property
     def after(self) -> tuple[str, ...]:
-        """What has to end before it begins although it reads nothing of it."""
+        """The keys that have to end before it begins although it reads nothing of them."""
         return self.engine.after
 
     @property
@@ -325,7 +325,7 @@ class Step(msgspec.Struct, frozen=True, gc=False):
 
 
 class Chunk(msgspec.Struct, frozen=True, gc=False):
-    """What one executor does without a break."""
+    """The steps that one executor does without a break."""
 
     name: str
     executor: Executor
@@ -489,7 +489,7 @@ class Repeat(_Keyed, frozen=True, gc=False):
 
 
 class Else(msgspec.Struct, frozen=True, gc=False):
-    """What runs when a `repeat` has ended in vain."""
+    """The body that runs when a `repeat` has ended without success."""
 
     name: str
     of: str
@@ -527,7 +527,7 @@ Context: TypeAlias = Chunk | Block
 
 
 class BlockPart(msgspec.Struct, frozen=True, gc=False):
-    """A body of a block with what belongs to it; every block is a row of these."""
+    """A body of a block with its parts; every block is a row of these."""
 
     body: Body
     names: tuple[str, ...] = ()
@@ -543,7 +543,7 @@ class BlockPart(msgspec.Struct, frozen=True, gc=False):
 
 
 def parts_of(context: Context) -> tuple[BlockPart, ...]:
-    """Return the parts of a block, in order: the one place that knows what each block consists of; a chunk has none."""
+    """Return the parts of a block, in order; only this function knows them; a chunk has none."""
     match context:
         case Chunk():
             return ()
@@ -596,7 +596,7 @@ def source_of_block(context: Context) -> Value | None:
 
 
 def reads_before(context: Context) -> Iterator[Read]:
-    """Yield what a block reads before anything in it runs: its conditions, its list."""
+    """Yield the paths that a block reads before anything in it runs: its conditions, its list."""
     for part in parts_of(context):
         for read, _ in part.condition.tests if part.condition else ():
             yield read
@@ -609,7 +609,7 @@ ORDERED: Final = 2
 
 
 def version_needed(contexts: Iterable[Context]) -> int | None:
-    """Return the version of the JSON that some contexts need, or `None` if they need none of what came with versions."""
+    """Return the version of the JSON that some contexts need, or `None` if the first one suffices."""
     return max(map(_version_of, contexts), default=0) or None
 
 

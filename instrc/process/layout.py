@@ -160,7 +160,7 @@ INNER = "-in"
 
 @dataclass(slots=True)
 class Heights:
-    """What has been measured of a picture."""
+    """The measured heights of a picture."""
 
     y: float = 0
     areas: dict[str, Area] = field(default_factory=dict)

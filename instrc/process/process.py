@@ -74,7 +74,7 @@ class Process(Struct, frozen=True):
         return self.with_contexts(written.properties, written.definitions)
 
     def with_contexts(self, properties: JsonObject, definitions: JsonObject, *, ordered: bool = False) -> JsonObject:
-        """Return the JSON of the process around its contexts: the `properties` of its root, and what these refer to.
+        """Return the JSON of the process around its contexts: the `properties` of its root, and their definitions.
 
         With `ordered`, a step in them comes after another although it reads nothing of it.
         """
@@ -113,7 +113,7 @@ class Process(Struct, frozen=True):
 
     @property
     def entry(self) -> JsonObject:
-        """What the model fills in to start the process; an empty object if the model does not start it."""
+        """The schema that the model fills in to start the process, or an empty object if the model does not start it."""
         first = self.body.contexts[0]
         return first.schema if isinstance(first, flow.Chunk) and first.executor == "model" else NOTHING
 
@@ -326,7 +326,7 @@ class _ProcessReader(Struct):
                 return flow.branched(kind, name, chunk_json.branches_of(kind, bodies, place), common)
 
     def definition(self, written: Json) -> str | None:
-        """Return what a context is called among the definitions, if it does nothing but refer to it."""
+        """Return the name of a context among the definitions, if it is only a reference to one."""
         match written:
             case {"$ref": str(reference), **others} if not others and reference.startswith(_DEFINITIONS):
                 name = reference[len(_DEFINITIONS) :]

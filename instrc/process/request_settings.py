@@ -20,7 +20,7 @@ WORDS_LEVELS: Final[tuple[WordsLevel, ...]] = get_args(WordsLevel)
 
 
 class Kind(Struct, frozen=True):
-    """What a setting may be."""
+    """The type of a setting."""
 
     read: Callable[[object], object]
     """Return a value as it is used; `None` if it is not of this kind."""

@@ -1,1 +1,1 @@
-"""What providers accept, and the way to them and back: dialects, lowering, lifting."""
+"""What providers accept, and the conversion to and from it: dialects, lowering, lifting."""

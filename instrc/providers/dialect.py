@@ -33,7 +33,7 @@ class Spelling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Numbers beyond which a request is refused; `None` where none is known."""
+    """Limits beyond which a request is refused; `None` for an unknown one."""
 
     properties: int | None = None
     """Properties of all objects of one schema."""

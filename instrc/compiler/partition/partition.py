@@ -550,7 +550,7 @@ def _key(base_name: str, count: int, naming: str) -> str:
 
 
 def _elements(graph: ir.Graph, used: set[str]) -> dict[int, str]:
-    """Return what the element of each block is called.
+    """Return the name of the element of each block.
 
     One called like a step, an input or the element of a block around it, as in a program that is called there, gets `_2`.
     """

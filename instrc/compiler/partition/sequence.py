@@ -96,7 +96,7 @@ def _with_blocks(executors: Sequence[int], reads: Sequence[Sequence[int]]) -> tu
 
 
 class Frontier:
-    """What is done and what can be done next, by executor."""
+    """The nodes that are done and those that can be done next, by executor."""
 
     __slots__ = ("blocks", "done", "ready", "waits")
 

@@ -134,7 +134,7 @@ class DurablePort(MemoryPort):
         return recorded
 
     def begin_again(self, again: Again, letter: str) -> asyncio.Future[bool]:
-        """Go on with what holds the run, once that is recorded."""
+        """Continue what holds the run, once that is recorded."""
         recorded: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         if letter in self.letters:
             recorded.set_result(True)
@@ -371,7 +371,7 @@ class Claims:
 
 
 class RunCarrier(Protocol):
-    """What carries runs, with what each run needs."""
+    """Carries runs, each with its models and activities."""
 
     location: RunStore
     engine: sa.Engine
@@ -396,7 +396,7 @@ class RunCarrier(Protocol):
 
 
 def child_of(carrier: RunCarrier, launch: LaunchDocument, journal: Journal, parent: Live, activities: Activities) -> RunChild:
-    """Return what runs a process that serves an activity: as a run of its own, which is waited for."""
+    """Return a function that runs a process which serves an activity: as a run of its own, which is waited for."""
 
     async def child(run: str, process: Json, command: ActivityCommand) -> Result:
         found = await _recorded(carrier, run)
@@ -431,7 +431,7 @@ def child_of(carrier: RunCarrier, launch: LaunchDocument, journal: Journal, pare
 
 
 async def _recorded(carrier: RunCarrier, run: str) -> WorkflowStatus | None:
-    """Return what the store knows of a run."""
+    """Return the recorded state of a run in the store."""
     return next(iter(await asyncio.to_thread(carrier.client.list_workflows, workflow_ids=[run])), None)
 
 

@@ -112,7 +112,7 @@ class DurableEngine(TracedEngine):
             await asyncio.to_thread(lambda: self.table().note(report, opening, mark))
 
     async def fill(self) -> None:
-        """Write the runs of an earlier release into the table; go on where an earlier attempt was interrupted."""
+        """Write the runs of an earlier release into the table; continue where an earlier attempt was interrupted."""
         if not await self.asker.is_there():
             return
         table = await asyncio.to_thread(self.table)
@@ -128,7 +128,7 @@ class DurableEngine(TracedEngine):
             await asyncio.to_thread(table.move_cursor, FILLED, place)
 
     def parts_of(self, runs: Collection[str]) -> list[AnswerPart]:
-        """Return what other processes have written since the last time of answers in some runs, in all where one is ""."""
+        """Return the parts written by other processes since the last call, of answers in some runs, or in all where one is ""."""
         with self._reading() as engine:
             return self._parts.read(engine, runs)
 
@@ -197,7 +197,7 @@ class DurableEngine(TracedEngine):
         return await asyncio.to_thread(lambda: self.table().count_by(RUNS.c.program))
 
     async def _report_of(self, row: WorkflowStatus) -> RunReport:
-        """Return how a run stands, without its record."""
+        """Return the state of a run, without its record."""
         below = [] if row.status in ENDED else await self._below(row.workflow_id)
         return await self.asker.ask(lambda client: report_of(client, row, children=below, whole=False))
 
@@ -205,7 +205,7 @@ class DurableEngine(TracedEngine):
         return await self.asker.ask(lambda client: client.list_workflows(workflow_id_prefix=f"{run}/"))
 
     async def show(self, run: str) -> RunReport:
-        """Return how a run stands, with what the processes wait for that serve its activities."""
+        """Return the state of a run, with the questions of the processes that serve its activities."""
         row = await self.asker.row(run)
         below = [] if row.status in ENDED else await self._below(run)
         return await self.asker.ask(lambda client: report_of(client, row, children=below, whole=True))
@@ -313,7 +313,7 @@ class DurableEngine(TracedEngine):
         return letter
 
     async def _retry_child(self, run: str, options: RetryOptions) -> bool:
-        """Let a process that serves an activity go on before the run above does; `False` if a person has refused in it."""
+        """Retry a process that serves an activity before its parent run; return `False` if a person has refused in it."""
         child = await self.asker.find(run)
         if child is None or child.status != "SUCCESS":
             return True
@@ -349,7 +349,7 @@ class DurableEngine(TracedEngine):
     async def reach(self) -> None:
         """Make sure that the server of a database answers; raise `UnreachableError` if it does not.
 
-        What carries runs here is closed if the server has ended its connection: another process may carry them now.
+        The carrier here is closed if the server has ended its connection: another process may carry the runs now.
         """
         if self.location.is_local:
             return
@@ -357,7 +357,7 @@ class DurableEngine(TracedEngine):
         await self.asker.reach()
 
     async def _is_held(self) -> bool:
-        """Return whether the server still holds the lock of what carries runs here; else close that."""
+        """Return whether the server still holds the lock of the carrier here; else close the carrier."""
         runner = self._runner_here()
         if runner is None or await asyncio.to_thread(lambda: runner.lock.is_locked):
             return True
@@ -438,7 +438,7 @@ class DurableEngine(TracedEngine):
         await self._of_schedules(lambda engine, _: schedules.remove(engine, name))
 
     async def trigger(self, name: str) -> str:
-        """Let a worker begin a run now; return its id."""
+        """Ask a worker to begin a run now; return its id."""
         return await self._of_schedules(lambda engine, client: schedules.trigger(engine, client, name))
 
     def close(self) -> None:

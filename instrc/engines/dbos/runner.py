@@ -80,7 +80,7 @@ class Runner:
         self.rest.begin()
 
     async def launch(self) -> None:
-        """Let DBOS carry runs."""
+        """Start DBOS."""
         executor = f"{store.APPLICATION}-{token_hex(6)}"
         self.claims.begin_anew(executor)
         config: DBOSConfig = {
@@ -324,7 +324,7 @@ LINGER = 5.0
 
 
 class Rest:
-    """The rest of a runner, and what wakes it."""
+    """The rest of a runner, and its wake-up events."""
 
     def __init__(self, runner: Runner) -> None:
         self.runner = runner

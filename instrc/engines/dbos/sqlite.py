@@ -109,7 +109,7 @@ class SqliteStore:
             return None
 
     def watch(self, engine: sa.Engine) -> FileWatch:
-        """Return what compares the version of the data that SQLite counts."""
+        """Return an event source that compares SQLite's version counter of the data."""
         return FileWatch(engine)
 
 

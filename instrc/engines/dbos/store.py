@@ -1,4 +1,4 @@
-"""What all stores of durable runs share: names in them, the client of DBOS, errors, and the mail to who carries the runs."""
+"""The common part of all stores of durable runs: their names, the client of DBOS, errors, and the mail to the carrier."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def has_tables(store: RunStore, engine: sa.Engine) -> bool:
 
 
 def client_of(engine: sa.Engine) -> DBOSClient:
-    """Return what reads and writes the store without running anything."""
+    """Return a client that reads and writes the store without running anything."""
     from dbos import DBOSClient, DBOSPortableJSONSerializer  # the tables of a service need the database alone
 
     return DBOSClient(
@@ -103,7 +103,7 @@ def unusable(store: RunStore, reason: str) -> UnavailableError:
 
 
 def reason_of(error: BaseException) -> str:
-    """Say in a few words what a database complains of."""
+    """Return a short text for a database error."""
     if isinstance(error, OSError):
         return (error.strerror or str(error)).lower()
     said = str(getattr(error, "orig", None) or error).strip().splitlines()
@@ -125,7 +125,7 @@ _TABLE = sa.Table(
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """An answer to a question of a run, or the wish to go on with it or to end it."""
+    """An answer to a question of a run, or a request to continue or end it."""
 
     id: str
     run: str
@@ -315,7 +315,7 @@ class PartExchange:
         connection.execute(sa.insert(_PARTS), made)
 
     def read(self, engine: sa.Engine, runs: Collection[str]) -> list[AnswerPart]:
-        """Return what other processes have written since the last time of answers in some runs, in all where one is ""."""
+        """Return the parts written by other processes since the last call, of answers in some runs, or in all where one is ""."""
         now, wanted = time(), frozenset(runs)
         known = sa.select(_PARTS.c.process, _PARTS.c.key, _PARTS.c.at)
         known = known.where(_PARTS.c.body.is_not(None), _PARTS.c.process != self._process)
@@ -350,7 +350,7 @@ def _part_of(key: str, body: bytes) -> AnswerPart:
 
 
 def usage_of(results: Iterable[Result]) -> dict[str, float]:
-    """Return what models have used, by the results of a run that are recorded."""
+    """Return the usage of models, by the recorded results of a run."""
     used: dict[str, float] = {"requests": 0}
     for result in results:
         counts = result.get("usage")

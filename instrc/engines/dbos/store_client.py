@@ -107,7 +107,7 @@ class StoreClient:
 
 
 def launch_of(row: WorkflowStatus) -> LaunchDocument:
-    """Return what a run began with."""
+    """Return the beginning of a run."""
     assert row.input is not None
     launch: LaunchDocument = row.input["args"][0]
     return launch
@@ -124,7 +124,7 @@ def state_of(client: DBOSClient, row: WorkflowStatus) -> tuple[State, list[Quest
 
 
 def report_of(client: DBOSClient, row: WorkflowStatus, *, children: list[WorkflowStatus] | None = None, whole: bool) -> RunReport:
-    """Return how a run stands; with its record if the `whole` is asked for."""
+    """Return the state of a run, with its record if the `whole` is requested."""
     launch = launch_of(row)
     outcome: Outcome | None = row.output if row.status == "SUCCESS" else None
     record: JsonObject | None = None

@@ -115,7 +115,7 @@ class Blobs(PayloadCodec):
 
 
 def converter(folder: Path, shared: SharedPlace | None = None) -> DataConverter:
-    """Return what turns values into payloads: plain JSON, large ones put away."""
+    """Return a converter of values to payloads: plain JSON, large ones stored elsewhere."""
     codec = Blobs(folder, shared=shared)
     return replace(DataConverter.default, payload_converter_class=OrderedConverter, payload_codec=codec)
 
@@ -144,7 +144,7 @@ async def connected(folder: Path, shared: SharedPlace | None = None) -> Client:
 
 @contextmanager
 def trouble() -> Iterator[None]:
-    """Turn what the connection complains of into a problem."""
+    """Convert a connection error to a problem."""
     try:
         yield
     except (RPCError, RuntimeError, OSError, WorkflowQueryFailedError, WorkflowUpdateRPCTimeoutOrCancelledError) as error:
@@ -166,14 +166,14 @@ def _is_passing(error: Exception) -> bool:
 
 
 def _reason(error: Exception) -> str:
-    """Say in a few words what the connection complains of: of a chain of errors of the library's core the last one."""
+    """Return a short text for a connection error: for a chain of errors of the library's core the last one."""
     text = redacted(str(error)).splitlines()[0]
     told = _TOLD.findall(text)
     return str(told[-1])[:200].lower() if told else text[:200]
 
 
 async def has_search_attributes(client: Client) -> bool:
-    """Make sure that the server knows the search attributes of runs; `False` if it has none."""
+    """Register the search attributes of runs with the server; return `False` if it has none."""
     wanted = (documents.PLAN_ATTRIBUTE, documents.STATUS_ATTRIBUTE)
     try:
         known = await client.operator_service.list_search_attributes(ListSearchAttributesRequest(namespace=client.namespace))

@@ -1,4 +1,4 @@
-"""What workflows, activities and programs send one another by way of the server."""
+"""The documents that workflows, activities and programs exchange through the server."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from instrc.text.jsonvalue import Json, JsonObject
 
 
 class Continued(TypedDict):
-    """What a run takes along into a new history."""
+    """The state that a run takes along into a new history."""
 
     state: State
     due: dict[str, float]
@@ -59,7 +59,7 @@ def continued(journal: Journal, entries: list[JournalEntry]) -> Continued:
 
 
 class Launched(LaunchDocument):
-    """What a workflow begins with."""
+    """The argument of a workflow."""
 
     digest: str
     heartbeat: float
@@ -79,7 +79,7 @@ class Tick(TypedDict):
 
 
 class RecordedRun(TypedDict):
-    """What is recorded of a run."""
+    """The recorded state of a run."""
 
     launch: Launched
     """Without what it was continued with."""
@@ -193,7 +193,7 @@ def memo_of(begun: Launched) -> JsonObject:
 
 
 def run_of_tick(name: str, workflow_id: str) -> str:
-    """Return the id of the run that a tick of a schedule begins, from what the server calls it: `daily-2026-11-30T06:00:00Z`."""
+    """Return the id of the run that a tick of a schedule begins, from the server's name of it: `daily-2026-11-30T06:00:00Z`."""
     return f"{name}-{workflow_id[-20:].replace('-', '').replace(':', '')}"
 
 
@@ -202,7 +202,7 @@ sinks: list[Sink] = []
 
 
 def tell(run: str, event: EventKind, command: str | None = None, **facts: Unpack[EventFacts]) -> None:
-    """Tell what happens."""
+    """Send an event."""
     if not workflow.unsafe.is_replaying():
         told = event_of(run, event, command, facts)
         for sink in sinks[-1:]:

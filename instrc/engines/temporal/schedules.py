@@ -35,7 +35,7 @@ async def schedules_of(client: sdk.Client, prefix: str) -> list[Schedule]:
 
 
 async def _with_trouble(client: sdk.Client, described: sdk.ScheduleDescription, schedule: Schedule) -> Schedule:
-    """Say what the latest tick has failed with."""
+    """Return it with the error of the latest tick."""
     if schedule.last is None or not (await described.memo()).get("latest"):
         return schedule
     action = cast("sdk.ScheduleActionExecutionStartWorkflow", described.info.recent_actions[-1].action)
@@ -126,7 +126,7 @@ async def remove(client: sdk.Client, prefix: str, name: str) -> None:
 
 
 def begun_at(begun: documents.Launched, run: str) -> documents.Launched:
-    """Return what the workflow of a run of a schedule begins with; `CompileError` if its program cannot be compiled anew."""
+    """Return the argument of the workflow of a schedule's run; raise `CompileError` if its program cannot be compiled anew."""
     anew = renewed(begun["how"], run)
     if anew is None:
         return {**begun, "run": run}

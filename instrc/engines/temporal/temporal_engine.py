@@ -75,7 +75,7 @@ class TemporalEngine(TracedEngine):
     ) -> None:
         """With `keep="open"` no traces are written; `prefix` is put before the ids of runs on the server.
 
-        `events` is the length at which a history is begun anew.
+        `events` is the length at which a history begins anew.
         """
         self.place: Path = Path(folder or USUAL_FOLDER)
         traces = options.get("traces")
@@ -104,7 +104,7 @@ class TemporalEngine(TracedEngine):
         return await ask_people(self, await self._attend(launch.run), self.people)
 
     async def _launched(self, launch: Launch) -> documents.Launched:
-        """Return what the workflow of a run begins with."""
+        """Return the argument of the workflow of a run."""
         client, how = await self._client(), launch.config.with_default_failure("hold").to_json()
         begun: documents.Launched = {
             "run": launch.run,
@@ -156,7 +156,7 @@ class TemporalEngine(TracedEngine):
         return Counter(report.name for report in await self.runs())
 
     async def show(self, run: str) -> RunReport:
-        """Return how a run stands."""
+        """Return the state of a run."""
         described = await (await self._reader()).described(run)
         async with self._served(carry=False):
             return await (await self._reader()).report(described)
@@ -257,7 +257,7 @@ class TemporalEngine(TracedEngine):
             )
 
     async def _failed_children(self, run: str, before: Journal, again: Again) -> dict[str, list[JournalEntry]]:
-        """Return the journals of processes that have failed and go on."""
+        """Return the journals of failed processes that continue."""
         found: dict[str, list[JournalEntry]] = {}
         for command in set(again.get("drop", ())) - set(again.get("fresh", ())):
             with suppress(InstrcError):  # most commands have none
@@ -328,7 +328,7 @@ class TemporalEngine(TracedEngine):
         return super().trace_from(run, place) if self._traces is None else self._traces.read(run, place)
 
     def parts_of(self, runs: Collection[str]) -> list[AnswerPart]:
-        """Return what other workers have written since the last time of answers, where the traces are in a database."""
+        """Return the parts written by other workers since the last call, where the traces are in a database."""
         return [] if self._traces is None else self._traces.parts_of(runs)
 
     def sink(self) -> Sink:
@@ -444,7 +444,7 @@ class ServerClient:
         return described
 
     async def report(self, described: WorkflowExecutionDescription) -> RunReport:
-        """Return how a run stands."""
+        """Return the state of a run."""
         return (await self.standing(described))[0]
 
     async def standing(self, described: WorkflowExecutionDescription) -> tuple[RunReport, bool]:

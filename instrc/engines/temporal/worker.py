@@ -1,4 +1,4 @@
-"""Workers: they carry out what the server has for a task queue, one attempt each."""
+"""Workers: they carry out the tasks of a task queue, one attempt each."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Carrying:
 
     @property
     def all(self) -> list[Callable[..., object]]:
-        """What a worker registers."""
+        """Return what a worker registers."""
         return [self.model, self.activity, self.fire, self.latest]
 
     @temporal.defn(name=documents.ACTIVITIES["model"])
@@ -112,7 +112,7 @@ class Carrying:
         return {"name": launched.command["called"], "plan": plan, "inputs": inputs, "digest": f"{digest}/{plan['digest']}"}
 
     async def _launch(self, digest: str) -> documents.Launched:
-        """Return what the run of this activity began with: read once from its history, since it is the same for all."""
+        """Return the beginning of the run of this activity: read once from its history, since it is the same for all."""
         if digest not in self._launches:
             info = temporal.info()
             assert info.workflow_id is not None
@@ -153,7 +153,7 @@ _PASSED = ("instrc", "jsonschema", "jsonschema_specifications", "referencing", "
 
 
 def runner() -> WorkflowRunner:
-    """Return what runs workflows, in workers and in replays."""
+    """Return the runner of workflows, in workers and in replays."""
     return SandboxedWorkflowRunner(restrictions=SandboxRestrictions.default.with_passthrough_modules(*_PASSED))
 
 

@@ -105,7 +105,7 @@ class TemporalPort:
         self._done: asyncio.Queue[tuple[str, Result]] = asyncio.Queue()
 
     def start(self, command: Command) -> Cancellable:
-        """Begin a command, or hold it back while there are many, or while the history is about to be begun anew."""
+        """Begin a command, or hold it back while there are many, or while the history is about to begin anew."""
         work = _TemporalWork(self, command)
         name = command["id"]
         if name in self.unread:
@@ -184,7 +184,7 @@ class TemporalPort:
         return True
 
     def begin_again(self, again: Again) -> None:
-        """Go on with what holds the run."""
+        """Continue what holds the run."""
         if self.entries is not None:
             self.entries += [self.waiting(), {"again": again}]
         documents.tell(self.launch["run"], "again", steps=again.get("drop", []))
@@ -230,7 +230,7 @@ class TemporalPort:
         return self.leaving
 
     def carried(self) -> documents.Continued:
-        """Return what the run takes along into a new history."""
+        """Return the state that the run takes along into a new history."""
         while not self._done.empty():
             name, result = self._done.get_nowait()
             if name:
@@ -394,7 +394,7 @@ class RunWorkflow:
 
     @workflow.update(name=documents.AGAIN)
     def again(self, again: Again) -> bool:
-        """Begin again what holds the run; `False` if another retry came first."""
+        """Begin again what holds the run, or return `False` if another retry came first."""
         if self.journal().is_stale(again):
             return False
         self.port.begin_again(again)
@@ -418,7 +418,7 @@ class RunWorkflow:
         return rebuild_journal(self.launch["plan"], self.state["inputs"], entries, holds=holds(self.launch))
 
     def questions(self) -> list[Question]:
-        """Return what the run waits for."""
+        """Return the open questions of the run."""
         if self.state["outcome"] is not None:
             return []
         found = open_questions(self.launch["plan"], self.state, self.port.later, self.port.held)
@@ -426,7 +426,7 @@ class RunWorkflow:
 
     @workflow.query(name=documents.REPORT)
     def report(self) -> documents.Standing:
-        """Return how the run stands."""
+        """Return the state of the run."""
         plan, state = self.launch["plan"], self.state
         outcome = versions.outcome(plan, state)
         return {
@@ -440,7 +440,7 @@ class RunWorkflow:
         }
 
     def note(self, status: str) -> None:
-        """Say on the server how the run stands, where it can be searched for."""
+        """Write the state of the run where the server can search for it."""
         if self.launch.get("attributes") and status != self.status:
             self.status = status
             plan = self.launch["plan"]["digest"]
@@ -469,7 +469,7 @@ class RunWorkflow:
 
 
 class _Watched:
-    """The port of a workflow, which notes on the way how the run stands."""
+    """The port of a workflow, which records the state of the run on the way."""
 
     def __init__(self, flow: RunWorkflow) -> None:
         self.flow = flow
