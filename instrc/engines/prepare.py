@@ -165,7 +165,7 @@ def _read(path: str) -> Json:
 def _named_by_plans(
     document: Json, artefact: Artefact | None, workspace: Workspace, name: str, takes: dict[str, Json]
 ) -> dict[str, Json]:
-    """Return the processes that plans name by address, in a document and in those processes; note what their activities take.
+    """Return the processes that plans name by address, in a document and in those processes; record their activities' inputs.
 
     An address is looked up in the roots of the program that names it, which may have other roots than the program that is run.
     """

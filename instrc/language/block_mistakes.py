@@ -431,7 +431,7 @@ def _after_else(view: View) -> Slip:
 
 
 def _ends_line(view: View) -> bool:
-    """Return whether a `:` follows a word of blocks that begins its line or a value, as in `try:`, where no key can stand."""
+    """Return whether a `:` follows a keyword of blocks at the beginning of its line or of a value, where no key fits."""
     alone = first_on_line(view.source, view.tokens, view.place - 1) or view.before(2) == "EQUAL"
     return view.token.kind == "COLON" and alone and (not view.open or first_on_line(view.source, view.tokens, view.place + 1))
 

@@ -177,7 +177,7 @@ _SHAPINGS: Final = 4
 
 
 def shaped(value: Json, types: AbstractSet[str], read: ReadText) -> tuple[Json, tuple[Shaping, ...]]:
-    """Return a value as one of some types, with the steps to it; the value itself without steps where none lead there.
+    """Return a value as one of some types, with the steps to it, or the value itself without steps where that is impossible.
 
     `read` returns the JSON in a text, or the text itself.
     """

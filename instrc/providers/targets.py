@@ -1,4 +1,4 @@
-"""All targets that come with the package, by name, and a table of what each keeps, rewrites and reports."""
+"""All targets of the package, by name, and a table of what each keeps, rewrites and reports."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ CODECS_FOLLOWED: Final = 50
 
 
 def entry_for(name: str, entries: Sequence[ByPattern]) -> ByPattern | None:
-    """Return the first entry for a name: one with a pattern that it matches, or with none."""
+    """Return the first entry for a name: one with a pattern that matches, or without a pattern."""
     likely = set(candidates([entry.pattern for entry in entries if entry.pattern is not None], name))
     return next(
         (item for item in entries if item.pattern is None or (item.pattern in likely and may_match(item.pattern, name))), None

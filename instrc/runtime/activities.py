@@ -1,4 +1,4 @@
-"""Activities: what a server does, registered by name in Python; when a call is tried again."""
+"""Activities: the functions of a server, registered by name in Python; their retries."""
 
 from __future__ import annotations
 
@@ -303,7 +303,7 @@ def _complaints_of(found: tuple[Violation, ...]) -> list[Complaint]:
 
 
 def in_language(found: Iterable[Complaint], value: Json, schema: Json, faults: Mapping[str, str]) -> list[Complaint]:
-    """Return complaints about a value in another language, whose sentences are `faults`, and in English where it has none."""
+    """Return complaints about a value in another language, whose sentences are `faults`, or in English for a missing one."""
     if not faults:
         return [*found]
     english, ours = validate(value, schema), validate(value, schema, faults=faults)

@@ -1,4 +1,4 @@
-"""Answers to the questions of a run: which question is meant, whether the answer fits, how it is recorded."""
+"""Answers to the questions of a run: find the question, check the answer, record it."""
 
 from __future__ import annotations
 

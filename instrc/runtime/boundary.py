@@ -83,7 +83,7 @@ def _has_long_integer(value: Json) -> bool:
 
 
 class ForeignError(Exception):
-    """Code of others has raised what would end more than the code itself, as `SystemExit` does; `error` is that."""
+    """Foreign code has raised an error that would end more than the code itself, as `SystemExit` does; `error` is that."""
 
     def __init__(self, error: BaseException) -> None:
         super().__init__(said_by(error))

@@ -123,12 +123,12 @@ class Effects:
     """Waits before the next attempt; an engine that tries again itself leaves here."""
 
     def key(self, command: str) -> str:
-        """Return what the effect of a command is idempotent by: `run/command`, or `run/command~2` where it is begun anew."""
+        """Return the idempotency key of a command's effect: `run/command`, or `run/command~2` where it is begun anew."""
         number = self.keys.get(command, 1)
         return f"{self.run}/{command}" + (f"~{number}" if number > 1 else "")
 
     def tell(self, event: EventKind, command: str | None = None, **facts: Unpack[EventFacts]) -> None:
-        """Tell what happens."""
+        """Send an event."""
         if self.sink is not None:
             tell_sink(self.sink, event_of(self.run, event, command, facts))
 
@@ -165,7 +165,7 @@ class Effects:
         return result
 
     def request(self, command: ModelCommand) -> Request:
-        """Return what the model is asked for a chunk."""
+        """Return the request to the model for a chunk."""
         own, steps = copy_of(command), command["steps"]
         key, name = self.key(command["id"]), tool_name(command["chunk"], steps, self.step)
         set_ = self.table.of_steps(steps or ([] if self.step is None else [self.step]), temperatures(command["schema"], steps))
@@ -174,7 +174,7 @@ class Effects:
         return Request(key, name, text, own["schema"], self.chosen or own["model"], own, set_, self.sentences, cache)
 
     def estimate(self, request: Request) -> float:
-        """Return what a request may cost at most, in US dollars; 0 for a model without a price."""
+        """Return the largest cost of a request, in US dollars; 0 for a model without a price."""
         words = request.model or self.words
         most = request.settings.get("max_tokens") or self.table.of_model(words).get("max_tokens") or answer_bound(request.schema)
         sent = len(request.message.encode()) + len(dumps(request.schema, indent=False).encode())
@@ -198,7 +198,7 @@ class Effects:
         return told
 
     async def _paid(self, request: Request) -> Reply:
-        """Return the reply of a model, if the budget has room for it; of one that may go on elsewhere the estimate counts."""
+        """Return the reply of a model, if the budget has room for it; for one that may continue elsewhere the estimate counts."""
         model = self.others(request.model) if request.model and self.others is not None else self.model
         budget = self.budget
         if budget is None:
@@ -436,7 +436,7 @@ def _after_of(error: ModelError) -> float | None:
 
 
 def _own(error: Exception) -> BaseException:
-    """Return what code of others has raised itself."""
+    """Return the error that foreign code itself has raised."""
     return error.error if isinstance(error, ForeignError) else error
 
 
@@ -567,7 +567,7 @@ _LIBRARY = f"{get_path('stdlib')}{os.sep}"
 
 
 def place_of(error: BaseException) -> EventFacts:
-    """Return the traceback of an error without our own part of it, and the innermost line in the folder of what we have called.
+    """Return the traceback of an error without our own frames, and the innermost line in the folder of the called code.
 
     Both are left out where the error comes from no code but ours.
     """

@@ -1,4 +1,4 @@
-"""The protocols that every engine in `engines/` implements, and what the engines share."""
+"""The protocols that every engine in `engines/` implements, and their common part."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class TracedEngine:
         return ([], 0) if self.folder is None else read_events(trace_file(self.folder, run), place)
 
     def parts_of(self, runs: Collection[str]) -> list[AnswerPart]:  # noqa: ARG002  -- other processes carry none of its runs
-        """Return what other processes have written since the last time of answers in some runs, in all where one is ""."""
+        """Return the parts written by other processes since the last call, of answers in some runs, or in all where one is ""."""
         return []
 
     def usage(self, run: str) -> dict[str, float] | None:  # noqa: ARG002  -- others know it

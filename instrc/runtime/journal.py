@@ -33,7 +33,7 @@ class Again(TypedDict, total=False):
 
 
 class JournalEntry(TypedDict, total=False):
-    """What is recorded at one time."""
+    """The entries recorded at one time."""
 
     results: list[CommandResult]
     """In the order in which they were applied."""
@@ -162,7 +162,7 @@ def replay(plan: PinnedPlan, state: State, each: CommandResult) -> None:
 
 
 def rebuild_journal(plan: PinnedPlan, inputs: JsonObject, entries: Iterable[JournalEntry], *, holds: bool = False) -> Journal:
-    """Return how far a run has come; what became runnable last is not issued."""
+    """Return the progress of a run; commands that became runnable last are not issued."""
     journal = Journal(plan, inputs, holds)
     for entry in entries:
         journal.enter(entry)

@@ -114,7 +114,7 @@ class _Session:
         return answer.result()
 
     def end(self) -> None:
-        """Let the next call open another session: the connection of this one is lost."""
+        """Make the next call open another session: the connection of this one is lost."""
         loop = asyncio.get_running_loop()
         if self.server.sessions.get(loop) is self:
             del self.server.sessions[loop]
@@ -158,7 +158,7 @@ class _Session:
 
 
 def _without_traceback(record: logging.LogRecord) -> bool:
-    """Let the library report a line that is no message, as of a banner, in one line."""
+    """Make the library report a line that is not a message, as of a banner, in one line."""
     record.exc_info = None
     return True
 
@@ -274,7 +274,7 @@ async def _answer(
 
 
 def _value(result: mcp_types.CallToolResult) -> Json:
-    """Return what a tool gave: its structured content; else its text, as JSON if it is an object or a list."""
+    """Return the value of a tool's result: its structured content; else its text, as JSON if it is an object or a list."""
     texts = [block.text for block in result.content if isinstance(block, mcp_types.TextContent)]
     text = "\n".join(texts)
     if result.is_error:

@@ -107,7 +107,7 @@ def has_pauses(plan: documents.PinnedPlan) -> bool:
 
 
 def plan_digest(plan: documents.PinnedPlan) -> str:
-    """Return what pins a plan: equal for plans that are equal as JSON texts."""
+    """Return the digest that pins a plan: equal for plans that are equal as JSON texts."""
     text = dumps({key: value for key, value in plan.items() if key != "digest"}, indent=False)
     return sha256(text.encode()).hexdigest()
 

@@ -1,4 +1,4 @@
-"""What a run waits for: questions to people, to systems and to its operator."""
+"""The open questions of a run: to people, to systems and to its operator."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _FAIL: Final[JsonObject] = {
 def open_questions(
     plan: documents.PinnedPlan, state: documents.State, later: Collection[str], held: Mapping[str, Json]
 ) -> list[Question]:
-    """Return what a run waits for: people, systems that answer later, and its operator for what holds it."""
+    """Return the open questions of a run: to people, to systems that answer later, and to its operator about what holds it."""
     only = only_step_key(plan["options"].get("step"))
     result = [
         _held_question(command, held[command["id"]], only) if command["id"] in held else question_of(command)

@@ -106,7 +106,7 @@ def retry_of(run: str, journal: Journal, options: RetryOptions, *, ended: bool =
 
 
 def _released(run: str, journal: Journal, options: RetryOptions) -> Again:
-    """Return what lets a held run go on."""
+    """Return the entry that lets a held run continue."""
     held = sorted(journal.held)
     stalled = versions.stalled(journal.plan, journal.state)
     if not held and stalled is None:
@@ -127,7 +127,7 @@ def _refuse(run: str, reason: str, advice: str) -> NoReturn:
 
 
 def _require_higher(run: str, journal: Journal, options: RetryOptions, reason: str) -> None:
-    """Refuse to go on with limits that are reached already."""
+    """Refuse to continue with limits that are reached already."""
     spent, raised, first = journal.state["spent"], journal.state.get("limits", {}), journal.plan["options"]
     most = {
         "requests": options.limits.get("requests", raised.get("requests", first.get("requests"))),
@@ -252,7 +252,7 @@ def was_cancelled(run: str) -> ConflictError:
 
 
 class ForkOrigin(TypedDict):
-    """What a run was forked from."""
+    """The origin of a forked run."""
 
     run: str
     at: str | None
@@ -270,7 +270,7 @@ ProgramVersion: TypeAlias = str | Source | JsonObject
 
 @dataclass(frozen=True, slots=True)
 class ForkOptions:
-    """What of a run another one begins with."""
+    """The parts of a run with which another one begins."""
 
     step: str | None = None
     """From which step on it works anew, or several with commas; `None` for what the run has not done."""
@@ -290,7 +290,7 @@ class ForkOptions:
 
 @dataclass(frozen=True, slots=True)
 class Forked:
-    """What another run begins with."""
+    """The beginning of a forked run."""
 
     entries: list[JournalEntry]
     reused: tuple[str, ...]
@@ -380,7 +380,7 @@ class _Reuse:
     """The bare names of its steps."""
 
     def reason(self, command: Command) -> str:
-        """Say why the plan does not take what came of a command."""
+        """Return why the plan does not accept the result of a command."""
         bare = [bare_name(step) for step in steps_of(command)]
         same = [item for item in self.asked if item["kind"] == command["kind"] and [*map(bare_name, steps_of(item))] == bare]
         for item in same:

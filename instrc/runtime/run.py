@@ -1,4 +1,4 @@
-"""The handle of one run: its state as of the last call, and what can be done with it."""
+"""The handle of one run: its state as of the last call, and the operations on it."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Run(ABC):
     @property
     @abstractmethod
     def invented(self) -> tuple[Invention, ...]:
-        """What was generated from schemas: `answers` of models, `results` of activities; empty unless that was asked for."""
+        """The values generated from schemas: `answers` of models, `results` of activities; empty unless that was requested."""
 
     @property
     @abstractmethod
@@ -167,7 +167,7 @@ class Run(ABC):
     ) -> Run:
         """Continue a failed or held run from its journal.
 
-            run.retry()  # repeats what failed
+            run.retry()  # repeats the failed steps
             run.retry("draft")  # repeats `draft`, and all steps that depend on it
 
         `step` is a key, a bare name, or the id of a command. Repeated steps keep their keys, so services do nothing twice;

@@ -1,4 +1,4 @@
-"""The configuration of a run: what another process needs in order to continue it."""
+"""The configuration of a run: the facts that another process needs to continue it."""
 
 from __future__ import annotations
 

@@ -52,12 +52,12 @@ class RunReport:
 
     @property
     def forked(self) -> ForkOrigin | None:
-        """What it was forked from."""
+        """The run that it was forked from."""
         return self.config.forked
 
     @property
     def origin(self) -> str:
-        """What it was forked from, in words; nothing if it was not forked."""
+        """The run that it was forked from, as text, or nothing."""
         if self.forked is None:
             return ""
         return f"forked from {self.forked['run']}" + (f" at {self.forked['at']}" if self.forked["at"] else "")
@@ -109,7 +109,7 @@ class RunFilter:
 
     @classmethod
     def of(cls, status: str | None, program: str | None, since: str | None) -> RunFilter:
-        """Return what chooses runs; `since` is a span of time up to now, as `P7D`; raise `SettingsError` for an invalid one."""
+        """Return a filter of runs; `since` is a span of time up to now, as `P7D`; raise `SettingsError` for an invalid one."""
         status, program, since = (
             arguments.as_plain(arguments.text_or_none(name, value))
             for name, value in (("status", status), ("program", program), ("since", since))
@@ -141,7 +141,7 @@ def require_ended(report: RunReport) -> None:
 
 
 def step_values(record: Json) -> JsonObject:
-    """Return what steps have brought, by their keys: of those of a block that is carried out again, all their values."""
+    """Return the values of steps, by their keys: for a block that is carried out again, all values of its steps."""
     result: JsonObject = {}
     outputs: set[str] = set()
     for name, part in record.items() if isinstance(record, dict) else ():

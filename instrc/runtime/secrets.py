@@ -28,7 +28,7 @@ _SHORTEST = 6
 
 
 def secrets() -> list[str]:
-    """Return what must not be written, longest first: as the environment is now."""
+    """Return the texts that must not be written, longest first, from the current environment."""
     raw = getattr(os.environ, "_data", None)  # its own dictionary: comparing that takes 1 µs, decoding it 100
     if raw is None or raw != _known.environment or len(_told) != _known.told:
         result = {value for name, value in os.environ.items() if _NAME.search(name) and len(value) >= _SHORTEST}

@@ -138,7 +138,7 @@ class _Hearing:
 
 
 def turn_schema(offers: tuple[SessionTool, ...], sentences: Sentences = EN) -> Json:
-    """Return what a model fills in at its turn: words, or one of the tools."""
+    """Return the schema of a model's turn: a text, or one of the tools."""
     definitions = DocumentDefinitions(frozenset(offer.name for offer in offers))
     tools: list[Json] = []
     for offer in offers:
@@ -168,7 +168,7 @@ _Result = TypeVar("_Result")
 async def streamed(
     items: AsyncIterable[_Item], work: Callable[[int, _Item], Awaitable[_Result]], *, window: int
 ) -> AsyncIterator[_Result]:
-    """Yield what each item becomes, in their order, as soon as it and all before it are done.
+    """Yield the result for each item, in order, as soon as it and all before it are done.
 
     At most `window` items are begun and not yet yielded.
     So the slowest of the items, the model and the reader holds the others back; only the wait for an item holds nothing.

@@ -31,7 +31,7 @@ class RunStream:
         return self._run
 
     async def __aiter__(self) -> AsyncGenerator[AnswerPart]:
-        """Run the program, and yield the parts as they come; raise what the run raises."""
+        """Run the program, and yield the parts as they come; raise the errors of the run."""
         queue: asyncio.Queue[AnswerPart | None] = asyncio.Queue()
         loop = asyncio.get_running_loop()
 

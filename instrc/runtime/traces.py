@@ -1,4 +1,4 @@
-"""What happens in a run: its events, kept as a trace, seen as a timeline."""
+"""The events of a run, kept as a trace, seen as a timeline."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Event(EventFacts):
 
 
 def event_of(run: str, kind: EventKind, command: str | None, facts: EventFacts) -> Event:
-    """Return what happens now, without secrets."""
+    """Return the current event, without secrets."""
     about = {"event": kind, "at": time(), "run": run, **({} if command is None else {"id": command})}
     return redacted(cast("Event", {**about, **facts}))
 
@@ -212,7 +212,7 @@ def begun_before(events: Iterable[Event], run: str) -> set[str]:
 
 
 def told_before(events: Iterable[Event], run: str) -> dict[str, Json]:
-    """Return what people have answered by the trace of a run since it was last begun again, by question."""
+    """Return the answers of people in the trace of a run since it last began again, by question."""
     reported: dict[str, Json] = {}
     for event in events:
         if event["run"] == run and event["event"] == "told":
@@ -266,7 +266,7 @@ class TimelineSpan:
 
     @property
     def label(self) -> str:
-        """What is done, in a few words."""
+        """A description of the activity, in a few words."""
         steps = self.facts.get("steps")
         if isinstance(steps, list) and steps:
             return ", ".join(map(str, steps))

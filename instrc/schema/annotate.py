@@ -1,4 +1,4 @@
-"""Add keywords to a schema as if they stood in one object with it, and let it admit null."""
+"""Add keywords to a schema as if they were in one object with it, and let it admit null."""
 
 from __future__ import annotations
 

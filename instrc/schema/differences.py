@@ -371,7 +371,7 @@ def _in_place(node: dict[str, Json]) -> list[Json]:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """All differences, and whether one schema accepts what the other does."""
+    """All differences, and whether one schema accepts all that the other does."""
 
     changes: tuple[Change, ...]
     writers: Inclusion

@@ -1,4 +1,4 @@
-"""What serves open weights: Ollama with llama.cpp, vLLM and SGLang with xgrammar or llguidance."""
+"""Servers of open weights: Ollama with llama.cpp, vLLM and SGLang with xgrammar or llguidance."""
 
 from __future__ import annotations
 

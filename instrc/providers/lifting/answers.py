@@ -1,4 +1,4 @@
-"""Find the calls of tools in what a provider returns, whichever envelope it comes in."""
+"""Find the tool calls in what a provider returns, whatever its envelope."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ STREAMED_PIECES: Final = 1_000_000
 def json_of(value: object) -> Json:
     """Return an object as plain JSON; values that are not JSON are unchanged.
 
-    A stream is read to its end.  What still has to be awaited is a `TypeError`.
+    A stream is read to its end.  Raise `TypeError` for an awaitable.
     """
     if isinstance(value, Awaitable | AsyncIterable):
         message = f"an answer that has to be awaited is given ({type(value).__name__}): `await` it, or collect its pieces, first"
@@ -123,7 +123,7 @@ class Readings(NamedTuple):
 
 
 def readings(answer: object, owns: OwnershipOf, names: frozenset[str]) -> Readings:
-    """Return what an answer holds, in one or two readings.
+    """Return the content of an answer, in one or two readings.
 
     `owns` has the keys of an object that are those of the arguments; `names` are the names under which tools were sent.
     """
@@ -160,7 +160,7 @@ def _told(read: Readings, repeated: tuple[str, ...]) -> Readings:
 
 
 def _of_value(answer: Json, owns: OwnershipOf, names: frozenset[str], text: RawCall | None = None) -> Readings:
-    """Return what a value holds; `text` is how it was read, if it came as one."""
+    """Return the content of a value; `text` is its source, if it came as one."""
     bare = RawReply((RawCall(None, answer) if text is None else text,))
     if isinstance(answer, list):
         result = _of_list(answer, names)
@@ -207,7 +207,7 @@ def _is_certain(answer: JsonObject) -> bool:
 
 
 def _of_list(answer: list[Json], names: frozenset[str]) -> RawReply | None:
-    """Return what a list holds: parts, a stream, choices, calls by name, one response, or `None` if it is a value itself."""
+    """Return the content of a list: parts, a stream, choices, calls by name, one response, or `None` if it is a value itself."""
     lines = [item for item in answer if isinstance(item, str)]
     if lines and len(lines) == len(answer):
         pieces = pieces_in("\n".join(lines))

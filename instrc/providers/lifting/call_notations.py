@@ -52,7 +52,7 @@ def separated(call: RawCall) -> tuple[RawCall, ...]:
 
 
 def separate_calls(value: Json, call_id: str | None = None) -> list[RawCall]:
-    """Return the calls in arguments of `multi_tool_use.parallel`; none if the value is anything else."""
+    """Return the calls in arguments of `multi_tool_use.parallel`, or none if the value is anything else."""
     uses = value.get("tool_uses") if isinstance(value, dict) and len(value) == 1 else None
     if not isinstance(uses, list):
         return []
@@ -66,7 +66,7 @@ def separate_calls(value: Json, call_id: str | None = None) -> list[RawCall]:
 
 
 def python_calls(text: str) -> list[RawCall]:
-    """Return the calls that a text is, in a list or one a line; none if any of it is something else."""
+    """Return the calls of a text, in a list or one a line, or none if any of it is something else."""
     if len(text) > SEARCHED_TEXT:
         return []
     try:
@@ -255,7 +255,7 @@ _SPACE = re.compile(r"\s*")
 
 
 def _mistral(match: re.Match[str]) -> list[RawCall]:
-    """Read what follows `[TOOL_CALLS]`: a list, or names with their arguments behind them."""
+    """Read the text after `[TOOL_CALLS]`: a list, or names with their arguments behind them."""
     body = match["body"].strip()
     if body.startswith(("[", "{")):
         return json_calls(body)
@@ -271,7 +271,7 @@ def _mistral(match: re.Match[str]) -> list[RawCall]:
 
 
 def _json_or_python(match: re.Match[str]) -> list[RawCall]:
-    """Read what follows `<|python_tag|>`: JSON, or a call of a tool that Llama 3 was trained on."""
+    """Read the text after `<|python_tag|>`: JSON, or a call of a tool that Llama 3 was trained on."""
     return json_calls(match["body"]) or python_calls(match["body"])
 
 

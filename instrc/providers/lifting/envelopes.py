@@ -50,7 +50,7 @@ _OF_ONE = frozenset({"text", "content", "completion", "stop_reason", "finish_rea
 
 
 def completion(answer: JsonObject) -> RawReply | None:
-    """Return what an object with a text holds, or `None` if it is not one."""
+    """Return the content of an object with a text, or `None` if it is not one."""
     for key in _ONE_OF_MANY:
         first = next(iter(listing(answer.get(key))), None)
         if isinstance(first, str) and key == "predictions":
@@ -226,7 +226,7 @@ READERS: tuple[Callable[[JsonObject], RawReply | None], ...] = (
 
 
 def _end_of_langchain(about: JsonObject) -> RawReply:
-    """Return why an answer ended, from what LangChain keeps of the response: in the words of most, of Responses, of Gemini."""
+    """Return the stop reason from LangChain's metadata of the response: in the words of most, of Responses, of Gemini."""
     result = join_replies(stop_reply(about.get(key)) for key in ("finish_reason", "stop_reason", "stopReason", "done_reason"))
     result |= stop_reply(mapping(about.get("incomplete_details")).get("reason"))
     if isinstance(blocked := mapping(about.get("prompt_feedback")).get("block_reason"), str):
@@ -367,7 +367,7 @@ def unwrapped(answer: JsonObject) -> JsonObject:
 
 
 def _of_batch(answer: JsonObject) -> JsonObject | None:
-    """Return what a line of a batch holds: of OpenAI and Mistral, of Anthropic, of Gemini."""
+    """Return the content of a line of a batch: of OpenAI and Mistral, of Anthropic, of Gemini."""
     if not answer.keys() & {"custom_id", "key"}:
         return None
     response, result = answer.get("response"), answer.get("result")
@@ -425,7 +425,7 @@ def _of_prediction(answer: JsonObject) -> JsonObject | None:
 
 
 def _of_node(answer: JsonObject) -> JsonObject | None:
-    """Return what the only node of an update of a graph of LangGraph brings."""
+    """Return the content of the only node of an update of a LangGraph graph."""
     held = next(iter(answer.values())) if len(answer) == 1 else None
     reported = isinstance(held, dict) and held.keys() == {"messages"} and isinstance(held["messages"], list)
     return held if isinstance(held, dict) and reported else None
@@ -449,7 +449,7 @@ _PARTS_OF_MCP = frozenset({"text", "image", "audio", "resource", "resource_link"
 
 
 def response(answer: JsonObject) -> RawReply | None:
-    """Return what a whole response, or its message, holds, or `None` if it is neither."""
+    """Return the content of a whole response, or of its message, or `None` if it is neither."""
     answer = unwrapped(answer)
     return next((result for reader in _READERS if (result := reader(answer)) is not None), None)
 
@@ -531,7 +531,7 @@ def _output(answer: JsonObject) -> RawReply | None:
 
 
 def _mcp(answer: JsonObject) -> RawReply | None:
-    """Read a request to call a tool, and what a server returns for one; Python's library writes its members with `_`."""
+    """Read a request to call a tool, and the response of a server; Python's library writes its members with `_`."""
     if answer.get("method") == "tools/call" and isinstance(params := answer.get("params"), dict):
         return RawReply((raw_call(params.get("name"), params.get("arguments"), answer.get("id")),))
     result = answer.get("result") if "jsonrpc" in answer else answer
@@ -551,7 +551,7 @@ def _mcp(answer: JsonObject) -> RawReply | None:
 
 
 def _elicited(answer: JsonObject) -> RawReply | None:
-    """Read what a user answers where a server of MCP asks."""
+    """Read a user's answer to a question of an MCP server."""
     action = answer.get("action")
     if not isinstance(action, str) or not answer.keys() <= {"action", "content", "_meta", "meta", "resultType", "result_type"}:
         return None
@@ -580,7 +580,7 @@ def _messages(answer: JsonObject) -> RawReply | None:
 
 
 def _message(answer: JsonObject) -> RawReply | None:
-    """Read one message: Anthropic's response is one, so is what a smolagents model returns."""
+    """Read one message: Anthropic's response is one, so is the return value of a smolagents model."""
     if (
         isinstance(first(answer, "tool_calls", "toolCalls"), list)
         or "stop_reason" in answer

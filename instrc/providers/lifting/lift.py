@@ -278,7 +278,7 @@ def lift(answer: object, map: object) -> Lifted:  # noqa: A002  -- the word for 
         answer = instrc.lift(call, lowered)
         assert (answer.status, answer.call.value) == ("ok", {"text": "Dear Ann"})
 
-    `answer` is what the provider returned, whole, in part or in the pieces it was streamed in, as an object, text or bytes;
+    `answer` is the provider's response, whole, in part or in its streamed pieces, as an object, text or bytes;
     a stream may be passed as it runs, and is read to its end;
     `map` is a lowering or its map, that of a set of tools, an MCP tool, or the result of `tools/list`;
     with a tool that has an `outputSchema`, the result of an MCP server is held against that.
@@ -390,7 +390,7 @@ def _with_calls_in_text(reply: RawReply, records: Records) -> RawReply:
 
 
 def _quotes_calls(target: Json) -> bool:
-    """Return whether what looks like a call in a text of a target is a quotation: its provider takes the calls out itself."""
+    """Return whether an apparent call in a text of a target is a quotation: its provider extracts the calls itself."""
     from instrc.providers.targets import known_target
 
     known = known_target(target)

@@ -200,7 +200,7 @@ def _call(item: dict[str, Json], call_id: Json, *, wanted: bool, custom: bool = 
 
 
 def content(parts: Json, *, calls: bool = True) -> RawReply:
-    """Return what the content of a message holds: a text, or parts."""
+    """Return the content of a message's `content`: a text, or parts."""
     if isinstance(parts, str):
         return RawReply(texts=(parts,)) if parts.strip() else RawReply()
     if isinstance(parts, dict):  # one part, as in what MCP samples
@@ -213,7 +213,7 @@ def content(parts: Json, *, calls: bool = True) -> RawReply:
 
 
 def message(said: Json) -> RawReply:
-    """Return what a message holds: calls, parts, text, refusal."""
+    """Return the content of a message: calls, parts, text, refusal."""
     if not isinstance(said, dict):
         return RawReply()
     refusal = said.get("refusal")

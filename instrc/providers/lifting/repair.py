@@ -286,7 +286,7 @@ _OF_TYPE = frozenset({"type", "enum", "const"})
 
 
 def _shaping(leaf: LeafViolation) -> tuple[frozenset[str], tuple[Shaping, ...]]:
-    """Return the types that belong to a place, and the steps that bring its value into one of them."""
+    """Return the types allowed at a place, and the steps that convert its value to one of them."""
     types = frozenset(leaf.types) if leaf.keyword == "type" else _LISTED_TYPES if leaf.keyword in _OF_TYPE else frozenset()
     result, steps = _in_shape(leaf.value, types) if types else (None, ())
     if not leaf.path and "text-read" not in steps[:1]:  # what stands for the whole was looked for already
@@ -336,7 +336,7 @@ def _rewrite(value: Json, path: Location, change: Callable[[str, Json], tuple[tu
 
 
 def rename_member(value: Json, path: Location, name: str) -> Json:
-    """Return a copy of a value with the member at a place under another name, where it stands."""
+    """Return a copy of a value with the member at a place renamed, in the same order."""
     return _rewrite(value, path, lambda key, item: ((name if key == path[-1] else key, item),))
 
 
@@ -515,7 +515,7 @@ def listed_word(word: Json, listed: tuple[str, ...], what: str = "case") -> str 
 
 
 def parse_text(text: Json) -> Json:
-    """Return the JSON value that a text holds; the text itself if it holds none."""
+    """Return the JSON value in a text, or the text itself if there is none."""
     if not isinstance(text, str):
         return text
     if text in _WORDS:
@@ -528,7 +528,7 @@ def parse_text(text: Json) -> Json:
 
 
 def unpacked(text: Json) -> Json:
-    """Return the JSON value that a text holds, or that a text in it holds; the text itself if it holds none."""
+    """Return the JSON value in a text, or in a text inside it, or the text itself if there is none."""
     held = text
     for _ in range(_READ_TEXTS):
         if not isinstance(held, str) or (isinstance(inner := parse_text(held), str) and inner == held):

@@ -1,4 +1,4 @@
-"""What a provider's answer holds, and the arguments of one call."""
+"""The content of a provider's answer, and the arguments of one call."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class RawCall:
 
 @dataclass(frozen=True, slots=True)
 class RawReply:
-    """What an answer holds."""
+    """The content of an answer."""
 
     calls: tuple[RawCall, ...] = ()
     texts: tuple[str, ...] = ()
@@ -72,7 +72,7 @@ class RawReply:
     """What a message has beside an empty text as thoughts: some servers put the whole answer there."""
 
     def __or__(self, other: RawReply) -> RawReply:
-        """Return what both hold: the calls and texts of this one first, the first word where only one can stand."""
+        """Return the content of both: the calls and texts of this one first, the first value where only one is possible."""
         return RawReply(
             self.calls + other.calls,
             self.texts + other.texts,
@@ -88,7 +88,7 @@ class RawReply:
 
 
 def join_replies(replies: Iterable[RawReply]) -> RawReply:
-    """Return what several replies hold together."""
+    """Return the content of several replies together."""
     whole = RawReply()
     for reply in replies:
         whole |= reply
@@ -121,7 +121,7 @@ def stop_reply(reason: Json) -> RawReply:
 
 
 def first(item: dict[str, Json], *keys: str) -> Json:
-    """Return the first member that an object has of several that mean the same, or `None` if it has none."""
+    """Return the first member that an object has of several synonyms, or `None` if it has none."""
     return next((item[key] for key in keys if item.get(key) is not None), None)
 
 

@@ -480,7 +480,7 @@ _KINDS: tuple[tuple[_Mark, _Join], ...] = (
 
 
 def _texts_joined(parts: JsonArray) -> JsonArray:
-    """Return parts in which the fragments of one text are one: each piece of a stream of Gemini brings a part of its own."""
+    """Return parts in which the fragments of one text are joined: each piece of a stream of Gemini has a part of its own."""
     built: JsonArray = []
     for part in map(mapping, parts):
         last = mapping(built[-1]) if built else {}

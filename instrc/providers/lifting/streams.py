@@ -38,7 +38,7 @@ def unwrapped(pieces: list[JsonObject]) -> list[JsonObject]:
 
 
 def _data_of(events: list[JsonObject]) -> list[JsonObject]:
-    """Return what events carry: an object, or the text of one; the events themselves if one of them carries something else."""
+    """Return the data of events: an object, or the text of one; the events themselves if one of them has other data."""
     carried: list[JsonObject] = []
     for event in events:
         data = event["data"]
@@ -52,7 +52,7 @@ def _data_of(events: list[JsonObject]) -> list[JsonObject]:
 
 
 def _held(text: Json) -> JsonObject:
-    """Return the object that a text or its bytes hold; an empty one if they hold none."""
+    """Return the object in a text or its bytes, or an empty one."""
     try:
         return mapping(loads(text)) if isinstance(text, str | bytes) else {}
     except (ValueError, RecursionError):
@@ -80,7 +80,7 @@ def _is_pair(item: list[Json]) -> bool:
 
 
 def states_joined(states: list[JsonObject]) -> list[Json] | None:
-    """Return the messages in what a graph of LangGraph streams: of its last state or of all updates; `None` if it is not one."""
+    """Return the messages in a stream of a LangGraph graph: of its last state or of all updates, or `None` if it is not one."""
     listed = [messages for state in states if isinstance(messages := state.get("messages"), list)]
     if not listed or len(listed) < len(states):
         return None

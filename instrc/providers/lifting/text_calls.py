@@ -1,4 +1,4 @@
-"""Find calls of tools in plain text, where a server hands through what a model wrote."""
+"""Find tool calls in plain text, where a server passes on what a model wrote."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class KnownTools(NamedTuple):
 
 
 class InText(NamedTuple):
-    """What a text holds."""
+    """The content of a text."""
 
     calls: list[RawCall]
     rest: str
@@ -165,7 +165,7 @@ def extract_tool_calls(text: str, tools: KnownTools) -> InText:
 
 
 def _is_json(text: str) -> bool | None:
-    """Return whether a text is one value of JSON, so that marks inside of it are quotations; `None` if it is one that is cut."""
+    """Return whether a text is one JSON value, so that marks inside of it are quotations, or `None` if it is one that is cut."""
     begun = text.strip()
     if not begun.startswith(("{", "[", "```")):
         return False
@@ -318,7 +318,7 @@ def lone_value(text: str) -> tuple[RawCall, str] | None:
 
 
 def calls_of_known_tools(value: Json, tools: KnownTools) -> list[RawCall]:
-    """Return the calls of our tools that a value is; none if any of it is something else."""
+    """Return the calls of our tools in a value, or none if any of it is something else."""
     if tools.owns(value):
         return []
     if several := separate_calls(value):

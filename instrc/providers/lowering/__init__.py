@@ -1,1 +1,1 @@
-"""A schema, lowered to what a provider takes: payload, way back, losses."""
+"""Lower a schema to what a provider accepts: payload, reverse map, losses."""

@@ -85,7 +85,7 @@ TUPLE_PLACES: Final = 200
 
 
 def _tuple(node: JsonObject, context: RewriteContext) -> Variant | None:
-    """Write a tuple as an object: `item_1`, `item_2`, and `more` for what may follow."""
+    """Write a tuple as an object: `item_1`, `item_2`, and `more` for further items."""
     least, most, prefix = int(bound(node, "minItems") or 0), _most(node), listing(node["prefixItems"])
     if len(prefix) > TUPLE_PLACES:
         return _written(node, "has more places than can be kept apart", context)
@@ -111,7 +111,7 @@ def _tuple(node: JsonObject, context: RewriteContext) -> Variant | None:
 
 
 def _following(rest: Json, least: int, most: float) -> JsonObject:
-    """Return the schema of the list of what follows the places of a tuple."""
+    """Return the schema of the list of items after the places of a tuple."""
     following: JsonObject = {"type": "array", "items": rest}
     if least > 0:
         following["minItems"] = least

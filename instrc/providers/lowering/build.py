@@ -329,7 +329,7 @@ def _lists_words(nodes: Iterable[Json]) -> bool:
 
 
 def _object_at_root(schema: Json, losses: list[Loss]) -> JsonObject | None:
-    """Return a schema of which an object can be seen at the root, if it is one, or `None` if it is not an object of keywords."""
+    """Return a schema with an object at the root, if it accepts objects only, or `None` if it is not an object of keywords."""
     if schema is True or (isinstance(schema, dict) and not schema.keys() - SAYING_NOTHING):
         losses.append(Loss("", "type", None, "convention", "is not given: a tool's arguments are an object"))
         return {"type": "object", **mapping(schema)}

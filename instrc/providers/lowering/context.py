@@ -217,7 +217,7 @@ _BARE = {"pattern", "format", "contentEncoding", "contentMediaType"}
 
 
 def note(keyword: str, value: Json, sentences: Sentences = EN) -> str:
-    """Return a keyword as a sentence; an empty string where a model needs none."""
+    """Return a keyword as a sentence, or an empty string where a model needs none."""
     phrase = (sentences.notes.get(f"no {keyword}") if value is False else None) or sentences.notes.get(keyword)
     if phrase is None:
         return ""
@@ -541,7 +541,7 @@ SchemaT = TypeVar("SchemaT", bound=Json)
 
 
 class Ledger(Struct, eq=False):
-    """What one lowering records while it rewrites a schema: losses, derived schemas, the payload's definitions."""
+    """The record of one lowering while it rewrites a schema: losses, derived schemas, the payload's definitions."""
 
     entries: list[LedgerEntry] = []
     definitions: PayloadDefinitions = field(default_factory=PayloadDefinitions)
@@ -618,7 +618,7 @@ class RewriteContext(Struct, frozen=True, eq=False, gc=False):
     """The references that are being written out."""
 
     def variants(self, node: Json) -> list[Variant]:
-        """Return the ways in which a value of a schema can be written here; none if there is no such value."""
+        """Return the encodings of a value of a schema here, or none if there is no such value."""
         return self.list_variants(node, self)
 
     def deeper(self) -> RewriteContext:

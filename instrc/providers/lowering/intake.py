@@ -107,7 +107,7 @@ _NULL = "it is null"
 def read(seen: Survey) -> tuple[Survey, list[Loss]]:
     """Return a schema as JSON Schema 2020-12, and the losses of reading it.
 
-    What cannot be read so is a `CompileError` with `invalid-schema` problems.
+    Raise `CompileError` with `invalid-schema` problems for a schema that cannot be read.
     """
     schema, losses = (seen.schema, []) if seen.modern else _normalized(seen.schema)
     if DISCRIMINATOR in seen.words:  # what it says is said by the alternatives, which every model reads
@@ -146,7 +146,7 @@ def _refuse(schema: Json, notes: Iterable[Note]) -> None:
 
 
 def _is_needed(note: Note) -> bool:
-    """Return whether another tool would come out without what cannot be read."""
+    """Return whether another tool would result without the unreadable part."""
     place, keyword = _split_path(note.path)
     if keyword is None or note.reason == _NO_SCHEMA:
         return True

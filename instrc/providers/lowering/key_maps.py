@@ -190,7 +190,7 @@ def keep_map(node: JsonObject, others: Undeclared, context: RewriteContext, *, r
 
 
 def _lose_rest(node: JsonObject, rest: Json, ledger: Ledger) -> None:
-    """Record the loss of what holds for keys that no pattern matches, where patterns are not written."""
+    """Record the loss of the schema for keys that no pattern matches, where patterns are not written."""
     if rest is not True:
         ledger.lose_each(node, [keyword for keyword in _REST if keyword in node])
 

@@ -372,7 +372,7 @@ _Branches: TypeAlias = list[JsonObject] | None
 
 
 class LossOfTools(NamedTuple):
-    """A loss, with the tools of a plan that have it in the same place of their own tasks: none if it is of no plan.
+    """A loss, with the tools of a plan that have it in the same place of their own tasks; empty outside of plans.
 
     All references to the output of another task share the losses of that, wherever in the arguments they are.
     """

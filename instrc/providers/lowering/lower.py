@@ -121,7 +121,7 @@ def lower(
 
         lowered = instrc.lower({"type": "object", "properties": {"text": {"type": "string"}}}, "openai", "write_reply")
         tools = [lowered.payload]  # for the provider
-        answer = instrc.lift({"text": "Dear Ann"}, lowered)  # what it returned
+        answer = instrc.lift({"text": "Dear Ann"}, lowered)  # the model's arguments
 
     `schema` may also be a tool as a provider takes it, a compiled artefact or process (its entry is sent), a model of pydantic,
     a typed dict, a dataclass or an annotated function.  `TypeError` for anything else.
@@ -132,7 +132,7 @@ def lower(
     instances of a model or a dataclass; they must satisfy the schema.
     `ordered` keeps the order of properties where the target would move optional ones.
     `unroll` is the number of times a recursive reference is expanded where the target supports none;
-    `recursion` overrides what the target does about it.
+    `recursion` overrides how the target treats it.
     With `strict` each grave loss is an error.  Problems go to `report`; without one, errors raise a `CompileError`.
     An invalid schema raises a `CompileError` with `invalid-schema` problems.
     """

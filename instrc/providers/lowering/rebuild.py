@@ -229,7 +229,7 @@ _SPLIT = frozenset({"allOf", "$ref", *_APPLICATORS})
 
 
 def list_variants(node: Json, context: RewriteContext) -> list[Variant]:
-    """Return the ways in which a value of a schema can be written; none if there is no such value."""
+    """Return the encodings of a value of a schema, or none if there is no such value."""
     if not isinstance(node, dict) or not node:
         return [] if node is False else [json_text.anything(context, node)]
     if "not" in node and forbids_everything(node):
@@ -320,7 +320,7 @@ def _conjoined(node: JsonObject, ledger: Ledger) -> Json:
 
 
 def is_vacuous(node: JsonObject, keyword: str) -> bool:
-    """Return whether a keyword does nothing where it stands."""
+    """Return whether a keyword has no effect at its place."""
     value = node[keyword]
     if keyword == "not":
         return value is False

@@ -231,7 +231,7 @@ class NodeRules:
 
 
 def _shapes(place: str, node: JsonObject) -> Iterator[Breach]:
-    """Judge whether what should be a list is one, and what should be schemas by name."""
+    """Check the places of lists, and of schemas by name."""
     for keywords, shape in ((_LISTS, list), (_NAMED, dict)):
         for keyword in keywords:
             if keyword in node and not isinstance(node[keyword], shape):

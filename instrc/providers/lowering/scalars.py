@@ -214,7 +214,7 @@ def _joined(mate: Variant, variant: Variant) -> Variant:
 
 
 def same_enumeration(left: Variant, right: Variant) -> bool:
-    """Return whether two variants list values of one type, none of which means one thing here and another there."""
+    """Return whether two variants list values of one type, and no value means different things in them."""
     if left.kind != right.kind or not (_lists_only(left) and _lists_only(right)):
         return False
     theirs = pairs_by_sent(right)
@@ -271,7 +271,7 @@ def strings(node: JsonObject, context: RewriteContext) -> Variant | None:
 
 
 def numbers(node: JsonObject, kind: str, context: RewriteContext) -> Variant | None:
-    """Return the variant of a number, or `None` if its bounds leave none."""
+    """Return the variant of a number, or `None` if its bounds exclude all."""
     if OF_NUMBERS.isdisjoint(node):
         return Variant(kind, {"type": kind}, node=node)
     bounds = {keyword: value for keyword in _BOUNDS if keyword in node and (value := bound(node, keyword)) is not None}

@@ -51,7 +51,7 @@ def holds_plan(schema: Json) -> bool:
 
 
 def reason_for_uniform(node: JsonObject, context: RewriteContext) -> str:
-    """Return why an array is sent in the uniform spelling if it is a plan; empty if none is."""
+    """Return why an array is sent in the uniform spelling if it is a plan, or an empty text."""
     if context.uniform:
         return context.uniform
     items = node.get("items")

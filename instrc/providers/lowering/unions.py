@@ -174,7 +174,7 @@ class Led(NamedTuple):
 
 
 def with_distinct_first_keys(variants: Sequence[Variant], ledger: Ledger) -> Led:
-    """Let objects of one union begin with keys that differ or discriminate."""
+    """Make the objects of one union begin with keys that differ or discriminate."""
     definitions = ledger.definitions
     result = [_copied(variant, definitions) for variant in variants]
     objects = [number for number, variant in enumerate(result) if variant.kind == "object" and variant.body.get("properties")]
@@ -237,7 +237,7 @@ def _alike(variants: Sequence[Variant], objects: Sequence[int]) -> list[list[int
 
 
 def _led(variant: Variant, leader: str, ledger: Ledger) -> Variant:
-    """Let an object begin with one of its keys."""
+    """Make an object begin with one of its keys."""
     body = leading(variant.body, leader, mapping(variant.body["properties"])[leader])
     if isinstance(variant.node, dict):
         reason = f"begins with {dumps(leader, indent=False)}, which tells the alternatives apart"
@@ -348,7 +348,7 @@ def _box(variant: Variant, key: str, dialect: Dialect) -> Variant:
 def _tagged(
     variants: Sequence[Variant], chosen: Sequence[int], objects: Sequence[int], dialect: Dialect, definitions: PayloadDefinitions
 ) -> list[Variant]:
-    """Let each of the chosen objects begin with a key that none of the objects has and that names it."""
+    """Make each of the chosen objects begin with a key that none of the objects has and that names it."""
     result = list(variants)
     if not chosen:
         return result
@@ -371,7 +371,7 @@ def _tagged(
 def _labels(chosen: Sequence[tuple[int, Variant]], tag: str, definitions: PayloadDefinitions) -> dict[int, str]:
     """Return a label for each of the chosen objects: one that a copy of its definition has already, where there is one.
 
-    Were definitions numbered anew in each union, there would be a copy for each pair of a definition and a number.
+    If definitions were numbered anew in each union, there would be a copy for each pair of a definition and a number.
     """
     labels: dict[int, str] = {}
     taken: set[str] = set()
@@ -544,7 +544,7 @@ def combine_variants(
 
 
 def _merge_variants(context: RewriteContext, variants: Sequence[Variant]) -> list[Variant]:
-    """Return variants that differ: equal ones once, what accepts anything alone, indistinguishable strings as one."""
+    """Return distinct variants: equal ones once, one that accepts anything alone, indistinguishable strings as one."""
     dialect = context.dialect
     if (widest := taking_anything(variants)) is not None:
         nulls = [variant for variant in variants if variant.kind == "null"] if widest.written and dialect.null else []

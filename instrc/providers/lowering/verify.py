@@ -57,7 +57,7 @@ class Verification:
 
     @property
     def accepted(self) -> bool | None:
-        """Whether no rule is broken and no engine of the target refuses; `None` if none of its engines could be asked."""
+        """Whether no rule is broken and no engine of the target refuses, or `None` if none of its engines could be asked."""
         binding = [opinion.accepted for opinion in self.opinions if opinion.binding]
         if self.breaches or False in binding:
             return False
@@ -127,7 +127,7 @@ def _in_envelope(schema: Json, dialect: Dialect) -> Json:
 
 
 def _refused(schema: Json, dialect: Dialect) -> list[Breach]:
-    """Return what keeps a schema, in the words of JSON Schema, from being one; the rules of a target speak of schemas alone."""
+    """Return why a value is not a schema, by JSON Schema itself; the rules of a target are about schemas only."""
     return [Breach("schema", pointer(dialect.where) + problem.pointer, problem.reason) for problem in problems_of(schema)]
 
 

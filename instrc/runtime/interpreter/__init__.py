@@ -1,1 +1,1 @@
-"""The interpreter: what a run does next is a pure function of its plan and its journal; see `versions`."""
+"""The interpreter: the next step of a run is a pure function of its plan and its journal; see `versions`."""

@@ -13,7 +13,7 @@ KINDS: dict[str, FailureKind] = {"failed": "failed", "timeout": "timeout", "inva
 
 
 class Complaint(TypedDict):
-    """What is wrong with an answer, and where in it, as a JSON Pointer."""
+    """An error in an answer, and its place, as a JSON Pointer."""
 
     pointer: str
     message: str
@@ -120,7 +120,7 @@ class Author(TypedDict):
 
 @final
 class Result(TypedDict, total=False):
-    """What came of a command: `ok` with the value, or `error`."""
+    """The result of a command: `ok` with the value, or `error`."""
 
     ok: Json
     error: Json
@@ -142,7 +142,7 @@ PlanKind: TypeAlias = Literal["process", "tool", "steps", "call"]
 
 
 class RunOptions(TypedDict, total=False):
-    """The settings that decide what happens in a run."""
+    """The settings that influence a run."""
 
     asks: int
     """How often a model is asked again."""
@@ -330,7 +330,7 @@ class BodyState(TypedDict):
 
 
 class Spent(TypedDict):
-    """What models have cost so far."""
+    """The cost of models so far."""
 
     requests: int
     tokens: int
@@ -344,7 +344,7 @@ class Stalled(Asking):
 
 
 class SpendingLimits(TypedDict, total=False):
-    """What a run may spend on models since its limits were raised, in place of its options."""
+    """The spending limits of a run since they were raised, in place of its options."""
 
     requests: int
     tokens: int

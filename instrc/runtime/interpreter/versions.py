@@ -17,7 +17,7 @@ _MODULES = {"1": "instrc.runtime.interpreter.v1.interface"}
 
 
 class Interpreter(Protocol):
-    """What every version can do."""
+    """The interface of every version."""
 
     def begin(self, plan: PinnedPlan, inputs: JsonObject) -> State: ...  # noqa: D102  -- the functions below say what each does
     def issue(self, plan: PinnedPlan, state: State) -> list[Command]: ...  # noqa: D102  -- as above
@@ -91,7 +91,7 @@ def stalled(plan: PinnedPlan, state: State) -> tuple[list[str], str] | None:
 
 
 def raise_limits(plan: PinnedPlan, state: State, limits: SpendingLimits | None) -> list[str]:
-    """Let models be asked again up to new limits; without, what waits for them fails.  Return the commands that are withdrawn."""
+    """Ask models again up to new limits; without limits, fail what waits for them.  Return the withdrawn commands."""
     return _interpreter_of(plan).raise_limits(plan, state, limits)
 
 

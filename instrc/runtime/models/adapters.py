@@ -216,7 +216,7 @@ class GigaChat(Provider):
     }
 
     def connect(self, library: ModuleType, key: str | None) -> Client:
-        """Return a client without a time limit of its own: its 30 seconds would end what the project lets go on."""
+        """Return a client without a timeout of its own: its 30 seconds would end requests that the project allows."""
         urls = {"base_url": base_url_from(self.url), "auth_url": base_url_from("GIGACHAT_AUTH_URL")}
         given = {name: url for name, url in urls.items() if url}
         return _reporting(library.GigaChat(credentials=key, max_retries=0, timeout=None, **given), "_aclient")
@@ -526,7 +526,7 @@ _OF_SERVERS: Final = {**OpenAI.names, "max_tokens": "max_tokens"}
 
 
 class VLLM(OpenAI):
-    """`vllm:MODEL`: a server of vLLM, at `VLLM_BASE_URL`; `VLLM_API_KEY` is any word if the server asks for none."""
+    """`vllm:MODEL`: a server of vLLM, at `VLLM_BASE_URL`; `VLLM_API_KEY` may be any word if the server needs none."""
 
     kind: ClassVar[str] = "vllm"
     target: ClassVar[str] = "vllm"

@@ -81,7 +81,7 @@ _PLAIN = frozenset({"$defs", "$schema", "additionalProperties", "description", "
 
 
 def _kind(request: Request) -> str | None:
-    """Return what requests have in common that may share a call, or `None` for one that may not."""
+    """Return the common key of requests that may share a call, or `None` for one that may not."""
     command = request.command
     if command is None or command["complaints"] or command["previous"] is not None:
         return None

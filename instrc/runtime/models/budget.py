@@ -1,4 +1,4 @@
-"""Budgets in money: what models may cost, counted before a request by estimate and after it by use."""
+"""Budgets in money: limits of the cost of models, counted before a request by estimate and after it by usage."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PRICED: Final = ("input", "output", *_OF_INPUT)
 
 
 def price_of(prices: Prices, model: str) -> Mapping[str, float] | None:
-    """Return the first price whose pattern fits the name of a model, as `gpt-5`, or `None` if none does."""
+    """Return the first price whose pattern matches the name of a model, as `gpt-5`, or `None` if none does."""
     return next((price for pattern, price in prices.items() if fnmatchcase(model, pattern)), None)
 
 
@@ -59,7 +59,7 @@ _FORM: Final = re.compile(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*USD((?:/run|/program)?)
 
 
 def read_budget(text: str) -> tuple[str, float]:
-    """Return what a budget is for (`run`, `program`, `day` or `program/day`) and its US dollars.
+    """Return the scope of a budget (`run`, `program`, `day` or `program/day`) and its US dollars.
 
         assert read_budget("5 USD/day") == ("day", 5.0)
 
@@ -112,7 +112,7 @@ class MoneyBudget:
             raise ModelError(message, code="unavailable", retry=True) from error
 
     def settle(self, entry: int, cost: float) -> None:
-        """Count what a request has cost in place of its estimate, which stays where that cannot be written."""
+        """Replace the estimate of a request by its cost; the estimate stays where that cannot be written."""
         try:
             with transaction(self.file, _SPENT) as database:
                 database.execute("UPDATE spent SET cost = ? WHERE rowid = ?", (cost, entry))

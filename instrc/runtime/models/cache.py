@@ -29,7 +29,7 @@ class AnswerCache:
     In a program, `instrc.run(…, cache="answers.sqlite")`; in the settings, `cache` of `[tool.instrc.run]`.
     Two requests are equal if all that is sent is: the server, the model, the message, the schema, every setting.
     `sample` numbers independent answers to one request: each sample of an evaluation has a number of its own, from 0.
-    Kept is what the provider has answered, as JSON, and only if it was accepted; keys are digests, so no message is in the file.
+    Accepted answers of the provider are kept, as JSON; keys are digests, so no message is in the file.
     A cache belongs to one run: equal requests of a run are different samples, whatever asks them.
     """
 

@@ -55,7 +55,7 @@ _NEXT = rf",(?=\s*(?:sample\s*(?:,|\Z)|(?:scripted|{'|'.join(ADAPTERS)}):))"
 def model_of(words: str, folder: Path, table: RequestTable | None = None) -> Model:
     """Return the model of a spec, with the settings of its requests; files are resolved from a folder.
 
-    Of several, divided by commas, each is asked where the one before gave no answer.
+    With several, divided by commas, each is asked where the one before gave no answer.
     """
     parts = [part.strip() for part in re.split(_NEXT, words)]
     if len(parts) > 1:

@@ -53,7 +53,7 @@ _ODD = ("APIResponseValidationError", "UnknownApiResponseError", "ResponseValida
 
 
 def as_model_error(error: Exception) -> ModelError:
-    """Return what a library raised as an error of ours.
+    """Return an error of a library as one of ours.
 
     Overload, timeouts and lost connections are worth a retry, and so is an unreadable body: HTML, cut JSON, nothing.
     """
@@ -110,7 +110,7 @@ async def raise_reported(response: HttpAnswer) -> None:
 
 
 def _body_of(error: Exception) -> Json:
-    """Return what a server has sent, where a library keeps it: the whole, or the error in it, as OpenAI's does."""
+    """Return the response body that a library's error keeps: the whole, or the error in it, as OpenAI's does."""
     body = getattr(error, "body", None)
     if isinstance(body, str):
         try:

@@ -102,7 +102,7 @@ MINUTE: Final = 60.0
 
 
 def turn(place: Path | str, key: str, per_minute: float, amount: float, ahead: float) -> float:
-    """Take a turn, and return how many seconds to wait for it; what takes less than `ahead` seconds may be taken at once.
+    """Take a turn, and return how many seconds to wait for it; one less than `ahead` seconds away may be taken at once.
 
     That is the generic cell rate algorithm: one number is the whole state, and every process of the project shares it,
     in a file; or every machine of it, in the PostgreSQL database of a URL, by the clock of that.

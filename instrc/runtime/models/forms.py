@@ -29,7 +29,7 @@ REMEMBERED: Final = 30 * 86_400.0
 
 
 class KnownModel(NamedTuple):
-    """What is known of models before they are asked."""
+    """The facts about models that are known before they are asked."""
 
     kinds: str
     """A pattern of adapters."""
@@ -120,7 +120,7 @@ def learn(file: Path | None, model: str, form: str, said: str) -> None:
 
 
 def refusals(file: Path | None) -> list[Refusal]:
-    """Return what the file of a project remembers."""
+    """Return the refusals in the file of a project."""
     if file is not None and file.is_file():
         place = f"{file.absolute().as_uri()}?mode=ro"  # nobody who writes is waited for: this is read before each request
         with suppress(sqlite3.Error, OSError), closing(sqlite3.connect(place, uri=True)) as database:

@@ -9,7 +9,7 @@ from instrc.runtime.models.forms import Form
 
 
 class ModelHost(NamedTuple):
-    """What differs between a host and OpenAI."""
+    """The differences of a host from OpenAI."""
 
     url: str
     key: str

@@ -26,7 +26,7 @@ class Model(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a model is asked."""
+    """A request to a model."""
 
     key: str
     """`run/command`: equal for every attempt at the same command."""
@@ -52,7 +52,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model has answered."""
+    """The answer of a model."""
 
     answer: Json
     """The value in the names and shapes of the request's schema; it need not satisfy it."""
@@ -101,7 +101,7 @@ RULER = "-----"
 
 
 def model_message(command: ModelCommand, sentences: Sentences = EN) -> str:
-    """Return the message: what the chunk reads, between two rulers, and one sentence that asks for it."""
+    """Return the message: the values that the chunk reads, between two rulers, and one sentence that asks for it."""
     parts: list[str] = []
     if command["context"]:
         parts.append(_ruled(sentences.known, _with_errors(command["context"], sentences.faults)))

@@ -1,7 +1,7 @@
-"""A model of a provider: a chunk is lowered to what the provider takes, sent by its own library, and the answer is lifted.
+"""A model of a provider: a chunk is lowered to its format, sent by its own library, and the answer is lifted.
 
 An adapter has only the differences: the target, the library, where the key is, how a request is sent.
-Keys come from the environment and go nowhere else; retries and time limits are the engine's, so the libraries get none.
+Keys come from the environment and go nowhere else; the engine does retries and timeouts, so the libraries' are off.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ class Provider(ABC):
                 return replace(reply, notes=(*notes, *reply.notes)) if notes else reply
 
     def preview(self, request: Request) -> tuple[ProviderRequest, Lowering]:
-        """Return what would be sent for a request, and how its schema was lowered."""
+        """Return the request that would be sent, and its lowering."""
         model = self._model_of(request)
         form = self._forms(request, model)[0]
         lowering = self._lowering(request, self.forms[form])
@@ -406,7 +406,7 @@ def provider_name(lowering: Lowering) -> str:
 
 
 def reply_of(lifted: Lifted, model: str, usage: dict[str, int], answer: Json, sentences: Sentences) -> Reply:
-    """Return a lifted answer as a reply: what cannot be used is a complaint, or an error where asking again is no use."""
+    """Return a lifted answer as a reply: an unusable one is a complaint, or an error where asking again would not help."""
     if lifted.status == "failed":
         raise failure_of(lifted.failure or "the provider reports an error", answer)
     if lifted.status == "refused":

@@ -1,4 +1,4 @@
-"""Settings of requests: what a project, a command or a program of Python has set for a model, and the bound of an answer."""
+"""Settings of requests: those that a project, a command or a Python program has set for a model, and the bound of an answer."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class RequestTable:
     """The URL of the PostgreSQL database in which all machines of the project count requests and tokens, if it has one."""
 
     def of_model(self, words: str) -> RequestSettings:
-        """Return what holds for every request to a model: of several patterns, longer ones count as narrower."""
+        """Return the settings of every request to a model: of several patterns, longer ones count as narrower."""
         fitting = [pattern for pattern in self.by_pattern if is_model_pattern(pattern) and fnmatchcase(words, pattern)]
         return joined(self.general, *(self.by_pattern[pattern] for pattern in sorted(fitting, key=len)))
 
@@ -82,7 +82,7 @@ _DEEPEST = 6
 
 
 def with_short_thoughts(schema: Json) -> Json:
-    """Return a schema whose thoughts (texts under names with `_`) have a length where they have none.
+    """Return a schema in which thoughts (texts under names with `_`) without a length have one.
 
     A grammar lets a small model think until its answer is cut; a thought that ends early costs nothing of the answer.
     """

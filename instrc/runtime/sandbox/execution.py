@@ -62,7 +62,7 @@ class Execution:
         return self._advance(lambda: self._resumed(result))
 
     def dump(self) -> tuple[bytes, Printed]:
-        """Return the state of the worker, and what this round has printed."""
+        """Return the state of the worker, and the output of this round."""
         return self._session.dump(), self._printed
 
     def load(self, state: bytes, printed: Printed, *, is_waiting: bool) -> None:
@@ -210,7 +210,7 @@ def worker_session(limits: RoundLimits) -> Iterator[MontySession]:
 
 @cache
 def _pool(_process: int) -> Monty:
-    """Return the workers of this process; each serves one session, so no agent meets what another one has left."""
+    """Return the workers of this process; each serves one session, so no agent meets the leftovers of another."""
     from pydantic_monty import Monty
 
     workers = max(_WORKERS, os.cpu_count() or 1)

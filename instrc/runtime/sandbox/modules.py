@@ -25,7 +25,7 @@ _INSTEAD = {
 
 
 def missing_module(name: str) -> str:
-    """Return what the code is shown when it imports a module that is not there."""
+    """Return the message for an import of a module that does not exist."""
     instead = _INSTEAD.get(name.partition(".")[0], "use what Python has built in, `math`, `statistics`, `collections`, or a tool")
     return f"No module named '{name[:100]}' in this sandbox: {instead}"
 

@@ -7,7 +7,7 @@ from instrc.text.jsonvalue import Json
 
 
 class ToolParameters:
-    """What one tool takes: the properties of a schema, in their order."""
+    """The parameters of one tool: the properties of a schema, in their order."""
 
     def __init__(self, tool: str, schema: Json) -> None:
         known = schema if isinstance(schema, dict) else {}

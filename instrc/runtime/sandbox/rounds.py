@@ -14,7 +14,7 @@ _REPEATABLE = frozenset({None, "error", "operations"})  # `operations` is in old
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundLimits:
-    """What the code of one round may use."""
+    """The limits of the code of one round."""
 
     seconds: float = 30.0
     """Seconds in which the code itself computes; waiting for a tool is not counted."""
@@ -40,7 +40,7 @@ class ToolCall(NamedTuple):
 
 
 class ToolResult(NamedTuple):
-    """What a tool gave: a value, or why it failed."""
+    """The result of a tool: a value, or the reason why it failed."""
 
     value: Json = None
     error: str | None = None
@@ -63,7 +63,7 @@ class Round(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """What the model is shown of its code."""
+    """The output of its code that the model sees."""
 
     logs: str
     """What it printed."""
@@ -86,10 +86,10 @@ RoundStep: TypeAlias = ToolCall | Observation
 
 
 def repeatable(rounds: tuple[Round, ...]) -> tuple[Round, ...]:
-    """Return the rounds that make what the code knows now.
+    """Return the rounds that rebuild the code's current state.
 
     A round that ended by a limit or by the end of its worker has no result: how far it came is unknown.
-    What was before a round that was `lost` is lost.
+    The state before a round that was `lost` is lost.
     """
     last = max((number for number, item in enumerate(rounds) if item.kind == "lost"), default=-1)
     return tuple(item for item in rounds[last + 1 :] if item.kind in _REPEATABLE)

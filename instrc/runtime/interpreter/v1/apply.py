@@ -149,7 +149,7 @@ def _goes_round(unit: PlanUnit, entry: Entry, answer: Json) -> bool:
 
 
 def _fire(machine: Machine, scope: str, unit: PlanUnit, answer: Json) -> None:
-    """Send what a step has filled in to the activity that is called like it."""
+    """Send the content of a step to the activity of the same name."""
     if not machine.program.fires or not isinstance(answer, dict):
         return
     for step in unit.steps:

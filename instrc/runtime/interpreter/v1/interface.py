@@ -101,7 +101,7 @@ def stalled(plan: PinnedPlan, state: State) -> tuple[list[str], str] | None:
 
 
 def raise_limits(plan: PinnedPlan, state: State, limits: SpendingLimits | None) -> list[str]:
-    """Let models be asked again up to new limits, or let what waits for that fail; return the commands that are withdrawn."""
+    """Let models be asked again up to new limits, or fail what waits for that; return the withdrawn commands."""
     machine = _machine(plan, state)
     issuing.raise_limits(machine, limits)
     return machine.withdrawn

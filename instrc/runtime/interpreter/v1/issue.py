@@ -101,7 +101,7 @@ def _span(unit: PlanUnit, which: str, choose: _Choose) -> str | None:
 
 
 def _error(given: Json, step: Step) -> Failure:
-    """Make a failure of what `Fail` reads."""
+    """Make a failure from the values that `Fail` reads."""
     candidates = [given, *(given.values() if isinstance(given, dict) else given if isinstance(given, list) else ())]
     known = next((item for item in candidates if isinstance(item, dict) and isinstance(item.get("message"), str)), None)
     if known is None:
@@ -123,7 +123,7 @@ def _input(machine: Machine, scope: str, unit: PlanUnit, step: Step) -> Json:
 
 
 def _choices(machine: Machine, scope: str, step: Step, read: Read) -> list[Json]:
-    """Return what a value may be one of."""
+    """Return the list that a value is chosen from."""
     given = resolve(machine, scope, read)
     listed = given if isinstance(given, list) else []
     choices: list[Json] = []
@@ -147,7 +147,7 @@ def pending(machine: Machine) -> list[Command]:
 
 
 def ask(machine: Machine, scope: str, unit: PlanUnit, entry: Asking) -> None:
-    """Let a model be asked for a chunk, for the first time or again."""
+    """Ask a model for a chunk, for the first time or again."""
     for step, among in unit.among:
         _choices(machine, scope, step, among.choices)
     if (reached := reached_limit(machine)) is not None:
@@ -164,7 +164,7 @@ def ask(machine: Machine, scope: str, unit: PlanUnit, entry: Asking) -> None:
 
 
 def reached_limit(machine: Machine) -> tuple[str, str] | None:
-    """Return which limit of the run is reached, and that in words, or `None` if a model may be asked."""
+    """Return the limit of the run that is reached, and a text about it, or `None` if a model may be asked."""
     spent, options, raised = machine.state["spent"], machine.program.options, machine.state.get("limits", {})
     limits: tuple[tuple[str, int, int | None], ...] = (
         ("requests", spent["requests"], raised.get("requests", options.get("requests"))),
@@ -177,7 +177,7 @@ def reached_limit(machine: Machine) -> tuple[str, str] | None:
 
 
 def raise_limits(machine: Machine, limits: SpendingLimits | None) -> None:
-    """Let the chunks be asked that a limit holds; without `limits` they fail."""
+    """Ask for the chunks that a limit holds; without `limits` they fail."""
     held_ones = machine.state.pop("stalled", None)
     if limits is not None:
         machine.state["limits"] = {**machine.state.get("limits", {}), **limits}
@@ -247,7 +247,7 @@ def _model_command(machine: Machine, command: str, scope: str, unit: PlanUnit, e
 
 
 def _shown_to_person(machine: Machine, scope: str, unit: PlanUnit) -> Json:
-    """Return what a person is shown: for several steps, by their keys, without what the person is only now asked for."""
+    """Return the values shown to a person: for several steps, by their keys, without those the person is asked for now."""
     if len(unit.steps) == 1:
         return _input(machine, scope, unit, unit.steps[0])
     shown = {}
@@ -261,7 +261,7 @@ def _shown_to_person(machine: Machine, scope: str, unit: PlanUnit) -> Json:
 
 
 def answer_schema(machine: Machine, scope: str, unit: PlanUnit) -> Json:
-    """Return what an executor fills in, with the choices that are known by now."""
+    """Return the schema that an executor fills in, with the choices that are known by now."""
     schema = unit.schema
     alone = unit.kind == "user" and len(unit.steps) == 1
     for step, among in unit.among:

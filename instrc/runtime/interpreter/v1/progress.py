@@ -1,4 +1,4 @@
-"""What follows when a unit is done, has failed, or a person has refused; the record of a run."""
+"""Continue after a unit is done, has failed, or a person has refused; the record of a run."""
 
 from __future__ import annotations
 

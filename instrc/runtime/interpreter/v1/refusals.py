@@ -1,4 +1,4 @@
-"""Which decisions of persons a condition reads: a refusal that none reads ends the run."""
+"""The decisions of persons that a condition reads: a refusal that none reads ends the run."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class LocatedPath(NamedTuple):
 
 
 class ShownPath(NamedTuple):
-    """A path, and the names under which its value is shown: none for an object whose members are shown."""
+    """A path, and the names under which its value is shown, or none for an object whose members are shown."""
 
     place: LocatedPath
     names: tuple[str, ...]
@@ -39,7 +39,7 @@ class ShownPath(NamedTuple):
 
 @dataclass(slots=True)
 class PlanUnit:
-    """What is begun and done as a whole."""
+    """The smallest part that begins and ends as a whole."""
 
     index: int
     id: str

@@ -1,4 +1,4 @@
-"""Change the state of a run, and read what came of a command."""
+"""Change the state of a run, and read the result of a command."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def error_value(error: documents.Fault | documents.Failure) -> JsonObject:
 
 
 def unit_name(unit: PlanUnit) -> str:
-    """Return what a unit is called in errors: its step, its key, else its context."""
+    """Return the name of a unit in errors: its step, its key, else its context."""
     if unit.called is not None:
         return unit.called
     if unit.steps:

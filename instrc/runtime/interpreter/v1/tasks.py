@@ -35,7 +35,7 @@ def copy_counts(task: PlanTask, state: PlanState) -> list[int] | str:
 
 
 def _resolve_reference(reference: Reference, state: PlanState) -> Json:
-    """Return what a reference leads to in the output of a task that is done; `null` where it leads nowhere."""
+    """Return the value of a reference to the output of a finished task, or `null` where it leads nowhere."""
     value = state["tasks"][reference.task].get("output")
     for step in reference.steps:
         if isinstance(value, dict):
@@ -151,7 +151,7 @@ def _open(machine: Machine, command: str, scope: str, unit: PlanUnit, task: str,
 
 
 def _end_task(machine: Machine, scope: str, unit: PlanUnit, read: _ReadPlan, id_: str, status: str) -> None:
-    """Note how a task has ended; let those begin that waited for it, or skip them."""
+    """Record the end of a task; begin those that waited for it, or skip them."""
     state = machine.plan(scope, unit.id)
     ended = [(id_, status)]
     ready: list[str] = []
@@ -213,7 +213,7 @@ def _result(machine: Machine, scope: str, unit: PlanUnit, tasks: tuple[PlanTask,
 
 
 def conclude(machine: Machine, scope: str, unit: PlanUnit, result: Json) -> None:
-    """Give the records of all tasks as what the step has brought."""
+    """Record all tasks as the value of the step."""
     machine.scope(scope)["blocks"].pop(unit.id, None)
     faults = complaints(result, unit.schema)
     if faults:

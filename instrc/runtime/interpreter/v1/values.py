@@ -16,9 +16,9 @@ _META = ("_", "$")
 
 
 def resolve(machine: Machine, scope: str, read: Read, *, shown: bool = False) -> Json:
-    """Return what a path leads to from a scope; `null` where it leads nowhere. Thoughts and metrics only if it names them.
+    """Return the value of a path from a scope, or `null` where it leads nowhere. Thoughts and metrics only if it names them.
 
-    With `shown`, it is what rounds show of that.
+    With `shown`, it is the part that rounds show.
     """
     return _value_at(machine, scope, machine.program.locate(machine.region(scope), read), shown=shown)
 
@@ -121,7 +121,7 @@ def _step(
 
 
 def evaluate(machine: Machine, scope: str, value: Value | None, *, shown: bool = False) -> Json:
-    """Return a value, or what rounds show of it; an optional member that is `null` is left out."""
+    """Return a value, or the part of it that rounds show; an optional member that is `null` is left out."""
     match value:
         case None:
             return None
@@ -239,7 +239,7 @@ def without_own(machine: Machine, scope: str, unit: PlanUnit, value: Value | Non
 
 
 def shown_of(machine: Machine, unit: PlanUnit, key: str, value: Json) -> Json:
-    """Return what others are shown of a step: its output, without thoughts and metrics."""
+    """Return the part of a step's value that others see: its output, without thoughts and metrics."""
     if key not in unit.meta:
         return value
     schema = next(step.schema for step in unit.steps if step.key == key)
