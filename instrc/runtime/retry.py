@@ -446,7 +446,7 @@ def _listed(steps: Iterable[str]) -> str:
 
 
 def _words(command: Command) -> str:
-    """Return what a command asks for, as a text without the numbers of steps and contexts, which a change of a program shifts."""
+    """Return the request of a command, as text without the numbers of steps and contexts, which a change of a program shifts."""
     about = {name: value for name, value in command.items() if name != "id"}
     if command["kind"] == "timer":
         about["id"] = command["id"]

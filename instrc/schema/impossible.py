@@ -128,7 +128,7 @@ def impossible_parts(
 
 
 def _resolver(root: Json, nodes: Sequence[tuple[Location, SchemaObject]]) -> Resolve:
-    """Return what finds the schemas that references inside of a document lead to, as long as no part is a document of its own."""
+    """Return a resolver of references inside of a document, as long as no part is a document of its own."""
     divided = any("$id" in node and path for path, node in nodes)
 
     def resolve(reference: str) -> Json:

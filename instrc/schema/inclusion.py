@@ -237,7 +237,7 @@ def comparable(narrow: Json, wide: Json) -> bool:
     """Return whether each reference in two schemas leads to an equal definition, to a narrower one in `narrow`, or to the root.
 
     That the part below a root or a definition is narrower in the one may be assumed while just that is being proven
-    of each of them: values are finite, and what holds of all smaller ones holds of the next.  Only where nothing turns a schema
+    of each of them: values are finite, and a property of all smaller ones holds for the next.  Only where nothing turns a schema
     around.
     """
     of_narrow, of_wide = _References(narrow), _References(wide)

@@ -338,7 +338,7 @@ def write_required(out: Schema, schema: Schema, path: Location) -> tuple[Note, .
 
 
 def _names(schema: Schema, path: Location) -> tuple[list[str], list[Note]]:
-    """Return what `required` lists."""
+    """Return the names in `required`."""
     if "required" not in schema:
         return [], []
     value = schema["required"]

@@ -166,7 +166,7 @@ def _below(part: Json, depth: int, whole: Sentences | None, told: dict[str, Json
 
 
 def _explained(part: Json) -> list[JsonObject]:
-    """Return the alternatives of a value that are constants, where at least one says what it means."""
+    """Return the alternatives of a value that are constants, if at least one has a description."""
     branches = next((found for word in ("anyOf", "oneOf") if isinstance(found := mapping(part).get(word), list)), [])
     constants = [branch for branch in branches if isinstance(branch, dict) and "const" in branch]
     explains = any(not branch.keys().isdisjoint({"title", "description"}) for branch in constants)

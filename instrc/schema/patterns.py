@@ -105,7 +105,7 @@ _CLOCK: ContextVar[_Clock | None] = ContextVar("_CLOCK", default=None)
 
 @contextmanager
 def time_limit() -> Iterator[None]:
-    """Let all searches inside share one time limit; outside, each has its own."""
+    """Give all searches inside one common time limit; outside, each has its own."""
     token = _CLOCK.set(_CLOCK.get() or _Clock())
     try:
         yield
@@ -154,7 +154,7 @@ def for_re2(pattern: str) -> str | None:
 
 @lru_cache(maxsize=2048)
 def _matcher(pattern: str) -> Callable[[str], bool | None] | str:
-    """Return what matches texts against a pattern, or why it cannot be read."""
+    """Return a matcher of texts for a pattern, or why it cannot be read."""
     if len(pattern) > REGEX_PATTERN:
         return f"{_TOO_LARGE}: it is longer than {REGEX_PATTERN:,} characters"
     import re2  # 10 ms, needed where patterns are only

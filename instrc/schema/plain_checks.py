@@ -125,7 +125,7 @@ def _is_whole(value: Json) -> bool:
 
 
 class Doubt(Struct, frozen=True):
-    """A value that may be wrong: of a keyword, or of one member (`step`) of what the keyword holds."""
+    """A value that may be invalid: of a keyword, or of one member (`step`) of the keyword's value."""
 
     node: Location
     keyword: str
@@ -134,7 +134,7 @@ class Doubt(Struct, frozen=True):
 
 
 def doubtful(schema: Json) -> Iterator[Doubt]:
-    """Yield what keeps a schema from being sound beyond doubt, by JSON Schema 2020-12; nothing in most."""
+    """Yield the doubts about a schema, by JSON Schema 2020-12; mostly none."""
     for path, node in walk(schema):
         yield from _doubts_at(path, node)
 

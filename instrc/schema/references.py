@@ -54,7 +54,7 @@ _TELLING = HOLDERS | _IDENTIFIERS | _REFERENCES
 
 
 class Index:
-    """What has been read: documents, the resources in them, and marks on their schemas."""
+    """The documents read so far, the resources in them, and marks on their schemas."""
 
     def __init__(self, documents: Mapping[str, Json] | None, default: Draft) -> None:
         self.given: Mapping[str, Json] = documents if documents is not None else {}
@@ -321,7 +321,7 @@ class Located(Index):
 
 
 class NamedProperties(Struct, frozen=True):
-    """The properties of one name in a document, and what else in it has a name."""
+    """The properties of one name in a document, and the other definitions of it."""
 
     found: list[tuple[str, Json, Resource]]
     """Where each is, its schema, and the resource that this lies in."""
@@ -416,7 +416,7 @@ class SchemaStore(Located):
             self.needs_flattening.add(id(made))
 
     def references(self, view: dict[str, Json], scope: DynamicScope) -> list[Target]:
-        """Return what the references of one schema lead to, in written order."""
+        """Return the targets of the references of one schema, in written order."""
         names = scope.resource.dialect.references
         return [self.target(name, view, scope) for name, value in view.items() if name in names and value.__class__ is str]
 
@@ -457,7 +457,7 @@ class SchemaStore(Located):
                 stack.extend(reversed(below))
 
     def resolve(self, reference: str, scope: DynamicScope, holder: Json = None) -> Target:
-        """Return what a `$ref` in a scope leads to; raise `CompileError` if nothing."""
+        """Return the target of a `$ref` in a scope; raise `CompileError` if there is none."""
         key = (reference, id(scope))
         target = self.targets.get(key)
         if target is None:
@@ -468,7 +468,7 @@ class SchemaStore(Located):
         return target
 
     def referred(self, node: Json, scope: DynamicScope) -> tuple[Json, DynamicScope]:
-        """Return what a schema leads to that is a reference and nothing else; itself if it is not one."""
+        """Return the target of a schema that is only a reference; any other schema itself."""
         for _ in range(REFERENCES_AT_ONCE):
             if node.__class__ is not dict or len(node) > 1 or id(node) not in self.needs_flattening:
                 break
@@ -482,7 +482,7 @@ class SchemaStore(Located):
         return node, scope
 
     def resolve_dynamic(self, reference: str, scope: DynamicScope, holder: Json = None) -> Target:
-        """Return what a `$dynamicRef` leads to: the outermost anchor of that name on the way here, if it begins at one."""
+        """Return the target of a `$dynamicRef`: the outermost anchor of that name on the way here, if it begins at one."""
         result = self.resolve(reference, scope, holder)
         anchor = reference.partition("#")[2]
         if anchor and result.scope.resource.dynamic.get(anchor) is result.node:

@@ -60,7 +60,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 class MadeText(NamedTuple):
-    """A text, and whether it is what its schema asks for."""
+    """A text, and whether it satisfies its schema."""
 
     value: str
     sure: bool
@@ -279,7 +279,7 @@ class _Making:
 
 
 def _joined(*schemas: Json) -> Json:
-    """Return one schema for what all of some ask; the first one where others are no schemas."""
+    """Return one schema for the conjunction of some; the first one where others are not schemas."""
     asking = [each for each in schemas if each is not True and each is not None and each != {}]
     try:
         return intersect(asking) if len(asking) > 1 else asking[0] if asking else True
@@ -413,7 +413,7 @@ def _texts_of_pattern(pattern: str) -> list[str]:
 
 
 class _Search(Struct, frozen=True, eq=False):
-    """What is the same for all places of one search."""
+    """The common state of all places of one search."""
 
     root: Json
     extra: list[Json]
@@ -514,7 +514,7 @@ def _sizes(around: list[JsonObject], *keywords: str) -> Iterator[int]:
 
 
 def _arrays(node: JsonObject, around: list[JsonObject], search: _Search, depth: int) -> Iterator[Json]:
-    """Yield arrays: none, one and a few items of each kind."""
+    """Yield arrays: an empty one, one item and a few items of each kind."""
     yield []
     others = [holder[word] for word in ("items", "contains", "unevaluatedItems") for holder in around if word in holder]
     others += [schema for holder in around for schema in listing(holder.get("prefixItems"))]

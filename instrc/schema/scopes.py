@@ -63,7 +63,7 @@ Term: TypeAlias = tuple[Json, DynamicScope]
 
 
 class Target(Struct, frozen=True):
-    """What a reference leads to: a schema and the scope to read it in."""
+    """The target of a reference: a schema and the scope to read it in."""
 
     node: Json
     scope: DynamicScope

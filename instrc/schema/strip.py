@@ -39,7 +39,7 @@ def strip(schema: Json, which: Collection[str]) -> Json:
 
 
 def _strip_node(node: Json, *, signs: tuple[str, ...], keywords: frozenset[str]) -> Json:
-    """Return one schema without what goes; the same object if there is nothing of it."""
+    """Return one schema without the removed parts, or the same object if there are none."""
     if node.__class__ is not dict:
         return node
     changes: dict[str, Json] = {}
@@ -69,7 +69,7 @@ def _names(names: Json, signs: tuple[str, ...]) -> Json:
 
 
 def _without(keywords: frozenset[str], node: Json) -> Json:
-    """Return one schema without some keywords; the same object if it has none of them."""
+    """Return one schema without some keywords, or the same object if it has none of them."""
     if node.__class__ is not dict or keywords.isdisjoint(node):
         return node
     return {keyword: value for keyword, value in node.items() if keyword not in keywords}

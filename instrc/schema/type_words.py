@@ -140,7 +140,7 @@ class _Words:
         return schema
 
     def named(self, word: str, depth: int) -> dict[str, Json]:
-        """Read what follows a word: its parameters, or nothing."""
+        """Read the parameters after a word, if there are any."""
         parameters = self.parameters(word, depth) if self.peek() in _OPENING and not self.remark() else None
         if parameters is None:
             if word not in _WORDS:

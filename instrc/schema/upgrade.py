@@ -128,7 +128,7 @@ def expand_discriminators(
 ) -> Json:
     """Return a schema without discriminators.
 
-    `definitions` are what `#/$defs/…` leads to, `written` what each of them is called in the document.
+    `definitions` are the targets of `#/$defs/…`, `written` their names in the document.
     `tell` is called with the path of each discriminator whose meaning no keyword can express: that of a parent, for one.
     """
     result = spelt_out(schema, definitions, written)

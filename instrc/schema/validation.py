@@ -74,7 +74,7 @@ def in_words(error: ValidationError) -> str:
 
 
 def _zone_missing(wanted: str, value: Json) -> str:
-    """Return what a time lacks that has no zone, as clocks and Python write it."""
+    """Return the part that a time without a zone lacks, as clocks and Python write it."""
     lacks_zone = isinstance(value, str) and wanted in {"time", "date-time"} and has_format(wanted, f"{value}Z")
     return ': it has no zone, such as "Z" or "+02:00"' if lacks_zone else ""
 
@@ -106,14 +106,14 @@ class _Resolved(Protocol):
 
 
 class _Resolver(Protocol):
-    """What looks references up."""
+    """Resolves references."""
 
     def lookup(self, ref: Json) -> _Resolved:
-        """Return what a reference leads to."""
+        """Return the target of a reference."""
 
 
 class Validator(Protocol):
-    """A validator of the library: what we ask of it, and what our keywords ask of it."""
+    """A validator of the library: the methods that we use, and those that our keywords use."""
 
     _resolver: _Resolver  # no public word leads from a reference to its schema
 

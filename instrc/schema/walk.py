@@ -115,7 +115,7 @@ def is_schema(value: Json) -> bool:
 
 
 def map_schemas(schema: Json, change: Callable[[Json], Json], into: frozenset[str] = HOLDERS) -> Json:
-    """Return a schema with `change` applied to every schema in it, those below first; what stays equal stays the same object.
+    """Return a schema with `change` applied to every schema in it, the inner ones first; equal results keep the same object.
 
     `change` gets a schema whose parts are changed already, and returns it or a new one; it must not mutate it.
     Parts shared in the input are changed once and shared in the result.  `into` narrows down the keywords that are followed.
@@ -141,7 +141,7 @@ def map_schemas(schema: Json, change: Callable[[Json], Json], into: frozenset[st
 
 
 def _with_parts(node: Json, below: Iterable[tuple[Location, Json]], done: Mapping[int, Json]) -> Json:
-    """Do the same for a schema of which is known what stands `below` it."""
+    """Do the same for a schema whose subschemas `below` are known."""
     out: JsonObject | None = None
     for path, child in below:
         new = done.get(id(child), child) if child.__class__ is dict else child
@@ -205,7 +205,7 @@ def _excludes(excluded: Json, name: str) -> bool:
 
 
 def of_item(schema: dict[str, Json], position: int) -> Json:
-    """Return what the item at a position must satisfy."""
+    """Return the schema of the item at a position."""
     prefix = listing(schema.get("prefixItems"))
     return prefix[position] if position < len(prefix) else schema.get("items", True)
 
@@ -230,7 +230,7 @@ def conjuncts(schema: Json, definitions: Mapping[str, Json]) -> Iterator[dict[st
 
 
 def local_target(root: Json, reference: Json) -> Json:
-    """Return what a reference within a document leads to by its JSON Pointer, or `None` if it leads nowhere, or out of it.
+    """Return the target of a reference within a document by its JSON Pointer, or `None` if it leads nowhere, or out of it.
 
     This is for flat schemas and payloads; `references` follows all others: between documents, by `$id` and anchors.
     """
@@ -280,7 +280,7 @@ def definition_named_by(schema: Json) -> str:
 
 
 def definition_path(schema: Json) -> list[str]:
-    """Return the name of the definition that a schema refers to, and the way on from there; empty if it refers to none."""
+    """Return the name of the definition that a schema refers to, and the rest of the path, or empty ones if it refers to none."""
     reference = schema.get("$ref") if isinstance(schema, dict) else None
     return tokens(reference.removeprefix("#/$defs")) if isinstance(reference, str) and reference.startswith("#/$defs/") else []
 

@@ -1,7 +1,7 @@
 """Decide whether a schema is well-formed: by quick checks first, by the meta-schema where these are in doubt.
 
 Doubtful places are passed to `jsonschema` one by one, so depth and number cost little.
-A schema that names an older draft in `$schema` is judged by that draft, wherever it stands.
+A schema that names an older draft in `$schema` is judged by that draft, at any depth.
 Patterns are checked beyond the meta-schemas: a regular expression that no dialect reads is an error.
 """
 
@@ -150,7 +150,7 @@ _OF_PATTERNS = frozenset({"pattern", "patternProperties"})
 
 
 def _judged_part(schema: Json) -> Iterator[tuple[Location, str]]:
-    """Yield what the draft that a schema names refuses in it."""
+    """Yield the errors of a schema by the draft that it names."""
     import jsonschema.validators as drafts  # as above
 
     older = _older_draft(schema, drafts)

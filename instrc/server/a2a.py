@@ -411,7 +411,7 @@ def _as_a2a(error: InstrcError) -> A2AError:
 
 
 def _stream(context: ServerCallContext) -> AbstractContextManager[None]:
-    """Return what counts one of the streams that a caller may have open."""
+    """Return a context that counts one of the streams of a caller."""
     entered: AbstractContextManager[None] = context.state["streams"].entered(_caller(context).name)
     return entered
 

@@ -49,7 +49,7 @@ class Caller:
         return any(self.may(role, program) for role in roles)
 
     def knows(self, program: str) -> bool:
-        """Return whether the caller has any role for a program: it is as unknown to others as one that is not there."""
+        """Return whether the caller has any role for a program: others are told that it does not exist."""
         return self.only is None and bool(self.roles.get(ALL) or self.roles.get(program))
 
     def require(self, role: Role, program: str, action: str) -> None:

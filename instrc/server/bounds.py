@@ -1,4 +1,4 @@
-"""The bounds of what a service is sent, the same at every door: this is the table of them."""
+"""The bounds of requests to a service, the same at every door: this is their table."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _TEXTS: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 
 
 def excess_in(body: bytes) -> str | None:
-    """Return what of a JSON text is over its bound, or `None` if nothing is. It takes time linear in the text."""
+    """Return the part of a JSON text that is over its bound, or `None`. It takes time linear in the text."""
     bare = _TEXTS.sub(b"", body)
     if re.search(rb"[0-9]{%d}" % (DIGITS + 1), bare):
         return f"the body has a number of more than {DIGITS:,} digits"

@@ -53,7 +53,7 @@ class Door:
         self.counted = counted
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request in, or refuse it."""
+        """Admit a request, or refuse it."""
         if scope["type"] != "http":  # it begins, or ends; there are no web sockets
             await self.app(scope, receive, send)
             return
@@ -158,7 +158,7 @@ class Door:
         return LimitError([problems.serving.TooMuch(what="bytes of a request", limit=self.body)])
 
     def _limited(self, receive: Receive) -> Receive:
-        """Return what reads a body, not more of it than is allowed, and not for ever."""
+        """Return a receiver of a body with a limit of bytes and a deadline."""
         read, ended, late = 0, False, asyncio.get_running_loop().time() + bounds.BODY_SECONDS
 
         async def limited() -> Message:
@@ -180,7 +180,7 @@ class Door:
         return limited
 
     def _protected(self, scope: Scope, send: Send) -> Send:
-        """Return what sends a response, with the headers that every response has; it is counted."""
+        """Return a sender of the response, with the headers that every response has; it is counted."""
 
         async def protected(message: Message) -> None:
             if message["type"] == "http.response.start":

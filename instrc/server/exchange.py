@@ -1,4 +1,4 @@
-"""What the protocols of agents share: the state of a run after each change, and the answer in a message."""
+"""The common part of the protocols of agents: the state of a run after each change, and the answer in a message."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def answer_of(data: Json, schema: Json) -> Json:
 
 
 def ended_words(report: RunReport) -> str:
-    """Say how a run has ended, or what holds it."""
+    """Return how a run has ended, or what holds it, as text."""
     if report.status == "held":
         shown = [each.show for each in report.questions if each.by == "operator"]
         return f"the run is held until its operator decides: {_message(shown[0]) if shown else ''}"
@@ -93,7 +93,7 @@ class Identified:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request in, or refuse it."""
+        """Admit a request, or refuse it."""
         caller_of(Request(scope))
         await self.app(scope, receive, send)
 

@@ -1,4 +1,4 @@
-"""What a browser sends for a form: the names and texts of a value, and what the buttons of a form change in them."""
+"""The submitted data of a form: the names and texts of a value, and the changes of a form's buttons."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _is_html(value: Json) -> TypeGuard[str]:
 
 
 def changed(schema: Json, data: dict[str, str], button: str, show: Json) -> tuple[dict[str, str], str]:
-    """Return what a form holds after one of its buttons, and the name of the field to go on at.
+    """Return the data of a form after one of its buttons, and the name of the field to focus.
 
     `add:NAME` adds a row, `remove:NAME` removes one, `take:NAME POINTER` fills a field from a shown value; `kind:NAME` shows
     the fields of the chosen alternative.
@@ -158,7 +158,7 @@ def _filled(schema: Json, data: dict[str, str], button: str, show: Json) -> tupl
 
 
 def pairs(items: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return what a browser has sent, by name."""
+    """Return the submitted texts, by name."""
     found = dict(items)
     if len(found) > FIELDS * 3:
         raise LimitError([problems.serving.TooMuch(what="fields of a form", limit=FIELDS)])

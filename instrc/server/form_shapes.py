@@ -33,7 +33,7 @@ _ALTERNATIVES: Final = 100
 
 
 def shape_of(schema: Json, root: Json, inside: frozenset[str] = frozenset(), nested: int = 0) -> FieldShape:
-    """Return what field a schema is; `nested` counts the unions around it."""
+    """Return the field for a schema; `nested` counts the unions around it."""
     read, inside = _reads(schema, root, inside)
     if read is None:
         return FieldShape("json", mapping(schema), inside=inside)

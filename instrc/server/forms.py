@@ -3,7 +3,7 @@
 The name of a field is the JSON Pointer of its value in the body that the REST interface takes, `/data/decision`.
 A few names have a word before the pointer: `kind:/data/x` chooses an alternative, `rows:/data/x` counts the rows of a list,
 `null:/data/x` and `empty:/data/x` are ticked for those values, `json:/data/x` is a value as JSON, and `as_json:/data/x` is ticked
-where what may be anything is no text but JSON.
+where a value of any type is not text but JSON.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class FormField:
             yield from child.walk()
 
     def place(self, above: str = "") -> None:
-        """Note where it and all fields in it stand."""
+        """Record the place of it and of all fields in it."""
         self.where = above + self.label
         for child in self.children:
             child.place(f"{self.where} › " if above or self.name != ROOT else "")
@@ -96,7 +96,7 @@ class FormField:
 
     @property
     def control(self) -> str:
-        """The id of what the keyboard reaches: of a group its box, of a list the button that adds a row."""
+        """The id of the focusable element: for a group its box, for a list the button that adds a row."""
         return f"f{self.number}{ {'union': '-k', 'list': '-a'}.get(self.kind, '') }"
 
     def at(self, parts: Iterable[str]) -> FormField:
@@ -141,7 +141,7 @@ class AnswerForm:
     """A form: its fields with the submitted values, the value they form, and its errors."""
 
     def __init__(self, schema: Json, data: Mapping[str, str], words: Words, *, show: Json = None, label: str = "") -> None:
-        """Read what a browser has sent, names and texts, nothing for an empty form; `show` is what the person is shown."""
+        """Read the submitted names and texts, or none for an empty form; `show` are the values shown to the person."""
         self.schema = schema
         self.words = words
         self.data = data
@@ -164,7 +164,7 @@ class AnswerForm:
 
     @property
     def errors(self) -> list[tuple[FormField, str, bool]]:
-        """What is wrong: the field, the words, and whether these are English."""
+        """The errors: the field, the text, and whether it is English."""
         return [(each, told, english) for each in self.root.walk() for told, english in each.problems]
 
     def check(self) -> bool:
@@ -213,7 +213,7 @@ class AnswerForm:
         return {"$ref": f"{name.rstrip('#')}#/$defs/{here}", "$defs": {"whole": document}}
 
     def focus(self, name: str) -> None:
-        """Let the keyboard begin at a field."""
+        """Focus a field."""
         found = next((each for each in self.root.walk() if each.name == name), self.root)
         found.first().focused = True
 
@@ -386,7 +386,7 @@ def _lines(text: str) -> str:
 
 
 def _named(value: Json, name: str) -> list[tuple[str, Json]]:
-    """Return the values of a name inside a value, and where they stand; the first ones."""
+    """Return the values of a name inside a value, and their places; the first ones."""
     found: list[tuple[str, Json]] = []
     waiting: list[tuple[str, Json]] = [("", value)]
     for where, each in waiting:
@@ -398,7 +398,7 @@ def _named(value: Json, name: str) -> list[tuple[str, Json]]:
 
 
 def _label(branch: Json, root: Json, words: Words) -> str:
-    """Return what an alternative is called: its title, its constants, else its type."""
+    """Return the label of an alternative: its title, its constants, else its type."""
     shape = shape_of(branch, root)
     title = optional_text(shape.schema.get("title"))
     if title:

@@ -81,7 +81,7 @@ class Streams:
 
 
 def event_endpoints(streams: Streams) -> list[Endpoint]:
-    """Return what streams the events of one run, and of all."""
+    """Return the routes that stream the events of one run, and of all."""
 
     async def stream(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
         given, run = asked.headers.get("last-event-id"), asked.path.get("run")
@@ -166,7 +166,7 @@ class EventResponse(StreamingResponse):
 
 
 def session_endpoints(identity: Identity) -> list[Endpoint]:
-    """Return what begins and ends a session of pages."""
+    """Return the routes that begin and end a session of pages."""
 
     async def begin(_service: RunService, caller: Caller, _asked: RequestData) -> ResponseData:
         if caller.by not in {"key", "token"}:

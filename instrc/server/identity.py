@@ -208,7 +208,7 @@ class Identity:
     # --- sessions of pages ----------------------------------------------------------------------------------------------------
 
     def session(self, caller: Caller) -> str:
-        """Return the header `Set-Cookie` that lets a browser go on as a caller, who has shown a key or a token.
+        """Return the `Set-Cookie` header of a session for a caller who has shown a key or a token.
 
         The session ends with it, and on logout, whatever the browser keeps.
         """

@@ -127,7 +127,7 @@ class Inbox:
         return await used_link(self.service, self._rate, request, word)
 
     async def _login(self, request: Request) -> Response:
-        """Let a browser go on as the owner of an API key."""
+        """Begin a session for the owner of an API key."""
         following = request.query_params.get("next", "")
         facts = {"wrong": False, "next": following if following.startswith("/inbox") else "/inbox"}
         if request.method == "GET" or self.identity is None:
@@ -338,7 +338,7 @@ def _host(request: Request) -> str:
 
 
 def _title(found: QuestionInfo) -> str:
-    """Return what a question is called: the title of its schema, else its step."""
+    """Return the title of a question: that of its schema, else its step."""
     question = found.question
     return optional_text(mapping(question.schema).get("title")) or _step(question.steps, question.id)
 

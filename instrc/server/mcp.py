@@ -56,7 +56,7 @@ def server_of(service: Offers, name: str = "instrc", begin: Begin | None = None)
 
 
 def result_of_call(value: Json, *, error: str | None = None) -> mcp_types.CallToolResult:
-    """Return what a call gave: its structure, and the same as text; or why it failed."""
+    """Return the result of a call: its structure, and the same as text; or its error."""
     if error is not None:
         return mcp_types.CallToolResult(content=[mcp_types.TextContent(type="text", text=error)], is_error=True)
     text = mcp_types.TextContent(type="text", text=value if isinstance(value, str) else dumps(value))

@@ -253,7 +253,7 @@ def elicitation_of(question: Question, link: str | None) -> mcp_types.ElicitRequ
 
 
 def answer_in(question: Question, result: mcp_types.ElicitResult) -> tuple[bool, Json]:
-    """Return whether a person has answered in a form, and what; who declines, or goes to a page, leaves the question open."""
+    """Return whether a person has submitted a form, and its content; declining, or opening a page, leaves the question open."""
     if result.action != "accept" or result.content is None:
         return False, None
     if form_of(question.schema) is None:
@@ -322,7 +322,7 @@ class RunTasks:
         return await self._followed(context, caller, info.report.run)
 
     async def _followed(self, context: Context, caller: Caller, run: str, wrong: Mapping[str, str] | None = None) -> Answered:
-        """Tell of progress, let people be asked, and return how the run has ended; a call that is cancelled cancels it."""
+        """Report progress, ask people, and return the outcome of the run; a cancelled call cancels it."""
         done = 0
         try:
             async for info in standings(self.service, caller, run):
@@ -502,7 +502,7 @@ class _OfCaller(Identified):
         self._sessions: dict[str, dict[str, float]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request in, or refuse it."""
+        """Admit a request, or refuse it."""
         request = Request(scope)
         caller, session = caller_of(request), request.headers.get(MCP_SESSION_ID_HEADER)
         mine, now = self._sessions.setdefault(caller.name, {}), monotonic()

@@ -62,7 +62,7 @@ def _reference(node: Json) -> str:
 
 
 def _start(program: ProgramInfo, schema: str) -> JsonObject:
-    """Return what begins a run of one program: its inputs by name, or the text that is its only input."""
+    """Return the request body that begins a run of one program: its inputs by name, or the text that is its only input."""
     body = as_object(next(each for each in ENDPOINTS if each.name == "startRun").body)
     properties: JsonObject = {"program": {"const": program.name}, "input": {"$ref": f"#/components/schemas/{schema}"}}
     required: list[Json] = ["program", *(["input"] if program.inputs.get("required") else [])]

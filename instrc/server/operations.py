@@ -356,7 +356,7 @@ async def _runs(service: RunService, caller: Caller, asked: RequestData) -> Resp
 
 
 def _of_run(act: Callable[[RunService, Caller, str], Awaitable[RunInfo]]) -> Call:
-    """Return what does something with the run that the path names."""
+    """Return an operation on the run in the path."""
 
     async def call(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
         return _run_answer(await act(service, caller, asked.run))
@@ -379,7 +379,7 @@ def _on(
     body: JsonObject | None = None,
     status: int = 200,
 ) -> Endpoint:
-    """Return what does something with a run or a question; it may not be there, not allow it, or be gone."""
+    """Return an operation on a run or a question, with the errors that it may be missing, forbidden, or gone."""
     name, path = f"{action}{noun.title()}", f"/v1/{noun}s/{{{noun}}}/{action}"
     return Endpoint("POST", path, name, summary, call, answer, body=body, status=status, errors=(404, 409, 410, *more))
 
@@ -426,7 +426,7 @@ async def _questions(service: RunService, caller: Caller, asked: RequestData) ->
 
 
 def _of_question(act: Callable[[RunService, Caller, str, str], Awaitable[QuestionInfo]]) -> Call:
-    """Return what does something with the question that the path names."""
+    """Return an operation on the question in the path."""
 
     async def call(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
         return _question_answer(await act(service, caller, *asked.question))

@@ -159,9 +159,9 @@ class Records(RunTable):
         return None
 
     def vote(self, run: str, question: str, vote: Vote, opened: float, nonce: str | None = None) -> Vote | None:
-        """Note what a person answers, also in the audit log; return what the same person has answered before, which stays.
+        """Record the answer of a person, also in the audit log; return their earlier answer, if there is one, which stays.
 
-        What was answered before the question was opened, when it was asked for the first time, goes.
+        Answers from before the question was opened, when it was asked for the first time, are dropped.
         The `nonce` of a link is noted with it, in one transaction: an `IntegrityError` if the link was used.
         """
         with self.engine.begin() as connection:
@@ -185,7 +185,7 @@ class Records(RunTable):
             connection.execute(sa.delete(VOTES).where(VOTES.c.run == run, VOTES.c.question == question, VOTES.c.who == who))
 
     def votes(self, run: str, question: str | None = None, since: float = 0.0) -> dict[str, list[Vote]]:
-        """Return what people have answered, by question, in the order in which they did."""
+        """Return the answers of people, by question, in the order in which they came."""
         with self.engine.connect() as connection:
             return votes_of(connection, run, question, since)
 

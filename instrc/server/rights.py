@@ -1,4 +1,4 @@
-"""Decide who may do what with a question: every protocol asks here, and nowhere else."""
+"""Decide who may do what with a question; every protocol uses these rules only."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ class RunService:
 
     @property
     def signer(self) -> Signer:
-        """What signs links and sessions."""
+        """The signer of links and sessions."""
         self._secrets = self._secrets or [self.records.secret()]
         return Signer(self._secrets)
 
@@ -161,7 +161,7 @@ class RunService:
         return await self._info_of(caller, report)
 
     async def _require_free(self, caller: Caller, run: str) -> None:
-        """Refuse the id of a run that was deleted, or that another has begun: of theirs the caller would see how it stands."""
+        """Refuse the id of a run that was deleted, or of another caller's: its state would be revealed."""
         row = await asyncio.to_thread(self.records.run, run)
         if row is not None and row.status == DELETED:
             raise GoneError([problems.runs.NoSuchRun(run=run, store="")])
@@ -202,7 +202,7 @@ class RunService:
         return [schedule for schedule in listed if caller.may_any(_SEES, schedule.program)]
 
     async def run(self, caller: Caller, run: str) -> RunInfo:
-        """Return how a run stands; one that the caller may not see is as unknown as one that is not there."""
+        """Return the state of a run; one that the caller may not see is reported as missing."""
         report = await self._seen(caller, run)
         await self._note(report)
         return await self._info_of(caller, report)
@@ -213,7 +213,7 @@ class RunService:
         return await asyncio.to_thread(self.engine.trace, run)
 
     async def votes(self, caller: Caller, run: str) -> Mapping[str, Sequence[Vote]]:
-        """Return what people have answered in a run, by question."""
+        """Return the answers of people in a run, by question."""
         await self._require_whole(caller, run)
         return await asyncio.to_thread(self.records.votes, run)
 
@@ -437,7 +437,7 @@ class RunService:
         return await self._info_of(caller, report)
 
     async def _decide(self, run: str, question: str, votes: Sequence[Vote], decided: Vote) -> RunReport:
-        """Let a run go on with the answer that its votes decide on."""
+        """Continue a run with the answer that its votes have decided."""
         agreed = [each.who for each in votes if side_of(each.data) == side_of(decided.data)]
         by: Author = {"who": ", ".join(agreed), "means": decided.means}
         work = self.engine.answer(run, question, decided.data, by)
@@ -474,7 +474,7 @@ class RunService:
         """Yield the events of a run, or of all that the caller may see, after a number, as they happen.
 
         Numbers of a run count the events of its trace; where some are lost, there is a `gap`. It ends with the run.
-        A `partial` is what a model has written so far: it has the number of the event before it, and is nowhere kept.
+        A `partial` is the answer of a model so far: it has the number of the event before it, and is not stored.
         """
         return self._events_of_all(caller, after) if run is None else self._events_of(caller, run, after)
 
@@ -550,14 +550,14 @@ class RunService:
         self._looking = asyncio.gather(self._look(), self._hear())
 
     async def close(self) -> None:
-        """Leave what runs: its engine keeps it."""
+        """Release the background tasks: the engine keeps the runs."""
         self._looking.cancel()
         for task in self._under_way.values():
             task.cancel()
         await asyncio.gather(self._looking, *self._under_way.values(), return_exceptions=True)
 
     async def _look(self) -> None:
-        """Finish what a process that has ended had voted for; look at runs whose carriers do not write the table."""
+        """Finish the decisions of a process that has ended; read runs whose carriers do not write the table."""
         if isinstance(self.engine, TableEngine):
             with suppress(InstrcError, SQLAlchemyError):  # the store may be away: whoever lists runs fills the table then
                 await self.engine.fill()
@@ -589,7 +589,7 @@ class RunService:
                         self.hub.take(part)
 
     async def _seen(self, caller: Caller, run: str, question: str | None = None) -> RunReport:
-        """Return how a run stands, if the caller may see it: else it is as unknown as one that is not there."""
+        """Return the state of a run, if the caller may see it: else it is reported as missing."""
         missing = NotFoundError([problems.runs.NoSuchRun(run=run[:200], store="")])
         if caller.only is not None and (question is None or caller.only[0] != run):
             raise missing
@@ -694,7 +694,7 @@ class RunService:
 
 
 def _require(action: Action, question: QuestionInfo, caller: Caller, to: Caller | None = None) -> None:
-    """Refuse what a caller may not do with a question."""
+    """Refuse an action that the caller may not do with a question."""
     error = refusal_of(action, question, caller, time(), to)
     if error is not None:
         raise error

@@ -56,7 +56,7 @@ class TraceReading:
         return found
 
     def parts(self, box: dict[str, AnswerPart]) -> Iterator[NumberedEvent]:
-        """Yield what models have written since, of the answers that are not there as a whole."""
+        """Yield the new parts of answers of models, of those that are not complete."""
         for key in [key for key in box if key.partition("~")[0] in self._asked]:
             yield NumberedEvent(self.after, "partial", part_json(box.pop(key)))
 

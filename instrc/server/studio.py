@@ -88,7 +88,7 @@ class Studio:
 
     @property
     def routes(self) -> list[BaseRoute]:
-        """The page, and what its script asks for."""
+        """The page, and the requests of its script."""
         asked: list[tuple[str, Callable[[JsonObject], Awaitable[Json]]]] = [
             ("write", self._write),
             ("check", self._check),
@@ -238,7 +238,7 @@ class Studio:
     # --- what commands show ---------------------------------------------------------------------------------------------------
 
     async def command(self, *words: str) -> CommandOutput:
-        """Return what a command writes about the files on disk."""
+        """Return the output of a command about the files on disk."""
         environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"}
         async with self._turn:
             process = await asyncio.create_subprocess_exec(
@@ -259,7 +259,7 @@ class Studio:
         return CommandOutput(process.returncode or 0, output.decode("utf-8", "replace"), told.decode("utf-8", "replace"))
 
     async def _show(self, asked: JsonObject) -> Json:
-        """Return what `compile`, `preview` or `diff` shows of a file."""
+        """Return the output of `compile`, `preview` or `diff` for a file."""
         place, view, target = self.path(asked.get("path")), asked.get("view"), asked.get("target") or ""
         if target and target not in targets():
             refuse("there is no such target", "/target")
@@ -367,7 +367,7 @@ def _inputs(text: str) -> Json:
 
 @dataclass(slots=True)
 class CommandOutput:
-    """What a command has written."""
+    """The output of a command."""
 
     code: int
     output: str

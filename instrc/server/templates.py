@@ -42,7 +42,7 @@ def _table() -> dict[str, dict[str, str]]:
 def spoken(problem: Problem, words: Words) -> list[tuple[str, bool]]:
     """Return the sentences of a problem for a reader, and for each whether it is English for lack of a translation.
 
-    The table has them under the sentences of the problem's class; what a program sends to know who asks is no advice to a reader.
+    The table has them under the sentences of the problem's class; advice for programs on how to authenticate is left out.
     """
     hint = None if isinstance(problem, NotAuthenticated) else problem.hint
     sentences = _table()[f"problems {words['language']}"]

@@ -1,4 +1,4 @@
-"""What the service returns: programs, runs, questions, and pages of them; and the inputs that a program takes."""
+"""The responses of the service: programs, runs, questions, and pages of them; and the inputs of a program."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ProgramInfo:
 
 @dataclass(frozen=True, slots=True)
 class QuestionInfo(QuestionRow):
-    """An open question, with what people have done about it."""
+    """An open question, with the answers of people so far."""
 
     candidates: tuple[str, ...] = ()
     approval: Approval = field(default_factory=Approval)
@@ -85,7 +85,7 @@ def program_info(name: str, launcher: Launcher) -> ProgramInfo:
 
 
 def inputs_of(info: ProgramInfo, given: JsonLike) -> JsonObject:
-    """Return the inputs of a run by name, with defaults; a text is the `prompt`. Refuse what does not fit."""
+    """Return the inputs of a run by name, with defaults; a text is the `prompt`. Refuse invalid ones."""
     inputs: JsonObject = dict(given) if isinstance(given, dict) else {} if given is None else {"prompt": cast("Json", given)}
     declared = as_object(info.inputs["properties"])
     for name, each in declared.items():

@@ -254,7 +254,7 @@ class Webhooks:
     # --- what happened ------------------------------------------------------------------------------------------------------
 
     def read_feed(self) -> None:
-        """Write what the feed has new into the outbox: each change once, whichever process has written it."""
+        """Copy new entries of the feed into the outbox: each change once, whichever process has written it."""
         place = sa.select(CURSORS.c.value).where(CURSORS.c.name == _FEED).with_for_update()
         with self.database.begin() as connection:
             begin_write(connection)
@@ -572,7 +572,7 @@ _ASKED: Final[JsonObject] = {
 
 
 def webhook_routes(hooks: Webhooks) -> list[Endpoint]:
-    """Return what makes, lists and removes webhooks."""
+    """Return the operations that create, list and delete webhooks."""
 
     def allowed(call: Callable[[Caller, RequestData], Awaitable[ResponseData]]) -> Call:
         async def checked(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:

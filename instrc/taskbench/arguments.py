@@ -153,7 +153,7 @@ _ENDINGS = {
 
 
 def content_type(text: str) -> str:
-    """Return what a text is the name of: the first of image, audio and video whose ending occurs in it, else text."""
+    """Return the media type that a text names: the first of image, audio and video whose ending occurs in it, else text."""
     if "." not in text:
         return "text"
     return next((kind for kind, endings in _ENDINGS.items() if any(ending in text for ending in endings)), "text")
@@ -389,7 +389,7 @@ class Linked:
 
 
 def link_tasks(record: NamedRecord, tasks: list[PlanTask]) -> Linked:
-    """Return the tasks with what the links of their record add to their order."""
+    """Return the tasks with the order that only the links of their record show."""
     links = _Links(record)
     result = links.applied(tasks)
     return Linked(result, links.places, (*links.repairs, *links.problems))
@@ -411,7 +411,7 @@ class _Links:
         self._pairs = list(self._read(record.record.links))
 
     def applied(self, tasks: list[PlanTask]) -> list[PlanTask]:
-        """Return the tasks with what the links add to their order."""
+        """Return the tasks with the order that only the links show."""
         if not self._given:
             return tasks
         said = {

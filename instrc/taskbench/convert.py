@@ -24,7 +24,7 @@ from instrc.tools.tasks import PlanTask, Reference
 
 @dataclass(frozen=True, slots=True)
 class ImportedPlan:
-    """What became of a record."""
+    """The result of importing a record."""
 
     plan: list[Json] | None
     """The tasks; `None` if an error is among the problems."""
@@ -73,7 +73,7 @@ def export_plan(plan: Json, tools: BenchLike, record: Json = None) -> Json:
 
 
 def to_bench(tools: BenchLike) -> Bench:
-    """Return the tools of a file, read once; none if it cannot be read."""
+    """Return the tools of a file, read once, or none if it cannot be read."""
     if isinstance(tools, Bench):
         return tools
     try:

@@ -81,7 +81,7 @@ class _Sampler:
         return False
 
     def _join_tasks(self, chosen: list[BenchTool], edges: list[tuple[int, int]]) -> None:
-        """Let some tasks read a further one."""
+        """Make some tasks read a further one."""
         for target in range(len(chosen)):
             sources = [node for node in range(len(chosen)) if chosen[target] in self._after[chosen[node].id]]
             self._draw.shuffle(sources)

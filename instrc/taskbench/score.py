@@ -126,7 +126,7 @@ def score(gold: Iterable[Json], predictions: Iterable[Json], bench: Bench) -> Sc
 
 @dataclass(slots=True)
 class PlanFacts:
-    """What is compared of a plan."""
+    """The compared facts of a plan."""
 
     names: list[str]
     tools: set[str] = field(default_factory=set)
@@ -138,7 +138,7 @@ class PlanFacts:
     """Edges by the places of tasks, from which the shape is seen."""
 
     def sets(self) -> tuple[AbstractSet[object], ...]:
-        """Return what the four F1 scores compare, in their order."""
+        """Return the sets that the four F1 scores compare, in their order."""
         return self.tools, self.edges, self.arguments, self.values
 
 

@@ -1,4 +1,4 @@
-"""The ways that a run can go, what decides them, and the values to try there."""
+"""The paths that a run can take, the conditions that decide them, and the values to try there."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def telling_values(schema: Json, test: Json, known: Iterable[Json]) -> Iterator[
 
 
 def schema_inside(schema: Json, tail: tuple[str, ...], root: Json) -> Json:
-    """Return the part of a schema that describes what a path of names leads to."""
+    """Return the part of a schema at the end of a path of names."""
     for name in tail:
         schema = dereference(schema, root)
         within = [schema, *listing(schema.get("anyOf"))] if isinstance(schema, dict) else []
@@ -145,7 +145,7 @@ _NOT_EMPTY: Json = {"type": "array", "minItems": 1}
 
 @dataclass(frozen=True, slots=True)
 class Fails:
-    """The choice to let a step fail."""
+    """The choice to fail a step."""
 
     kind: FailureKind = "failed"
     code: str | None = None
@@ -273,7 +273,7 @@ def _of_plans(program: RunnablePlan, values: Mapping[_Place, list[Json]]) -> lis
 
 
 def _plan_units(program: RunnablePlan, places: Iterable[_Place]) -> Iterator[tuple[PlanRegion, PlanUnit]]:
-    """Yield what carries out a plan whose result decides something."""
+    """Yield the units that carry out a plan whose result decides something."""
     for number, key in dict.fromkeys((number, key) for number, key, _ in places if number != INPUT):
         region = program.regions[number]
         yield from ((region, unit) for unit in region.units if unit.kind == "plan" and unit.steps[0].key == key)
@@ -315,7 +315,7 @@ def _points_of_value(program: RunnablePlan, number: int, key: str, tail: tuple[s
 
 
 def _schema(program: RunnablePlan, number: int, key: str) -> Json:
-    """Return the schema of what a step or an input is, with its definitions."""
+    """Return the schema of a step or an input, with its definitions."""
     if number == INPUT:
         declared: Json = (program.process.inputs or {}).get(key, {"type": "string"})
         return declared
@@ -372,7 +372,7 @@ def _point(
 
 
 def _around(program: RunnablePlan, region: PlanRegion) -> Iterator[tuple[PlanRegion, PlanUnit, flow.BlockPart]]:
-    """Yield the blocks around a body, the innermost first: where each stands, and the part of it in which the body lies."""
+    """Yield the blocks around a body, the innermost first: the place of each, and the part of it with the body."""
     while region.parent is not None:
         outer = program.regions[region.parent]
         unit = outer.units[region.owner]
@@ -405,7 +405,7 @@ def _failures(program: RunnablePlan) -> list[Fails]:
 
 
 def _fallible_units(program: RunnablePlan) -> Iterator[tuple[PlanRegion, PlanUnit]]:
-    """Yield what may fail in a body whose failure another body takes in, as that of a `try`."""
+    """Yield the units that may fail in a body whose failure another body handles, as that of a `try`."""
     for region in program.regions:
         if any(part.rescued for _, _, part in _around(program, region)):
             for unit in region.units:
@@ -447,7 +447,7 @@ class RunBranch:
 
 
 def run_branches(program: RunnablePlan) -> list[RunBranch]:
-    """Return the branches of a program, in the order in which they stand."""
+    """Return the branches of a program, in written order."""
     refusable = dict.fromkeys(refusals(program))
     return [branch for region in program.regions for unit in region.units for branch in _of(program, region, unit, refusable)]
 

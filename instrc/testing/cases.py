@@ -60,7 +60,7 @@ class Case:
 
     @property
     def export(self) -> str | None:
-        """The export that is meant."""
+        """The export to test."""
         exports = [word.removeprefix("export=") for block in self.blocks for word in block.rest if word.startswith("export=")]
         return exports[0] if exports else None
 
@@ -134,7 +134,7 @@ def _unclosed(text: str, start: int, end: int) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """An expected block and what came instead."""
+    """An expected block and the actual one."""
 
     block: Block
     expected: str
@@ -181,7 +181,7 @@ def _refuse(reason: str) -> NoReturn:
 
 
 def _outcome_of_answer(block: Block, artefact: Artefact) -> dict[str, Json]:
-    """Return what becomes of an answer."""
+    """Return the outcome of an answer."""
     tool, value = artefact.documents["tool"], _json(block)
     targets = [word for word in block.rest if "=" not in word]
     if len(targets) > 1:

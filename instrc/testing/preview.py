@@ -1,4 +1,4 @@
-"""What a model receives of a program, chunk by chunk: no key, no network, no effect."""
+"""The requests of a program to a model, chunk by chunk: no key, no network, no effect."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def calls_of(
 
 
 class _ReachedCalls:
-    """The command of each call that a rehearsal reaches, by what `ModelCall.chunk` is."""
+    """The command of each call that a rehearsal reaches, by `ModelCall.chunk`."""
 
     def __init__(self, divided: Mapping[tuple[str, str], str], wanted: int) -> None:
         """`divided` has the parts of chunks by chunk and first step."""
@@ -114,7 +114,7 @@ def _engine_keywords(step: Step) -> dict[str, Json]:
 
 
 def later_schemas(artefact: Artefact) -> dict[str, Json]:
-    """Return what the model fills in after the tool that starts a process, by chunk."""
+    """Return the schemas that the model fills in after the tool that starts a process, by chunk."""
     process = Process.from_json(artefact.documents["process"])
     first = process.body.contexts[0] if process.body.contexts else None
     return {

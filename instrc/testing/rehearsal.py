@@ -112,7 +112,7 @@ Watch = Callable[[Command], None]
 
 @dataclass(frozen=True)
 class Played:
-    """What came of one run."""
+    """The result of one run."""
 
     outcome: Outcome | None
     """As of any run; `None` if it did not end."""
@@ -155,7 +155,7 @@ def rehearsal_of(
 
 
 def _shorten_loops(document: Json, rounds: int) -> Json:
-    """Return a process whose rounds are few: what happens when all are used up is the same after twelve as after a thousand."""
+    """Return a process with few rounds: using all up has the same effect after twelve as after a thousand."""
     return map_schemas(document, partial(_with_few_rounds, rounds))
 
 
@@ -169,7 +169,7 @@ def _with_few_rounds(rounds: int, node: Json) -> Json:
 
 
 class _RunSearch:
-    """Runs, the most promising first: what differs in one choice from a run that has shown something new."""
+    """Runs, the most promising first: those that differ in one choice from a run that has shown something new."""
 
     def __init__(
         self,
@@ -349,7 +349,7 @@ class _Play:
         return result
 
     def _result(self, command: Command, state: State) -> Result:
-        """Return what comes of a command."""
+        """Return the result of a command."""
         if command["kind"] in {"timer", "fire"}:
             return {"ok": None}
         entry = state["open"][command["id"]]

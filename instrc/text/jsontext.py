@@ -24,7 +24,7 @@ from instrc.text.jsonvalue import (
 
 
 class ValueOffsets(Struct, frozen=True):
-    """Where a value stands: character offsets of its key (empty for an element of an array) and of itself."""
+    """The place of a value: character offsets of its key (empty for an element of an array) and of itself."""
 
     key_start: int
     key_end: int
@@ -307,7 +307,7 @@ def dumps(value: JsonLike, *, indent: bool = True) -> str:
 
 
 def _write(value: JsonLike, *, indent: bool) -> Iterator[str]:
-    """Yield what orjson would write, for integers over 64 bits and nesting over 254 levels."""
+    """Yield the text as orjson writes it, for integers over 64 bits and nesting over 254 levels."""
     require_tree(value)
     stack: list[tuple[bool, Iterator[tuple[str, object]]]] = []  # elements of an array have the empty key
     pending: object = value

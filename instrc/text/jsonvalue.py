@@ -3,7 +3,7 @@
 JSON is held as plain Python values.  Objects are dicts in the order of their text.
 JSON has one kind of number, distinct from booleans: `1` equals `1.0`, but `true` is not `1`.
 
-What a value is, is asked by `isinstance`, which every type checker follows, or by `as_object`, `mapping` and the like below.
+The type of a value is tested by `isinstance`, which every type checker follows, or by `as_object`, `mapping` and the like below.
 `x.__class__ is dict` is equivalent for plain JSON, and half as slow for a no: it is for the walks of the schema kernel and the
 checks that every schema of a large document goes through, and for telling integers from booleans.
 """

@@ -1,4 +1,4 @@
-"""The limits that several modules share, each with what happens beyond it."""
+"""The limits that several modules share, each with the consequence."""
 
 from __future__ import annotations
 

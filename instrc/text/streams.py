@@ -1,7 +1,7 @@
 """The standard streams of a program that runs code of others.
 
 Input is read as its bytes arrive, in the event loop: a thread that waits for input could not be interrupted.
-Claimed output is exclusive: what other code prints does not come between its lines.
+Claimed output is exclusive: output of other code does not come between its lines.
 """
 
 from __future__ import annotations

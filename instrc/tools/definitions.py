@@ -51,7 +51,7 @@ _OF_QUESTIONS = frozenset({"message", "mode", "url", "elicitationId", "elicitati
 
 
 class ToolWords(NamedTuple):
-    """What the objects of a library call the parts of a tool."""
+    """The names that the objects of a library have for the parts of a tool."""
 
     schema: str
     name: str = "name"
@@ -102,7 +102,7 @@ def unpacked(text: Json) -> Json:
 
 
 def message_of_a_server(value: JsonObject) -> JsonObject:
-    """Return what a message of MCP holds that may be tools or a question, else the value itself; `TypeError` if it holds none."""
+    """Return the part of an MCP message that may be tools or a question, else the value itself; raise `TypeError` for neither."""
     if value.get("method") in _ASKING and isinstance(params := value.get("params"), dict):
         return params
     if "jsonrpc" in value and not isinstance(value.get("result"), dict):
@@ -132,7 +132,7 @@ def is_definition(value: JsonObject) -> bool:
 
 
 def of_provider(document: JsonObject) -> tuple[str, str] | None:
-    """Return what a tool or a list of tools is called, and the kind of import that reads it, or `None` for anything else."""
+    """Return the name of a tool or a list of tools, and the kind of import that reads it, or `None` for anything else."""
     is_named, is_no_schema = isinstance(document.get("name"), str), document.keys().isdisjoint(_NOT_BESIDE_A_SCHEMA)
     holds = {word for word, value in document.items() if isinstance(value, dict)}
     version, tools = document.get("openapi", document.get("swagger")), document.get("tools")

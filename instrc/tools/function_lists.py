@@ -102,7 +102,7 @@ def _not_one(value: dict[str, Json]) -> str:
 
 
 def arguments_schema(raw: Json, path: Location, given: Given, rules: Rules) -> Json:
-    """Return the normalized schema of a function's arguments; none at all are an object without properties."""
+    """Return the normalized schema of a function's arguments; missing ones are an object without properties."""
     if raw is None or raw in ({}, [], ""):
         return {"type": "object", "properties": {}}
     if raw.__class__ is list and all(item.__class__ is dict and "name" in item for item in raw):

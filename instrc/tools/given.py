@@ -198,7 +198,7 @@ def _told_by_itself(value: object) -> dict[str, Json] | None:
 
 
 def _of_library(value: object, name: str | None) -> Tool | None:
-    """Read the object of a library by its words for the parts of a tool; `None` if it has none of these."""
+    """Read the object of a library by its names for the parts of a tool, or return `None` if it has none of these."""
     for words in definitions.OBJECTS:
         own, given = attribute(value, words.name), attribute(value, words.schema)
         if isinstance(own, str) and given is not None:

@@ -37,7 +37,7 @@ class OuterSchema(Struct, frozen=True, eq=False, gc=False):
 
 
 class Remainder(Struct, frozen=True, eq=False, gc=False):
-    """What merging one keyword, or one group of keywords, leaves to do; mostly nothing."""
+    """The work that remains after merging one keyword, or one group of keywords; mostly none."""
 
     apart: Mapping[str, list[JsonObject]] = {}
     """Further groups of keywords that found no place in the schema itself, by the keyword that leads the group."""
@@ -65,7 +65,7 @@ UNWATCHED = MarksThatStay()
 
 
 class Finalization(Struct, frozen=True, eq=False, gc=False):
-    """What is left to do for a merged schema once its parts are done; mostly nothing."""
+    """The work that remains for a merged schema once its parts are done; mostly none."""
 
     watched: MarksThatStay
     apart: dict[str, list[JsonObject]]
@@ -191,7 +191,7 @@ class GoOn(Struct, frozen=True):
 
 
 class Collecting(InProgress):
-    """Several schemas that are being done: their results, and what follows from them."""
+    """Several schemas in progress: their results, and the continuation."""
 
     def __init__(self, results: JsonArray, after: Callable[[Collecting], Json | GoOn]) -> None:
         self.pending = []

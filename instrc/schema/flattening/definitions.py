@@ -91,7 +91,7 @@ def ascii_name(text: str) -> str:
 def as_part(schema: Json, name: str) -> Json:
     """Return a flat schema usable inside another: one that refers to itself as a whole gets a definition for that.
 
-    That is called by its title, or by `name` if it has none.
+    The definition is named by its title, or by `name` if it has none.
     """
     if not any(isinstance(node, dict) and node.get("$ref") == "#" for _, node in walk(schema)):
         return schema

@@ -183,7 +183,7 @@ def _united(schema: dict[str, Json], note: Callable[[Json, Json], None]) -> dict
 
 
 def _apart_from_words(schema: dict[str, Json], note: Callable[[Json, Json], None]) -> tuple[dict[str, Json], frozenset[int]]:
-    """Let schemas that differ in their annotations only hold one and the same schema, as their `allOf` of one branch.
+    """Make schemas that differ in their annotations only share one schema, as their `allOf` of one branch.
 
     `{"description": "a", **body}` and `{"description": "b", **body}` are many copies of a large `body`, where each reference to
     it is described.  The second result are the `id`s of the schemas that were changed in this way.
@@ -238,7 +238,7 @@ def _key(node: JsonObject) -> PartKey:
 
 
 def _parts(keyword: str, value: Json) -> object:
-    """Return a key for what a keyword holds: schemas by identity, since they are united already, and data as text."""
+    """Return a key for a keyword's value: schemas by identity, since they are united already, and data as text."""
     below = tuple(schemas_under(keyword, value)) if keyword in HOLDERS else ()
     if not below:
         return value if value.__class__ is str else dumps(value, indent=False)

@@ -131,7 +131,7 @@ class Flattener(Tracing):
         return self.expanded([(target, where)], terms, alone) if again is None else again
 
     def expanded(self, terms: list[Term], written: list[Term], alone: tuple[int, int] | None) -> Json | Frame:
-        """Return the flat schema of a conjunction that has to be expanded, or its frame; `written` is how its terms stand."""
+        """Return the flat schema of a conjunction that has to be expanded, or its frame; `written` is the place of its terms."""
         expansion = expand(self, terms)
         if expansion is None:
             return False
@@ -307,7 +307,7 @@ def frame_of_one(run: Tracing, conjunct: Conjunct) -> Merging:
 
 
 def intersect(schemas: Sequence[Json], *, report: Report | None = None) -> Json:
-    """Return one schema that accepts what all of some flat schemas accept, or `False` if that is nothing.
+    """Return one schema that accepts what all of some flat schemas accept, or `False` if there is no such value.
 
     References in them are kept.  What no single keyword can express stays in an `allOf`:
     `[{"multipleOf": 0.1}, {"multipleOf": 0.3}]` becomes `{"multipleOf": 0.1, "allOf": [{"multipleOf": 0.3}]}`.

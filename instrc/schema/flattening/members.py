@@ -203,7 +203,7 @@ def write_properties(state: MergeState, container: JsonObject, found: PropertyRu
 
 
 def rename_keyword(container: JsonObject, old: str, new: str) -> None:
-    """Let a new keyword take the position of an old one, unless it is present."""
+    """Put a new keyword in the position of an old one, unless it is present."""
     if old in container and new not in container:
         items = [(new if key == old else key, value) for key, value in container.items()]
         container.clear()

@@ -137,7 +137,7 @@ def clash(out: JsonObject) -> tuple[str, str] | None:
 
 
 def _values_agree(out: JsonObject) -> tuple[str, str] | None:
-    """Keep the listed values that all keywords about values allow; return two keywords that leave none."""
+    """Keep the listed values that all keywords about values allow; return two keywords that exclude all."""
     if "const" in out and "enum" in out and out["enum"].__class__ is list:
         if not any(equal(out["const"], value) for value in out["enum"]):
             return "const", "enum"
@@ -279,7 +279,7 @@ def merge_keywords(state: MergeState) -> list[Remainder] | None:
 
 
 def _one_schema(state: MergeState, keyword: str, places: list[int]) -> Remainder:
-    """Let all schemas of a keyword hold together."""
+    """Conjoin all schemas of a keyword."""
     state.place_child(
         state.out, keyword, [(state.conjuncts[place].view[keyword], state.conjuncts[place].scope) for place in places]
     )
@@ -287,7 +287,7 @@ def _one_schema(state: MergeState, keyword: str, places: list[int]) -> Remainder
 
 
 def _named(state: MergeState, keyword: str, places: list[int]) -> Remainder:
-    """Let the schemas of each name hold together."""
+    """Conjoin the schemas of each name."""
     if len(places) == 1:
         state.carry(state.out, keyword, state.conjuncts[places[0]])
         return NO_REMAINDER
@@ -345,7 +345,7 @@ _ARRANGED = (_BY_KEYWORD.keys() - {"title", "description"}) | _PROPERTIES | _ITE
 
 
 def _by_law(state: MergeState, keyword: str, places: list[int], law: Intersect) -> Remainder | None:
-    """Merge a keyword by its law; what stays apart becomes further branches.  `None` if nothing satisfies it."""
+    """Merge a keyword by its law; the remainder becomes further branches.  Return `None` if nothing satisfies it."""
     if (law_for_all := LAWS[keyword].intersect_all) is not None:
         joined = law_for_all([state.conjuncts[place].view[keyword] for place in places])
         if not isinstance(joined, Verdict):

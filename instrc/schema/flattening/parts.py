@@ -200,7 +200,7 @@ def splice(
 
     The result has the title and the description of the content, not those of the mixin.  It is closed if the content is,
     over all its properties.  If the mixin requires the slot, all the content is required, unless it has a `required` itself.
-    Without the slot, the mixin's properties come first.  What cannot be spliced, since it is no object, fills the property
+    Without the slot, the mixin's properties come first.  A value that is not an object cannot be spliced: it fills the property
     `default` unchanged.  `applied` is how the mixin is referred to, for the warnings in `report`.
     """
     gathering = Gathering()

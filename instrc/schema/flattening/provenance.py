@@ -89,7 +89,7 @@ def origins(schema: Json, root: Json, store: SchemaStore, recorded: RecordedSour
 
 
 def _places(store: SchemaStore) -> dict[int, KeywordOrigin]:
-    """Return where each object of the documents stands, by its `id`; the first place if there are several."""
+    """Return the place of each object of the documents, by its `id`; the first place if there are several."""
     places: dict[int, KeywordOrigin] = {}
     characters = 0
     for document in store.documents:
@@ -172,7 +172,7 @@ class Tracing(Flattening):
         self._record_branches(listing(out.get("allOf")), frame.conjuncts)
 
     def _record_branches(self, branches: JsonArray, conjuncts: Sequence[Conjunct]) -> None:
-        """Note which conjuncts what stays in the `allOf` of a merged schema comes from."""
+        """Record the conjuncts behind the residual `allOf` of a merged schema."""
         new = [branch for branch in branches if branch.__class__ is dict and id(branch) not in self.origins]
         if not new:
             return

@@ -3,7 +3,7 @@
 A group is a keyword with room for one value only (`anyOf`, `oneOf`, `if`, `contains`, …) and its companions.
 The first group of a kind is in the schema, further ones become branches of its `allOf`.
 The laws of these keywords are in `schema/laws/`, and exact; this module decides which of them is tried when.
-What may mark properties or items as evaluated is dropped only where no `unevaluated…` depends on it.
+A branch that may mark properties or items as evaluated is dropped only where no `unevaluated…` depends on it.
 """
 
 from __future__ import annotations
@@ -267,7 +267,7 @@ def finalize(frame: Merging, todo: Finalization) -> Finalized:
 
 
 def _flat_not(branches: list[Json]) -> Json:
-    """Return what `not` excludes as one list: `not` of an `anyOf` in an `anyOf` excludes each of its branches."""
+    """Return the schemas that `not` excludes as one list: `not` of an `anyOf` in an `anyOf` excludes each of its branches."""
     flat: list[Json] = []
     for branch in branches:
         inside = branch.get("anyOf") if isinstance(branch, dict) and len(branch) == 1 else None

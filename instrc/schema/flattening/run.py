@@ -32,7 +32,7 @@ class FlattenKeywords(TypedDict, total=False):
 
 
 class FlattenOptions(Struct, frozen=True):
-    """What a caller may choose."""
+    """The options of a caller."""
 
     distribute: int = 0
     limit: int = FLAT_SCHEMAS
@@ -74,7 +74,7 @@ def too_large(limit: int, unit: str = "schemas") -> CompileError:
 
 
 class MergeState(Merging):
-    """The merging of one conjunction under way: a frame, and what its keywords are merged from."""
+    """The merging of one conjunction in progress: a frame, and the sources of its keywords."""
 
     watched = UNWATCHED
 

@@ -1,6 +1,6 @@
 """Determine which properties and items a schema evaluates, and the meaning of its `unevaluated…` beside others.
 
-What always applies (`allOf`, `$ref`) counts as certain, what depends on the instance (`anyOf`, `if`, …) as possible.
+Keywords that always apply (`allOf`, `$ref`) count as certain, those that depend on the instance (`anyOf`, `if`, …) as possible.
 If everything possible is certain, "unevaluated" means the same as "additional".  Otherwise the keywords are kept,
 and a schema with them can be merged only with schemas that
 
@@ -28,7 +28,7 @@ from instrc.text.jsonvalue import Json, JsonObject, as_object
 
 
 class Evaluated(Struct):
-    """What is looked at: names, patterns and the length of the listed items; `all_…` if nothing is left over."""
+    """The evaluated parts: names, patterns and the number of listed items; `all_…` if nothing is left over."""
 
     names: dict[str, None] = field(default_factory=dict)
     patterns: dict[str, None] = field(default_factory=dict)
@@ -63,7 +63,7 @@ def evaluated(
     """Return the members that a schema certainly and possibly evaluates.
 
     With `skip_own` it is asked on behalf of the schema's own `unevaluated…`, which are left out,
-    and only what matters to them is looked for.  With `conjunct` the schema's `allOf` and references are left out.
+    and only the parts that matter to them are computed.  With `conjunct` the schema's `allOf` and references are left out.
     """
     certain, possible = Evaluated(), Evaluated()
     properties = not skip_own or "unevaluatedProperties" in schema
@@ -106,7 +106,7 @@ def _is_decided(found: Evaluated, *, properties: bool, items: bool) -> bool:
 
 
 def _take(view: dict[str, Json], into: Evaluated, possible: Evaluated, *, own: bool) -> None:
-    """Record what the keywords of one schema look at."""
+    """Record the parts that the keywords of one schema evaluate."""
     for keyword, names in (("properties", into.names), ("patternProperties", into.patterns)):
         value = view.get(keyword)
         if value.__class__ is dict:
@@ -280,7 +280,7 @@ def excluded(name: str, views: Iterable[JsonObject]) -> bool:
 
 
 class Watched:
-    """Which schemas stand, directly or not, among the branches of one whose `unevaluated…` depends on the instance.
+    """The schemas that are, directly or not, branches of one whose `unevaluated…` depends on the instance.
 
     In these nothing may go that only marks something as evaluated.
     """
@@ -302,7 +302,7 @@ class Watched:
             stack += [(child, scope) for _, child in subschemas(node) if isinstance(child, dict)]
 
     def _look(self, store: SchemaStore, node: dict[str, Json], scope: DynamicScope) -> None:
-        """Record what the `unevaluated…` of one schema watches, and that it cannot be known if a reference is dynamic."""
+        """Record what the `unevaluated…` of one schema watches, and that this is unknown if a reference is dynamic."""
         view = store.view(node, scope)
         if "$dynamicRef" in view or "$recursiveRef" in view:
             self.everything = True

@@ -32,10 +32,10 @@ class ItemRules(Struct):
 
 
 def join_items(parts: list[ItemRules]) -> tuple[list[list[Term]], list[Term]]:
-    """Return what each listed position and every further item must be.
+    """Return the schemas of each listed position and of every further item.
 
     A position that one schema lists and another does not falls under the other's `items`.
-    Beyond the end of a closed list nothing can stand, so nothing is listed there.
+    Beyond the end of a closed list there are no items, so none is listed.
     """
     length = max(len(part.prefix) for part in parts)
     ends = [len(part.prefix) for part in parts if part.items is not None and part.items[0] is False]
@@ -223,7 +223,7 @@ def _prefix_implied(question: Relations, left: Schema, keyword: str, right: Sche
 
 
 def _contains_satisfied(evaluation: InstanceEvaluation, value: Json, keyword: str, schema: Schema, depth: int) -> Answer:
-    """Count what a list contains."""
+    """Count the items that `contains` accepts."""
     items = as_array(value)
     least, most = schema.get("minContains", 1), schema.get("maxContains", len(items))
     if not is_number(least) or not is_number(most):

@@ -44,7 +44,7 @@ class Range(Struct, frozen=True):
 
 
 def bound(schema: Schema, keyword: str) -> int | float | None:
-    """Return the number that a keyword holds, or `None` if it is not there or holds none."""
+    """Return the number of a keyword, or `None` if it is missing or invalid."""
     value = schema.get(keyword)
     return value if is_number(value) else None
 
@@ -158,7 +158,7 @@ def _of_integers(found: Range) -> Range:
 def disjoint(left: Schema, right: Schema, *, integers: bool) -> bool:
     """Return whether no integer, or no other number, satisfies two schemas by their own keywords about numbers.
 
-    None is in the ranges of both, or none of these is a multiple of a step.
+    No number is in the ranges of both, or none of these is a multiple of a step.
     """
     within = number_range(left, integers=integers).and_(number_range(right, integers=integers))
     if within.is_empty():

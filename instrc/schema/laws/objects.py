@@ -330,7 +330,7 @@ def _seen_by(other: PropertyRules, name: str, terms: Terms, lost: list[Forbidden
 def _joined_patterns(
     left: PropertyRules, right: PropertyRules, properties: dict[str, Terms], dropped: set[str], idle: set[str]
 ) -> dict[str, Terms]:
-    """Return the patterns of two groups; what dropped ones ask of the properties that are listed is asked of these."""
+    """Return the patterns of two groups; those dropped are applied to the listed properties."""
     patterns: dict[str, Terms] = {}
     for one, other in ((left, right), (right, left)):
         for regex, terms in one.patterns.items():

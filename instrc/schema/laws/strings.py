@@ -64,7 +64,7 @@ def extent(pattern: str) -> Extent | None:
 
 
 class _Part(NamedTuple):
-    """What a piece of a pattern takes, and whether it is held at the beginning and at the end of the text."""
+    """The texts that a piece of a pattern matches, and whether it is anchored at the beginning and at the end."""
 
     low: int
     high: float

@@ -20,7 +20,7 @@ _NONE: Final = KeywordLaws()
 
 
 class _LawsByKeyword(dict[str, KeywordLaws]):
-    """The laws of the keywords that have been asked for; keywords that assert nothing, and unknown words, have none."""
+    """The laws of the keywords looked up so far; keywords that assert nothing, and unknown ones, have none."""
 
     def __missing__(self, keyword: str) -> KeywordLaws:
         row = KEYWORDS.get(keyword)

@@ -40,16 +40,16 @@ class CheckedRun(Struct, frozen=True, kw_only=True):
 
     @property
     def expected(self) -> Json:
-        """What the case expects."""
+        """The expected value of the case."""
         return self.case.expected
 
     @property
     def value(self) -> Json:
-        """What the last step has brought."""
+        """The value of the last step."""
         return self.run.value
 
     def step(self, name: str) -> Json:
-        """Return what a step has brought, by its key or its name in the program; raise `LookupError` if there is no such step."""
+        """Return the value of a step, by its key or its name in the program; raise `LookupError` if there is no such step."""
         steps = self.run.steps
         key = name if name in steps else next((key for key in steps if bare_name(key) == bare_name(name)), None)
         if key is None:
@@ -153,7 +153,7 @@ def _missing(name: str, known: Iterable[str], deeper: tuple[str, ...] = ()) -> s
 
 
 def expected_part(case: EvalCase, at: str) -> tuple[Json] | None:
-    """Return what a case expects at a path, or `None` if nothing."""
+    """Return the expected value of a case at a path, or `None`."""
     if not case.expects:
         return None
     if not at:

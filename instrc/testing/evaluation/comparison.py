@@ -25,7 +25,7 @@ _SHARES: Final = (0.1, 0.2, 0.4)
 
 
 class CheckDifference(Struct, frozen=True):
-    """What differs in one check, or in all together, over all cases or those of a tag."""
+    """The difference in one check, or in all together, over all cases or those of a tag."""
 
     name: str
     paired: PairedDifference
@@ -88,7 +88,7 @@ def _figures(each: CheckDifference) -> dict[str, object]:
 
 
 def compared(before: EvaluationResult, after: EvaluationResult, *, same: bool = False) -> VersionComparison:
-    """Return what differs between two versions, in the cases that both have; several checks are held to Holm's rule.
+    """Return the differences between two versions, in their common cases; several checks are adjusted by Holm's rule.
 
     Of a check its score counts, of all together whether each has passed.  Figures of tags are for looking, not for deciding.
     """
@@ -121,7 +121,7 @@ def with_preferences(found: VersionComparison, judge: str, scores: Mapping[str, 
 
 
 async def evaluated_versions(versions: Sequence[Version], data: DataSet, options: EvalOptions) -> list[EvaluationResult]:
-    """Return the evaluation of each version: at the same time, within one budget, and what asks the very same only once."""
+    """Return the evaluation of each version: concurrently, within one budget, and with equal requests asked only once."""
     firsts = [next(place for place, other in enumerate(versions) if other.is_like(item)) for item in versions]
     own = sorted(set(firsts))
     together = max(min(len(own), options.concurrency), 1)
@@ -145,7 +145,7 @@ async def evaluated_versions(versions: Sequence[Version], data: DataSet, options
 
 
 def foresight(cases: int, runs: int, drop: float | None = None) -> Iterator[str]:
-    """Describe what this number of cases can show, and how often a gate is wrong, before anything runs."""
+    """Describe the differences that so many cases can show, and how often a gate is wrong, before anything runs."""
     seen = [(share, visible(cases, share)) for share in _SHARES]
     can = [f"{_points(least)} points if they differ in {share:.0%} of the cases" for share, least in seen if least is not None]
     yield f"{cases} cases, {runs} runs. " + (
@@ -213,7 +213,7 @@ def gate_of(found: VersionComparison, drop: float | None) -> Iterator[str]:
 
 
 def comparison_tables(found: VersionComparison) -> Iterator[ReportTable]:
-    """Yield the tables of a comparison; none if there is nothing to compare."""
+    """Yield the tables of a comparison, or none if there is nothing to compare."""
     if found.same:
         return
     header = "check", "cases", "before", "after", "difference", "95 % interval", "p", "better", "worse", "shown"
@@ -281,7 +281,7 @@ class Ablation(NamedTuple):
 def ablations(
     whole: EvaluationResult, without: Sequence[tuple[Part, EvaluationResult]], impossible: Iterable[tuple[Part, str]] = ()
 ) -> list[Ablation]:
-    """Return what each part of a program is worth, held to Holm's rule over all parts; the most useful ones first."""
+    """Return the contribution of each part of a program, adjusted by Holm's rule over all parts; the most useful ones first."""
     names = [f"{number}" for number, _ in enumerate(without)]
     pairs = [_paired(whole.passes(), each.passes(), whole) for _, each in without]
     adjusted = holm({name: each.p for name, each in zip(names, pairs, strict=True)})

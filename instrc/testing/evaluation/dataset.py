@@ -45,7 +45,7 @@ class EvalCase(Struct, frozen=True, kw_only=True):
 
 
 class DataSet(Struct, frozen=True, kw_only=True):
-    """The cases of one program, and what holds for all of them."""
+    """The cases of one program, and their common settings."""
 
     cases: tuple[EvalCase, ...]
     checks: JsonObject = field(default_factory=dict)

@@ -13,7 +13,7 @@ from instrc.text.jsonvalue import Json, JsonObject, mapping
 
 
 def recorded_cases(found: EvaluationResult, traces: Mapping[str, Sequence[Event]]) -> str:
-    """Return a file of cases with the first run of each case: the answers that were accepted, and what came of them.
+    """Return a file of cases with the first run of each case: the accepted answers, and their results.
 
     `traces` are the events of runs, by their ids.  Runs without a trace or without an answer are left out.
     """

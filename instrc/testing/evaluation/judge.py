@@ -141,7 +141,7 @@ class JudgeReport(NamedTuple):
 
     @property
     def remarks(self) -> Iterator[str]:
-        """What a reader of its verdicts has to know."""
+        """The remarks for a reader of its verdicts."""
         if self.same_model:
             yield f"`{self.check}` is judged by the model that has answered, and models prefer their own answers: ask another"
         if not self.counts:
@@ -247,7 +247,7 @@ async def calibrations(data: DataSet, options: EvalOptions, model: str) -> list[
 
 
 async def calibrated_gates(found: EvaluationResult, data: DataSet, options: EvalOptions) -> tuple[list[Gate], list[JudgeReport]]:
-    """Return the gates of an evaluation, by what people agree with, and the judges of its data set."""
+    """Return the gates of an evaluation, by the agreement with people, and the judges of its data set."""
     from instrc.testing.evaluation.report import gates_of  # brings the statistics
 
     judges = await calibrations(data, options, found.model)

@@ -148,7 +148,7 @@ def _excerpt(value: Json) -> str:
 
 
 def _result(results: Sequence[CaseResult], share: float, traces: Mapping[str, Sequence[Event]]) -> str:
-    """Return the cells of one version: how many runs passed, what the worst of them has brought, and how."""
+    """Return the cells of one version: how many runs passed, the result of the worst of them, and its checks."""
     shown = min(results, key=lambda result: result.passed)
     count = "" if len(results) == 1 else f" {sum(result.passed for result in results)}/{len(results)}"
     mark = f'<span class="good">✓ passed{count}</span>' if share == 1 else f'<span class="bad">✗ failed{count}</span>'

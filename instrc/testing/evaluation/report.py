@@ -62,7 +62,7 @@ class Gate(NamedTuple):
 
 
 def summaries(found: EvaluationResult, tag: str | None = None) -> list[CheckSummary]:
-    """Return all checks together, and then each; without cases none."""
+    """Return all checks together, and then each, or none without cases."""
     built = []
     weights = {result.case: result.weight for result in found.results}
     for name in (None, *found.checks):
@@ -81,7 +81,7 @@ def by_tag(found: EvaluationResult) -> dict[str, CheckSummary]:
 
 
 def steps_of_runs(found: EvaluationResult) -> list[StepSummary]:
-    """Return what each step took."""
+    """Return the usage of each step."""
     uses: dict[str, list[StepUse]] = {}
     for result in found.results:
         for use in result.steps:
@@ -103,7 +103,7 @@ def steps_of_runs(found: EvaluationResult) -> list[StepSummary]:
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """Return the smallest value that a share of the values does not exceed; 0 of none."""
+    """Return the smallest value that a share of the values does not exceed, or 0 without values."""
     ordered = sorted(values)
     return ordered[max(ceil(share * len(ordered)) - 1, 0)] if ordered else 0.0
 
@@ -152,7 +152,7 @@ _INVENTED = {"answers": "the answers of the model", "results": "the results of a
 
 
 def remarks(found: EvaluationResult) -> Iterator[str]:
-    """Yield what a reader of the figures has to know."""
+    """Yield the remarks for a reader of the figures."""
     runs = len(found.results)
     if found.stopped is not None:
         yield f"Not all was run, {runs} of {found.cases * found.repeats}: {found.stopped}."
@@ -242,7 +242,7 @@ def totals(found: EvaluationResult) -> str:
 
 
 def counted_requests(number: int) -> str:
-    """Return a number of requests in words."""
+    """Return a number of requests as text."""
     return "1 request" if number == 1 else f"{number:,} requests"
 
 
@@ -316,7 +316,7 @@ TOO_FEW, NOT_RUN = 3, 4
 def exit_code(found: Sequence[EvaluationResult], gate: Sequence[Gate]) -> int:
     """Return 0 if all was run and the gate is reached, 1 if it is missed, 3 if the cases are too few for a verdict.
 
-    It is 4 if not all was run, or the gate is not kept and a provider gave no answer to some of it.
+    It is 4 if not all cases ran, or the gate is not reached and a provider gave no answer to some.
     """
     if any(item.stopped is not None for item in found):
         return NOT_RUN

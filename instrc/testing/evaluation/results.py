@@ -28,7 +28,7 @@ class CheckResult(Struct, frozen=True, kw_only=True):
 
 
 class StepUse(Struct, frozen=True, kw_only=True):
-    """What the answers of a model for one step, or for the steps of one chunk, took in one run of a case."""
+    """The usage of a model's answers for one step, or for the steps of one chunk, in one run of a case."""
 
     step: str
     requests: int = 0
@@ -42,7 +42,7 @@ class StepUse(Struct, frozen=True, kw_only=True):
 
 
 class RunFacts(Struct, frozen=True, kw_only=True):
-    """What one run of a program has brought, before anything is checked."""
+    """The result of one run of a program, before the checks."""
 
     value: Json = None
     """What the last step has brought."""

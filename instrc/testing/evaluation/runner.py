@@ -82,7 +82,7 @@ class Budget:
         return used_up and f"the budget of {used_up} is used up"
 
     def saw(self, event: Event) -> None:
-        """Count what an answer took."""
+        """Count the usage of an answer."""
         if event["event"] == "answered" and not event.get("cached"):
             self.used_tokens += sum(event["usage"].values())
             self.used_cost += event["cost"] or 0.0
@@ -245,7 +245,7 @@ class ProgramRunner:
         return sha256(dumps(identity, indent=False).encode()).hexdigest()
 
     async def run(self, case: EvalCase, repeat: int = 1) -> RunFacts:
-        """Return what a run of a case has brought, perhaps from an earlier evaluation."""
+        """Return the result of a run of a case, possibly from an earlier evaluation."""
         launch = self.launch_of(case, repeat)
         key = self.key(launch, case, repeat)
         if not self.options.fresh and (result := self.kept.find(key)) is not None:
@@ -377,7 +377,7 @@ def _failed_codes(events: Iterable[Event]) -> set[str]:
 
 
 def _uses(events: Iterable[Event], only: str | None) -> tuple[StepUse, ...]:
-    """Return what the answers for each step, or for the steps of a chunk, took."""
+    """Return the usage of the answers for each step, or for the steps of a chunk."""
     names: dict[tuple[str, str], str] = {}
     result: dict[str, StepUse] = {}
     rejected: set[tuple[str, str]] = set()
@@ -426,7 +426,7 @@ def _stand_in(script: CaseScript, name: str, given: Json) -> Json:
 
 
 async def evaluated(prepared: Prepared, data: DataSet, options: EvalOptions) -> EvaluationResult:
-    """Return what a program brings for every case of a data set; raise `CompileError` if something of it cannot be used.
+    """Return the results of a program for every case of a data set; raise `CompileError` if something cannot be used.
 
     This is known before any model is asked.  A case whose run fails counts as failed in each of its checks.
     """
@@ -529,7 +529,7 @@ async def _checked(case: EvalCase, repeat: int, facts: RunFacts, checks: Iterabl
 
 
 def asking(options: EvalOptions) -> Ask:
-    """Return what runs other programs within the same budget, as judges are."""
+    """Return a runner of other programs within the same budget, as of judges."""
     runners: dict[tuple[str, str | None], ProgramRunner] = {}
 
     async def ask(program: str, value: Json, model: str | None) -> RunFacts:

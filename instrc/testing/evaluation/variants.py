@@ -50,12 +50,12 @@ class Version(NamedTuple):
 
 
 def _asked(prepared: Prepared) -> tuple[str, ...]:
-    """Return what decides how a model is asked; the order of properties counts."""
+    """Return the facts that decide how a model is asked; the order of properties counts."""
     return dumps(prepared.document), dumps(prepared.processes), repr(prepared.settings.requests), repr(prepared.settings.run)
 
 
 class Changes(NamedTuple):
-    """What a program is compared with."""
+    """The changes to compare a program with."""
 
     against: str | None = None
     """A revision of git, or the file of another program."""
@@ -103,7 +103,7 @@ def versions_of(
 def _near(
     name: str, program: str, kind: type[Instruction | Application], export: str | None, project: Project
 ) -> tuple[str, ...]:
-    """Return the names of what a program uses that a misspelt one may mean."""
+    """Return the names used in a program that a misspelt one may mean."""
     flat = _composed(program, export, project)
     uses = _uses([] if flat is None else [*flat.graph.steps.values(), *flat.graph.units], kind)
     names = sorted({use.mixin.name if isinstance(use, Application) else use.name for use in uses})
@@ -311,7 +311,7 @@ _Change: TypeAlias = Callable[[JsonObject], Json]
 
 
 def _at(schema: Json, path: tuple[str, ...], change: _Change | None) -> Json:
-    """Return a schema with a change of what lies at a path; without a change the property there is left out."""
+    """Return a schema with a change of the part at a path; without a change the property there is removed."""
     properties = schema.get("properties") if isinstance(schema, dict) else None
     if not isinstance(schema, dict) or (path and (not isinstance(properties, dict) or path[0] not in properties)):
         return schema  # of another export
