@@ -426,6 +426,10 @@ def runs_query(
     return query
 
 
+UNDUE: Final = 1e10
+"""Seconds behind all others of a question that is not due."""
+
+
 def questions_query(
     *,
     who: Iterable[str] | None = None,
@@ -435,15 +439,19 @@ def questions_query(
     claimed_by: str | None = None,
     due_before: float | None = None,
     after: tuple[float, str, str] | None = None,
+    by_due: bool = False,
 ) -> sa.Select[*tuple[object, ...]]:
     """Return the query of a list of open questions, the oldest first, `after` a place in that order.
+
+    With `by_due` those come first that are due first, and then those that are not due at all.
 
     `who` are the words that candidates have.
     """
     place = sa.and_(CLAIMS.c.run == QUESTIONS.c.run, CLAIMS.c.question == QUESTIONS.c.question, CLAIMS.c.until > time())
     source = QUESTIONS.outerjoin(CLAIMS, place)
     query = sa.select(QUESTIONS, CLAIMS.c.who.label("claimed_by"), CLAIMS.c.until.label("claimed_until")).select_from(source)
-    query = query.order_by(QUESTIONS.c.opened, QUESTIONS.c.run, QUESTIONS.c.question)
+    first = sa.func.coalesce(QUESTIONS.c.due, QUESTIONS.c.opened + UNDUE) if by_due else QUESTIONS.c.opened
+    query = query.order_by(first, QUESTIONS.c.run, QUESTIONS.c.question)
     if who is not None:
         named = sa.select(CANDIDATES.c.run).where(
             CANDIDATES.c.who.in_(sorted(who)),
@@ -459,7 +467,7 @@ def questions_query(
     if due_before is not None:
         query = query.where(QUESTIONS.c.due < due_before)
     if after is not None:
-        order = sa.tuple_(QUESTIONS.c.opened, QUESTIONS.c.run, QUESTIONS.c.question)
+        order = sa.tuple_(first, QUESTIONS.c.run, QUESTIONS.c.question)
         query = query.where(order > sa.tuple_(*map(sa.literal, after)))
     return query
 

@@ -330,7 +330,7 @@ def validate(
 ) -> tuple[Violation, ...]:
     """Return the first `most` violations of a value.
 
-    Formats are asserted unless `formats` is false.  `faults` are sentences of another language, by keyword.
+    Formats are asserted unless `formats` is false.  `faults` are other sentences, by keyword, or by keyword and its value.
     A value that is not JSON (an infinite float, an object of Python) is a violation, and so is a schema that cannot be applied.
     """
     return _validated(value, schema, lambda: validator(schema, formats=formats), most, faults=faults)
@@ -361,7 +361,8 @@ def _validated(
 def _violation(error: ValidationError, faults: Mapping[str, str]) -> Violation:
     error = of_intended_branch(error)
     keyword = error.validator if isinstance(error.validator, str) else "false"
-    message = _in_language(error, faults[keyword]) if keyword in faults else in_words(error)
+    sentence = faults.get(f"{keyword} {error.validator_value}") or faults.get(keyword)
+    message = in_words(error) if sentence is None else _in_language(error, sentence)
     return Violation(pointer(error.absolute_path), keyword, pointer(error.absolute_schema_path), _shorten_message(message))
 
 

@@ -9,16 +9,16 @@ from typing import Final, TypeGuard
 from instrc import problems
 from instrc.problems.errors import LimitError
 from instrc.schema.validation import accepts
-from instrc.server.form_shapes import LEVELS, FieldShape, fixed_values, shape_of
+from instrc.server.form_shapes import LEVELS, FieldShape, additions, fixed_values, has_rest, is_read_only, shape_of
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json, as_object, at, equal, listing, mapping, pointer, tokens
+from instrc.text.jsonvalue import Json, JsonObject, at, equal, listing, mapping, pointer, tokens
 
 ROOT: Final = "/data"
 FIELDS: Final = 2_000
 """Fields of a form; a schema with more is one field for JSON."""
 ROWS: Final = 200
 """Rows of a list."""
-EMPTY: Final[dict[str, Json]] = {"text": "", "line": "", "any": "", "list": [], "object": {}}
+EMPTY: Final[dict[str, Json]] = {"text": "", "line": "", "any": "", "list": [], "checks": [], "object": {}}
 
 
 def data_of(schema: Json, value: Json, path: tuple[str | int, ...] = (), root: Json = None) -> dict[str, str]:
@@ -38,21 +38,30 @@ def _write(
         made[name if same else f"json:{name}"] = dumps(value, indent=False)
     elif value is None and shape.nullable:
         made[f"null:{name}"] = "1"
-    elif len(path) > LEVELS or not _writes(shape, value):
+    elif len(path) > LEVELS or not _writes(shape, value, root):
         made[f"json:{name}"] = dumps(value)
     elif shape.kind == "union":
         _write_branch(shape, value, path, root, made)
     elif value in ("", [], {}) and type(value) is type(EMPTY.get(shape.kind)):
         made[f"empty:{name}"] = "1"
     elif isinstance(value, dict) and shape.kind == "object":
+        members = _members(shape, root, value)
         for key, part in value.items():
-            _write(as_object(shape.schema["properties"])[key], part, (*path, key), root, shape.inside, made)
+            if key in members:
+                _write(members[key], part, (*path, key), root, shape.inside, made)
+        if rest := {key: part for key, part in value.items() if key not in members}:
+            made[f"rest:{name}"] = dumps(rest)
+    elif isinstance(value, list) and shape.kind == "checks":
+        for option in value:
+            made[f"item:{name}/{_codes(shape.options).index(dumps(option, indent=False))}"] = "1"
     elif isinstance(value, list) and shape.kind == "list":
         made[f"rows:{name}"] = str(len(value))
         heads = listing(shape.schema.get("prefixItems"))
         for index, part in enumerate(value):
             item = heads[index] if index < len(heads) else shape.schema.get("items", True)
             _write(item, part, (*path, index), root, shape.inside, made)
+    elif isinstance(value, str) and (moment := _MOMENT.fullmatch(value)) is not None and shape.kind == "moment":
+        made[name], made[f"zone:{name}"] = moment[1], moment[2]
     else:
         made[name] = value if isinstance(value, str) else dumps(value)
         if shape.kind == "any" and not isinstance(value, str):
@@ -64,7 +73,7 @@ def _write_branch(shape: FieldShape, value: Json, path: tuple[str | int, ...], r
     name, definitions = ROOT + pointer(path), mapping(root).get("$defs")
     for index, branch in enumerate(shape.branches):
         inner = shape_of(branch, root, shape.inside)
-        if not accepts(branch, value, definitions) or not (inner.kind == "json" or _writes(inner, value)):
+        if not accepts(branch, value, definitions) or not (inner.kind == "json" or _writes(inner, value, root)):
             continue
         fixed = fixed_values(inner.schema, root) if inner.kind == "object" else {}
         if not all(equal(mapping(value).get(key), each) for key, each in fixed.items()):
@@ -81,24 +90,64 @@ def _write_branch(shape: FieldShape, value: Json, path: tuple[str | int, ...], r
 
 
 _DATE: Final = re.compile(r"(?!0000)\d{4}-\d\d-\d\d")
+_MOMENT: Final = re.compile(r"((?:(?!0000)\d{4}-\d\d-\d\dT)?\d\d:\d\d:\d\d(?:\.\d{1,3})?)(Z|[+-]\d\d:\d\d)", re.ASCII)
+"""A time that a browser's own field shows, and its zone."""
 
 
-def _writes(shape: FieldShape, value: Json) -> bool:
+def moment_of(text: str, zone: str, form: str) -> str:
+    """Return a time with its zone as JSON Schema writes it; what is no such time stays as it is."""
+    local = re.fullmatch(r"((?:[\d-]+[T ])?\d\d:\d\d)(:\d\d(?:\.\d+)?)?", text.strip(), re.ASCII)
+    if local is None:
+        return text
+    offset = re.fullmatch(r"(?:UTC|GMT)?([+-])(\d{1,2})(?::?(\d\d))?", zone, re.ASCII)
+    shown = f"{offset[1]}{offset[2]:0>2}:{offset[3] or '00'}" if offset else "Z" if zone.upper() in {"", "Z", "UTC"} else zone
+    day = local[1].replace(" ", "T") if form == "date-time" else local[1]
+    return f"{day}{local[2] or ':00'}{shown}"
+
+
+def json_number(text: str, decimal: str) -> str:
+    """Return a number as JSON writes it: somebody has written it with the decimal sign of a language, and groups of digits."""
+    text = text.strip().replace("\u2212", "-").removeprefix("+")
+    signs = r" \u00a0\u2009\u202f'" + ("," if decimal == "." else "")
+    if re.fullmatch(rf"-?[0-9]{{1,3}}(?:[{signs}][0-9]{{3}})+(?:[.,][0-9]*)?", text):
+        text = re.sub(rf"[{signs}](?=[0-9]{{3}}(?:[^0-9]|\Z))", "", text)
+    text = re.sub(r"^(-?)(?=[.,][0-9])", r"\g<1>0", text).replace(",", ".", 1)
+    return re.sub(r"(?<=[0-9])\.\Z", "", text)
+
+
+def _codes(options: Iterable[Json]) -> list[str]:
+    return [dumps(option, indent=False) for option in options]
+
+
+def _members(shape: FieldShape, root: Json, value: JsonObject | None) -> dict[str, Json]:
+    """Return the members of an object that have fields, with those that a value has by conditions; without one all of these."""
+    named = {name: part for name, part in mapping(shape.schema.get("properties")).items() if part is not False}
+    required = listing(shape.schema.get("required"))
+    shown = {name: part for name, part in named.items() if name in required or not is_read_only(part, root)}
+    return {**additions(shape, root, value)[0], **shown} if shape.conditions else shown
+
+
+def _writes(shape: FieldShape, value: Json, root: Json) -> bool:
     """Return whether the fields of a shape can hold a value of its type; a text of HTML cannot hold all characters."""
     match shape.kind:
         case "object":
-            known = {name for name, part in mapping(shape.schema.get("properties")).items() if part is not False}
-            return isinstance(value, dict) and value.keys() <= known
+            if not isinstance(value, dict):
+                return False
+            others = value.keys() - _members(shape, root, value).keys()
+            return not others or (has_rest(shape.schema) and not others & mapping(shape.schema.get("properties")).keys())
         case "list":
             return isinstance(value, list) and len(value) <= ROWS
+        case "checks":
+            codes = _codes(value) if isinstance(value, list) else ["no list"]
+            return codes == [code for code in _codes(shape.options) if code in codes] and len(set(codes)) == len(codes)
         case "number":
             return isinstance(value, int | float) and not isinstance(value, bool)
         case "text" | "any":
             return _is_html(value) or (shape.kind == "any" and not isinstance(value, str))
         case "line":
             return _is_html(value) and "\n" not in value
-        case "date":
-            return isinstance(value, str) and _DATE.fullmatch(value) is not None
+        case "date" | "moment":
+            return isinstance(value, str) and (_DATE if shape.kind == "date" else _MOMENT).fullmatch(value) is not None
         case "union":
             return True
     return False
@@ -110,11 +159,57 @@ def _is_html(value: Json) -> TypeGuard[str]:
     )
 
 
+SHOWN: Final = 2
+"""Levels of what is shown from which fields are filled beforehand."""
+
+
+def begun(schema: Json, show: Json) -> dict[str, str]:
+    """Return what a form holds at first: its defaults, and of what is shown the values that are to be edited.
+
+    What a person decides, one of several values, is never filled in but by its default.
+    """
+    made: dict[str, str] = {}
+    _begin(schema, (), schema, show, made)
+    return made
+
+
+def _begin(schema: Json, path: tuple[str | int, ...], root: Json, show: Json, made: dict[str, str]) -> None:
+    shape, definitions = shape_of(schema, root), mapping(root).get("$defs")
+    if "default" in shape.schema and accepts(schema, shape.schema["default"], definitions):
+        _write(schema, shape.schema["default"], path, root, frozenset(), made)
+        return
+    places = (
+        [value for _, value in named_values(show, str(path[-1]), SHOWN) if accepts(schema, value, definitions)] if path else []
+    )
+    if len(places) == 1 and shape.kind not in {"choice", "checks", "any", "json"}:
+        _write(schema, places[0], path, root, frozenset(), made)
+    elif shape.kind == "object":
+        required = listing(shape.schema.get("required"))
+        for name, part in _members(shape, root, {}).items():
+            if not path or name in required:
+                _begin(part, (*path, name), root, show if len(path) < SHOWN else None, made)
+
+
+def named_values(value: Json, name: str, levels: int = LEVELS) -> list[tuple[str, Json]]:
+    """Return the values of a name inside a value, and where they stand; the first ones."""
+    found, waiting = list[tuple[str, Json]](), [("", value)]
+    for where, outer in waiting:
+        if isinstance(outer, dict) and len(waiting) < FIELDS and where.count("/") < levels:
+            inner = [(where + pointer([key]), part) for key, part in outer.items()]
+            found += [(place, part) for (place, part), key in zip(inner, outer, strict=True) if key == name]
+            waiting += inner
+    return found[:SOURCES]
+
+
+SOURCES: Final = 20
+"""Values of what is shown that a field can be filled from."""
+
+
 def changed(schema: Json, data: dict[str, str], button: str, show: Json) -> tuple[dict[str, str], str]:
     """Return the data of a form after one of its buttons, and the name of the field to focus.
 
     `add:NAME` adds a row, `remove:NAME` removes one, `take:NAME POINTER` fills a field from a shown value; `kind:NAME` shows
-    the fields of the chosen alternative.
+    the fields of the chosen alternative; `pick:NAME TEXT` chooses it.
     """
     action, _, name = button.partition(":")
     if action == "add":
@@ -123,6 +218,9 @@ def changed(schema: Json, data: dict[str, str], button: str, show: Json) -> tupl
         return {**data, f"rows:{name}": str(rows + 1)}, f"{name}/{rows}"
     if action == "remove":
         return _without_row(data, name)
+    if action == "pick":
+        chosen, _, text = name.partition(" ")
+        return {**data, chosen: text}, chosen[chosen.find("/") :]
     if action == "take":
         return _filled(schema, data, name, show)
     return data, name
@@ -150,7 +248,7 @@ def _filled(schema: Json, data: dict[str, str], button: str, show: Json) -> tupl
     try:
         value, part = at(show, source), schema
         for step in path:
-            part = mapping(shape_of(part, schema).schema.get("properties"))[step]
+            part = _members(shape_of(part, schema), schema, None)[step]
     except (LookupError, ValueError):
         return data, name
     kept = {key: text for key, text in data.items() if not f"{key[key.find('/') :]}/".startswith(f"{name}/")}

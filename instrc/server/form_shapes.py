@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from instrc.schema.kinds import types_of
+from instrc.schema.validation import accepts
 from instrc.schema.walk import local_target
 from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
 
-FieldKind: TypeAlias = Literal["object", "list", "choice", "line", "text", "date", "number", "any", "json", "union", "fixed"]
+FieldKind: TypeAlias = Literal[
+    "object", "list", "checks", "choice", "line", "text", "date", "moment", "number", "any", "json", "rest", "union", "fixed"
+]
+"""`checks` is a list of some of several values, `rest` the members of an object that have no field of their own."""
 LEVELS: Final = 12
 """Fields inside one another; what is deeper is a field for JSON."""
 
@@ -22,9 +26,13 @@ class FieldShape:
     schema: JsonObject
     nullable: bool = False
     options: tuple[Json, ...] = ()
+    labels: tuple[str, ...] = ()
+    """The titles of the options, where these have titles."""
     branches: tuple[Json, ...] = ()
     inside: frozenset[str] = frozenset()
     """The references that have led here."""
+    conditions: tuple[JsonObject, ...] = ()
+    """Schemas whose `if` or `dependentSchemas` add members to an object."""
 
 
 _NESTED: Final = 2
@@ -34,7 +42,7 @@ _ALTERNATIVES: Final = 100
 
 def shape_of(schema: Json, root: Json, inside: frozenset[str] = frozenset(), nested: int = 0) -> FieldShape:
     """Return the field for a schema; `nested` counts the unions around it."""
-    read, inside = _reads(schema, root, inside)
+    read, conditions, inside = _resolved(schema, root, inside)
     if read is None:
         return FieldShape("json", mapping(schema), inside=inside)
     if isinstance(listed := read.get("enum"), list):
@@ -44,50 +52,116 @@ def shape_of(schema: Json, root: Json, inside: frozenset[str] = frozenset(), nes
     named = [word for word in _UNIONS if word in read]
     types = types_of(read.get("type")) or _guessed(read)
     nullable = "null" in types
-    types = tuple(each for each in types if each != "null")
-    if len(named) == 1 and read.keys() - {named[0], "type", "discriminator"} <= _ABOUT and nested < _NESTED:
-        return _union(read, listing(read[named[0]]), root, inside, nested)
+    types = tuple(name for name in types if name != "null")
+    if len(named) == 1 and nested < _NESTED:
+        listed = listing(read[named[0]])
+        if read.keys() - {named[0], "type", "discriminator"} <= _ABOUT and not conditions:
+            return _union(read, listed, root, inside, nested)
+        if types in {(), ("object",)} and _adds_members(read, listed, root, inside):
+            base: JsonObject = {key: value for key, value in read.items() if key not in {named[0], "title", "description"}}
+            joined: list[Json] = [{"allOf": [branch, base, *conditions]} for branch in listed]
+            return _union(read, joined, root, inside, nested)
     if len(types) > 1:
-        each = tuple({**read, "type": each, "title": "", "description": ""} for each in types)
-        return FieldShape("union", read, nullable, branches=each, inside=inside)
-    if not types and read.keys() <= _ABOUT:
+        by_type = tuple({**read, "type": name, "title": "", "description": ""} for name in types)
+        return FieldShape("union", read, nullable, branches=by_type, inside=inside)
+    if not types and read.keys() <= _ABOUT and not conditions:
         return FieldShape("any", read, inside=inside)
     if not types:
         return FieldShape("choice" if nullable else "json", read, nullable, (None,) if nullable else (), inside=inside)
-    kind = _kind(read, types[0])
+    kind = "object" if types == ("object",) and conditions else _kind(read, types[0])
+    if kind == "list" and (several := _several(read, root, inside)) is not None:
+        return FieldShape("checks", read, nullable, several.options, several.labels, inside=inside)
     values = (True, False, None) if nullable else (True, False)
-    return FieldShape(kind, read, nullable, values if kind == "choice" else (), inside=inside)
+    return FieldShape(kind, read, nullable, values if kind == "choice" else (), inside=inside, conditions=conditions)
 
 
 _UNIONS: Final = ("anyOf", "oneOf")
-_ABOUT: Final = frozenset({"title", "description", "default", "examples", "$comment", "$schema", "$defs", "$id", "deprecated"})
-_CONDITIONS: Final = ("allOf", "anyOf", "oneOf", "if", "then", "else", "not", "dependentSchemas")
-"""Where a schema says more of the same value."""
-_OPEN: Final = ("patternProperties", "$dynamicRef", "$ref")
-"""What has no fields of its own."""
+_ABOUT: Final = frozenset(
+    {"title", "description", "default", "examples", "readOnly", "$comment", "$schema", "$defs", "$id", "deprecated"}
+)
+_PARTS: Final = 100
+"""Schemas that say something of one value: what has more is a field for JSON."""
+_SOMETIMES: Final = ("if", "then", "else", "dependentSchemas")
 _LINES: Final = frozenset(
-    {"date-time", "time", "duration", "email", "idn-email", "uri", "iri", "uuid", "hostname", "ipv4", "ipv6"}
+    {"duration", "email", "idn-email", "uri", "iri", "uri-reference", "uuid", "hostname", "ipv4", "ipv6", "password", "regex"}
 )
 
 
-def _reads(schema: Json, root: Json, inside: frozenset[str]) -> tuple[JsonObject | None, frozenset[str]]:
-    """Return a schema without references at its top, or `None` if they are circular, or it has keywords that no field shows."""
-    for _ in range(LEVELS):
-        if not isinstance(schema, dict):
-            break
-        both, reference = schema.get("allOf"), schema.get("$ref")
-        if isinstance(both, list) and len(both) == 1 and schema.keys() - {"allOf"} <= _ABOUT:
-            target = both[0]
-        elif isinstance(reference, str) and schema.keys() - {"$ref"} <= _ABOUT:
-            target = local_target(root, reference)
-            if reference in inside or target is None:
-                break
+def _resolved(
+    schema: Json, root: Json, inside: frozenset[str]
+) -> tuple[JsonObject | None, tuple[JsonObject, ...], frozenset[str]]:
+    """Return what a schema, its references and its `allOf` say of the same value, as one schema, and its conditions.
+
+    It may allow more than they do: whoever checks a value asks the schema itself. There is none where references lead back.
+    """
+    waiting, parts, conditions = [schema], list[JsonObject](), list[JsonObject]()
+    for part in waiting:
+        if part is True and parts:
+            continue
+        if not isinstance(part, dict) or len(waiting) > _PARTS:
+            return None, (), inside
+        if "$ref" in part:
+            reference = part["$ref"]
+            if not isinstance(reference, str) or reference in inside or (target := local_target(root, reference)) is None:
+                return None, (), inside
             inside |= {reference}
-        else:
-            return schema, inside
-        told: JsonObject = {key: schema[key] for key in ("title", "description") if key in schema}
-        schema = {**target, **told} if isinstance(target, dict) else None
-    return None, inside
+            waiting.append(target)
+        waiting += listing(part.get("allOf"))
+        parts.append({key: value for key, value in part.items() if key not in {"$ref", "allOf", *_SOMETIMES}})
+        conditions += [{key: part[key] for key in _SOMETIMES if key in part}] if {"if", "dependentSchemas"} & part.keys() else []
+    return _joined(parts), tuple(conditions), inside
+
+
+def _joined(parts: list[JsonObject]) -> JsonObject:
+    """Return one schema for several of the same value: what the first ones say, and the members of all."""
+    whole = parts[0]
+    for part in parts[1:]:
+        members = dict(mapping(whole.get("properties")))
+        for name, schema in mapping(part.get("properties")).items():
+            members[name] = {"allOf": [members[name], schema]} if name in members else schema
+        both = {**part, **whole}
+        both |= {"properties": members} if members else {}
+        needed = [*listing(whole.get("required")), *listing(part.get("required"))]
+        both |= {"required": needed} if needed else {}
+        if "type" in whole and "type" in part:
+            common = _types(whole) & _types(part)
+            both["type"] = [*sorted(common - {"integer"} if "number" in common else common)]
+        whole = both
+    return whole
+
+
+def _types(schema: JsonObject) -> set[str]:
+    names = types_of(schema["type"]) or ()
+    return {*names, *(["integer"] if "number" in names else [])}
+
+
+def additions(shape: FieldShape, root: Json, value: JsonObject | None) -> tuple[dict[str, Json], set[str]]:
+    """Return the members that the conditions of an object add for a value, and the names that it requires then.
+
+    Without a value they are those of all conditions.
+    """
+    definitions = mapping(root).get("$defs")
+    members, waiting = dict[str, Json](), [*shape.conditions]
+    pairs = mapping(shape.schema.get("dependentRequired")).items()
+    needed = {name for given, names in pairs if value is None or given in value for name in listing(names)}
+    for condition in waiting:
+        for schema in _holding(condition, value, definitions) if len(waiting) < _PARTS else ():
+            read, inner, _ = _resolved(schema, root, shape.inside)
+            members |= mapping(mapping(read).get("properties"))
+            needed |= {*listing(mapping(read).get("required"))}
+            waiting += inner
+    return {name: part for name, part in members.items() if part is not False}, {name for name in needed if isinstance(name, str)}
+
+
+def _holding(condition: JsonObject, value: JsonObject | None, definitions: Json) -> list[Json]:
+    """Return what a condition asks of a value: of all values, if there is none."""
+    dependent = mapping(condition.get("dependentSchemas"))
+    asked = [schema for name, schema in dependent.items() if value is None or name in value]
+    if "if" in condition:
+        holds = value is not None and accepts(condition["if"], value, definitions)
+        words = ("then", "else") if value is None else ("then",) if holds else ("else",)
+        asked += [condition[word] for word in words if word in condition]
+    return asked
 
 
 SHORT: Final = 120
@@ -100,7 +174,7 @@ def _guessed(schema: JsonObject) -> tuple[str, ...]:
 
 
 def _kind(schema: JsonObject, named: str) -> FieldKind:
-    if any(word in schema for word in _OPEN) or not _names_beside(schema) <= mapping(schema.get("properties")).keys():
+    if "$dynamicRef" in schema:
         return "json"
     match named:
         case "object":
@@ -117,27 +191,43 @@ def _kind(schema: JsonObject, named: str) -> FieldKind:
     return "json"
 
 
+def _several(schema: JsonObject, root: Json, inside: frozenset[str]) -> FieldShape | None:
+    """Return the choice of which a list has some values, each once; `None` if it is another list."""
+    if schema.get("uniqueItems") is not True or "prefixItems" in schema:
+        return None
+    shape = shape_of(schema["items"], root, inside)
+    return shape if shape.kind == "choice" and len(shape.options) <= _CHECKS else None
+
+
+_CHECKS: Final = 40
+"""Values of a list that are ticked."""
+
+
 def _kind_of_text(schema: JsonObject) -> FieldKind:
     most, form = schema.get("maxLength"), schema.get("format")
-    if form == "date":
-        return "date"
+    if form in {"date", "date-time", "time"}:
+        return "date" if form == "date" else "moment"
     short = isinstance(most, int) and most <= SHORT
     return "line" if short or form in _LINES or "pattern" in schema else "text"
 
 
-def _names_beside(schema: JsonObject) -> set[str]:
-    """Return the properties named by conditions of an object: a form without them could not submit them."""
-    found: set[str] = set()
-    waiting = [schema[word] for word in _CONDITIONS if word in schema]
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, list):
-            waiting += each
-        elif isinstance(each, dict):
-            found |= mapping(each.get("properties")).keys()
-            found |= {"$ref"} if "$ref" in each or "patternProperties" in each else set()
-            waiting += [each[word] for word in _CONDITIONS if word in each and word != "dependentSchemas"]
-    return found
+def has_rest(schema: JsonObject) -> bool:
+    """Return whether an object describes members that it does not name."""
+    described = [schema.get(word) for word in ("patternProperties", "additionalProperties", "unevaluatedProperties")]
+    return any(isinstance(part, dict) and part for part in described)
+
+
+def is_read_only(schema: Json, root: Json) -> bool:
+    """Return whether a value is not for people to give."""
+    read = _resolved(schema, root, frozenset())[0] if isinstance(schema, dict) else None
+    return read is not None and read.get("readOnly") is True
+
+
+def _adds_members(schema: JsonObject, listed: list[Json], root: Json, inside: frozenset[str]) -> bool:
+    """Return whether an alternative has members that the schema around it does not have."""
+    known = mapping(schema.get("properties")).keys()
+    read = [_resolved(branch, root, inside)[0] for branch in listed[:_ALTERNATIVES]]
+    return any(not mapping(mapping(branch).get("properties")).keys() <= known for branch in read)
 
 
 def _union(schema: JsonObject, listed: list[Json], root: Json, inside: frozenset[str], nested: int) -> FieldShape:
@@ -155,9 +245,14 @@ def _union(schema: JsonObject, listed: list[Json], root: Json, inside: frozenset
             found.append(branch)
     if len(found) == 1:
         only = shape_of(found[0], root, inside)
-        told: JsonObject = {key: schema[key] for key in ("title", "description") if key in schema}
+        about: JsonObject = {key: schema[key] for key in ("title", "description") if key in schema}
         options = (*only.options, None) if only.kind == "choice" and nullable and None not in only.options else only.options
-        return FieldShape(only.kind, {**only.schema, **told}, nullable, options, only.branches, only.inside)
+        return replace(only, schema={**only.schema, **about}, nullable=nullable, options=options)
+    shapes = [shape_of(branch, root, inside) for branch in found[: _ALTERNATIVES + 1]]
+    if found and all("const" in shape.schema for shape in shapes):
+        constants = [shape.schema["const"] for shape in shapes] + ([None] if nullable else [])
+        titles = [str(shape.schema.get("title") or "") for shape in shapes] + ([""] if nullable else [])
+        return FieldShape("choice", schema, nullable, tuple(constants), tuple(titles), inside=inside)
     kind: FieldKind = "union" if 0 < len(found) <= _ALTERNATIVES else "json"
     return FieldShape(kind, schema, nullable, branches=tuple(found), inside=inside)
 
@@ -167,3 +262,10 @@ def fixed_values(schema: JsonObject, root: Json) -> dict[str, Json]:
     required = listing(schema.get("required"))
     read = {name: shape_of(part, root) for name, part in mapping(schema.get("properties")).items() if name in required}
     return {name: shape.schema["const"] for name, shape in read.items() if "const" in shape.schema}
+
+
+def is_fixed(branch: Json, root: Json) -> bool:
+    """Return whether choosing an alternative is all that there is to do: an object of constants."""
+    schema = shape_of(branch, root).schema
+    members = mapping(schema.get("properties"))
+    return bool(members) and members.keys() == fixed_values(schema, root).keys()

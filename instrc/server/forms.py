@@ -2,14 +2,15 @@
 
 The name of a field is the JSON Pointer of its value in the body that the REST interface takes, `/data/decision`.
 A few names have a word before the pointer: `kind:/data/x` chooses an alternative, `rows:/data/x` counts the rows of a list,
-`null:/data/x` and `empty:/data/x` are ticked for those values, `json:/data/x` is a value as JSON, and `as_json:/data/x` is ticked
-where a value of any type is not text but JSON.
+`null:/data/x` and `empty:/data/x` are ticked for those values, `item:/data/x/0` for the first of several, `zone:/data/x` is the
+zone of a time, `json:/data/x` a value as JSON, `rest:/data/x` an object of the members without fields as JSON, and
+`as_json:/data/x` is ticked where a value of any type is not text but JSON.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, TypeAlias
@@ -20,15 +21,22 @@ from instrc.runtime.activities import complaints, in_language
 from instrc.runtime.interpreter.documents import Complaint
 from instrc.schema.kinds import types_of
 from instrc.schema.validation import accepts
-from instrc.server.form_data import EMPTY, FIELDS, ROOT, ROWS
-from instrc.server.form_shapes import LEVELS, FieldKind, FieldShape, fixed_values, shape_of
+from instrc.server.form_data import EMPTY, FIELDS, ROOT, ROWS, json_number, moment_of, named_values
+from instrc.server.form_shapes import (
+    LEVELS,
+    FieldKind,
+    FieldShape,
+    additions,
+    fixed_values,
+    has_rest,
+    is_fixed,
+    is_read_only,
+    shape_of,
+)
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, listing, mapping, optional_text, pointer, tokens
 from instrc.text.names import free_name
-from instrc.text.sentences import SENTENCES, translated
-
-SOURCES: Final = 20
-"""Values of what is shown that a field can be filled from."""
+from instrc.text.sentences import SENTENCES, filled, translated
 
 Words: TypeAlias = Mapping[str, str]
 """The words of the pages in one language."""
@@ -60,7 +68,21 @@ class FormField:
     text: str = ""
     """What was filled in, or chosen."""
     options: list[tuple[str, str]] = field(default_factory=list)
-    """What can be chosen: a value as JSON, or the number of an alternative, and its label."""
+    """What can be chosen: a value as JSON, or the number of an alternative or of one of several values, and its label."""
+    chosen: list[str] = field(default_factory=list)
+    """Which of several values are ticked."""
+    zone: str = ""
+    """Of a time."""
+    positive: bool = False
+    """Whether a number has no sign: a telephone may show digits alone."""
+    hints: list[str] = field(default_factory=list)
+    """What a value has to be, in words."""
+    decides: bool = False
+    """Whether its options are the buttons that send the form."""
+    plain: list[str] = field(default_factory=list)
+    """The alternatives that are such buttons."""
+    added: bool = False
+    """Whether a condition adds it that did not hold when the form was shown."""
     children: list[FormField] = field(default_factory=list)
     constants: list[tuple[str, bool]] = field(default_factory=list)
     """`null`, `empty` and `as_json`, where they are offered, and whether they are ticked."""
@@ -91,7 +113,7 @@ class FormField:
 
     def first(self) -> FormField:
         """Return the first field in it that can be filled in."""
-        inside = [each for each in self.children if each.kind != "fixed"]
+        inside = [child for child in self.children if child.kind != "fixed"]
         return inside[0].first() if inside else self
 
     @property
@@ -113,7 +135,8 @@ class FormField:
                 rows = [each for each in inside if each.value is not ABSENT]
                 inside = rows[int(part) : int(part) + 1] if part.isdecimal() else []
             else:
-                inside = [each for each in inside if each.kind != "fixed" and tokens(each.name)[-1] == part]
+                of_name = [each for each in inside if each.kind not in {"fixed", "rest"} and tokens(each.name)[-1] == part]
+                inside = of_name or [each for each in inside if each.kind == "rest"]
             if not inside:
                 break
             found = inside[0]
@@ -124,13 +147,21 @@ class FormField:
         return self.children[0].parts() if self.kind == "union" and self.children else self.children
 
     def missing(self, message: str) -> FormField | None:
-        """Return the field in it that a message of `check` reports as missing."""
-        absent = [each for each in self.parts() if each.required and each.value is ABSENT and self.kind != "list"]
-        return next((each for each in absent if message == _required(tokens(each.name)[-1])), None)
+        """Return the field in it whose value a message of `check` says is required, always or beside others."""
+        absent = [part for part in self.parts() if part.value is ABSENT and part.kind != "rest" and self.kind != "list"]
+        return next((part for part in absent if message.startswith(_required(tokens(part.name)[-1]))), None)
 
 
 def _required(name: str) -> str:
-    return complaints({}, {"required": [name]})[0]["message"]
+    """Return how a validator begins to say that a member is required."""
+    return complaints({}, {"required": [name]})[0]["message"].removesuffix(_REQUIRED)
+
+
+_REQUIRED: Final = "a required property"
+
+
+BUTTONS: Final = 4
+"""Options that are buttons."""
 
 
 class _TooManyError(Exception):
@@ -140,13 +171,20 @@ class _TooManyError(Exception):
 class AnswerForm:
     """A form: its fields with the submitted values, the value they form, and its errors."""
 
-    def __init__(self, schema: Json, data: Mapping[str, str], words: Words, *, show: Json = None, label: str = "") -> None:
-        """Read the submitted names and texts, or none for an empty form; `show` are the values shown to the person."""
+    def __init__(
+        self, schema: Json, data: Mapping[str, str], words: Words, *, show: Json = None, label: str = "", decides: bool = False
+    ) -> None:
+        """Read what a browser has sent, names and texts, nothing for an empty form; `show` is what the person is shown.
+
+        With `decides` the options of the only choice that is required are buttons that send the form, if they are few.
+        """
         self.schema = schema
         self.words = words
         self.data = data
         self._show = show
-        self._faults = SENTENCES[words["language"]].faults
+        common = SENTENCES.get(words["language"])
+        self._faults = {**(common.faults if common else {}), **_beginning(words, "fault ")}
+        self._hints = _beginning(words, "hint ")
         self._count = 0
         try:
             self.root = self._field(schema, (), label or words["answer"], required=True, inside=frozenset())
@@ -156,6 +194,19 @@ class AnswerForm:
             self._count = 0
             self.root = self._json({}, ROOT, label or words["answer"], required=True)
         self.root.place()
+        choices = [part for part in (self.root, *self.root.children) if part.kind == "choice" and part.required]
+        if decides and len(choices) == 1 and 2 <= len(choices[0].options) <= BUTTONS and not choices[0].constants:
+            choices[0].decides = True
+        if decides and self.root.kind == "union":
+            branches = shape_of(schema, schema).branches
+            self.root.plain = [str(index) for index, branch in enumerate(branches) if is_fixed(branch, schema)]
+
+    @property
+    def decisions(self) -> list[tuple[str, str]]:
+        """The buttons that send the form: what each chooses, `NAME TEXT`, and its label; of alternatives those without fields."""
+        plain = [(f"kind:{self.root.name} {index}", self.root.options[int(index)][1]) for index in self.root.plain]
+        decided = [part for part in (self.root, *self.root.children) if part.decides]
+        return plain + [(f"{part.name} {code}", label) for part in decided for code, label in part.options]
 
     @property
     def value(self) -> Json:
@@ -167,11 +218,24 @@ class AnswerForm:
         """The errors: the field, the text, and whether it is English."""
         return [(each, told, english) for each in self.root.walk() for told, english in each.problems]
 
+    @property
+    def unseen(self) -> list[FormField]:
+        """The fields that a condition has added since the form was shown."""
+        return [part for part in self.root.walk() if part.added]
+
+    @property
+    def leftover(self) -> dict[str, str]:
+        """What was filled in where the form has no field now: it is kept for when a condition holds again."""
+        shown = {part.name for part in self.root.walk()}
+        other = {name: name[name.find("/") :] for name in self.data if f"{name[name.find('/') :]}/".startswith(f"{ROOT}/")}
+        places = {name: place.rpartition("/")[0] if name.startswith("item:") else place for name, place in other.items()}
+        return {name: self.data[name] for name, place in places.items() if place not in shown and self.data[name]}
+
     def check(self) -> bool:
         """Check the value as an answer is checked, report errors at their fields, and return whether there are none."""
         if self.root.value is ABSENT:
             self.root.problems += [] if self.errors else [(self.words["nothing"], False)]
-        for row in [row for each in self.root.walk() if each.kind == "list" for row in each.children if row.value is ABSENT]:
+        for row in [row for part in self.root.walk() if part.kind == "list" for row in part.children if row.value is ABSENT]:
             row.problems += [] if row.problems else [(self.words["empty_row"], False)]
             self._offer_empty(row)
         self.refuse(() if self.root.value is ABSENT else complaints(self.value, self.schema))
@@ -183,26 +247,27 @@ class AnswerForm:
         for first, *_ in self.errors[:1]:
             (first.first() if first.kind == "object" else first).focused = True
 
-    def _note(self, field: FormField, found: Iterable[Complaint], value: Json, schema: Json) -> None:
+    def _note(self, field: FormField, found: Iterable[Complaint], value: Json, schema: Json, *, inside: bool = False) -> None:
         """Report the errors of a field's value by a schema; for alternatives, those of the chosen one."""
-        listed, inner = list(found), list[FormField]()
-        for each, told in zip(listed, in_language(listed, value, schema, self._faults), strict=True):
-            place = field.at(tokens(each["pointer"]) if each["pointer"].startswith("/") else [])
-            if place is not field and place.branch is not None and place.value is not ABSENT:
+        complained, noted = list(found), list[FormField]()
+        for english, said in zip(complained, in_language(complained, value, schema, self._faults), strict=True):
+            place = field.at(tokens(english["pointer"]) if english["pointer"].startswith("/") else [])
+            if not (place is field and inside) and place.branch is not None and place.value is not ABSENT:
                 of_branch = self._alone(place.branch)
                 wrong = complaints(place.value, of_branch)
-                if wrong and place not in inner:
-                    self._note(place, wrong, place.value, of_branch)
-                inner += [place]
+                if wrong and place not in noted:
+                    self._note(place, wrong, place.value, of_branch, inside=True)
+                noted += [place]
                 if wrong:
                     continue
-            missing = place.missing(each["message"])
-            if missing is None:
-                said = (told["message"], told == each and self.words["language"] != "en")
-                place.problems += [] if said in place.problems else [said]
-            elif not missing.problems:
-                missing.problems.append((self.words["missing"].format(reason=each["message"]), False))
+            missing = place.missing(english["message"])
+            if missing is not None:
+                missing.required = True
+                missing.problems += [] if missing.problems else [(self.words["missing"], False)]
                 self._offer_empty(missing)
+            else:
+                entry = (said["message"], said == english and self.words["language"] != "en")
+                place.problems += [] if entry in place.problems else [entry]
 
     def _alone(self, branch: Json) -> JsonObject:
         """Return the schema of an alternative alone, whose references lead where they do in the whole."""
@@ -236,6 +301,8 @@ class AnswerForm:
         made.form = optional_text(shape.schema.get("format")) or (
             "integer" if "integer" in types and "number" not in types else ""
         )
+        least = shape.schema.get("minimum", shape.schema.get("exclusiveMinimum"))
+        made.positive = isinstance(least, int | float) and least >= 0
         made.constants = self._constants(shape, made)
         made.text = _lines(self.data.get(f"kind:{name}" if shape.kind == "union" else name, ""))
         self._read(made, shape, path)
@@ -244,9 +311,19 @@ class AnswerForm:
             if made.value is not ABSENT or len(ticked) > 1:
                 made.problems.append((self.words["both"], False))
             made.value, made.filled = None if ticked[0] == "null" else EMPTY.get(made.kind, ""), True
-        elif not made.filled and self._show is not None and made.kind in {"list", "object", "text", "union"}:
+        elif not made.filled and self._show is not None and made.kind != "any":
             made.sources = self._sources(schema, path)
+        made.hints = self._hinted(shape)
         return made
+
+    def _hinted(self, shape: FieldShape) -> list[str]:
+        """Return what the bounds and the examples of a schema ask for."""
+        texts = dict[str, str]()
+        for word, value in shape.schema.items() if shape.kind not in {"choice", "union"} else ():
+            samples = listing(value)[:3] if word == "examples" else [value]
+            texts[word] = ", ".join(self._word(sample) for sample in samples)
+        needed = [(word, text) for word, text in texts.items() if word in self._hints and (word, text) not in _PLAIN_BOUNDS]
+        return [filled(self._hints[word], value=text) for word, text in needed]
 
     def _new(self, kind: FieldKind, name: str, label: str, schema: JsonObject, *, required: bool) -> FormField:
         self._count += 1
@@ -285,20 +362,34 @@ class AnswerForm:
             case "union":
                 self._read_union(made, shape, path)
             case "choice":
-                labels = [self._word(each) for each in shape.options]
-                apart = len(set(labels)) == len(labels)
-                codes = [dumps(each, indent=False) for each in shape.options]
-                made.options = list(zip(codes, labels if apart else codes, strict=True))
+                codes = [dumps(option, indent=False) for option in shape.options]
+                made.options = list(zip(codes, self._labels(shape, codes), strict=True))
                 if made.text:
                     found = [each for each, code in zip(shape.options, codes, strict=True) if code == made.text]
                     made.value, made.filled = found[0] if found else ABSENT, True
                     made.problems += [] if found else [(self.words["not_offered"], False)]
+            case "checks":
+                codes = [dumps(option, indent=False) for option in shape.options]
+                made.options = [(str(index), label) for index, label in enumerate(self._labels(shape, codes))]
+                made.chosen = [index for index, _ in made.options if f"item:{made.name}/{index}" in self.data]
+                made.filled = bool(made.chosen)
+                if made.filled or (made.required and not any(tick for _, tick in made.constants)):
+                    made.value = [shape.options[int(index)] for index in made.chosen]
+            case "moment":
+                made.zone = self.data.get(f"zone:{made.name}", "").strip()
+                made.value, made.filled = moment_of(made.text, made.zone, made.form) or ABSENT, bool(made.text)
             case "number":
                 self._read_number(made)
             case "any" if f"as_json:{made.name}" in self.data:
                 self._read_json(made)
             case _:
                 made.value, made.filled = made.text or ABSENT, bool(made.text)
+
+    def _labels(self, shape: FieldShape, codes: list[str]) -> list[str]:
+        """Return what options are called: by their titles, else by their values; as JSON where two would be called the same."""
+        titles = shape.labels or ("",) * len(codes)
+        labels = [title or self._word(option) for title, option in zip(titles, shape.options, strict=True)]
+        return labels if len(set(labels)) == len(labels) else codes
 
     def _word(self, value: Json) -> str:
         if isinstance(value, str):
@@ -308,7 +399,7 @@ class AnswerForm:
         return self.words["yes" if value else "no"] if isinstance(value, bool) else dumps(value, indent=False)
 
     def _read_number(self, made: FormField) -> None:
-        text = made.text.strip()
+        text = json_number(made.text, self.words["decimal"])
         try:
             value = loads(text) if text else ABSENT
         except ValueError:
@@ -320,18 +411,53 @@ class AnswerForm:
 
     def _read_object(self, made: FormField, shape: FieldShape, path: tuple[str | int, ...], fixed: Mapping[str, Json]) -> None:
         required = listing(shape.schema.get("required"))
-        for name, part in mapping(shape.schema.get("properties")).items():
-            if part is False:
-                continue
-            if name in fixed:
-                child = self._new("fixed", ROOT + pointer((*path, name)), name, {}, required=True)
-                child.value, child.text = fixed[name], self._word(fixed[name])
-            else:
-                child = self._field(part, (*path, name), name, required=name in required, inside=shape.inside)
-            made.children.append(child)
+        members = {name: part for name, part in mapping(shape.schema.get("properties")).items() if part is not False}
+        new = {name: part for name, part in members.items() if name in required or not is_read_only(part, self.schema)}
+        while True:
+            for name, part in new.items():
+                if name in fixed:
+                    child = self._new("fixed", ROOT + pointer((*path, name)), name, {}, required=True)
+                    child.value, child.text = fixed[name], self._word(fixed[name])
+                else:
+                    child = self._field(part, (*path, name), name, required=name in required, inside=shape.inside)
+                    child.added = name not in members and bool(self.data) and not self._was_sent(child.name)
+                made.children.append(child)
+            members |= new
+            values = {tokens(child.name)[-1]: child.value for child in made.children if child.value is not ABSENT}
+            added, needed = additions(shape, self.schema, values)
+            new = {name: part for name, part in added.items() if name not in members}
+            required = [*required, *needed]
+            if not new:
+                break
+        for child in made.children:
+            child.required = child.required or tokens(child.name)[-1] in required
+            if child.required and child.value is ABSENT and child.kind in {"list", "checks"} and not child.constants:
+                child.value = []
+        if has_rest(shape.schema) and all(child.kind != "fixed" for child in made.children):
+            made.children.append(self._rest(made, members))
         made.filled = any(child.filled for child in made.children)
         if made.filled or (made.required and not any(tick for _, tick in made.constants)):
-            made.value = {tokens(each.name)[-1]: each.value for each in made.children if each.value is not ABSENT}
+            value: JsonObject = {}
+            for child in made.children:
+                if child.kind == "rest":
+                    value |= child.value if isinstance(child.value, dict) else {}
+                elif child.value is not ABSENT:
+                    value[tokens(child.name)[-1]] = child.value
+            made.value = value
+
+    def _was_sent(self, name: str) -> bool:
+        """Return whether a browser has sent anything of a field, if only that it is empty."""
+        return any(f"{key[key.find('/') :]}/".startswith(f"{name}/") for key in self.data)
+
+    def _rest(self, around: FormField, members: Collection[str]) -> FormField:
+        """Return the field for the members of an object that have none of their own."""
+        made = self._new("rest", around.name, self.words["rest"], {}, required=False)
+        made.text = _lines(self.data.get(f"rest:{around.name}", ""))
+        self._read_json(made)
+        if made.value is not ABSENT and (not isinstance(made.value, dict) or made.value.keys() & set(members)):
+            made.problems.append((self.words["not_rest"], False))
+            made.value = ABSENT
+        return made
 
     def _read_list(self, made: FormField, shape: FieldShape, path: tuple[str | int, ...]) -> None:
         least = shape.schema.get("minItems")
@@ -377,24 +503,20 @@ class AnswerForm:
         if not path or any(isinstance(step, int) for step in path):
             return []
         definitions = mapping(self.schema).get("$defs")
-        return [where for where, value in _named(self._show, str(path[-1])) if accepts(schema, value, definitions)]
+        return [where for where, value in named_values(self._show, str(path[-1])) if accepts(schema, value, definitions)]
+
+
+def _beginning(words: Words, start: str) -> dict[str, str]:
+    return {name.removeprefix(start): text for name, text in words.items() if name.startswith(start)}
+
+
+_PLAIN_BOUNDS: Final = {(word, bound) for word in ("minLength", "minItems") for bound in "01"}
+"""Bounds of which nobody has to be told."""
 
 
 def _lines(text: str) -> str:
     """Return a text with the ends of lines that a text of JSON has; a browser sends others."""
     return text.replace("\r\n", "\n")
-
-
-def _named(value: Json, name: str) -> list[tuple[str, Json]]:
-    """Return the values of a name inside a value, and their places; the first ones."""
-    found: list[tuple[str, Json]] = []
-    waiting: list[tuple[str, Json]] = [("", value)]
-    for where, each in waiting:
-        if isinstance(each, dict) and len(waiting) < FIELDS:
-            below = [(where + pointer([key]), part) for key, part in each.items()]
-            found += [(place, part) for (place, part), key in zip(below, each, strict=True) if key == name]
-            waiting += below
-    return found[:SOURCES]
 
 
 def _label(branch: Json, root: Json, words: Words) -> str:
@@ -403,17 +525,19 @@ def _label(branch: Json, root: Json, words: Words) -> str:
     title = optional_text(shape.schema.get("title"))
     if title:
         return title
+    members = mapping(shape.schema.get("properties"))
     told = [
-        dumps(each, indent=False) if not isinstance(each, str) else each for each in fixed_values(shape.schema, root).values()
+        optional_text(mapping(members[name]).get("title")) or (value if isinstance(value, str) else name)
+        for name, value in fixed_values(shape.schema, root).items()
     ]
     if told:
         return ", ".join(told)
     if shape.kind == "object":
         return (
             optional_text(shape.schema.get("description"))
-            or ", ".join(mapping(shape.schema.get("properties")))
+            or ", ".join(optional_text(mapping(part).get("title")) or name for name, part in members.items())
             or words["object"]
         )
     if shape.kind == "choice":
         return words["choice"]
-    return words[{"line": "text", "integer": "number"}.get(shape.kind, shape.kind)]
+    return words[{"line": "text", "moment": "date", "checks": "list"}.get(shape.kind, shape.kind)]

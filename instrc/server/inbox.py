@@ -19,7 +19,16 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from instrc.problems import runs, serving
-from instrc.problems.errors import AuthenticationError, InstrcError, RequestError, StaleError, codes_of
+from instrc.problems.errors import (
+    AuthenticationError,
+    ConflictError,
+    GoneError,
+    InstrcError,
+    NotFoundError,
+    RequestError,
+    StaleError,
+    codes_of,
+)
 from instrc.problems.problem import Problem
 from instrc.runtime.interpreter.documents import Complaint
 from instrc.runtime.run_report import RunFilter, step_values
@@ -28,19 +37,23 @@ from instrc.runtime.traces import spans_of, steps_of
 from instrc.schema.strip import split
 from instrc.server.access import Caller, RateLimiter
 from instrc.server.door import CONTENT_POLICY, caller_of
-from instrc.server.form_data import changed, pairs
+from instrc.server.form_data import ROOT, begun, changed, pairs
 from instrc.server.forms import AnswerForm, Words
 from instrc.server.http import used_link
 from instrc.server.identity import Identity
 from instrc.server.operations import RequestData, place_of_question, place_of_run, question_id, token_of
 from instrc.server.run_service import RunService
-from instrc.server.templates import render, spoken, words_for
+from instrc.server.templates import counted, operator_schema, render, spoken, words_for
 from instrc.server.views import QuestionInfo
-from instrc.text.jsonvalue import mapping, optional_text, pointer
+from instrc.text.jsonvalue import Json, mapping, optional_text, pointer, tokens
 
 _log: Final = logging.getLogger(__name__)
 _PAGE: Final = 50
 """Rows of a list."""
+_SEARCHED: Final = 200
+"""Open questions that are searched for a text."""
+_SEEN: Final = 30 * 24 * 3_600
+"""Seconds for which a page of a question proves that its reader was asked."""
 _COMMENT: Final = 2_000
 """Characters of a comment."""
 _TRACE_POLICY: Final = CONTENT_POLICY.replace("style-src 'self'", "style-src 'unsafe-inline'")
@@ -95,7 +108,9 @@ class Inbox:
         words = self.words(request)
         caller = request.scope.get("instrc.caller")
         who = caller.name if isinstance(caller, Caller) and caller.by != "local" else None
-        common = {"who": who, "path": request.url.path, "when": _when, "past": _past, "at": _address}
+        alone = "word" in request.path_params or request.url.path == "/inbox/login"
+        common = {"who": who, "path": request.url.path, "when": _when, "past": _past, "at": _address, "linked": alone}
+        common["ago"] = partial(_ago, words=words)
         made = render(template, words, tell=partial(spoken, words=words), **common, **facts)
         return HTMLResponse(made, status, {"Vary": "Accept-Language", "Content-Language": words["language"]})
 
@@ -107,6 +122,9 @@ class Inbox:
                 asks = isinstance(error, AuthenticationError) and "word" not in request.path_params
                 if asks and self.identity is not None and request.method == "GET":
                     return RedirectResponse(f"/inbox/login?next={quote(request.url.path)}", 303)
+                if asks and self.identity is not None:
+                    facts = {"wrong": False, "next": request.url.path, "kept": await _sent(request)}
+                    return self.page(request, "login.html", {**facts, "problems": error.problems}, 401)
                 return self.page(request, "message.html", {"problems": error.problems, "note": None}, codes_of(type(error)).http)
             except ClientDisconnect:
                 raise
@@ -129,17 +147,24 @@ class Inbox:
     async def _login(self, request: Request) -> Response:
         """Begin a session for the owner of an API key."""
         following = request.query_params.get("next", "")
-        facts = {"wrong": False, "next": following if following.startswith("/inbox") else "/inbox"}
+        sent = await _sent(request)
+        kept = {name.removeprefix("kept "): text for name, text in sent.items() if name.startswith("kept ")}
+        following = following if following.startswith("/inbox") else "/inbox"
+        facts: dict[str, object] = {"wrong": False, "next": following, "kept": kept, "problems": ()}
         if request.method == "GET" or self.identity is None:
             return self.page(request, "login.html", facts)
-        word = str((await request.form()).get("key", "")).strip()
+        word = sent.get("key", "").strip()
         try:
             caller = await self.identity.bearer(word)
         except InstrcError:  # only wrong ones count: they lock nobody else out
             self._rate.enter(f"login {_host(request)}", "attempts to log in in a minute")
             return self.page(request, "login.html", {**facts, "wrong": True}, 401)
         cookie = await asyncio.to_thread(self.identity.session, caller)
-        return RedirectResponse(str(facts["next"]), 303, {"Set-Cookie": cookie})
+        if not kept:
+            return RedirectResponse(following, 303, {"Set-Cookie": cookie})
+        answer = self.page(request, "resume.html", {"next": following, "kept": {**kept, "do": "check"}})
+        answer.headers["Set-Cookie"] = cookie
+        return answer
 
     async def _logout(self, request: Request) -> Response:
         headers: dict[str, str] = {}
@@ -156,30 +181,63 @@ class Inbox:
     # --- questions ------------------------------------------------------------------------------------------------------------
 
     async def _list(self, request: Request) -> Response:
-        caller, which = caller_of(request), request.query_params.get("show", "mine")
-        cursor = place_of_question(request.query_params.get("after"))
-        page = await self.service.questions(caller, mine=which != "all", claimed=which == "claimed", limit=_PAGE, cursor=cursor)
-        rows = [(each, _title(each)) for each in page.rows if isinstance(each, QuestionInfo)]
-        done = request.query_params.get("done") == "answered"
-        return self.page(request, "inbox.html", {"rows": rows, "which": which, "following": token_of(page.next), "done": done})
+        caller, query = caller_of(request), request.query_params
+        which, program, text = query.get("show", "mine"), query.get("program") or None, query.get("q", "").strip()
+        facts: dict[str, object] = {"which": which, "done": query.get("done") == "answered", "program": program, "text": text}
+        facts["programs"] = [info.name for info in await self.service.programs(caller)]
+        if which == "done":
+            past = [(row, _step((row[2].rpartition(".")[2],), row[2])) for row in await self.service.history(caller, _PAGE)]
+            return self.page(request, "inbox.html", {**facts, "rows": (), "history": past, "following": None})
+        page = await self.service.questions(
+            caller,
+            mine=which != "all",
+            claimed=which == "claimed",
+            program=program,
+            limit=_SEARCHED if text else _PAGE,
+            cursor=place_of_question(query.get("after")),
+            by_due=True,
+        )
+        cards = [(row, _title(row), _summary(row.question.show)) for row in page.rows if isinstance(row, QuestionInfo)]
+        rows = [card for card in cards if text.casefold() in _searched(card).casefold()]
+        return self.page(request, "inbox.html", {**facts, "rows": rows, "history": (), "following": token_of(page.next)})
 
     async def _question(self, request: Request) -> Response:
-        found = await self._found(request)
-        return await self._shown(
-            request, found, AnswerForm(found.question.schema, {}, self.words(request), show=found.question.show), {}
-        )
+        try:
+            found = await self._found(request)
+        except InstrcError as error:
+            return await self._closed(request, error, {})
+        schema, show = self._asked(request, found), found.question.show
+        form = AnswerForm(schema, begun(schema, show), self.words(request), show=show, decides=True)
+        return await self._shown(request, found, form, {})
+
+    def _asked(self, request: Request, found: QuestionInfo) -> Json:
+        """Return the schema of a question; what an operator is asked has titles in the language of the reader."""
+        return operator_schema(found.question, self.words(request)) if found.question.by == "operator" else found.question.schema
+
+    async def _closed(self, request: Request, error: InstrcError, sent: Mapping[str, str]) -> Response:
+        """Say who has answered a question that is not open any more, and show what was filled in for it."""
+        caller, (run, question) = await self._caller(request), await self._named(request)
+        proof = self.service.signer.read("seen", sent.get("seen", ""), _SEEN) or {}
+        was_asked = proof == {"run": run, "question": question, "who": caller.name}
+        votes = await self.service.answered(caller, run, question, was_asked=was_asked)
+        if not votes and not was_asked:
+            raise error
+        typed = [(tokens(name)[-1], text) for name, text in sent.items() if re.match(r"(json:|rest:)?/", name) and text.strip()]
+        facts = {"votes": votes, "typed": typed, "caller": caller.name, "problems": () if votes else error.problems}
+        return self.page(request, "closed.html", facts, 409 if votes else codes_of(type(error)).http)
+
+    async def _named(self, request: Request) -> tuple[str, str]:
+        caller = await self._caller(request)
+        return caller.only or RequestData(request.path_params, {}, {}, {}).question
 
     async def _found(self, request: Request) -> QuestionInfo:
-        caller = await self._caller(request)
-        run, question = caller.only or RequestData(request.path_params, {}, {}, {}).question
-        return await self.service.question(caller, run, question)
+        return await self.service.question(await self._caller(request), *await self._named(request))
 
     async def _shown(
         self, request: Request, found: QuestionInfo, form: AnswerForm, facts: Mapping[str, object], status: int | None = None
     ) -> Response:
         caller = await self._caller(request)
         asked: dict[str, object] = {
-            "linked": caller.only is not None,
             "refusal": self.service.refusal(caller, found),
             "title": _title(found),
             "description": optional_text(mapping(found.question.schema).get("description")),
@@ -190,6 +248,7 @@ class Inbox:
             "mine": found.claimed_by == caller.name,
             "gives": caller.may("operator", found.program),
             "tag": found.tag,
+            "seen": self.service.signer.sign("seen", {"run": found.run, "question": found.question.id, "who": caller.name}),
         }
         return self.page(
             request, "question.html", {"found": found, "form": form, **asked, **facts}, status or (422 if form.errors else 200)
@@ -197,12 +256,18 @@ class Inbox:
 
     async def _act(self, request: Request) -> Response:
         """Carry out a button of the page of a question; the submitted values are kept."""
-        sent = pairs((key, value) for key, value in (await request.form()).multi_items() if isinstance(value, str))
+        sent = await _sent(request)
+        try:
+            found = await self._found(request)
+        except (ConflictError, GoneError, NotFoundError) as error:
+            return await self._closed(request, error, sent)
         button, tag, to = sent.pop("do", "answer"), sent.pop("tag", ""), sent.pop("to", "").strip()
         comment = sent.pop("/comment", "")[:_COMMENT].replace("\r\n", "\n")
-        found = await self._found(request)
-        schema, show = found.question.schema, found.question.show
-        filled = partial(AnswerForm, schema, words=self.words(request), show=show)
+        if button.startswith("answer:"):  # a button of a choice chooses, and sends
+            place, _, code = button.removeprefix("answer:").partition(" ")
+            sent, button = {**sent, place: code}, "answer"
+        schema, show = self._asked(request, found), found.question.show
+        filled = partial(AnswerForm, schema, words=self.words(request), show=show, decides=True)
         kept: dict[str, object] = {"comment": comment, "to": to, "tag": tag or found.tag}
         if button in {"claim", "release", "delegate"}:
             form, status = filled(sent), 200
@@ -218,6 +283,9 @@ class Inbox:
             form.focus(at)
             return await self._shown(request, found, form, kept, 200)
         form = filled(sent)
+        if form.unseen and button == "answer":
+            form.focus(form.unseen[0].name)
+            return await self._shown(request, found, form, {**kept, "note": "unseen"}, 200)
         if not form.check() or button == "check":
             return await self._shown(request, found, form, {**kept, "note": None if form.errors else "fits"})
         try:
@@ -230,6 +298,8 @@ class Inbox:
                 tags=[tag] if tag else (),
             )
         except InstrcError as error:
+            if isinstance(error, ConflictError | GoneError | NotFoundError) and _ends(error):
+                return await self._closed(request, error, {**sent, "/comment": comment})
             kept["problems"] = _at_fields(error, form)
             if isinstance(error, StaleError):
                 kept["tag"] = found.tag  # the page shows it now
@@ -258,16 +328,16 @@ class Inbox:
         """Show the form of a run's inputs, and begin one."""
         caller, words = caller_of(request), self.words(request)
         info = await self.service.program(caller, request.path_params["program"])
-        sent = pairs((key, value) for key, value in (await request.form()).multi_items() if isinstance(value, str))
+        sent = await _sent(request)
         button, key = sent.pop("do", "check"), sent.pop("key", "")
         facts: dict[str, object] = {"info": info, "key": key or f"{time():.6f}", "problems": ()}
         if request.method == "GET" or button != "answer":
-            data, at = changed(info.inputs, sent, button, None)
+            data, at = (begun(info.inputs, None), ROOT) if request.method == "GET" else changed(info.inputs, sent, button, None)
             form = AnswerForm(info.inputs, data, words, label=words["inputs"])
             form.focus(at)
             return self.page(request, "start.html", {"form": form, **facts})
         form = AnswerForm(info.inputs, sent, words, label=words["inputs"])
-        if not form.check():
+        if form.unseen or not form.check():
             return self.page(request, "start.html", {"form": form, **facts}, 422)
         try:
             made = await self.service.start(caller, info.name, form.value, key=f"page {key}" if key else None)
@@ -344,7 +414,58 @@ def _title(found: QuestionInfo) -> str:
 
 
 def _step(steps: tuple[str, ...], name: str) -> str:
-    return ", ".join(re.sub(r"^step\d+_|_(?:User|Activity)$", "", each).replace("_", " ") for each in steps) or name
+    return ", ".join(re.sub(r"^step\d+_|_(?:User|Activity)$", "", key).replace("_", " ") for key in steps) or name
+
+
+def _summary(value: Json) -> str:
+    """Return the first line of what is to be decided."""
+    texts = [text for text in _texts(value) if text.strip()]
+    line = next(iter(" ".join(texts[:_SUMMED]).strip().splitlines()), "")
+    return line if len(line) <= _LINE else f"{line[:_LINE]}…"
+
+
+_SUMMED: Final = 1
+"""Texts of what is shown in its first line."""
+_LINE: Final = 160
+"""Characters of it."""
+
+
+def _texts(value: Json, most: int = 100) -> list[str]:
+    """Return the first texts in a value, in order."""
+    texts, waiting = list[str](), [value]
+    while waiting and len(texts) < most:
+        part = waiting.pop()
+        if isinstance(part, str):
+            texts.append(part)
+        elif isinstance(part, dict | list):
+            waiting += reversed([*part.values()] if isinstance(part, dict) else part)
+    return texts
+
+
+def _searched(card: tuple[QuestionInfo, str, str]) -> str:
+    row, title, _ = card
+    return " ".join([title, row.program, row.run, row.starter or "", row.claimed_by or "", *_texts(row.question.show)])
+
+
+def _ago(seconds: float, words: Words) -> str:
+    """Return how far away a moment is: "in 2 hours", "3 days ago"."""
+    away = seconds - time()
+    unit, size = next(((unit, size) for unit, size in _UNITS if abs(away) >= size), ("minute", 60))
+    count = max(1, round(abs(away) / size))
+    return words["time_in" if away > 0 else "time_ago"].format(time=counted(words, unit, count))
+
+
+_UNITS: Final = (("day", 86_400), ("hour", 3_600))
+
+
+async def _sent(request: Request) -> dict[str, str]:
+    """Return what a form has sent, files aside."""
+    return pairs((key, value) for key, value in (await request.form()).multi_items() if isinstance(value, str))
+
+
+def _ends(error: InstrcError) -> bool:
+    """Return whether a question is not open any more."""
+    return any(isinstance(problem, runs.NoSuchQuestion | runs.NoSuchRun) for problem in error.problems)
 
 
 def _at_fields(error: InstrcError, form: AnswerForm) -> list[Problem]:

@@ -189,6 +189,13 @@ class Records(RunTable):
         with self.engine.connect() as connection:
             return votes_of(connection, run, question, since)
 
+    def answered_by(self, who: str, limit: int) -> list[tuple[str, str, str, Vote]]:
+        """Return what a person has answered, the latest first: the run, its program, the question, and the answer."""
+        query = sa.select(VOTES, RUNS.c.program).join_from(VOTES, RUNS, VOTES.c.run == RUNS.c.run).where(VOTES.c.who == who)
+        with self.engine.connect() as connection:
+            rows = connection.execute(query.order_by(VOTES.c.at.desc()).limit(limit))
+            return [(row.run, row.program, row.question, _vote(row)) for row in rows]
+
     # --- idempotency, the feed, the audit log -----------------------------------------------------------------------------------
 
     def reserve(self, key: str, digest: str, run: str) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final, Literal, TypeAlias
 
 from instrc import problems
@@ -69,6 +70,11 @@ def refusal_of(
     if holder not in {None, caller.name}:
         return claimed
     return None
+
+
+def may_know_answers(caller: Caller, answered_by: Iterable[str], *, sees_run: bool, was_asked: bool) -> bool:
+    """Return whether a caller may know who has answered a question that is closed."""
+    return sees_run or was_asked or caller.name in answered_by
 
 
 def is_candidate(question: QuestionInfo, person: Caller) -> bool:

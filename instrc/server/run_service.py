@@ -19,7 +19,7 @@ from instrc.engines.approvals import Opening, Vote, approval_of, side_of
 from instrc.engines.equip import names_of, opening_of
 from instrc.engines.launch import Launcher, forked
 from instrc.engines.names import OUTSIDER, NameRules, normal_name
-from instrc.engines.run_table import QuestionRow, RunChange, TableEngine, questions_query, runs_query
+from instrc.engines.run_table import UNDUE, QuestionRow, RunChange, TableEngine, questions_query, runs_query
 from instrc.engines.schedules import Schedule, Scheduling
 from instrc.engines.service_tables import DELETED
 from instrc.problems.errors import (
@@ -43,7 +43,7 @@ from instrc.runtime.traces import Event
 from instrc.server.access import Caller, RateLimiter
 from instrc.server.identity import Signer, caller_later, known_person, link_word, read_link, refuse_unknown
 from instrc.server.records import Records
-from instrc.server.rights import Action, is_candidate, refusal_of
+from instrc.server.rights import Action, is_candidate, may_know_answers, refusal_of
 from instrc.server.streams import TOLD_PAUSE, Hub, NumberedEvent, TraceReading, part_json
 from instrc.server.views import Page, ProgramInfo, QuestionInfo, RunInfo, inputs_of, program_info, standing_json
 from instrc.text.jsontext import digest_of
@@ -273,8 +273,12 @@ class RunService:
         due_before: float | None = None,
         limit: int = 50,
         cursor: tuple[float, str, str] | None = None,
+        by_due: bool = False,
     ) -> Page:
-        """Return a page of open questions, the oldest first: `mine` are those that the caller may answer, `claimed` has."""
+        """Return a page of open questions, the oldest first: `mine` are those that the caller may answer, `claimed` has.
+
+        With `by_due` those that are due first come first.
+        """
         limit = max(1, min(limit, _MOST))
         every = caller.may_any((*_SEES, "answerer"), "")
         programs = None if every else [n for n in self.launchers if caller.may_any((*_SEES, "answerer"), n)]
@@ -286,11 +290,31 @@ class RunService:
             claimed_by=caller.name if claimed else None,
             due_before=due_before,
             after=cursor,
+            by_due=by_due,
         )
         rows = await asyncio.to_thread(self.records.questions, query, limit + 1)
         page = await self._asked(rows[:limit])
-        last = page[-1] if len(rows) > limit else None
-        return Page(page, None if last is None else (last.opened, last.run, last.question.id))
+        if len(rows) <= limit:
+            return Page(page)
+        last = page[-1]
+        place = last.opened if not by_due else last.opened + UNDUE if last.due is None else last.due
+        return Page(page, (place, last.run, last.question.id))
+
+    async def answered(self, caller: Caller, run: str, question: str, *, was_asked: bool = False) -> Sequence[Vote]:
+        """Return the answers to a question that is closed, as far as the caller may know them: others' without their data.
+
+        `was_asked` says that the caller has seen it.
+        """
+        votes = (await asyncio.to_thread(self.records.votes, run, question)).get(question, [])
+        row = await asyncio.to_thread(self.records.run, run)
+        sees_run = row is not None and caller.only is None and _may_see(caller, row.program, row.starter)
+        if not may_know_answers(caller, [vote.who for vote in votes], sees_run=sees_run, was_asked=was_asked):
+            return []
+        return [vote if sees_run or vote.who == caller.name else replace(vote, data=None, comment=None) for vote in votes]
+
+    async def history(self, caller: Caller, limit: int = 50) -> list[tuple[str, str, str, Vote]]:
+        """Return what the caller has answered, the latest first: the run, its program, the question, and the answer."""
+        return await asyncio.to_thread(self.records.answered_by, caller.name, limit)
 
     async def question(self, caller: Caller, run: str, question: str) -> QuestionInfo:
         """Return an open question, by its id, a step or a chunk of it."""
@@ -466,6 +490,7 @@ class RunService:
                 candidates=each.candidates,
                 approval=approval_of(row.question, each.starter, self.names),
                 votes=each.votes,
+                starter=each.starter,
             )
             for row, each in zip(rows, people, strict=True)
         )

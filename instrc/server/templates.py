@@ -13,9 +13,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from instrc.problems.problem import Problem
 from instrc.problems.serving import NotAuthenticated
+from instrc.runtime.questions import Question
 from instrc.server.forms import Words
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json
+from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
 from instrc.text.sentences import translated
 
 DEFAULT: Final = "en"
@@ -48,6 +49,30 @@ def spoken(problem: Problem, words: Words) -> list[tuple[str, bool]]:
     sentences = _table()[f"problems {words['language']}"]
     said = [(each, translated(each, sentences)) for each in (problem.message, hint) if each]
     return [(told, told == each and words["language"] != DEFAULT) for each, told in said]
+
+
+def counted(words: Words, unit: str, count: int) -> str:
+    """Return a number of things in words, by the plural rules of the language: `minute one`, `minute few`, `minute many`."""
+    form = "one" if count == 1 else "many"
+    if words["language"] == "ru":
+        few = 2 <= count % 10 <= 4 and not 12 <= count % 100 <= 14
+        form = "one" if count % 10 == 1 and count % 100 != 11 else "few" if few else "many"
+    return words[f"{unit}_{form}"].format(count=count)
+
+
+def operator_schema(question: Question, words: Words) -> JsonObject:
+    """Return the schema of what an operator is asked, with titles: to try again, to give the result, to let it fail."""
+    branches: list[Json] = []
+    for branch in listing(mapping(question.schema)["anyOf"]):
+        members = mapping(mapping(branch)["properties"])
+        titled: JsonObject = {name: _titled(part, words[f"operator_{name}"]) for name, part in members.items()}
+        name = next(iter(members)) if len(members) == 1 else "limits"
+        branches.append({**mapping(branch), "title": words[f"operator_{name}"], "properties": titled})
+    return {**mapping(question.schema), "anyOf": branches}
+
+
+def _titled(schema: Json, title: str) -> Json:
+    return {**schema, "title": title} if isinstance(schema, dict) and "title" not in schema else schema
 
 
 def words_for(accepted: str | None, setting: str | None = None) -> Words:

@@ -40,6 +40,8 @@ class QuestionInfo(QuestionRow):
     candidates: tuple[str, ...] = ()
     approval: Approval = field(default_factory=Approval)
     votes: tuple[Vote, ...] = ()
+    starter: str | None = None
+    """Who began its run."""
 
     @property
     def id(self) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +15,7 @@ from making import Maker
 from instrc.problems.errors import InstrcError, LimitError
 from instrc.schema.samples import instances
 from instrc.schema.validation import validate
-from instrc.server.form_data import FIELDS, ROWS, changed, data_of  # what a browser sends back
+from instrc.server.form_data import FIELDS, ROWS, begun, changed, data_of  # what a browser sends back
 from instrc.server.forms import AnswerForm  # what a browser is sent
 from instrc.server.templates import render, words_for  # as above
 from instrc.text.jsonvalue import equal, pointer
@@ -60,7 +62,9 @@ class Browser(HTMLParser):
 
 def page(form: AnswerForm) -> str:
     """Return the page on which a run is started, without what stands around its form."""
-    made = render("start.html", WORDS, form=form, info={"name": "", "title": ""}, key="", problems=(), who=None, path="/")
+    made = render(
+        "start.html", WORDS, form=form, info={"name": "", "title": ""}, key="", problems=(), who=None, path="/", linked=False
+    )
     return made[made.index("<main") : made.index("</main>")]
 
 
@@ -264,12 +268,12 @@ NEEDED = {
 @pytest.mark.parametrize(
     ("sent", "wrong"),
     [
-        ({}, {"decision": '"decision" is a required property', "note": '"note" is a required property'}),
+        ({}, {"decision": "fill this in", "note": "fill this in"}),
         ({"/data/decision": '"Maybe"', "null:/data/note": "1"}, {"decision": WORDS["not_offered"]}),
         ({"/data/decision": '"Reject"', "/data/note": "a", "/data/count": "many"}, {"count": WORDS["not_number"]}),
-        ({"/data/decision": '"Reject"', "/data/note": "a", "/data/count": "0"}, {"count": "0 is less than the minimum of 1"}),
+        ({"/data/decision": '"Reject"', "/data/note": "a", "/data/count": "0"}, {"count": "this is too small: at least 1"}),
         ({"/data/decision": '"Reject"', "/data/note": "a", "null:/data/note": "1"}, {"note": WORDS["both"]}),
-        ({"/data/decision": '"Reject"', "/data/note": "a", "rows:/data/guests": "1"}, {"name": '"name" is a required property'}),
+        ({"/data/decision": '"Reject"', "/data/note": "a", "rows:/data/guests": "1"}, {"name": "fill this in"}),
         ({"json:/data": "{"}, {"Answer": "this is not JSON: a key in double quotes is expected at character 1"}),
     ],
 )
@@ -315,33 +319,33 @@ WRONG = {
         (
             "en",
             [
-                ("code", '"abcde" does not match "^[A-Z]+$"'),
-                ("code", '"abcde" is too long'),
-                ("day", '"2026-13-01" is not a "date"'),
-                ("guests", '[{},{"age":130}] is too short'),
-                ("name", '"name" is a required property'),
-                ("name", '"name" is a required property'),
-                ("age", "130 is greater than the maximum of 120"),
+                ("code", "this is not written in the form that is asked for"),
+                ("code", "this is too long: at most 4 characters"),
+                ("day", "write a day, such as 2026-01-31"),
+                ("guests", "there are too few: at least 3"),
+                ("name", "fill this in"),
+                ("name", "fill this in"),
+                ("age", "this is too large: at most 120"),
                 ("Row 1", WORDS["empty_row"]),
-                ("Row 2", '"ab" is too short'),
-                ("street", '"street" is a required property'),
-                ("more", '"b" is not of type "integer"'),
+                ("Row 2", "this is too short: at least 3 characters"),
+                ("street", "fill this in"),
+                ("more", "write a whole number, such as 12"),
             ],
         ),
         (
             "ru",
             [
-                ("code", '"abcde": не подходит под "^[A-Z]+$"'),
-                ("code", '"abcde": слишком длинно, наибольшая длина 4'),
-                ("day", '"2026-13-01": нужен формат "date"'),
-                ("guests", "слишком мало элементов, нужно не меньше 3"),
+                ("code", "это записано не в том виде, какой нужен"),
+                ("code", "слишком длинно: знаков нужно не больше 4"),
+                ("day", "напишите день, например 2026-01-31"),
+                ("guests", "слишком мало: нужно не меньше 3"),
                 ("name", "это нужно заполнить"),
                 ("name", "это нужно заполнить"),
-                ("age", "130: слишком много, нужно не больше 120"),
+                ("age", "слишком много: нужно не больше 120"),
                 ("Строка 1", "эта строка пуста: заполните её или уберите"),
-                ("Строка 2", '"ab": слишком коротко, наименьшая длина 3'),
+                ("Строка 2", "слишком коротко: знаков нужно не меньше 3"),
                 ("street", "это нужно заполнить"),
-                ("more", '"b": нужен тип "integer"'),
+                ("more", "напишите целое число, например 12"),
             ],
         ),
     ],
@@ -388,15 +392,18 @@ def test_all_that_is_wrong_in_the_chosen_alternative_stands_at_its_fields(word: 
     words = words_for(language)
     form = AnswerForm(schema, {**sent, "kind:/data/home/at": "0", "/data/home/at/zip": "x", "/data/home/at/floor": "99"}, words)
     assert not form.check()
-    missing = {"en": '"{}" is a required property', "ru": "это нужно заполнить"}[language]
+    missing = {"en": "fill this in", "ru": "это нужно заполнить"}[language]
+    form_of = {"en": "this is not written in the form that is asked for", "ru": "это записано не в том виде, какой нужен"}
     wrong = {each.name.removeprefix("/data/"): told for each, told, _ in form.errors}
     assert wrong == {
-        "home/street": {"en": '"a" is too short', "ru": '"a": слишком коротко, наименьшая длина 3'}[language],
-        "home/rooms": missing.format("rooms"),
-        "home/at/zip": {"en": '"x" does not match "^[0-9]+$"', "ru": '"x": не подходит под "^[0-9]+$"'}[language],
-        "home/at/floor": {"en": "99 is greater than the maximum of 50", "ru": "99: слишком много, нужно не больше 50"}[language],
-        "home/phones/1": {"en": '"2" does not match "^[+]"', "ru": '"2": не подходит под "^[+]"'}[language],
-        "name": missing.format("name"),
+        "home/street": {"en": "this is too short: at least 3 characters", "ru": "слишком коротко: знаков нужно не меньше 3"}[
+            language
+        ],
+        "home/rooms": missing,
+        "home/at/zip": form_of[language],
+        "home/at/floor": {"en": "this is too large: at most 50", "ru": "слишком много: нужно не больше 50"}[language],
+        "home/phones/1": form_of[language],
+        "name": missing,
     }
     assert not any(english for *_, english in form.errors)
     both: Any = {"type": "object", "properties": {"a": {"oneOf": [STRING, {"type": "string", "minLength": 2}]}}}
@@ -414,6 +421,163 @@ HOSTILE = (
     "{{ 7*7 }}",
     "' autofocus onfocus='x",
 )
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "value"),
+    [
+        ("en", "1,000", 1000),
+        ("en", "12,345.5", 12345.5),
+        ("en", "1,5", 1.5),
+        ("en", ".5", 0.5),
+        ("en", "-.5", -0.5),
+        ("en", "5.", 5),
+        ("en", "+5", 5),
+        ("en", "1e3", 1000),
+        ("en", "\N{MINUS SIGN}2", -2),
+        ("ru", "2,5", 2.5),
+        ("ru", "2.5", 2.5),
+        ("ru", ",5", 0.5),
+        ("ru", "1 000", 1000),
+        ("ru", "12\N{NO-BREAK SPACE}345,6", 12345.6),
+        ("ru", "1\N{NARROW NO-BREAK SPACE}234\N{NARROW NO-BREAK SPACE}567", 1234567),
+        ("ru", "1,000", 1),
+        ("en", "1 2", None),
+        ("en", "1,2,3", None),
+        ("en", "1,00,000", None),
+        ("ru", "1 00", None),
+        ("ru", "1.000,5", None),
+        ("en", "012", None),
+        ("en", "true", None),
+        ("en", "many", None),
+    ],
+)
+def test_numbers_are_read_as_a_language_writes_them(language: str, text: str, value: float | None) -> None:
+    words = words_for(language)
+    form = AnswerForm({"type": "number"}, {"/data": text}, words)
+    assert form.value == value
+    assert [said for _, said, _ in form.errors] == ([] if value is not None else [words["not_number"]])
+    assert form.root.text == text, "what was typed stays"
+
+
+REJECTED: Any = {"properties": {"decision": {"const": "Reject"}}, "required": ["decision"]}
+REASON: Any = {
+    "properties": {"reason": {"type": "string", "minLength": 3}, "copy": {"type": "boolean"}},
+    "required": ["reason", "note"],
+}
+REPLY: Any = {
+    "type": "object",
+    "properties": {"decision": {"enum": ["Approve", "Reject"]}, "note": STRING},
+    "required": ["decision"],
+    "allOf": [{"if": REJECTED, "then": REASON}],
+}
+
+
+def test_a_condition_adds_fields_and_makes_others_required() -> None:
+    """It takes one more step, and no script; what was filled in stays when the condition holds no more, and again."""
+    form = AnswerForm(REPLY, {}, WORDS)
+    assert [child.name for child in form.root.children] == ["/data/decision", "/data/note"]
+    form = AnswerForm(REPLY, {"/data/decision": '"Reject"', "/data/note": ""}, WORDS)
+    assert [child.name for child in form.unseen] == ["/data/reason", "/data/copy"]
+    sent = {**Browser(page(form)).sent, "/data/reason": "no"}
+    form = AnswerForm(REPLY, sent, WORDS)
+    assert not form.check()
+    assert form.unseen == []
+    assert {child.name: said for child, said, _ in form.errors} == {
+        "/data/note": "fill this in",
+        "/data/reason": "this is too short: at least 3 characters",
+    }
+    assert {child.name: child.required for child in form.root.children} == {
+        "/data/decision": True,
+        "/data/note": True,
+        "/data/reason": True,
+        "/data/copy": False,
+    }
+    approved = AnswerForm(REPLY, {**sent, "/data/decision": '"Approve"'}, WORDS)
+    assert approved.check()
+    assert approved.value == {"decision": "Approve"}
+    assert Browser(page(approved)).sent["/data/reason"] == "no"
+
+
+LETTERS = {"type": "array", "uniqueItems": True, "items": {"enum": ["a", "b", "c"]}}
+ONE_OF = {"title": "Size", "oneOf": [{"const": "s", "title": "Small"}, {"const": "m", "title": "Medium"}]}
+PET = {
+    "type": "object",
+    "properties": {"name": STRING},
+    "required": ["name"],
+    "oneOf": [
+        {"title": "A cat", "properties": {"kind": {"const": "cat"}, "indoor": {"type": "boolean"}}, "required": ["kind"]},
+        {"title": "A dog", "properties": {"kind": {"const": "dog"}, "tricks": {"type": "integer"}}, "required": ["kind"]},
+    ],
+}
+MORE = {"type": "object", "properties": {"a": {"type": "integer"}}, "patternProperties": {"^x-": STRING}}
+BASED = {"allOf": [{"$ref": "#/$defs/base"}, {"type": "object", "properties": {"b": STRING}, "required": ["b"]}]}
+MOMENT = {"type": "string", "format": "date-time"}
+BASE = {"$defs": {"base": {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "sent", "value"),
+    [
+        (ONE_OF, {"/data": '"m"'}, "m"),
+        (LETTERS, {"item:/data/0": "1", "item:/data/2": "1"}, ["a", "c"]),
+        (MOMENT, {"/data": "2026-01-31T09:30", "zone:/data": "+3"}, "2026-01-31T09:30:00+03:00"),
+        (MOMENT, {"/data": "2026-01-31T09:30:15", "zone:/data": "Z"}, "2026-01-31T09:30:15Z"),
+        ({"type": "string", "format": "time"}, {"/data": "09:30", "zone:/data": "-02:30"}, "09:30:00-02:30"),
+        (PET, {"kind:/data": "1", "/data/name": "Rex", "/data/tricks": "3"}, {"kind": "dog", "name": "Rex", "tricks": 3}),
+        (MORE, {"/data/a": "1", "rest:/data": '{"x-b": "c"}'}, {"a": 1, "x-b": "c"}),
+        ({**BASED, **BASE}, {"/data/a": "1", "/data/b": "c"}, {"a": 1, "b": "c"}),
+        ({"properties": {"c": {"$ref": "#/$defs/base", "minProperties": 1}}, **BASE}, {"/data/c/a": "1"}, {"c": {"a": 1}}),
+    ],
+)  # fmt: skip
+def test_members_are_fields_whatever_else_a_schema_says(schema: Any, sent: dict[str, str], value: Any) -> None:
+    """Nothing turns a form into one text of JSON, and what a browser sends for its fields is the value."""
+    form = AnswerForm(schema, sent, WORDS)
+    assert not [child for child in form.root.walk() if child.kind == "json"]
+    assert form.check(), form.errors
+    assert equal(form.value, value)
+    assert equal(through_html(schema, value).value, value)
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"), [('{"x-b": 1}', "write a text"), ('{"a": 1}', WORDS["not_rest"]), ("[]", WORDS["not_rest"])]
+)
+def test_what_is_wrong_with_other_members_stands_at_their_field(text: str, wrong: str) -> None:
+    form = AnswerForm(MORE, {"rest:/data": text}, WORDS)
+    assert not form.check()
+    assert [(child.kind, said) for child, said, _ in form.errors] == [("rest", wrong)]
+
+
+def test_a_form_begins_with_defaults_and_with_what_is_to_be_edited() -> None:
+    draft = {
+        "type": "object",
+        "properties": {"subject": {"type": "string", "maxLength": 80}, "text": STRING},
+        "required": ["text"],
+    }
+    schema = {
+        "type": "object",
+        "properties": {"decision": {"enum": ["Approve", "Reject"]}, "draft": draft, "copies": {"type": "integer", "default": 2}},
+    }
+    show = {"draft": {"subject": "Hi", "text": "Dear"}, "decision": "Approve"}
+    form = AnswerForm(schema, begun(schema, show), WORDS, show=show)
+    assert form.value == {"draft": {"subject": "Hi", "text": "Dear"}, "copies": 2}
+    named = {"type": "object", "properties": {"day": {"type": "string", "format": "date"}, "count": {"type": "integer"}}}
+    several = {"a": {"day": "2026-01-31", "count": 3}, "b": {"day": "2026-02-01", "count": 3}}
+    form = AnswerForm(named, begun(named, several), WORDS, show=several)
+    assert form.value == {}, "which is meant is not known"
+    assert [child.sources for child in form.root.children] == [["/a/day", "/b/day"], ["/a/count", "/b/count"]]
+
+
+def test_what_tells_alternatives_apart_is_a_name_and_never_true() -> None:
+    """A constant that is no text says nothing: its member does, or a title."""
+
+    def only(name: str, value: Any, **more: Any) -> Any:
+        return {"type": "object", "properties": {name: {"const": value}}, "required": [name], **more}
+
+    schema = {"anyOf": [only("retry", value=True), only("fail", value=True, title="Let it fail"), only("level", value="low")]}
+    form = AnswerForm(schema, {}, WORDS, decides=True)
+    assert [label for _, label in form.root.options] == ["retry", "Let it fail", "low"]
+    assert form.decisions == [("kind:/data 0", "retry"), ("kind:/data 1", "Let it fail"), ("kind:/data 2", "low")]
 
 
 @pytest.mark.parametrize("language", ["en", "ru"])
@@ -440,7 +604,9 @@ def test_references_lead_from_the_chosen_alternative_where_they_do_from_the_whol
     filled = {f"{kind}/data/of/{name}": '"x"' if kind else "x" for name in parts for kind in ("", "json:")}
     form = AnswerForm(schema, {"kind:/data/of": "0", **filled}, words_for("en"))
     assert not form.check()
-    assert [(each.name, said) for each, said, _ in form.errors] == [(f"/data/of/{name}", '"x" is too short') for name in parts]
+    assert [(each.name, said) for each, said, _ in form.errors] == [
+        (f"/data/of/{name}", "this is too short: at least 2 characters") for name in parts
+    ]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -459,6 +625,19 @@ def test_texts_of_others_are_text(text: str) -> None:
     assert not [key for _, found in seen.tags for key in found if key.startswith("on") or key in {"src", "style"}]
     assert all(str(found["href"]).startswith("#") for _, found in seen.tags if "href" in found)
     assert seen.sent["/data/b"] == text
+
+
+def test_the_page_has_a_row_for_each_keyword_and_its_words() -> None:
+    text = (Path(__file__).parents[2] / "instrc" / "server" / "inbox.md").read_text(encoding="utf-8")
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    for name, said in WORDS.items():
+        kind, _, keyword = name.partition(" ")
+        word, _, value = keyword.partition(" ")
+        if kind in {"fault", "hint"} and not word.startswith("unevaluated"):
+            of_word = [row for row in rows if f"`{word}`" in row]
+            assert of_word, f"no row for {word}"
+            if kind == "fault" and not value and word not in {"type", "required", "dependentRequired"}:  # said at the members
+                assert any(f'"{re.sub("{[a-z]+}", "…", said)}"' in row for row in of_word), f"other words for {word}"
 
 
 def test_forms_have_limits() -> None:

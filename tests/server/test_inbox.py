@@ -16,15 +16,17 @@ import pytest
 from listening import listening
 from serving import BOB, BOSS, CAT, LETTER, client, go, person, service, settled
 from test_forms import ALLOWED, HOSTILE, Browser
-from written_processes import TEXT, chunk, process, step
+from written_processes import DECISION, TEXT, chunk, process, step
 
 from instrc.problems import runs, serving  # those that pages have words for
 from instrc.problems.problem import Problem
 from instrc.runtime.interpreter.documents import FailureKind  # each has words
+from instrc.runtime.questions import Question  # the question of an operator
 from instrc.server.access import Caller  # the room behind its commands
+from instrc.server.forms import AnswerForm  # the room behind its commands
 from instrc.server.identity import Identity  # the room behind its commands
 from instrc.server.inbox import Inbox  # the room behind its commands
-from instrc.server.templates import languages, spoken  # the words that there are
+from instrc.server.templates import counted, languages, operator_schema, spoken  # the words that there are
 from instrc.vibes.service_settings import LANGUAGES, PeopleSettings, ServiceSettings  # the room behind its commands
 
 PAGES = ALLOWED | {"body", "br", "dd", "details", "div", "dl", "dt", "blockquote", "code", "em", "h3", "head", "header", "html", "link", "main", "meta", "nav", "ol", "pre", "section", "summary", "time", "title"}  # fmt: skip  # noqa: E501
@@ -67,7 +69,7 @@ def test_a_question_is_listed_shown_and_answered(tmp_path: Path) -> None:
         sent = {**seen(page).sent, "/comment": "Well said", "do": "answer"}
         refused = await http.post(asked(run), data=sent)
         assert seen(refused, 422).sent["/comment"] == "Well said"
-        assert "&#34;decision&#34; is a required property" in refused.text
+        assert "fill this in" in refused.text
         done = await http.post(asked(run), data={**sent, "/data/decision": '"Approve"'})
         assert (done.status_code, done.headers["location"]) == (303, "/inbox?done=answered")
         told = (await http.get(f"/inbox/runs/{run}")).text
@@ -79,6 +81,149 @@ def test_a_question_is_listed_shown_and_answered(tmp_path: Path) -> None:
         assert run in trace.text
 
     inbox(tmp_path, test)
+
+
+def test_a_choice_of_few_is_buttons_that_answer(tmp_path: Path) -> None:
+    async def test(http: httpx.AsyncClient, run: str) -> None:
+        page = await http.get(asked(run))
+        buttons = [found["value"] for tag, found in seen(page).tags if tag == "button" and found.get("name") == "do"]
+        approve = 'answer:/data/decision "Approve"'
+        assert [value for value in buttons if value and value.startswith("answer")] == [approve, 'answer:/data/decision "Reject"']
+        done = await http.post(asked(run), data={**seen(page).sent, "do": approve})
+        assert done.status_code == 303
+        assert "Approve" in (await http.get("/inbox?show=done")).text
+
+    inbox(tmp_path, test)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_whoever_answers_late_reads_who_was_quicker_and_keeps_what_they_wrote(tmp_path: Path, language: str) -> None:
+    async def body() -> None:
+        made = service(tmp_path)
+        pages = Inbox(made).routes
+        async with client(made, BOB, routes=pages) as bobs:
+            run = (await made.start(BOSS, "letter", "Ann comes", wait=20)).report.run
+            bobs.headers["accept-language"] = language
+            sent = {**seen(await bobs.get(asked(run))).sent, "/comment": "A long thought", "do": "answer"}
+            await made.answer(CAT, run, "userContext1", {"decision": "Approve"})
+            late = await bobs.post(asked(run), data={**sent, "/data/decision": '"Reject"'})
+            seen(late, 409)
+            for part in ("cat", "A long thought", languages()[language]["closed_title"]):
+                assert part in late.text
+            assert "instrc show" not in late.text
+            forged = await bobs.post(asked(run), data={**sent, "seen": "x"})
+            assert "cat" not in forged.text
+
+    go(body())
+
+
+def test_back_after_an_answer_says_who_gave_it(tmp_path: Path) -> None:
+    async def test(http: httpx.AsyncClient, run: str) -> None:
+        sent = {**seen(await http.get(asked(run))).sent, "/data/decision": '"Approve"', "/comment": "Fine", "do": "answer"}
+        await http.post(asked(run), data=sent)
+        back = await http.get(asked(run))
+        seen(back, 409)
+        assert "You answered this on" in back.text
+        assert "Fine" in back.text
+
+    inbox(tmp_path, test)
+
+
+def test_a_session_that_has_ended_loses_nothing(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path)
+        identity = Identity(made.records, made.settings, made.signer)
+        key = identity.new_key("boss", ["admin"])
+        async with client(made, identity=identity, routes=Inbox(made, identity=identity).routes) as http:
+            run = (await made.start(BOSS, "letter", "Ann comes", wait=20)).report.run
+            typed = {"/data/decision": '"Reject"', "/comment": "<b>A long thought</b>", "do": "answer"}
+            page = seen(await http.post(asked(run), data=typed), 401)
+            assert page.sent["kept /comment"] == "<b>A long thought</b>"
+            wrong = seen(await http.post(f"/inbox/login?next={quote(asked(run))}", data={**page.sent, "key": "ik_1_2"}), 401)
+            assert wrong.sent["kept /comment"] == "<b>A long thought</b>"
+            entered = await http.post(f"/inbox/login?next={quote(asked(run))}", data={**wrong.sent, "key": key})
+            cookie = {"cookie": entered.headers["set-cookie"].partition(";")[0]}
+            back = seen(await http.post(asked(run), data=seen(entered).sent, headers=cookie))
+            assert (back.sent["/comment"], back.sent["/data/decision"]) == ("<b>A long thought</b>", '"Reject"')
+            done = await http.post(asked(run), data={**back.sent, "do": "answer"}, headers=cookie)
+            assert done.status_code == 303
+
+    go(body())
+
+
+FAILING = {"anyOf": [
+    {"type": "object", "properties": {"retry": {"const": True}}, "required": ["retry"]},
+    {"type": "object", "properties": {"result": {"type": "string"}}, "required": ["result"]},
+    {"type": "object", "properties": {"fail": {"const": True}}, "required": ["fail"]},
+]}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("language", "labels"),
+    [
+        ("en", ["Try it again", "Give the result by hand", "Let it fail"]),
+        ("ru", ["Попробовать ещё раз", "Дать результат вручную", "Пусть будет ошибка"]),
+    ],
+)
+def test_an_operator_chooses_by_words(language: str, labels: list[str]) -> None:
+    words = languages()[language]
+    asked_of = operator_schema(Question("a", ("step1_a",), {}, FAILING, "operator"), words)
+    form = AnswerForm(asked_of, {}, words, decides=True)
+    assert [label for _, label in form.root.options] == labels
+    assert [choice for choice, _ in form.decisions] == ["kind:/data 0", "kind:/data 2"]
+    assert AnswerForm(asked_of, {"kind:/data": "1", "/data/result": "x"}, words).value == {"result": "x"}
+
+
+def test_cards_say_what_is_decided_and_those_that_are_late_come_first(tmp_path: Path) -> None:
+    async def body() -> None:
+        titled = {"title": "May it go out?", **DECISION}
+        late = {**titled, "title": "Urgent"}
+        made = service(
+            tmp_path,
+            settings=ServiceSettings(people={"late.approve": PeopleSettings(("*",), due=-3 * 86_400.0)}),
+            letter=process(userContext1=chunk(step1_approve=step(titled, "prompt"))),
+            late=process(userContext1=chunk(step1_approve=step(late, "prompt"))),
+        )
+        async with client(made, routes=Inbox(made).routes) as http:
+            for index in range(7):
+                await made.start(BOSS, "letter", f"Letter {index}\nmore", wait=20)
+            await made.start(BOSS, "late", "Hurry", wait=20)
+            page = (await http.get("/inbox")).text
+            assert "<title>(8) Inbox</title>" in page
+            assert page.index("Urgent") < page.index("Letter 0") < page.index("Letter 1")
+            assert re.search(r'Overdue <time [^>]*title="[^"]+UTC">3 days ago</time>', page)
+            assert "from boss" in page
+            assert "more" not in page.partition("<main")[2].partition("</ul>")[0]
+            found = (await http.get("/inbox?q=letter+3")).text
+            assert "<title>(1) Inbox</title>" in found
+            assert "<title>(1) Inbox</title>" in (await http.get("/inbox?program=late")).text
+            assert "Nothing that waits for you matches" in (await http.get("/inbox?q=nowhere")).text
+
+    go(body())
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_far_moments_are_counted_in_words(language: str) -> None:
+    words = languages()[language]
+    told = {"en": ["1 minute", "2 minutes", "5 minutes", "21 minutes"], "ru": ["1 минуту", "2 минуты", "5 минут", "21 минуту"]}
+    assert [counted(words, "minute", count) for count in (1, 2, 5, 21)] == told[language]
+
+
+def test_a_link_shows_no_menus_that_lead_nowhere(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path)
+        identity = Identity(made.records, made.settings, made.signer)
+        identity.new_key("eve", ["answerer"])
+        async with client(made, identity=identity, routes=Inbox(made, identity=identity).routes) as http:
+            run = (await made.start(BOSS, "letter", "Ann comes", wait=20)).report.run
+            word = await made.link(BOSS, run, "userContext1", "eve")
+            sent = {**seen(await http.get(f"/inbox/link/{word}")).sent, "/data/decision": '"Approve"', "do": "answer"}
+            pages = [await http.get(f"/inbox/link/{word}"), await http.get(f"/inbox/link/{word}x")]
+            pages += [await http.post(f"/inbox/link/{word}", data=sent), await http.get(f"/inbox/link/{word}")]
+            for page in (*pages, await http.get("/inbox/login")):
+                assert not [found for tag, found in Browser(page.text).tags if tag == "a" and found.get("href") != "#content"]
+
+    go(body())
 
 
 def test_buttons_keep_what_was_filled_in(tmp_path: Path) -> None:
@@ -103,9 +248,9 @@ def test_the_words_are_those_of_the_reader(tmp_path: Path, language: str) -> Non
         http.headers["accept-language"] = f"de, {language}-XX;q=0.7, fr;q=0.9"
         page = await http.get(asked(run))
         assert f'<html lang="{language}">' in page.text
-        assert {"en": "Send the answer", "ru": "Отправить ответ"}[language] in page.text
+        assert {"en": "I take this", "ru": "Беру на себя"}[language] in page.text
         refused = await http.post(asked(run), data={**seen(page).sent, "do": "answer"})
-        wrong = {"en": "&#34;decision&#34; is a required property", "ru": "это нужно заполнить"}[language]
+        wrong = {"en": "fill this in", "ru": "это нужно заполнить"}[language]
         assert f'<p class="wrong" id="f2-e1">{wrong}</p>' in refused.text
 
     inbox(tmp_path, test)
