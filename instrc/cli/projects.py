@@ -255,7 +255,7 @@ _EXTRA = re.compile(r"""extra == ['"]([\w-]+)['"]""")
 
 
 def models_command() -> None:
-    """Show the request forms of models, and those that their providers refuse.
+    """Show the request forms of models, and the refused ones.
 
     Known forms have a source and a date. Refusals met here are
     remembered for 30 days; `instrc doctor --forget` clears it.
