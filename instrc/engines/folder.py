@@ -22,6 +22,7 @@ from instrc.runtime.engine_protocol import EngineOptions, Equip, ForkingEngine, 
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import Author, Outcome
 from instrc.runtime.journal import Journal, begun
+from instrc.runtime.plan import step_keys
 from instrc.runtime.questions import Question
 from instrc.runtime.retry import ForkOptions, ForkOrigin, RetryOptions, was_cancelled
 from instrc.runtime.run import Run
@@ -224,8 +225,8 @@ def _report(saved: RunFile) -> RunReport:
     questions = () if outcome is not None or saved["cancelled"] else tuple(questions_of(saved))
     status: RunStatus = outcome["status"] if outcome is not None else "cancelled" if saved["cancelled"] else status_of(questions)
     record = versions.record(plan, state)
-    config = RunConfig.from_json(saved["how"])
-    return RunReport(saved["run"], saved["name"], status, outcome, questions, saved["began"], saved["ended"], config, record)
+    config, steps, times = RunConfig.from_json(saved["how"]), step_keys(plan), (saved["began"], saved["ended"])
+    return RunReport(saved["run"], saved["name"], status, outcome, questions, *times, config, record, steps)
 
 
 def _read(file: Path) -> RunFile | None:
@@ -269,6 +270,11 @@ class EngineRun(Run):
     def record(self) -> JsonObject | None:
         """The record so far, in the shape of the process."""
         return self.report.record
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The keys of all steps of its program."""
+        return self.report.steps
 
     @property
     def questions(self) -> list[Question]:

@@ -24,7 +24,7 @@ from instrc.runtime.effects import Effects, Invention
 from instrc.runtime.interpreter import documents, versions
 from instrc.runtime.journal import Again, Hold, Journal, JournalEntry, begun, rebuild_journal
 from instrc.runtime.models.catalogue import require_other
-from instrc.runtime.plan import child_inputs, child_result, drive, has_pauses, plan_of
+from instrc.runtime.plan import child_inputs, child_result, drive, has_pauses, plan_of, step_keys
 from instrc.runtime.questions import People, Question, open_questions
 from instrc.runtime.retry import ForkOptions, ForkOrigin, ProgramVersion, RetryOptions, fork_of, origin_of, retry_of
 from instrc.runtime.run import Run
@@ -148,6 +148,11 @@ class LiveRun(Run):
     def record(self) -> JsonObject:
         """The record so far, in the shape of the process."""
         return copy_of(versions.record(self.plan, self.state))
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The keys of all steps of its program."""
+        return step_keys(self.plan)
 
     @property
     def _report(self) -> RunReport:

@@ -13,6 +13,7 @@ from instrc.process.flow import Chunk
 from instrc.process.process import Process
 from instrc.runtime.activities import complaints
 from instrc.runtime.interpreter import documents, versions
+from instrc.runtime.interpreter.v1.interface import program_of
 from instrc.runtime.interpreter.versions import CURRENT
 from instrc.text.durations import seconds
 from instrc.text.jsontext import dumps
@@ -99,6 +100,14 @@ def _names(process: Process) -> set[str]:
             keys[context.executor].update(step.key for step in context.steps)
     halves = keys["model"] & keys["server"]
     return {documents.bare_name(key) for key in set().union(*keys.values()) - halves}
+
+
+def step_keys(plan: documents.PinnedPlan) -> tuple[str, ...]:
+    """Return the keys of all steps of a program, in order."""
+    if (only := plan["options"].get("step")) is not None:
+        return (only,)
+    chunks = (chunk for chunk in program_of(plan).process.contexts() if isinstance(chunk, Chunk))
+    return tuple(dict.fromkeys(step.key for chunk in chunks for step in chunk.steps))
 
 
 def has_pauses(plan: documents.PinnedPlan) -> bool:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from types import UnionType
 from typing import Concatenate, ParamSpec, TypeVar, cast, overload
 
 from instrc import problems
-from instrc.problems.errors import InputError
+from instrc.problems.errors import InputError, RunError
 from instrc.runtime.answers import copy_answer
 from instrc.runtime.effects import Invention
 from instrc.runtime.interpreter import documents
@@ -20,7 +20,7 @@ from instrc.runtime.models.catalogue import words_from
 from instrc.runtime.models.clients import closing_all
 from instrc.runtime.questions import Question
 from instrc.runtime.retry import ForkOptions, ForkOrigin, RetryOptions
-from instrc.runtime.run_report import RUN_ERRORS, RunStatus, describe_outcome, step_values
+from instrc.runtime.run_report import RUN_ERRORS, RunStatus, describe_outcome, describe_waiting, step_values
 from instrc.runtime.traces import Event, usage_in
 from instrc.schema.strip import holds_meta, split
 from instrc.text import arguments
@@ -74,6 +74,11 @@ class Run(ABC):
     @abstractmethod
     def record(self) -> JsonObject | None:
         """The results so far, in the shape of the process."""
+
+    @property
+    @abstractmethod
+    def steps(self) -> tuple[str, ...]:
+        """The keys of all steps of the program, in order; empty where the engine does not report them (Temporal)."""
 
     @property
     @abstractmethod
@@ -250,26 +255,37 @@ class Run(ABC):
 
         For a step in an `each` or a `repeat` this is a list with one value per element or round.
         `as_` is the class of the value, as for `value_as`.
-        Raises `InputError` if the run has not reached the step, or if several steps have the name.
+        Raises `RunWaitingError` if the run has not reached the step yet, `RunError` if it has ended without it, and
+        `InputError` if no step has the name, or several have it.
         """
         name = arguments.as_plain(arguments.text("name", name))
         record = self.record or {}
         only = self.only_step
         values = step_values(record) if only is None else dict(zip([only], record.values(), strict=False))
-        result = [name] if name in values else [key for key in values if bare_instruction(key) == bare_instruction(name)]
+        result = _named(name, values)
+        if not result and (expected := _named(name, self.steps)):
+            raise self._not_reached(expected[0])
         if len(result) != 1:
-            wanted = (
-                f"one of {', '.join(f'`{key}`' for key in result or values) or 'the steps that the run has come to, none yet'}"
-            )
+            steps = ", ".join(f"`{key}`" for key in result or self.steps or values)
+            wanted = f"one of {steps or 'the steps that the run has come to, none yet'}"
             raise InputError([problems.settings.InvalidOption(option="step", given=f"`{name}`", wanted=wanted)])
         whole = values[result[0]]
         value = split(whole)["output"] if holds_meta(whole) else whole
         return value if as_ is None else as_instance(whole, value, (), as_)
 
+    def _not_reached(self, step: str) -> RunError:
+        """Return the error of a step that has no output: the run has not come to it, or has ended without it."""
+        if self.outcome is not None:
+            return RunError(f"the run `{self.id}` has ended without the step `{step}`", cast("JsonObject", self.outcome))
+        reason = describe_waiting(self.id, self.status, self.questions)
+        return RUN_ERRORS[self.status](f"the step `{step}` has no output yet: {reason}")
+
     def _done(self) -> documents.Done:
         outcome = self.outcome
-        if outcome is None or outcome["status"] != "done":
-            error = RUN_ERRORS[self.status](describe_outcome(outcome), cast("JsonObject | None", outcome))
+        if outcome is None:
+            raise RUN_ERRORS[self.status](describe_waiting(self.id, self.status, self.questions))
+        if outcome["status"] != "done":
+            error = RUN_ERRORS[self.status](describe_outcome(outcome), cast("JsonObject", outcome))
             raise error from _raised(self.trace, outcome)
         return outcome
 
@@ -295,6 +311,12 @@ class Run(ABC):
 
 class RaisedError(Exception):
     """The traceback of an activity as text, without secrets; it may come from another process."""
+
+
+def _named(name: str, keys: Iterable[str]) -> list[str]:
+    """Return the key that equals a name, else all keys of the instruction of that name."""
+    keys = list(keys)
+    return [name] if name in keys else [key for key in keys if bare_instruction(key) == bare_instruction(name)]
 
 
 def _plain_text(name: str, value: str | None) -> str | None:

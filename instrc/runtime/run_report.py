@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from time import time
 from typing import Final, Literal, TypeAlias, get_args
@@ -27,7 +27,7 @@ from instrc.runtime.retry import ForkOrigin
 from instrc.runtime.run_config import RunConfig
 from instrc.text import arguments
 from instrc.text.durations import is_duration, seconds
-from instrc.text.jsonvalue import Json, JsonObject
+from instrc.text.jsonvalue import Json, JsonObject, mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,8 @@ class RunReport:
     ended: float | None = None
     config: RunConfig = field(default_factory=RunConfig)
     record: JsonObject | None = None
+    steps: tuple[str, ...] = ()
+    """The keys of all steps of its program, with the record; none where an engine does not report them."""
 
     @property
     def has_ended(self) -> bool:
@@ -164,6 +166,21 @@ def step_values(record: Json) -> JsonObject:
         if isinstance(value, dict) and value.keys() == {"output"}:
             result[key] = value["output"]
     return result
+
+
+def describe_waiting(run: str, status: RunStatus, questions: Sequence[Question]) -> str:
+    """Describe what a run without an outcome waits for."""
+    if status == "cancelled":
+        return f"the run `{run}` was cancelled"
+    if status == "held":
+        errors = (mapping(mapping(question.show).get("error")) for question in questions if question.by == "operator")
+        reason = next((f" ({error['message']})" for error in errors if "message" in error), "")
+        return f"the run `{run}` is held{reason}: `run.retry()` continues it"
+    asked = [question.steps[0] if question.steps else question.id for question in questions]
+    if not asked:
+        return f"the run `{run}` has not ended: `run.resume()` continues it"
+    names = " and ".join(f"`{name}`" for name in asked)
+    return f'the run `{run}` has not ended: it waits for {names}; `run.answer("{asked[0]}", …)` answers'
 
 
 def describe_outcome(outcome: documents.Outcome | None) -> str:

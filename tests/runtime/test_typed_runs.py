@@ -10,6 +10,7 @@ import pytest
 from pydantic import BaseModel, TypeAdapter
 
 import instrc
+from instrc.problems.errors import RunHeldError  # no public name
 
 
 class Draft(BaseModel):
@@ -78,15 +79,14 @@ def test_steps_in_blocks_are_found_by_their_names(program: str, name: str, value
 @pytest.mark.parametrize(
     ("program", "name", "as_", "says"),
     [
-        (WHOLE, "drft", None, "one of `step1_draft`, not `drft`"),
-        (WHOLE, "approve", None, "one of `step1_draft`, not `approve`"),
+        (WHOLE, "drft", None, "one of `step1_draft`, `step2_approve`, `step3_send`, not `drft`"),
         (
             "const a = Draft(prompt); const b = Draft(a); Send_Activity(text: b.text)",
             "draft",
             None,
             "one of `step1_draft`, `step2",
         ),
-        ("Approve_User(prompt)", "draft", None, "the steps that the run has come to, none yet"),
+        ("Approve_User(prompt)", "draft", None, "one of `step1_approve`, not `draft`"),
         (WHOLE, "draft", Approve, "invalid-answer: .*`/decision`: `Approve` refuses it"),
     ],
 )
@@ -95,9 +95,45 @@ def test_a_step_that_is_not_there_is_a_problem(program: str, name: str, as_: Any
         begun("memory", None, program).step(name, as_=as_)
 
 
+@pytest.mark.parametrize(("engine", "stored"), [("memory", False), ("memory", True), ("durable", True)])
+def test_a_step_that_is_not_reached_is_no_typo(engine: str, stored: bool, tmp_path: Any) -> None:  # noqa: FBT001  -- a parameter
+    program = 'const answer = Approve_User(prompt); when answer.decision is "Approve" { Send_Activity(text: prompt) }'
+    run = begun(engine, str(tmp_path) if stored else None, program)
+    assert [*run.steps] == ["step1_approve", "step2_send"]
+    with pytest.raises(instrc.RunWaitingError, match=r"`step2_send` has no output yet: .* waits for `step1_approve`"):
+        run.step("send")
+    with pytest.raises(instrc.RunWaitingError, match=r'waits for `step1_approve`; `run.answer\("step1_approve", …\)`'):
+        _ = run.value
+    run.answer("approve", {"decision": "Reject"})
+    with pytest.raises(instrc.RunError, match="has ended without the step `step2_send`") as raised:
+        run.step("Send_Activity")
+    assert type(raised.value) is instrc.RunError
+    with pytest.raises(instrc.InputError, match="one of `step1_approve`, `step2_send`, not `sent`"):
+        run.step("sent")
+
+
 def test_a_run_that_has_not_ended_has_no_value() -> None:
-    with pytest.raises(instrc.RunWaitingError, match="has not ended"):
-        begun("memory", None).value_as(Draft)
+    run = begun("memory", None)
+    with pytest.raises(instrc.RunWaitingError, match="has not ended: it waits for `step2_approve`"):
+        run.value_as(Draft)
+    run.cancel()
+    with pytest.raises(instrc.RunCancelledError, match="was cancelled"):
+        _ = run.output
+
+
+def test_the_value_of_a_held_run_says_why_it_is_held(tmp_path: Any) -> None:
+    pytest.importorskip("dbos")
+
+    class Down:
+        async def answer(self, _: instrc.Request) -> instrc.Reply:
+            message = "the provider is down"
+            raise instrc.ModelError(message, code="503", retry=True)
+
+    given: Any = {"engine": "durable", "store": tmp_path, "settings": {"attempts": 1}}
+    run = instrc.run("Draft(prompt)", "x", vibes=VIBES, model=Down(), **given)
+    with pytest.raises(RunHeldError, match=r"is held \(.*the provider is down\): `run.retry\(\)` continues it"):
+        _ = run.value
+    instrc.close_stores()
 
 
 @pytest.mark.parametrize(

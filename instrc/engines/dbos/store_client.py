@@ -17,6 +17,7 @@ from instrc.problems.errors import NotFoundError
 from instrc.runtime.answers import operator_faults, require_acceptable
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import Outcome, State
+from instrc.runtime.plan import step_keys
 from instrc.runtime.questions import Question, open_questions
 from instrc.runtime.run_config import RunConfig
 from instrc.runtime.run_launch import LaunchDocument
@@ -142,7 +143,8 @@ def report_of(client: DBOSClient, row: WorkflowStatus, *, children: list[Workflo
     ended = row.completed_at / 1000 if row.completed_at else None
     began = row.created_at / 1000 if row.created_at else None
     config = RunConfig.from_json(launch["how"])
-    return RunReport(launch["run"], launch["name"], status, outcome, tuple(questions), began, ended, config, record)
+    steps = step_keys(launch["plan"]) if whole else ()
+    return RunReport(launch["run"], launch["name"], status, outcome, tuple(questions), began, ended, config, record, steps)
 
 
 def is_active(client: DBOSClient) -> Callable[[str], bool]:
