@@ -502,6 +502,8 @@ class Graph(msgspec.Struct, frozen=True, gc=False):
     """The lines of each body that has more than one, by its region: effects keep their order."""
     only_reading: frozenset[int] = frozenset()
     """Effects that change nothing, so that they wait for no other such effect."""
+    unread: frozenset[int] = frozenset()
+    """What lines give that nothing in the program mentions."""
 
     def compounds(self) -> list[Step]:
         """Return the steps that are more than an instruction alone, in evaluation order."""

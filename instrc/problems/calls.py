@@ -274,12 +274,8 @@ class UnchosenExport(Problem):
 
     @property
     def hint(self) -> str | None:
-        names = [name for name in self.known if not name.startswith("(")]
-        if names:
-            return f"name one after the reference: {', '.join(f'`#{name}`' for name in names)}"
-        if self.known:
-            return "name the export there, `tool NAME = …`, and write `#NAME` after the reference"
-        return "write its value as the last line"
+        names = ", ".join(f"`#{name}`" for name in self.known)
+        return f"name one after the reference: {names}" if names else "write its value as the last line"
 
 
 class UnknownExport(Problem):
@@ -291,7 +287,7 @@ class UnknownExport(Problem):
 
     @property
     def hint(self) -> str | None:
-        return did_you_mean(self.nearest or tuple(name for name in self.known if not name.startswith("("))[:5])
+        return did_you_mean(self.nearest or self.known[:5])
 
 
 class ProgramWithSuffix(Problem):

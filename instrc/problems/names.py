@@ -328,17 +328,25 @@ class UnusedBinding(Problem):
     @property
     def hint(self) -> str | None:
         if self.left_out:
-            return "use it, remove it, export it with `tool`, or write all statements in `do { … }`, which runs them all"
+            return "use it, remove it, or export it with `tool`; in a file without `tool` every line runs"
         return "use it, remove it, or export it with `tool`"
 
 
-class SeparatePrograms(Problem):
-    severity = "warning"
-    message = "this is a separate program: it repeats `{shared}`, but not the expression before it"
-    hint = "write `do { …; … }` around the steps of one program, or `tool NAME = …` before each program"
+class MisplacedLine(Problem):
+    beside: str
+    """`tool` or `Process(…)`, beside which no line runs."""
 
-    shared: str
-    """A name that both read."""
+    @property
+    def message(self) -> str:
+        if self.beside == "tool":
+            return "a file that exports with `tool` has no lines of its own"
+        return f"nothing runs beside `{self.beside}`, which has all steps of its program"
+
+    @property
+    def hint(self) -> str | None:
+        if self.beside == "tool":
+            return "name it with `tool NAME = …`; in a file without `tool` every line runs"
+        return "put it into a context, or read its result there"
 
 
 class NothingExported(Problem):

@@ -11,7 +11,7 @@ from instrc.text.source import Span
 
 
 class NothingToDo(Problem):
-    message = "no instruction is called here, so the program has no step"
+    message = "no instruction is called here, so there is nothing to do"
 
     @property
     def hint(self) -> str | None:

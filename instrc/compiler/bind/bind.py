@@ -6,19 +6,19 @@ from collections.abc import Iterator
 from operator import attrgetter
 from typing import Final
 
-import msgspec
 from msgspec.structs import replace
 
 from instrc import problems
 from instrc.compiler.bind.blocks import depth_of, names_const, place_of_const, reading_of
+from instrc.compiler.bind.bodies import Export, carry_out, exports_of, is_work
 from instrc.compiler.bind.evaluate import evaluate
 from instrc.compiler.bind.evaluation import Evaluation
 from instrc.compiler.bind.identities import Identities
 from instrc.compiler.bind.lookup import alias
-from instrc.compiler.bind.scopes import RESERVED, LocalName, ProgramNames, Scope, define
+from instrc.compiler.bind.scopes import RESERVED, Ends, LocalName, ProgramNames, Scope, define
 from instrc.compiler.bind.scopes import goal as stated_goal
 from instrc.compiler.bind.steps import NOTHING_FORESEEN, EvaluationContext, Foreseen
-from instrc.compiler.bind.values import BoundValue, Cut, Data, Members, nested_steps
+from instrc.compiler.bind.values import BoundValue, Cut, Data, Members, StepResult, nested_steps
 from instrc.compiler.instructions import InstructionTable
 from instrc.compiler.ir import Context, Graph, Lines, is_lone_instruction, regions_of
 from instrc.compiler.partition.effects import kinds_of_steps
@@ -27,7 +27,7 @@ from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.process.flow import Constant
 from instrc.text.limits import VALUE_LEVELS
-from instrc.text.names import free_name, snake
+from instrc.text.names import snake
 from instrc.text.source import Span
 
 EXPORTED_STEPS: Final = 200_000
@@ -44,23 +44,19 @@ def bind(program: surface.Program, instructions: InstructionTable, report: Repor
     root = names.root
     read: set[str] = set()
     used = names.survey.mentioned | RESERVED
-    bindings = [each for each in program.statements if isinstance(each, surface.Binding)]
-    idle = [each for each in bindings if not each.exported and each.name.text not in used]
-    explicit = _exports(program)
-    exports = explicit or [Export(None, binding.value) for binding in idle]
+    unclear = {each.at.start for each in report.problems if each.at and each.name == "missing-separator"}
+    exports = exports_of(names)
+    tools = [export for export in exports if export.name]
     graphs: list[Graph] = []
     steps = 0
-    earlier: set[str] = set()
-    values = {each.name.text for each in bindings if not isinstance(each.value, surface.Name | surface.Uri)}
-    unclear = {each.at.start for each in report.problems if each.at and each.name == "missing-separator"}
     for export in exports:
         evaluation, value = _evaluated(export, root, instructions, mine)
-        graph = None if value is None else _graph_of(export, evaluation, value, names, mine)
+        graph = None if value is None else _graph_of(export, evaluation, value, names, mine, stem)
         if graph is not None:
             for number, first, again in evaluation.steps.log.repeated(evaluation.frames.values(), kinds_of_steps(graph)):
                 word = graph.steps[number].activity or graph.steps[number].base_name
                 mine.add(problems.steps.SameEffect(at=again, word=word, first=first))
-            graphs.append(graph)
+            graphs.append(replace(graph, unread=frozenset()) if unclear else graph)
             steps += len(graph.steps)
         read |= evaluation.read
         if steps > EXPORTED_STEPS:
@@ -68,44 +64,31 @@ def bind(program: surface.Program, instructions: InstructionTable, report: Repor
             mine.add(problems.files.TooLarge(at=at, what="the program", limit=EXPORTED_STEPS, unit=unit))
             report.problems.extend(mine.once())
             return ()
-        if explicit and export.name is None:
-            at = export.expression.span
-            if (shared := earlier & evaluation.read & values) and at.start not in unclear:
-                mine.add(problems.names.SeparatePrograms(at=at, shared=min(shared)))
-            earlier |= evaluation.read
-    inputs = [each for each in program.statements if isinstance(each, surface.Input) and each.name.text not in used]
-    unused = (*(inputs if exports else ()), *(idle if explicit else ()))
-    needed = {binding.name.text for binding in ([each for each in bindings if each.exported] if explicit else idle)}
-    needed |= read
-    _read_alone([each for each in bindings if each.name.text not in needed], root, mine)
-    if not any(isinstance(problem, problems.names.UnknownName) for problem in mine.problems):
-        for each in unused:  # where a name is unknown, one of these may be meant
-            left_out = isinstance(each, surface.Binding) and each.name.text in values
+    for each in program.statements:
+        if tools and isinstance(each, surface.Anonymous) and each.span.start not in unclear:
+            mine.add(problems.names.MisplacedLine(at=each.span, beside="tool"))
+    known = exports[0].expression if exports and not tools else None
+    idle = [
+        each
+        for each in program.statements
+        if not isinstance(each, surface.Anonymous)
+        and each.name.text not in used
+        and (isinstance(each, surface.Input) or not (each.exported or each.value is known))
+        and (tools or isinstance(each, surface.Input) or not is_work(each, Ends(), root))
+    ]
+    needed = {export.name for export in tools} | read
+    bindings = [each for each in program.statements if isinstance(each, surface.Binding)]
+    _read_alone([each for each in bindings if each.name.text not in needed and each.value is not known], root, mine)
+    if exports and not any(isinstance(problem, problems.names.UnknownName) for problem in mine.problems):
+        for each in idle:  # where a name is unknown, one of these may be meant
+            left_out = isinstance(each, surface.Binding) and not isinstance(each.value, surface.Name | surface.Uri)
             mine.add(problems.names.UnusedBinding(at=each.name.span, word=each.name.text, left_out=left_out))
     if not exports and not mine.failed:
         mine.add(problems.names.NothingExported(at=program.source.whole()))
     if mine.failed:
         report_at_definitions(mine, names)
     report.problems.extend(mine.once())
-    return _name_graphs(graphs, stem)
-
-
-class Export(msgspec.Struct, frozen=True):
-    """An expression that becomes an artefact, and the name that `tool` gives it."""
-
-    name: str | None
-    expression: surface.Expression
-
-
-def _exports(program: surface.Program) -> list[Export]:
-    """Return the explicit exports: each `tool` and each expression that stands alone."""
-    found: list[Export] = []
-    for statement in program.statements:
-        if isinstance(statement, surface.Anonymous):
-            found.append(Export(None, statement.value))
-        elif isinstance(statement, surface.Binding) and statement.exported:
-            found.append(Export(statement.name.text, statement.value))
-    return found
+    return tuple(graphs)
 
 
 EVALUATION_ROUNDS: Final = 200
@@ -121,18 +104,20 @@ def _evaluated(
     for last in reversed(range(EVALUATION_ROUNDS)):
         mine = Report()
         evaluation = Evaluation(evaluate, instructions, mine, identities, foreseen)
-        frame = evaluation.steps.log.begin()
-        value = evaluation.value(export.expression, EvaluationContext(root, placing=True, exported=True))
-        evaluation.frames[root.region] = evaluation.lines_of(root, frame)
+        exported = EvaluationContext(root, placing=True, exported=True)
+        carried = carry_out(evaluation, export.lines, root, EvaluationContext(root), exported)
+        evaluation.frames[root.region] = carried.frames
         steps, blocks = foreseen.steps | evaluation.steps.late, {**foreseen.blocks, **evaluation.steps.places.moved}
         if not last or (steps == foreseen.steps and blocks == foreseen.blocks):
             break
         foreseen = Foreseen(steps, blocks)
     report.problems.extend(mine.problems)
-    return evaluation, value
+    return evaluation, carried.value if carried.complete else None
 
 
-def _graph_of(export: Export, evaluation: Evaluation, value: BoundValue, names: ProgramNames, report: Report) -> Graph | None:
+def _graph_of(
+    export: Export, evaluation: Evaluation, value: BoundValue, names: ProgramNames, report: Report, stem: str
+) -> Graph | None:
     """Return the graph of the evaluated steps."""
     if isinstance(value, Data):
         report.add(problems.calls.MisplacedData(at=export.expression.span))
@@ -143,18 +128,20 @@ def _graph_of(export: Export, evaluation: Evaluation, value: BoundValue, names: 
     if evaluation.accesses and isinstance(value, Members) and names_const(value):
         report.add(problems.names.ReservedName(at=place_of_const(export.expression), word="const"))
         return None
-    if not units:
+    request = isinstance(value, StepResult) and isinstance(value.path.origin, str) and not value.path.tail
+    if not units or request:
         if not report.failed:  # what stands alone may be the rest of a mistake that is reported
             report.add(problems.steps.NothingToDo(at=export.expression.span))
         return None
+    goal = _goal(export.expression, names)
     table = {step.number: step for step in steps.table if step.number not in steps.dissolved}
     compound = frozenset([number for number, step in table.items() if not is_lone_instruction(step.content)])
     blocks = [table[number] for number in sorted(compound) if table[number].executor == "block"]
     awaited = [number for number, step in table.items() if step.output or step.executor in {"server", "user"}]
     inside = [unit for step in blocks for region in regions_of(step.content) for unit in region.units]
     return Graph(
-        name=export.name or "",
-        goal=_goal(export.expression, names),
+        name=export.name or snake(goal or "") or stem,
+        goal=goal,
         tool=export.name,
         steps=table,
         units=units,
@@ -170,6 +157,7 @@ def _graph_of(export: Export, evaluation: Evaluation, value: BoundValue, names: 
         labels=evaluation.labels,
         calls=evaluation.calls,
         lines=_lines(evaluation),
+        unread=frozenset(evaluation.unread),
         only_reading=frozenset(number for number in awaited if evaluation.only_reads(table[number])),
         passed=tuple(each for each in evaluation.passed if isinstance(each.value, Constant) or not steps.is_dropped(each.value)),
     )
@@ -213,17 +201,6 @@ def _read_alone(bindings: list[surface.Binding], root: Scope, report: Report) ->
                 alias(evaluation, name, root)
             else:
                 evaluation.value(name, EvaluationContext(root, placing=True, exported=True))
-
-
-def _name_graphs(graphs: list[Graph], stem: str) -> tuple[Graph, ...]:
-    """Give each graph its name: of its tool, of its goal, or of its file; equal ones are counted."""
-    taken: set[str] = set()
-    named: list[Graph] = []
-    for graph in graphs:
-        name = free_name(graph.tool or snake(graph.goal or "") or stem, taken.__contains__)
-        taken.add(name)
-        named.append(replace(graph, name=name))
-    return tuple(named)
 
 
 def report_at_definitions(report: Report, names: ProgramNames) -> None:

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from instrc import problems
 from instrc.compiler import ir
 from instrc.compiler.bind.access import read_local
-from instrc.compiler.bind.conditions import branch_condition, condition, read_path
+from instrc.compiler.bind.bodies import WrittenLines, carry_out
+from instrc.compiler.bind.conditions import branch_condition, read_path
 from instrc.compiler.bind.evaluation import Evaluation
 from instrc.compiler.bind.given import data_of, is_data
 from instrc.compiler.bind.scopes import LocalName, Scope
@@ -20,8 +21,6 @@ from instrc.compiler.bind.values import BoundValue, Data, Members, StepResult, p
 from instrc.language import surface
 from instrc.language.surface import (
     Access,
-    Anonymous,
-    Binding,
     Body,
     Expression,
     Literal,
@@ -122,28 +121,12 @@ def read_body(
         ev.rounds.bodies[scope.region] = scope.region if after is None else after
         ev.rounds.homes[scope.region] = scope
     inside = EvaluationContext(scope, scope.region, scope.piped, keys=context.keys, braces=context.braces)
-    complete = True
-    unread: list[Hashable] = []
-    lines: dict[int, int] = {}
     read_names = context.scope.program.survey.read[written.span.start]
-    for place, statement in enumerate(written.statements):
-        if isinstance(statement, Binding) and (statement.name.text in read_names or not _is_work(ev, statement, scope)):
-            continue
-        lines[place] = ev.steps.log.begin()
-        complete = _carried(ev, statement, scope, inside, unread) and complete
-        ev.steps.log.close()
-    last = ev.steps.log.begin()
-    value = ev.value(written.value, inside)
-    ev.steps.log.close()
-    tests = None if until is None else condition(ev, until, inside)
-    for statement in written.statements:  # what is read only by what comes later, as by the condition or by the round before
-        if not isinstance(statement, Binding) or ev.is_carried(scope, statement.name.text):
-            continue
-        if _is_work(ev, statement, scope):
-            complete = _carried(ev, statement, scope, inside, unread) and complete
-    ev.steps.places.carried[scope.region] = tuple(unread)
+    lines = WrittenLines(written.statements, written.value, len(written.statements), read_names)
+    carried = carry_out(ev, lines, scope, inside, inside, until)
+    value, tests = carried.value, carried.tests
+    ev.frames[scope.region] = carried.frames
     kept = _names(ev, scope, inside) if keeps else ()
-    ev.frames[scope.region] = (*ev.frames_of(scope, written.statements, lines), last)
     if value is not None and depth_of(value) > VALUE_LEVELS:
         ev.report.add(problems.text.TooDeep(at=written.value.span, limit=VALUE_LEVELS))
         return ReadBody(scope.region, None, tests, kept)
@@ -153,7 +136,7 @@ def read_body(
     reading = None if value is None else reading_of(value)
     if value is not None and reading is None:
         ev.report.add(problems.calls.MisplacedData(at=written.value.span))
-    if reading is None or not complete:
+    if reading is None or not carried.complete:
         return ReadBody(scope.region, None, tests, kept)
     region = ir.Region(scope.region, ev.steps.units(region=scope.region), reading, written.span)
     return ReadBody(scope.region, region, tests, kept)
@@ -183,30 +166,6 @@ def _scope(ev: Evaluation, written: Body, context: EvaluationContext, given: dic
 
         return replace(scope, piped=seen_from(ev, context.piped, scope, written.span))
     return scope
-
-
-def _is_work(ev: Evaluation, statement: Binding, scope: Scope) -> bool:
-    """Return whether a statement carries something out: another name of an instruction or a literal does not."""
-    value: Expression = statement.value
-    while isinstance(value, surface.Annotated):
-        value = value.value
-    if isinstance(value, Literal | surface.Array):
-        return False
-    return not ev.ends.is_alias(LocalName(statement, scope))
-
-
-def _carried(
-    ev: Evaluation, statement: Binding | Anonymous, scope: Scope, context: EvaluationContext, unread: list[Hashable]
-) -> bool:
-    """Evaluate a statement that nothing reads, and record its value; return whether it has one."""
-    if isinstance(statement, Binding):
-        value = read_local(ev, statement.name, LocalName(statement, scope), context)
-    else:
-        value = ev.value(statement.value, context)
-        if isinstance(value, Data):
-            ev.report.add(problems.calls.MisplacedData(at=statement.value.span))
-    unread += map(ev.steps.identities.path, () if value is None else paths_read(value))
-    return value is not None
 
 
 def _names(ev: Evaluation, scope: Scope, inside: EvaluationContext) -> tuple[tuple[str, ir.Reading], ...]:

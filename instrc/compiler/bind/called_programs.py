@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-import msgspec
 from msgspec.structs import replace
 
 from instrc import problems
+from instrc.compiler.bind.bodies import Export, carry_out, exports_of
 from instrc.compiler.bind.evaluation import Evaluation
 from instrc.compiler.bind.given import data_of, is_data
 from instrc.compiler.bind.lookup import names_a_value
@@ -21,7 +21,7 @@ from instrc.language.habits import name_habits
 from instrc.language.lexer import decode_source
 from instrc.language.parser import parse
 from instrc.language.program_places import place_of_value
-from instrc.language.surface import Anonymous, Argument, Binding, Expression, Name, Object
+from instrc.language.surface import Argument, Expression, Name, Object
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import nearest
@@ -138,9 +138,9 @@ def call_program(
     if names is None:
         return None
     ev.calls[names.program.source] = span
-    expression = _export(ev, program, names, span)
+    export = _export(ev, program, names, span)
     given = evaluate_arguments(ev, names, program.file.segment, written, span, context)
-    if given is None or expression is None:
+    if given is None or export is None:
         return None
     scope = Scope(
         ev.next_scope(),
@@ -152,13 +152,15 @@ def call_program(
         level=context.scope.level,
         piped=given["prompt"],
     )
-    inside = msgspec.structs.replace(context, scope=scope, piped=given["prompt"], own=False, keys=None, placing=context.placing)
+    inside = EvaluationContext(scope, context.region, scope.piped, braces=context.braces, by_hand=context.by_hand)
+    last = replace(context, scope=scope, piped=given["prompt"], own=False, keys=None, placing=context.placing)
     before = len(ev.report.problems)
     log = ev.steps.log
-    whole, last = log.begin(), log.begin()
-    value = ev.value(expression, inside)
-    log.note_body(whole, context.region, ev.lines_of(scope, last))
+    whole = log.begin()
+    carried = carry_out(ev, export.lines, scope, inside, last)
+    log.note_body(whole, context.region, carried.frames)
     log.close()
+    value = carried.value if carried.complete else None
     ev.report.change(before, lambda each: _with_call(each, span))
     return value
 
@@ -183,33 +185,20 @@ def _names(ev: Evaluation, program: CalledProgram, span: Span, context: Evaluati
     return None if mine.failed else names
 
 
-def _export(ev: Evaluation, program: CalledProgram, names: ProgramNames, span: Span) -> Expression | None:
+def _export(ev: Evaluation, program: CalledProgram, names: ProgramNames, span: Span) -> Export | None:
     """Return the export of a program; of several, the named one."""
-    exports = _exports_of(names)
+    exports = exports_of(names)
+    known = tuple(each.name for each in exports if each.name)
     if program.export is not None:
-        if program.export in exports:
-            return exports[program.export]
-        near = nearest(program.export, tuple(exports))
-        ev.report.add(problems.calls.UnknownExport(at=span, word=program.export, known=tuple(exports), nearest=near))
+        if program.export in known:
+            return exports[known.index(program.export)]
+        near = nearest(program.export, known)
+        ev.report.add(problems.calls.UnknownExport(at=span, word=program.export, known=known, nearest=near))
         return None
     if len(exports) != 1:
-        ev.report.add(problems.calls.UnchosenExport(at=span, known=tuple(exports)))
+        ev.report.add(problems.calls.UnchosenExport(at=span, known=known))
         return None
-    return next(iter(exports.values()))
-
-
-def _exports_of(names: ProgramNames) -> dict[str, Expression]:
-    """Return the exports of a program by name; an expression that stands alone is named by its place."""
-    found: dict[str, Expression] = {}
-    for number, statement in enumerate(names.program.statements, start=1):
-        if isinstance(statement, Anonymous):
-            found[f"({number})"] = statement.value
-        elif isinstance(statement, Binding) and statement.exported:
-            found[statement.name.text] = statement.value
-    if not found:
-        bindings = (each for each in names.program.statements if isinstance(each, Binding))
-        found = {each.name.text: each.value for each in bindings if each.name.text not in names.survey.mentioned}
-    return found
+    return exports[0]
 
 
 def _with_call(problem: Problem, span: Span) -> Problem:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable
 from collections.abc import Set as AbstractSet
-from types import MappingProxyType
 from typing import Final, TypeAlias, final
 
 import msgspec
@@ -20,7 +19,7 @@ from instrc.compiler.instructions import InstructionTable
 from instrc.compiler.ir import NO_TIMING, READS_ONLY, Fusion, Instruction, InstructionKind, Path, Reached, Step, TypedArgument
 from instrc.compiler.recursion import EVALUATED_LEVELS
 from instrc.compiler.rounds import Bodies, Rounds
-from instrc.language.surface import Binding, Expression, Name, Statement
+from instrc.language.surface import Binding, Expression, Name
 from instrc.problems.errors import InstrcError
 from instrc.problems.report import Report
 from instrc.process.flow import Executor
@@ -106,6 +105,8 @@ class Evaluation:
         self.steps: Steps = Steps(identities, foreseen)
         self.frames: dict[int, tuple[int, ...]] = {}
         """The lines of each body, by its region, as frames of the log."""
+        self.unread: set[int] = set()
+        """The steps that lines give which nothing reads."""
         self.rounds: OpenRounds = OpenRounds(self.steps)
         self.accesses: list[Reached] = []
         """The members that paths name."""
@@ -229,27 +230,10 @@ class Evaluation:
             self._known[at] = value
         return value
 
-    def frames_of(
-        self, scope: Scope, statements: Iterable[Statement], evaluated: Mapping[int, int] = MappingProxyType({})
-    ) -> Iterator[int]:
-        """Yield the frames of statements in their order: those `evaluated` for themselves by place, others by their names."""
-        for place, statement in enumerate(statements):
-            known = self._names.get((scope.number, statement.name.text)) if isinstance(statement, Binding) else None
-            frame = evaluated.get(place) if known is None else known.frame
-            if frame is not None:
-                yield frame
-
-    def lines_of(self, scope: Scope, frame: int) -> tuple[int, ...]:
-        """Return the frames of the lines of a program whose value is evaluated in the open frame: one line, if it has tools."""
-        self.steps.log.close()
-        statements = scope.program.program.statements
-        if any(isinstance(each, Binding) and each.exported for each in statements):
-            return (frame,)
-        return (*self.frames_of(scope, statements), frame)
-
-    def is_carried(self, scope: Scope, name: str) -> bool:
-        """Return whether the evaluation of a local name of a scope has begun."""
-        return (scope.number, name) in self._names
+    def frame_of(self, scope: Scope, name: str) -> int | None:
+        """Return the frame of a local name of a scope, if its evaluation has begun."""
+        known = self._names.get((scope.number, name))
+        return None if known is None else known.frame
 
     def reads_pipe(self, context: EvaluationContext) -> None:
         """Record that the value at a place depends on what is piped there, or that nothing is."""

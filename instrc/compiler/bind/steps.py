@@ -466,6 +466,10 @@ class BlockPlaces:
         self._like: dict[int, list[tuple[int, int, int]]] = {}
         """By the identity of blocks: the label of each one's place, the region it was evaluated in, its step."""
 
+    def note_carried(self, region: int, unread: Iterable[Hashable]) -> None:
+        """Note what lines of a region, or of a program that is called in it, give that nothing reads."""
+        self.carried[region] = (*self.carried.get(region, ()), *unread)
+
     def label(self, outer: int, written: Span) -> int:
         """Return the identity of a place in a region, equal whenever the same expressions are evaluated again."""
         place = self._identities.of("place", self._regions.labels[outer], written)

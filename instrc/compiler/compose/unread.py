@@ -46,13 +46,13 @@ def is_decision(schema: Json | None, name: str) -> bool:
 def unread_results(flat: ir.FlatGraph) -> Iterator[tuple[ir.Step, ir.Step]]:
     """Yield steps that get less than they need, each with the step whose result is not passed on to it.
 
-    Either a statement of a block is not read, and the step stands alone;
+    Either a line of a body is not read, and the step stands alone;
     or an activity receives only the decision of a person, and what the person was shown is not passed on.
     """
     graph = flat.graph
     readers = _readers(graph) if graph.awaited_numbers else {}
-    unread = graph.steps.keys() - flat.read - {unit for unit in graph.units if isinstance(unit, int)}
-    idle = unread & _in_blocks(graph) if unread else unread
+    unread = graph.steps.keys() - flat.read - {path.origin for path in ir.reading_paths(graph.value or ir.ObjectReading(()))}
+    idle = unread & (_in_blocks(graph) | graph.unread) if unread else unread
     for number in sorted({*idle, *graph.awaited_numbers}):
         step = graph.steps[number]
         if number in idle and _only_answers(graph, step):

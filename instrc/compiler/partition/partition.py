@@ -264,7 +264,8 @@ def _shape(graph: ir.Graph, chunks: tuple[ir.Chunk, ...]) -> ir.ArtefactShape:
     if len(chunks) == 2 and [chunk.executor for chunk in chunks] == ["model", "server"] and len(chunks[1].units) == 1:
         unit = chunks[1].units[0]
         step = graph.steps[unit] if isinstance(unit, int) else None
-        if step is not None and not step.output and not step.fail and step.activity != "RunPlan_Activity":
+        shown = isinstance(graph.value, ir.ObjectReading) and any(each.origin == unit for each in ir.reading_paths(graph.value))
+        if step is not None and not (shown or step.output or step.fail or step.activity == "RunPlan_Activity"):
             return "call"
     return "process"
 

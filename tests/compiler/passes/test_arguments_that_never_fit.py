@@ -205,13 +205,13 @@ def test_an_annotation_on_a_program_that_exports_no_step_is_shown_where_it_is_wr
     assert problem.at.text == '@ { required: ["q"] }'
 
 
-def test_a_program_whose_exports_have_no_names_says_how_to_name_one(tmp_path: Any) -> None:
-    (tmp_path / "inner.aug").write_text("Draft; Find", encoding="utf-8")
+def test_a_program_with_several_tools_says_how_to_name_one(tmp_path: Any) -> None:
+    (tmp_path / "inner.aug").write_text("tool a = Draft; tool b = Find", encoding="utf-8")
     with pytest.raises(CompileError) as raised:
         instrc.artefacts("Inner", vibes=VIBES, roots=[tmp_path])
     [problem] = raised.value.problems
     assert problem.name == "unchosen-export"
-    assert "tool NAME = …" in (problem.hint or "")
+    assert problem.hint == "name one after the reference: `#a`, `#b`"
 
 
 DATED = an_object(text=TEXT, due={"type": "string", "format": "date"}, by={"type": ["string", "null"], "format": "x-mine"})

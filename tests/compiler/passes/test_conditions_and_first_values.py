@@ -22,7 +22,7 @@ VIBES: dict[str, Any] = {
     "Send_Activity": an_object(id=TEXT),
     "Plain_Mixin": an_object(note=TEXT, default={}),
 }
-C = "const c = Check(prompt); const d = Draft(prompt); "
+C = "const c = Check(prompt); const d = Draft(c); "
 R = "repeat { const c = Check(prompt, previous.c); const e = c.text; const o = { c, n: 1 }; const k = 3; c } "
 
 

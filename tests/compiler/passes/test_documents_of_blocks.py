@@ -112,7 +112,7 @@ def test_the_result_of_a_process_kept_as_a_vibe_says_what_its_blocks_give(block:
     ],
 )
 def test_what_a_program_gives_to_a_tool_of_a_plan_is_bound_by_name_else_by_number(tool: str, bound: Any) -> None:
-    text = f"const a = A(prompt); const b = B(prompt); const act = Act(a, {{ plan: Plan({tool}) }}); RunPlan_Activity(act.plan)"
+    text = f"const a = A(prompt); const b = B(a); const act = Act(a, b, {{ plan: Plan({tool}) }}); RunPlan_Activity(act.plan)"
     process = compiled(text).documents["process"]
     [step] = process["$defs"]["SERVER_1"]["properties"].values()
     assert step["plan"]["tools"]["Search_Activity"].get("bound") == bound
@@ -200,3 +200,10 @@ def test_an_effect_that_two_lines_write_is_an_error(body: str, problems: list[st
     except instrc.CompileError as error:
         names = [problem.name for problem in error.problems]
     assert names == problems
+
+
+def test_a_file_gives_its_last_line_and_orders_the_lines_that_nothing_reads() -> None:
+    both = compiled("const a = A(prompt); const b = Search_Activity(a); { a, b }").documents["process"]
+    assert both["value"] == {"a": "step1_a", "b": "step2_search.output"}
+    ordered = compiled("const a = A(prompt); const b = Search_Activity(a); Search_Activity(word: a.x)").documents["process"]
+    assert ordered["$defs"]["SERVER_1"]["properties"]["step3_search"]["after"] == ["step2_search"]

@@ -57,11 +57,18 @@ def test_under_two_keys_an_object_has_steps_of_its_own_twice(folder: Path, given
     assert found == [{"a", "b"}, {"a_2", "b_2"}]
 
 
-def test_expressions_that_stand_alone_are_numbered_by_their_place(folder: Path) -> None:
-    (folder / "three.aug").write_text("A(prompt);\nconst b = B(prompt);\nGet_Activity(b)", encoding="utf-8")
+def test_several_tools_of_a_program_are_listed(folder: Path) -> None:
+    (folder / "three.aug").write_text("tool a = A(prompt);\nconst b = B(prompt);\ntool c = Get_Activity(b)", encoding="utf-8")
     [problem] = problems("aug:three(prompt)", folder)
     assert isinstance(problem, UnchosenExport)
-    assert problem.known == ("(1)", "(3)")
+    assert problem.known == ("a", "c")
+
+
+def test_every_line_of_a_called_program_runs_before_the_lines_below_the_call(folder: Path) -> None:
+    (folder / "both.aug").write_text("Get_Activity(x: prompt);\nconst b = B(prompt)", encoding="utf-8")
+    process = compiled("const both = Both(prompt); Get_Activity(x: both.y)", folder).documents["process"]
+    first, second = [step for name, chunk in process["$defs"].items() if "SERVER" in name for step in chunk["properties"].items()]
+    assert (first[1]["arguments"], second[1].get("after")) == ({"x": "prompt"}, [first[0]])
 
 
 def test_a_block_with_a_called_program_that_is_written_twice_is_one(folder: Path) -> None:

@@ -103,8 +103,9 @@ MISTAKES = [
     ("try { Send_Activity(prompt) } else { «raise» }", "unknown-name", "Fail(error)"),
     ("«output» Draft(prompt)", "unknown-name", ""),
     ('Draft(prompt, «model»: "gpt-5")', "slot-not-found", "chosen when a program is run"),
-    # programs that are two
-    ("const d = Draft(prompt); Send_Activity(d); «Write(d)»", "separate-programs", "do { …; … }"),
+    # lines that do nothing, or do not run
+    ("const d = Draft(prompt); «d»; Write(d)", "nothing-to-do", "Draft(prompt)"),
+    ("tool d = Draft(prompt); «Send_Activity(d)»", "misplaced-line", "without `tool` every line runs"),
     # plans, choices, failures
     ("Act(prompt, { plan: «Plan()» })", "not-for-plans", "Plan(Search_Activity"),
     ('Act(prompt, { plan: Plan(«"search"») })', "not-for-plans", "one after the other"),

@@ -403,13 +403,14 @@ def test_a_called_program_shows_the_words_of_other_languages_in_it(line: str, tm
     assert problem.at.source.name.endswith("inner.aug")
 
 
-def test_a_name_outside_of_blocks_that_nothing_uses_is_told_to_be_left_out() -> None:
-    text = PEOPLE + "const sent = Send_Activity(p.organizer); Write(p)"
-    [problem] = found(text, VIBES)
+def test_a_name_that_nothing_uses_runs_unless_the_file_has_tools() -> None:
+    text = PEOPLE + "const sent = Send_Activity(p.organizer); {}Write(p)"
+    [problem] = found(text.format("tool t = "), VIBES)
     assert (problem.name, problem.at.text) == ("unused-binding", "sent")
     assert problem.message == "`sent` is not used, so it does not run"
-    assert "`do { … }`" in problem.hint
-    assert found(f"do {{ {text} }}", VIBES) == []
+    assert "without `tool` every line runs" in problem.hint
+    assert found(text.format(""), VIBES) == []
+    assert found(f"do {{ {text.format('')} }}", VIBES) == []
 
 
 def test_another_name_of_an_instruction_that_nothing_uses_leaves_nothing_out() -> None:
