@@ -10,9 +10,10 @@ from msgspec.structs import replace
 
 from instrc import problems
 from instrc.compiler.bind.blocks import depth_of, names_const, place_of_const, reading_of
-from instrc.compiler.bind.bodies import Export, carry_out, exports_of, is_work
+from instrc.compiler.bind.bodies import carry_out
 from instrc.compiler.bind.evaluate import evaluate
 from instrc.compiler.bind.evaluation import Evaluation
+from instrc.compiler.bind.exports import Export, exports_of, is_work
 from instrc.compiler.bind.identities import Identities
 from instrc.compiler.bind.lookup import alias
 from instrc.compiler.bind.scopes import RESERVED, Ends, LocalName, ProgramNames, Scope, define

@@ -11,9 +11,10 @@ from msgspec.structs import replace
 from instrc import problems
 from instrc.compiler import ir
 from instrc.compiler.bind.access import read_local
-from instrc.compiler.bind.bodies import WrittenLines, carry_out
+from instrc.compiler.bind.bodies import carry_out
 from instrc.compiler.bind.conditions import branch_condition, read_path
 from instrc.compiler.bind.evaluation import Evaluation
+from instrc.compiler.bind.exports import WrittenLines
 from instrc.compiler.bind.given import data_of, is_data
 from instrc.compiler.bind.scopes import LocalName, Scope
 from instrc.compiler.bind.steps import PRIVATE, EvaluationContext, slot_reads

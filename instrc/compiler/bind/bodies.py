@@ -1,44 +1,24 @@
-"""Carry out the lines of a body, of a block or of a file, and find what a file exports."""
+"""Carry out the lines of a body: of a block, of a file, or of a called program."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Hashable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from instrc import problems
 from instrc.compiler import ir
 from instrc.compiler.bind.access import read_local
 from instrc.compiler.bind.conditions import condition
 from instrc.compiler.bind.evaluation import Evaluation
+from instrc.compiler.bind.exports import WrittenLines, is_work, runs_unread
 from instrc.compiler.bind.lookup import names_a_value
-from instrc.compiler.bind.scopes import Ends, LocalName, ProgramNames, Scope
+from instrc.compiler.bind.scopes import CalledProgram, LocalName, Scope
 from instrc.compiler.bind.steps import EvaluationContext
 from instrc.compiler.bind.values import BoundValue, Cut, Data, paths_read
-from instrc.language.surface import (
-    Access,
-    Annotated,
-    Anonymous,
-    Array,
-    Binding,
-    Call,
-    Condition,
-    Expression,
-    Input,
-    Literal,
-    Statement,
-)
-
-
-class WrittenLines(Struct, frozen=True):
-    """The lines of a body: its statements and its value, with the place of the value among them."""
-
-    statements: Sequence[Statement]
-    value: Expression
-    place: int
-    read: AbstractSet[str]
-    """The names of the body that an expression mentions: these run where they are read."""
+from instrc.language.surface import Access, Anonymous, Argument, Binding, Call, Condition, Expression, Input
+from instrc.text.source import Span
 
 
 class CarriedLines(Struct, frozen=True):
@@ -66,7 +46,7 @@ def carry_out(
     unread: list[Hashable] = []
     complete = True
     for place, line in enumerate(lines.statements):
-        if place != lines.place and not isinstance(line, Input) and _runs_unread(line, lines.read, ev.ends, scope):
+        if place != lines.place and not isinstance(line, Input) and runs_unread(line, lines.read, ev.ends, scope):
             begun[place] = log.begin()
             complete = _carried(ev, line, scope, inside, unread) and complete
             log.close()
@@ -89,19 +69,6 @@ def carry_out(
         if frame is not None:
             frames.append(frame)
     return CarriedLines(value, tests, complete, tuple(frames))
-
-
-def _runs_unread(line: Binding | Anonymous, read: AbstractSet[str], ends: Ends, scope: Scope) -> bool:
-    """Return whether a line is carried out where it stands: an expression, or work under a name that nothing mentions."""
-    return isinstance(line, Anonymous) or (line.name.text not in read and is_work(line, ends, scope))
-
-
-def is_work(statement: Binding, ends: Ends, scope: Scope) -> bool:
-    """Return whether a definition carries something out: another name of an instruction or a literal does not."""
-    value: Expression = statement.value
-    while isinstance(value, Annotated):
-        value = value.value
-    return not isinstance(value, Literal | Array) and not ends.is_alias(LocalName(statement, scope))
 
 
 def _carried(
@@ -127,30 +94,44 @@ def _only_names(ev: Evaluation, line: Expression, context: EvaluationContext) ->
     return names_a_value(ev, line, context) and not (isinstance(line, Access) and isinstance(line.base, Call))
 
 
-class Export(Struct, frozen=True):
-    """An expression that becomes an artefact, and the name that `tool` gives it."""
+def call_program(
+    ev: Evaluation, program: CalledProgram, written: tuple[Argument, ...], span: Span, context: EvaluationContext
+) -> BoundValue | None:
+    """Evaluate a call of a program: its value is that of its export, with its inputs passed."""
+    from instrc.compiler.bind.called_programs import evaluate_arguments, export_of, read_program, with_call  # few call others
 
-    name: str | None
-    lines: WrittenLines
-
-    @property
-    def expression(self) -> Expression:
-        """What it exports."""
-        return self.lines.value
-
-
-def exports_of(names: ProgramNames) -> list[Export]:
-    """Return what a file exports: each `tool`; without one, the file is a body, whose value is its last line."""
-    statements = names.program.statements
-    tools = [each for each in statements if isinstance(each, Binding) and each.exported]
-    if tools:
-        return [Export(each.name.text, WrittenLines((), each.value, 0, frozenset())) for each in tools]
-    read = names.survey.mentioned
-    ends, root = Ends(), names.root
-    values = [
-        (place, each)
-        for place, each in enumerate(statements)
-        if isinstance(each, Anonymous) or (isinstance(each, Binding) and each.name.text not in read)
-    ]
-    last = next((one for one in reversed(values) if _runs_unread(one[1], read, ends, root)), values[-1] if values else None)
-    return [] if last is None else [Export(None, WrittenLines(statements, last[1].value, last[0], read))]
+    calls = [each.path for each in context.scope.program.calls]
+    if program.file.path in calls:
+        circle = context.scope.program.calls[calls.index(program.file.path) :]
+        uris = (*(each.uri for each in circle), program.file.uri)
+        ev.report.add(problems.calls.CircularProgram(at=span, uris=uris))
+        return None
+    names = read_program(ev, program, span, context)
+    if names is None:
+        return None
+    ev.calls[names.program.source] = span
+    export = export_of(ev, program, names, span)
+    given = evaluate_arguments(ev, names, program.file.segment, written, span, context)
+    if given is None or export is None:
+        return None
+    scope = Scope(
+        ev.next_scope(),
+        names.locals,
+        {},
+        names,
+        given=given,
+        region=context.region,
+        level=context.scope.level,
+        piped=given["prompt"],
+    )
+    inside = EvaluationContext(scope, context.region, scope.piped, braces=context.braces, by_hand=context.by_hand)
+    last = replace(context, scope=scope, piped=given["prompt"], own=False, keys=None, placing=context.placing)
+    before = len(ev.report.problems)
+    log = ev.steps.log
+    whole = log.begin()
+    carried = carry_out(ev, export.lines, scope, inside, last)
+    log.note_body(whole, context.region, carried.frames)
+    log.close()
+    value = carried.value if carried.complete else None
+    ev.report.change(before, lambda each: with_call(each, span))
+    return value

@@ -8,11 +8,11 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from instrc import problems
-from instrc.compiler.bind.bodies import Export, carry_out, exports_of
 from instrc.compiler.bind.evaluation import Evaluation
+from instrc.compiler.bind.exports import Export, exports_of
 from instrc.compiler.bind.given import data_of, is_data
 from instrc.compiler.bind.lookup import names_a_value
-from instrc.compiler.bind.scopes import CalledProgram, ProgramNames, Scope, define
+from instrc.compiler.bind.scopes import CalledProgram, ProgramNames, define
 from instrc.compiler.bind.steps import EvaluationContext
 from instrc.compiler.bind.values import BoundValue, Data, StepResult
 from instrc.compiler.instructions import missing_arguments, unknown_argument
@@ -124,48 +124,7 @@ def admits_literal(ev: Evaluation, schema: Json, name: str, literal: Json, at: S
     return False
 
 
-def call_program(
-    ev: Evaluation, program: CalledProgram, written: tuple[Argument, ...], span: Span, context: EvaluationContext
-) -> BoundValue | None:
-    """Evaluate a call of a program: its value is that of its export, with its inputs passed."""
-    calls = [each.path for each in context.scope.program.calls]
-    if program.file.path in calls:
-        circle = context.scope.program.calls[calls.index(program.file.path) :]
-        uris = (*(each.uri for each in circle), program.file.uri)
-        ev.report.add(problems.calls.CircularProgram(at=span, uris=uris))
-        return None
-    names = _names(ev, program, span, context)
-    if names is None:
-        return None
-    ev.calls[names.program.source] = span
-    export = _export(ev, program, names, span)
-    given = evaluate_arguments(ev, names, program.file.segment, written, span, context)
-    if given is None or export is None:
-        return None
-    scope = Scope(
-        ev.next_scope(),
-        names.locals,
-        {},
-        names,
-        given=given,
-        region=context.region,
-        level=context.scope.level,
-        piped=given["prompt"],
-    )
-    inside = EvaluationContext(scope, context.region, scope.piped, braces=context.braces, by_hand=context.by_hand)
-    last = replace(context, scope=scope, piped=given["prompt"], own=False, keys=None, placing=context.placing)
-    before = len(ev.report.problems)
-    log = ev.steps.log
-    whole = log.begin()
-    carried = carry_out(ev, export.lines, scope, inside, last)
-    log.note_body(whole, context.region, carried.frames)
-    log.close()
-    value = carried.value if carried.complete else None
-    ev.report.change(before, lambda each: _with_call(each, span))
-    return value
-
-
-def _names(ev: Evaluation, program: CalledProgram, span: Span, context: EvaluationContext) -> ProgramNames | None:
+def read_program(ev: Evaluation, program: CalledProgram, span: Span, context: EvaluationContext) -> ProgramNames | None:
     """Parse a program; its problems are shown in it, with the call that led there."""
     file = program.file
     if suffix_of(file.segment):
@@ -185,7 +144,7 @@ def _names(ev: Evaluation, program: CalledProgram, span: Span, context: Evaluati
     return None if mine.failed else names
 
 
-def _export(ev: Evaluation, program: CalledProgram, names: ProgramNames, span: Span) -> Export | None:
+def export_of(ev: Evaluation, program: CalledProgram, names: ProgramNames, span: Span) -> Export | None:
     """Return the export of a program; of several, the named one."""
     exports = exports_of(names)
     known = tuple(each.name for each in exports if each.name)
@@ -201,7 +160,7 @@ def _export(ev: Evaluation, program: CalledProgram, names: ProgramNames, span: S
     return exports[0]
 
 
-def _with_call(problem: Problem, span: Span) -> Problem:
+def with_call(problem: Problem, span: Span) -> Problem:
     """Return a problem of another program with the call that led there."""
     return problem if problem.at is None or problem.at.source is span.source else replace(problem, calls=(*problem.calls, span))
 
@@ -226,8 +185,8 @@ def _with_calls(problem: Problem, calls: Mapping[Source, Span]) -> Problem:
 
 def input_schemas(ev: Evaluation, program: CalledProgram, span: Span, context: EvaluationContext) -> dict[str, Json] | None:
     """Return the schemas of a program's inputs; `None`, once it is reported, if it cannot be read."""
-    names = _names(ev, program, span, context)
-    if names is None or _export(ev, program, names, span) is None:
+    names = read_program(ev, program, span, context)
+    if names is None or export_of(ev, program, names, span) is None:
         return None
     schemas = names.schemas()
     found = {**schemas, "prompt": schemas["prompt"] or {"type": "string"}}

@@ -83,7 +83,7 @@ def _call(
             _report_mistakes_in(ev, arguments, context)
             return None
         case CalledProgram():
-            from instrc.compiler.bind.called_programs import call_program  # as above
+            from instrc.compiler.bind.bodies import call_program  # as above
 
             return call_program(ev, called, arguments, span, context)
         case Special("Fail"):
