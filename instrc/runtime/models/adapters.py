@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Mapping
 from dataclasses import replace
 from http import HTTPStatus
 from types import ModuleType
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from instrc.runtime.models.clients import Client
 from instrc.runtime.models.failures import raise_reported
@@ -139,8 +139,8 @@ class Gemini(Provider):
     def connect(self, library: ModuleType, key: str | None) -> Client:
         """Return a client; its asynchronous half is used."""
         url = base_url_from(self.url)
-        client = library.Client(api_key=key, http_options={"base_url": url} if url else None)
-        return _reporting(client, "_api_client", "_async_httpx_client")
+        hooks: dict[str, Any] = {"async_client_args": {"event_hooks": REPORTED}}
+        return library.Client(api_key=key, http_options=hooks | ({"base_url": url} if url else {}))
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Ask for content."""
@@ -177,16 +177,6 @@ def _gemini_json(answer: Client) -> JsonObject:
     return answered
 
 
-def _reporting(client: Client, *path: str) -> Client:
-    """Return a client whose connections raise the error that an answer reports; its library takes no hooks itself."""
-    web = client
-    for name in path:
-        web = getattr(web, name, None)
-    if web is not None:
-        web.event_hooks = REPORTED
-    return client
-
-
 class GeminiOutput(Gemini):
     """`gemini-output:MODEL`: the same by structured output, which streams: the arguments of a function come only as a whole."""
 
@@ -219,7 +209,10 @@ class GigaChat(Provider):
         """Return a client without a timeout of its own: its 30 seconds would end requests that the project allows."""
         urls = {"base_url": base_url_from(self.url), "auth_url": base_url_from("GIGACHAT_AUTH_URL")}
         given = {name: url for name, url in urls.items() if url}
-        return _reporting(library.GigaChat(credentials=key, max_retries=0, timeout=None, **given), "_aclient")
+        client = library.GigaChat(credentials=key, max_retries=0, timeout=None, **given)
+        if (web := getattr(client, "_aclient", None)) is not None:  # the library takes no hooks itself
+            web.event_hooks = REPORTED
+        return client
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:
         """Ask for a chat completion."""
