@@ -42,6 +42,9 @@ def kind(request: pytest.FixtureRequest, standin: Standin, monkeypatch: pytest.M
     key, url = VARIABLES[name]
     monkeypatch.setenv(key, KEY)
     monkeypatch.setenv(url, standin.url)
+    if name == "bedrock":
+        monkeypatch.setenv("AWS_REGION", "eu-central-1")
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "somebody")
     if name == "gigachat":
         monkeypatch.setenv("GIGACHAT_AUTH_URL", f"{standin.url}/oauth")
     if package in {"openai", "anthropic"}:  # they give up after five seconds: a busy machine takes longer to load them

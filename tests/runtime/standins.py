@@ -30,6 +30,7 @@ LIBRARIES = {
     "anthropic-strict": "anthropic",
     "anthropic-output": "anthropic",
     "mistral": "mistralai",
+    "bedrock": "boto3",
 }
 VARIABLES = {
     "openai": ("OPENAI_API_KEY", "OPENAI_BASE_URL"),
@@ -42,13 +43,14 @@ VARIABLES = {
     "gemini-output": ("GEMINI_API_KEY", "GEMINI_BASE_URL"),
     "mistral": ("MISTRAL_API_KEY", "MISTRAL_BASE_URL"),
     "gigachat": ("GIGACHAT_CREDENTIALS", "GIGACHAT_BASE_URL"),
+    "bedrock": ("AWS_SECRET_ACCESS_KEY", "BEDROCK_BASE_URL"),
     "ollama": ("OLLAMA_KEY_IS_NOT_NEEDED", "OLLAMA_HOST"),
     "llamacpp": ("LLAMACPP_KEY_IS_NOT_NEEDED", "LLAMACPP_BASE_URL"),
     "lmstudio": ("LMSTUDIO_KEY_IS_NOT_NEEDED", "LMSTUDIO_BASE_URL"),
     "llamafile": ("LLAMAFILE_KEY_IS_NOT_NEEDED", "LLAMAFILE_BASE_URL"),
 }
 
-HOSTED = ("deepseek", "qwen", "glm", "xai", "groq", "openrouter")
+HOSTED = ("azure", "deepseek", "qwen", "glm", "xai", "groq", "openrouter")
 VARIABLES |= {"openai-responses": VARIABLES["openai"]}
 VARIABLES |= {name: (str(adapter_of(name).key), adapter_of(name).url) for name in HOSTED}
 LIBRARIES |= dict.fromkeys(("openai-responses", *HOSTED), "openai")
@@ -114,6 +116,16 @@ def candidate(part: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def conversed(value: Any, name: str) -> dict[str, Any]:
+    call = {"toolUse": {"toolUseId": "t1", "name": name, "input": value}}
+    return {
+        "output": {"message": {"role": "assistant", "content": [call]}},
+        "stopReason": "tool_use",
+        "usage": {"inputTokens": 11, "outputTokens": 7, "totalTokens": 18},
+        "metrics": {"latencyMs": 1},
+    }
+
+
 def giga(value: Any, name: str) -> dict[str, Any]:
     answer = completion({"content": "", "function_call": {"name": name, "arguments": value}})
     answer["choices"][0]["finish_reason"] = "function_call"
@@ -152,6 +164,7 @@ SHAPES = {
     "gemini-output": written,
     "mistral": called,
     "gigachat": giga,
+    "bedrock": conversed,
     "ollama": chat,
 }
 

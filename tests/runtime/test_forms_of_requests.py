@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from standins import FILLED, SCHEMA, SHAPES, Standin, candidate, completion, responded, said, told, written
+from standins import FILLED, SCHEMA, SHAPES, Standin, candidate, completion, conversed, responded, said, told, written
 
 from instrc import ModelError, Reply, Request
 from instrc.runtime.models import forms  # what is remembered is looked at
@@ -35,6 +35,11 @@ REFUSALS: dict[str, list[str]] = {
         "response_format: unsupported",
     ],
 }
+REFUSALS["bedrock"] = [
+    "Thinking may not be enabled when tool_choice forces tool use.",
+    "This model does not support tool use: toolConfig is unsupported, use no tools",
+    "outputConfig.textFormat json_schema is not supported",
+]
 REFUSALS["openai-responses"] = [
     "tool_choice is not supported",
     "Tools are not supported.",
@@ -48,7 +53,19 @@ def answered_in_text(value: Any, name: str) -> dict[str, Any]:
     return responded(value, name) | {"output": [item]}
 
 
-IN_OUTPUT = {"openai-responses": answered_in_text, "openai": said, "anthropic": told, "gemini": written, "mistral": said}
+def conversed_in_text(value: Any, name: str) -> dict[str, Any]:
+    said = {"role": "assistant", "content": [{"text": json.dumps(value)}]}
+    return conversed(value, name) | {"output": {"message": said}, "stopReason": "end_turn"}
+
+
+IN_OUTPUT = {
+    "bedrock": conversed_in_text,
+    "openai-responses": answered_in_text,
+    "openai": said,
+    "anthropic": told,
+    "gemini": written,
+    "mistral": said,
+}
 SENT: dict[str, Any] = {
     "openai": lambda sent: ("tools" in sent, isinstance(sent.get("tool_choice"), dict), "response_format" in sent),
     "openai-responses": lambda sent: (
@@ -61,6 +78,11 @@ SENT: dict[str, Any] = {
         "tools" in sent,
         sent.get("tool_choice", {}).get("type") == "tool",
         "format" in sent.get("output_config", {}),
+    ),
+    "bedrock": lambda sent: (
+        "toolConfig" in sent,
+        "tool" in sent.get("toolConfig", {}).get("toolChoice", {}),
+        "outputConfig" in sent,
     ),
     "gemini": lambda sent: (
         "tools" in sent,
@@ -79,7 +101,10 @@ def _nothing_is_remembered() -> Any:
 
 
 def refusal(text: str) -> tuple[int, Any]:
-    return 400, {"error": {"message": text, "type": "invalid_request_error", "code": 400, "status": "INVALID_ARGUMENT"}}
+    return 400, {
+        "message": text,
+        "error": {"message": text, "type": "invalid_request_error", "code": 400, "status": "INVALID_ARGUMENT"},
+    }
 
 
 def answered(kind: str, folder: Path, model: str = "m-1", **settings: Any) -> Reply:
@@ -163,6 +188,11 @@ def test_thinking_that_cannot_be_turned_off_is_asked_with_little_effort(kind: st
         ("anthropic:claude-opus-5-5", {}, "choice"),
         ("anthropic:claude-opus-5-5", {"reasoning": "none"}, "forced"),
         ("anthropic:claude-haiku-4-5", {}, "forced"),
+        ("anthropic:claude-opus-4-7", {}, "forced"),
+        ("anthropic:claude-opus-4-7", {"reasoning": "high"}, "choice"),
+        ("anthropic:claude-opus-4-7", {"reasoning": "none"}, "forced"),
+        ("anthropic:claude-opus-4-5", {"reasoning": "high"}, "forced"),
+        ("bedrock:eu.anthropic.claude-opus-5-v1:0", {}, "choice"),
         ("openai:deepseek-v4-flash", {}, "choice"),
         ("openai:qwen/qwen3.5-plus", {}, "choice"),
         ("openai:gpt-5", {}, "forced"),
@@ -177,6 +207,30 @@ def test_what_is_known_of_a_model_counts_before_it_is_asked(words: str, settings
     provider = provider_of(model_of(words, Path()))
     assert provider is not None
     assert provider.preview(Request("r/c", "step1_read", "Read.", SCHEMA, settings=settings))[0].form == form
+
+
+@pytest.mark.parametrize("kind", ["anthropic", "bedrock"], indirect=True)
+@pytest.mark.parametrize(
+    ("model", "reasoning", "thinking"),
+    [
+        ("claude-opus-5-5", "xhigh", {"type": "adaptive"}),
+        ("anthropic.claude-sonnet-4-6-20260115-v1:0", "low", {"type": "adaptive"}),
+        ("claude-opus-4-5-20251101", "high", None),
+        ("claude-opus-4-20250514", "high", None),
+        ("claude-3-7-sonnet-20250219", "high", None),
+        ("claude-opus-4-7", None, None),
+        ("claude-opus-4-7", "none", {"type": "disabled"}),
+    ],
+)
+def test_models_that_choose_how_much_they_think_are_let_to(
+    kind: str, standin: Standin, tmp_path: Path, model: str, reasoning: str | None, thinking: Any
+) -> None:
+    standin.answers.append((200, SHAPES[kind](FILLED, "step1_read")))
+    answered(kind, tmp_path, model, **({} if reasoning is None else {"reasoning": reasoning}))
+    [(_, _, sent)] = standin.seen
+    told = sent if kind == "anthropic" else sent.get("additionalModelRequestFields", {})
+    effort = sent.get("output_config", sent.get("outputConfig", {})).get("effort")
+    assert (told.get("thinking"), effort) == (thinking, None if reasoning == "none" else reasoning)
 
 
 @pytest.mark.parametrize(

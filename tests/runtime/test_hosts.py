@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from standins import FILLED, HOSTED, KEY, SCHEMA, SHAPES, Standin, ask
 
-from instrc import ModelError, Request
+from instrc import ModelError, Request, SettingsError
 from instrc.runtime.models.catalogue import adapter_of, model_of  # makes one adapter
 from instrc.runtime.models.hosts import HOSTS  # the rows
 
@@ -22,7 +22,7 @@ def test_each_host_has_an_address_its_forms_a_source_and_a_date() -> None:
     for name, host in HOSTS.items():
         adapter = adapter_of(name)
         assert (adapter.kind, adapter.key, adapter.usual_url, tuple(adapter.forms)) == (name, host.key, host.url, host.forms)
-        assert host.url.startswith("https://")
+        assert host.url.startswith("https://") or name == "azure"
         assert host.source
         assert host.date >= "2026"
 
@@ -45,6 +45,54 @@ def test_a_long_tool_of_anthropic_is_marked_for_its_cache_and_a_short_one_is_not
         standin.answers.append((200, SHAPES[kind](FILLED, "step1_read")))
         asyncio.run(model_of(f"{kind}:m-1", Path()).answer(Request("r/c", "step1_read", "Read.", schema)))
     assert ["cache_control" in sent["tools"][0] for _, _, sent in standin.seen] == [False, True]
+
+
+@pytest.mark.parametrize("kind", ["anthropic-output"], indirect=True)
+def test_long_words_about_a_schema_are_marked_for_the_cache_of_anthropic(kind: str, standin: Standin) -> None:
+    for words in (10, 10_000):
+        schema = {**SCHEMA, "description": "x" * words}
+        standin.answers.append((200, SHAPES[kind](FILLED, "step1_read")))
+        asyncio.run(model_of(f"{kind}:m-1", Path()).answer(Request("r/c", "step1_read", "Read.", schema)))
+    short, long = (sent["messages"][0]["content"] for _, _, sent in standin.seen)
+    assert isinstance(short, str)
+    assert ["cache_control" in block for block in long] == [True, False]
+    assert long[1]["text"] == "Read."
+    assert long[0]["text"].startswith("x" * 10_000)
+
+
+@pytest.mark.parametrize("kind", ["bedrock"], indirect=True)
+@pytest.mark.parametrize("model", ["anthropic.claude-haiku-4-5", "amazon.nova-pro-v1:0"])
+def test_bedrock_is_asked_by_converse_and_a_long_tool_of_anthropic_is_marked(kind: str, standin: Standin, model: str) -> None:
+    standin.answers.append((200, SHAPES[kind](FILLED, "step1_read")))
+    schema = {**SCHEMA, "description": "x" * 10_000}
+    settings: Any = {"max_tokens": 90, "temperature": 0.5, "extra": {"top_k": 3}}
+    request = Request("r/c", "step1_read", "Read.", schema, settings=settings)
+    reply = asyncio.run(model_of(f"{kind}:{model}", Path()).answer(request))
+    assert (reply.answer, reply.usage) == (FILLED, {"input_tokens": 11, "output_tokens": 7})
+    [(path, _, sent)] = standin.seen
+    assert path.endswith("/converse")
+    assert sent["toolConfig"]["toolChoice"] == {"tool": {"name": "step1_read"}}
+    assert sent["inferenceConfig"] == {"maxTokens": 90, "temperature": 0.5}
+    assert sent["additionalModelRequestFields"] == {"top_k": 3}
+    marks = [{"cachePoint": {"type": "default"}}] if "claude" in model else []
+    assert sent["toolConfig"]["tools"][1:] == marks
+
+
+def test_a_deployment_needs_an_address_and_a_key_goes_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("openai")
+    monkeypatch.setenv("AZURE_OPENAI_API_KEY", KEY)
+    monkeypatch.delenv("AZURE_BASE_URL", raising=False)
+    with pytest.raises(SettingsError, match="AZURE_BASE_URL"):
+        ask("azure")
+
+
+def test_bedrock_without_a_region_is_a_problem_of_the_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    pytest.importorskip("boto3")
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+    with pytest.raises(SettingsError, match="region"):
+        ask("bedrock")
 
 
 @pytest.mark.parametrize("kind", ["openai-responses"], indirect=True)

@@ -9,11 +9,10 @@ from types import ModuleType
 from typing import Any, ClassVar, Final
 
 from instrc.runtime.models.clients import Client
-from instrc.runtime.models.failures import raise_reported
-from instrc.runtime.models.forms import Form
+from instrc.runtime.models.failures import StatusError, raise_reported
+from instrc.runtime.models.forms import Form, thinks_adaptively
 from instrc.runtime.models.model import Reply, Request
-from instrc.runtime.models.provider import Provider, ProviderRequest, TokenNames, Told, base_url_from
-from instrc.text.jsontext import dumps
+from instrc.runtime.models.provider import CACHED_LETTERS, Provider, ProviderRequest, TokenNames, Told, base_url_from, is_long
 from instrc.text.jsonvalue import Json, JsonObject, as_object
 
 REPORTED: Final = {"response": [raise_reported]}
@@ -63,14 +62,19 @@ class Anthropic(Provider):
             options["thinking"] = {"type": "disabled"}
         elif effort is not None:
             options["output_config"] = {"effort": effort}
+            if thinks_adaptively(asked.model) and asked.form != "forced":  # which is refused while a model thinks
+                options["thinking"] = {"type": "adaptive"}
         if asked.form == "output":
             options["output_config"] = {**as_object(options.get("output_config", {})), "format": asked.payload}
         elif asked.form != "words":
             choice: JsonObject = {"type": "tool", "name": asked.name} if asked.form == "forced" else {"type": "auto"}
-            options |= {"tools": [_marked(asked.payload)], "tool_choice": {**choice, "disable_parallel_tool_use": True}}
+            options |= {
+                "tools": [{**(_MARK if is_long(asked.payload) else {}), **as_object(asked.payload)}],
+                "tool_choice": {**choice, "disable_parallel_tool_use": True},
+            }
         return await client.messages.create(
             model=asked.model,
-            messages=asked.messages,
+            messages=_marked_messages(asked),
             timeout=asked.timeout,
             extra_body=asked.extra or None,
             **options,
@@ -78,14 +82,17 @@ class Anthropic(Provider):
         )
 
 
-CACHED_LETTERS: Final = 8192
-"""Letters of a tool from which on it is marked for the cache: Anthropic keeps no less than 1,024 to 4,096 tokens."""
+_MARK: Final[JsonObject] = {"cache_control": {"type": "ephemeral"}}
+"""Marks the end of the part that all runs share; Anthropic's guide, prompt caching, 2026-11."""
 
 
-def _marked(payload: Json) -> Json:
-    """Return a tool marked as the end of the part that all runs share; Anthropic's guide, prompt caching, 2026-11."""
-    long = len(dumps(payload, indent=False)) >= CACHED_LETTERS
-    return {**as_object(payload), "cache_control": {"type": "ephemeral"}} if long else payload
+def _marked_messages(asked: ProviderRequest) -> list[Json]:
+    """Return the message; the words about the schema, which begin it, are a block of their own if they are long."""
+    words, rest = asked.message[: asked.shared], asked.message[asked.shared :]
+    if len(words) < CACHED_LETTERS:
+        return asked.messages
+    blocks: list[Json] = [{"type": "text", "text": words, **_MARK}, {"type": "text", "text": rest}]
+    return [{"role": "user", "content": blocks}]
 
 
 class AnthropicStrict(Anthropic):
@@ -343,16 +350,7 @@ async def _keep_status(response: Client) -> None:
     """Raise the error of an HTTP answer before the library reads it."""
     if response.status_code >= HTTPStatus.BAD_REQUEST:
         body = (await response.aread()).decode(errors="replace")
-        raise _OllamaStatusError(response.status_code, response.headers, body)
-
-
-class _OllamaStatusError(Exception):
-    """An answer of a server with a status from 400; the library loses its headers, and breaks at a body that is no object."""
-
-    def __init__(self, status: int, headers: Mapping[str, str], body: str) -> None:
-        super().__init__(f"status {status}: {body}")
-        self.status_code = status
-        self.headers = headers
+        raise StatusError(response.status_code, response.headers, body)
 
 
 _LETTERS = 3

@@ -37,7 +37,8 @@ ADAPTERS: dict[str, str] = {
     "mistral": "instrc.runtime.models.adapters:Mistral",
     "ollama": "instrc.runtime.models.adapters:Ollama",
     "gigachat": "instrc.runtime.models.adapters:GigaChat",
-    **{name: f"instrc.runtime.models.hosts:{name}" for name in ("deepseek", "qwen", "glm", "xai", "groq", "openrouter")},
+    "bedrock": "instrc.runtime.models.bedrock:Bedrock",
+    **{name: f"instrc.runtime.models.hosts:{name}" for name in ("azure", "deepseek", "qwen", "glm", "xai", "groq", "openrouter")},
 }
 """The class of each provider's adapter, `module:class`; it is given the name of a model."""
 

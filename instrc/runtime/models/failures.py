@@ -83,6 +83,15 @@ def as_model_error(error: Exception) -> ModelError:
     return ModelError(text, code=None if status is None else str(status))
 
 
+class StatusError(Exception):
+    """An answer of a server with a status from 400, where a library does not keep its status and headers."""
+
+    def __init__(self, status: int, headers: Mapping[str, str], body: str) -> None:
+        super().__init__(f"status {status}: {body}")
+        self.status_code = status
+        self.headers = headers
+
+
 class HttpAnswer(Protocol):
     """An answer of httpx, which the libraries bring."""
 
@@ -100,8 +109,13 @@ async def raise_reported(response: HttpAnswer) -> None:
         or response.headers.get("content-type", "").split(";")[0] != "application/json"
     ):
         return
+    require_no_report(await response.aread())
+
+
+def require_no_report(body: bytes) -> None:
+    """Raise the error that the body of an answer reports."""
     try:
-        answer = loads((await response.aread()).decode(errors="replace"))
+        answer = loads(body.decode(errors="replace"))
     except (ValueError, RecursionError):
         return  # the library says what is wrong with it
     reply = reported_error(answer) if isinstance(answer, dict) else None

@@ -38,8 +38,8 @@ class KnownModel(NamedTuple):
     refuses: frozenset[str]
     source: str
     date: str
-    thinking: bool = True
-    """Whether that holds only while the model thinks."""
+    thinking: Literal["unless off", "if asked"] = "unless off"
+    """When the model thinks, which is when it refuses."""
 
     def fits(self, kind: str, model: str) -> bool:
         """Return whether a model of an adapter is one of these."""
@@ -47,11 +47,18 @@ class KnownModel(NamedTuple):
 
 
 _FORCED: Final = frozenset({"forced"})
+_ADAPTIVE: Final = "docs.aws.amazon.com/bedrock, adaptive thinking; 400 answers quoted in anomalyco/opencode#23007"
 _CURRENT: Final = "anthropic 2.14.0, `ModelParam`; Anthropic's guide, extended thinking: tool_choice is auto or none"
 KNOWN_MODELS: Final = (
     *(
-        KnownModel("anthropic*", f"claude-{family}-5*", _FORCED, _CURRENT, "2026-11-28")
+        KnownModel(kinds, f"*claude-{family}-5*", _FORCED, _CURRENT, "2026-11-28")
+        for kinds in ("anthropic*", "bedrock")
         for family in ("opus", "sonnet", "haiku", "fable", "mythos")
+    ),
+    *(
+        KnownModel(kinds, f"*claude-*-4-{minor}*", _FORCED, _ADAPTIVE, "2026-11-28", "if asked")
+        for kinds in ("anthropic*", "bedrock")
+        for minor in (6, 7, 8)
     ),
     KnownModel("*", "deepseek-v4*", _FORCED, "400 answers quoted in deepseek-ai/DeepSeek-V3#1376", "2026-08-21"),
     *(
@@ -63,10 +70,19 @@ KNOWN_MODELS: Final = (
 )
 
 
-def known_refusals(kind: str, model: str, *, thinks: bool) -> frozenset[str]:
-    """Return the forms that are known to be refused by a model."""
-    rows = (row for row in KNOWN_MODELS if row.fits(kind, model) and (thinks or not row.thinking))
-    return frozenset(form for row in rows for form in row.refuses)
+def known_refusals(kind: str, model: str, reasoning: str | None) -> frozenset[str]:
+    """Return the forms that are known to be refused by a model that is asked to think so much."""
+    thinking = {"none": (), None: ("unless off",)}.get(reasoning, ("unless off", "if asked"))
+    return frozenset(form for row in KNOWN_MODELS if row.fits(kind, model) and row.thinking in thinking for form in row.refuses)
+
+
+_VERSION: Final = re.compile(r"claude-(?:[a-z]+-)?(\d+)(?:-(\d{1,2}))?(?!\d)")
+
+
+def thinks_adaptively(model: str) -> bool:
+    """Return whether a model of Anthropic chooses itself how much it thinks: since 4.6 (AWS, adaptive thinking, 2026-11-28)."""
+    version = _VERSION.search(model.lower())
+    return version is not None and (int(version[1]), int(version[2] or 0)) >= (4, 6)
 
 
 _NO: Final = re.compile(
@@ -139,12 +155,12 @@ def forget(file: Path | None) -> int:
     return count
 
 
-def refused_forms(file: Path | None, kind: str, model: str, name: str, *, thinks: bool) -> frozenset[str]:
+def refused_forms(file: Path | None, kind: str, model: str, name: str, reasoning: str | None) -> frozenset[str]:
     """Return the forms that are not tried: known to be refused by a model, or learned under its name."""
     since = time() - REMEMBERED
     here = {form for form, at in _learned.get(name, {}).items() if at > since}
     kept = {item.form for item in refusals(file) if item.model == name}
-    return known_refusals(kind, model, thinks=thinks) | here | kept
+    return known_refusals(kind, model, reasoning) | here | kept
 
 
 def forms_to_try(forms: Iterable[Form], refused: frozenset[str]) -> list[Form]:

@@ -12,6 +12,7 @@ class ModelHost(NamedTuple):
     """The differences of a host from OpenAI."""
 
     url: str
+    """`""` where each customer has another one."""
     key: str
     forms: tuple[Form, ...]
     """The forms in which it can be asked."""
@@ -21,6 +22,13 @@ class ModelHost(NamedTuple):
 
 _ALL: Final[tuple[Form, ...]] = ("forced", "choice", "output", "words")
 HOSTS: Final = {
+    "azure": ModelHost(
+        "",  # https://RESOURCE.openai.azure.com/openai/v1/, where MODEL is the name of a deployment
+        "AZURE_OPENAI_API_KEY",
+        _ALL,
+        "learn.microsoft.com/azure/foundry/openai, API version lifecycle: the v1 API",
+        "2026-11-28",
+    ),
     "deepseek": ModelHost(
         "https://api.deepseek.com",
         "DEEPSEEK_API_KEY",
@@ -73,7 +81,7 @@ def __getattr__(name: str) -> type[OpenAI]:
         "key": host.key,
         "url": f"{name.upper()}_BASE_URL",
         "usual_url": host.url,
-        "names": {**OpenAI.names, "max_tokens": "max_tokens"},
+        "names": OpenAI.names if name == "azure" else {**OpenAI.names, "max_tokens": "max_tokens"},
         "forms": {form: _TARGETS[form] for form in host.forms},
         "without_tools": None,
     }

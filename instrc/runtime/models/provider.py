@@ -64,6 +64,8 @@ class ProviderRequest:
     timeout: float
     """Seconds."""
     form: Form = "forced"
+    shared: int = 0
+    """Letters at the beginning of the message that are equal for all runs of the program."""
 
     def to_json(self) -> JsonObject:
         """Return all that decides the answer."""
@@ -110,7 +112,7 @@ class Provider(ABC):
     url: ClassVar[str]
     """The environment variable that names another server."""
     usual_url: ClassVar[str | None] = None
-    """Where a server on this machine is, if no other is named."""
+    """Where it is, if no other server is named; `""` where each customer has another address."""
     envelope: ClassVar[str] = "choices"
     """The member of an answer that holds what the model has written."""
     tokens: ClassVar[TokenNames] = ("usage", "prompt_tokens", "completion_tokens")
@@ -180,8 +182,8 @@ class Provider(ABC):
 
     def _forms(self, request: Request, model: str) -> list[Form]:
         """Return the forms to try, in order."""
-        thinks = joined(self.settings, request.settings).get("reasoning") != "none"
-        return forms_to_try(self.forms, refused_forms(self.memory, self.kind, model, self._name_of(model), thinks=thinks))
+        reasoning = joined(self.settings, request.settings).get("reasoning")
+        return forms_to_try(self.forms, refused_forms(self.memory, self.kind, model, self._name_of(model), reasoning))
 
     def _name_of(self, model: str) -> str:
         """Return a model with its server, if that is not the default, as the key of remembered refusals."""
@@ -280,7 +282,7 @@ class Provider(ABC):
         message = message_with_words(request.message, lowering, request.sentences, level)
         wanted = self.usual | {name: given[name] for name in ("max_tokens", "temperature", "seed", "reasoning") if name in given}
         if wanted.get("reasoning") == "none" and NO_THOUGHTS in refused_forms(
-            self.memory, self.kind, model, self._name_of(model), thinks=False
+            self.memory, self.kind, model, self._name_of(model), "none"
         ):
             wanted["reasoning"] = "low"
         if self.endless and "max_tokens" not in wanted:
@@ -302,6 +304,7 @@ class Provider(ABC):
             as_object(given.get("extra", {})),
             settings.get("timeout", TIMEOUT),
             form,
+            len(message) - len(request.message),
         )
         return asked, notes
 
@@ -319,6 +322,9 @@ class Provider(ABC):
             extra = self.extra or self.kind.partition("-")[0]
             result = problems.settings.MissingExtra(feature=f"the model `{self.kind}`", extra=extra, package=self.package)
             raise SettingsError([result]) from None
+        if self.usual_url == "" and base_url_from(self.url) is None:
+            reason = f"its address is expected in the environment variable `{self.url}`"
+            raise SettingsError([problems.runs.UnusableSetting(what="model", word=self.kind, reason=reason)])
         if self.key is not None and not key:
             reason = f"its key is expected in the environment variable `{self.key}`"
             raise SettingsError([problems.runs.UnusableSetting(what="model", word=self.kind, reason=reason)])
@@ -396,10 +402,19 @@ def message_with_words(message: str, lowering: Lowering, sentences: Sentences = 
     return "\n\n".join(filter(None, parts))
 
 
+CACHED_LETTERS: Final = 8192
+"""Letters from which on a part is marked for a cache: Anthropic keeps no less than 1,024 to 4,096 tokens."""
+
+
+def is_long(payload: Json) -> bool:
+    """Return whether a payload is long enough to be marked for a cache."""
+    return len(dumps(payload, indent=False)) >= CACHED_LETTERS
+
+
 def provider_name(lowering: Lowering) -> str:
     """Return the name of the tool as the provider knows it."""
     payload = as_object(lowering.payload)
-    for part in (payload, payload.get("function"), payload.get("json_schema")):
+    for part in (payload, payload.get("function"), payload.get("json_schema"), payload.get("toolSpec")):
         if isinstance(part, dict) and isinstance(name := part.get("name"), str):
             return name
     return "answer"

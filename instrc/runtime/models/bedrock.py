@@ -1,0 +1,98 @@
+"""The models of Amazon Bedrock, asked by its Converse API."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping
+from functools import partial
+from http import HTTPStatus
+from importlib import import_module
+from types import ModuleType
+from typing import Any, ClassVar, Final
+
+from instrc.problems.errors import SettingsError
+from instrc.problems.runs import UnusableSetting
+from instrc.runtime.models.clients import Client
+from instrc.runtime.models.failures import StatusError, require_no_report
+from instrc.runtime.models.forms import Form, thinks_adaptively
+from instrc.runtime.models.provider import Provider, ProviderRequest, TokenNames, base_url_from, is_long
+from instrc.text.jsonvalue import Json, JsonObject, as_object, mapping
+
+READ_TIMEOUT: Final = 3600
+"""Seconds that the library waits for bytes; the time of a request is limited before."""
+
+
+class Bedrock(Provider):
+    """`bedrock:MODEL`; region and credentials are those that boto3 finds, another server is named by `BEDROCK_BASE_URL`."""
+
+    kind: ClassVar[str] = "bedrock"
+    target: ClassVar[str] = "bedrock"
+    forms: ClassVar[Mapping[Form, str]] = {
+        "forced": "bedrock",
+        "choice": "bedrock",
+        "output": "bedrock-output",
+        "words": "bedrock-output",
+    }
+    package: ClassVar[str] = "boto3"
+    url: ClassVar[str] = "BEDROCK_BASE_URL"
+    envelope: ClassVar[str] = "output"
+    tokens: ClassVar[TokenNames] = ("usage", "inputTokens", "outputTokens")
+    names: ClassVar[Mapping[str, str]] = {"max_tokens": "maxTokens", "temperature": "temperature", "reasoning": "effort"}
+
+    def connect(self, library: ModuleType, key: str | None) -> Client:  # noqa: ARG002  -- boto3 has its own ways to one
+        """Return a client; it answers in threads."""
+        config = import_module("botocore.config").Config(retries={"total_max_attempts": 1}, read_timeout=READ_TIMEOUT)
+        region = os.environ.get("AWS_REGION")  # else boto3 looks for AWS_DEFAULT_REGION, and into its files
+        try:
+            client = library.client("bedrock-runtime", region, endpoint_url=base_url_from(self.url), config=config)
+        except Exception as error:  # noqa: BLE001  -- what boto3 finds in the environment and in its files
+            raise SettingsError([UnusableSetting(what="model", word=self.kind, reason=str(error).rstrip("."))]) from None
+        client.meta.events.register("before-parse.bedrock-runtime", _keep_report)
+        return client
+
+    async def send(self, client: Client, asked: ProviderRequest) -> Json:
+        """Ask for a message."""
+        try:
+            answered: JsonObject = await asyncio.to_thread(partial(client.converse, **self._arguments(asked)))
+        except Exception as error:
+            about = mapping(mapping(getattr(error, "response", None)).get("ResponseMetadata"))
+            if not isinstance(status := about.get("HTTPStatusCode"), int) or status < HTTPStatus.BAD_REQUEST:
+                raise
+            headers = {name: str(value) for name, value in mapping(about.get("HTTPHeaders")).items()}
+            raise StatusError(status, headers, str(error)) from error
+        return {name: item for name, item in answered.items() if name != "ResponseMetadata"}
+
+    def _arguments(self, asked: ProviderRequest) -> JsonObject:
+        """Return a request; `extra` are the fields that only one model has."""
+        limits = {name: value for name, value in asked.options.items() if name != "effort"}
+        effort, extra, form = asked.options.get("effort"), dict(asked.extra), self.form(asked)
+        if effort == "none":
+            extra.setdefault("thinking", {"type": "disabled"})
+        elif effort is not None:
+            form["outputConfig"] = {**mapping(form.get("outputConfig")), "effort": effort}
+            if thinks_adaptively(asked.model) and asked.form != "forced":
+                extra.setdefault("thinking", {"type": "adaptive"})
+        return {
+            "modelId": asked.model,
+            "messages": [{"role": "user", "content": [{"text": asked.message}]}],
+            **form,
+            **({"inferenceConfig": limits} if limits else {}),
+            **({"additionalModelRequestFields": extra} if extra else {}),
+        }
+
+    @staticmethod
+    def form(asked: ProviderRequest) -> JsonObject:
+        """Return the part of a request that carries the schema; botocore 1.44.8, `ToolConfiguration`, `OutputConfig`, 2026-11."""
+        if asked.form in {"output", "words"}:
+            return {"outputConfig": asked.payload} if asked.form == "output" else {}
+        choice: JsonObject = {"tool": {"name": asked.name}} if asked.form == "forced" else {"auto": {}}
+        caches = is_long(asked.payload) and "claude" in asked.model  # of the others some refuse a mark behind tools
+        mark: list[Json] = [{"cachePoint": {"type": "default"}}] if caches else []
+        return {"toolConfig": {"tools": [as_object(asked.payload), *mark], "toolChoice": choice}}
+
+
+def _keep_report(response_dict: Mapping[str, Any], **_: object) -> None:
+    """Raise the error that an answer reports: the library drops what it does not know."""
+    if response_dict["status_code"] < HTTPStatus.BAD_REQUEST:
+        require_no_report(response_dict["body"])
