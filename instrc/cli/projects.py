@@ -269,7 +269,7 @@ def models_command() -> None:
         write_report(f"  {form:7} {meaning}: {', '.join(kinds)}\n")
     write_report("\nknown to be refused:\n")
     for row in KNOWN_MODELS:
-        when = " while it thinks" if row.thinking else ""
+        when = " unless thinking is off" if row.thinking == "unless off" else " if thinking is asked for"
         write_report(f"  {row.kinds}:{row.models}  {', '.join(sorted(row.refuses))}{when} ({row.source}, {row.date})\n")
     for line in _refusals() or ["refused here: nothing"]:
         write_report(f"{line}\n")

@@ -397,7 +397,7 @@ def test_the_doctor_tells_a_package_that_an_extra_cannot_use(
 def test_models_and_the_doctor_show_what_was_refused_until_it_is_forgotten(instrc: Instrc, folder: Path) -> None:
     from instrc.runtime.models.forms import learn  # as a run does
 
-    assert "anthropic*:claude-opus-5*  forced while it thinks" in (shown := instrc("models").out)
+    assert "anthropic*:claude-opus-5*  forced unless thinking is off" in (shown := instrc("models").out)
     assert "refused here: nothing" in shown
     learn(folder / ".instrc" / "models.sqlite", "openai:m\x1b", "forced", "tool_choice is not supported")
     for command in ("models", "doctor"):

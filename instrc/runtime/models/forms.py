@@ -47,17 +47,18 @@ class KnownModel(NamedTuple):
 
 
 _FORCED: Final = frozenset({"forced"})
+_ANTHROPIC: Final = (("anthropic*", ""), ("bedrock", "*anthropic."))
 _ADAPTIVE: Final = "docs.aws.amazon.com/bedrock, adaptive thinking; 400 answers quoted in anomalyco/opencode#23007"
 _CURRENT: Final = "anthropic 2.14.0, `ModelParam`; Anthropic's guide, extended thinking: tool_choice is auto or none"
 KNOWN_MODELS: Final = (
     *(
-        KnownModel(kinds, f"*claude-{family}-5*", _FORCED, _CURRENT, "2026-11-28")
-        for kinds in ("anthropic*", "bedrock")
+        KnownModel(kinds, f"{start}claude-{family}-5*", _FORCED, _CURRENT, "2026-11-28")
+        for kinds, start in _ANTHROPIC
         for family in ("opus", "sonnet", "haiku", "fable", "mythos")
     ),
     *(
-        KnownModel(kinds, f"*claude-*-4-{minor}*", _FORCED, _ADAPTIVE, "2026-11-28", "if asked")
-        for kinds in ("anthropic*", "bedrock")
+        KnownModel(kinds, f"{start}claude-*-4-{minor}*", _FORCED, _ADAPTIVE, "2026-11-28", "if asked")
+        for kinds, start in _ANTHROPIC
         for minor in (6, 7, 8)
     ),
     KnownModel("*", "deepseek-v4*", _FORCED, "400 answers quoted in deepseek-ai/DeepSeek-V3#1376", "2026-08-21"),
