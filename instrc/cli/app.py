@@ -59,6 +59,7 @@ COMMANDS = {
     "serve": "serve",
     "studio": "serve",
     "worker": "run",
+    "workers": "runs",
     "schedule": "schedule",
     "explain": "format",
 }

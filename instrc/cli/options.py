@@ -13,6 +13,7 @@ import typer
 from instrc.cli.output import FINE, Format, deliver_text, report_written, show, verdict
 from instrc.problems.errors import InstrcError, codes_of
 from instrc.problems.report import Report
+from instrc.text.durations import is_duration
 from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json
 from instrc.vibes.find_files import STDIN
@@ -107,6 +108,12 @@ def rehearse_mode(rehearse: bool, with_activities: bool) -> RehearseMode:
 def refuse_use(message: str, option: str | None = None) -> NoReturn:
     """Refuse a command line with a usage error."""
     raise typer.BadParameter(message, param_hint=option)
+
+
+def refuse_no_span(option: str, span: str | None) -> None:
+    """Refuse the value of an option that is not a span of time."""
+    if span is not None and not is_duration(span):
+        refuse_use(f"`{span[:80]}` is not a span of time, as `PT5M`", option)
 
 
 def project_of(root: list[str] | None, shared: list[str] | None, *, locked: bool = False) -> Project:

@@ -19,7 +19,7 @@ from instrc.cli.terminal import is_terminal, write, write_error, write_report
 from instrc.problems.errors import CompileError, InstrcError, SettingsError
 from instrc.problems.files import UnwritableOutput
 from instrc.problems.render import render_text
-from instrc.text.durations import is_duration, seconds
+from instrc.text.durations import seconds
 from instrc.text.files import is_inherited_stream, is_regular, read_whole, refuse_irregular
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, as_object
@@ -427,28 +427,36 @@ def worker_command(
         list[Path] | None,
         typer.Option("--project", metavar="PATH", help="The folder of a project to carry runs of, beside this one. Repeatable."),
     ] = None,
+    slots: Annotated[
+        int, typer.Option("--slots", metavar="N", min=1, help="Runs carried at once; those that only wait are not counted.")
+    ] = 100,
+    drain: Annotated[
+        str, typer.Option("--drain", metavar="SPAN", help="How long SIGTERM lets effects in flight end, for example PT1M.")
+    ] = "PT10S",
+    name: Annotated[str | None, typer.Option("--name", metavar="NAME", help="The name that `instrc workers` shows.")] = None,
     as_json: options.Events = False,
     quiet: options.Quiet = False,
     shape: options.ProblemFormat = Format.TEXT,
 ) -> None:
     """Carry out the runs of a store or a Temporal task queue.
 
-    It also continues interrupted runs, and stops at SIGTERM or Ctrl-C.
+    It also continues interrupted runs, and stops at SIGTERM or Ctrl-C: other workers continue what it leaves.
     """
     from instrc.engines.projects import serve_project
-    from instrc.runtime.engine_protocol import Serving
+    from instrc.runtime.engine_protocol import Serving, WorkerOptions
 
     with options.exit_on_problems(shape), run_display.Watcher(as_json=as_json, quiet=quiet, several=True) as sink:
         for place in project or []:
             if not place.is_dir():
                 options.refuse_use(f"`{place}` is no folder", "--project")
             serve_project(place)
-        carrier = engine(store, engine_name, watch=sink, parts=_heard_elsewhere)
+        options.refuse_no_span("--drain", drain)
+        worker = WorkerOptions(name=name, slots=slots, drain=seconds(drain))
+        carrier = engine(store, engine_name, watch=sink, parts=_heard_elsewhere, worker=worker)
         if not isinstance(carrier, Serving):
             carried = "the engine `memory` has no workers: a run on it is carried out by the command that starts it"
             options.refuse_use(f'{carried}; `durable` (`pip install "instrc[durable]"`) and `temporal` have workers', "--engine")
-        if retry_held is not None and not is_duration(retry_held):
-            options.refuse_use(f"`{retry_held[:80]}` is not a span of time, as `PT5M`", "--retry-held")
+        options.refuse_no_span("--retry-held", retry_held)
         location = getattr(carrier, "location", None)  # of a store of runs; a Temporal server has none
         note = ""
         if location is not None and not location.exists():

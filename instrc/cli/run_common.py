@@ -28,7 +28,7 @@ from instrc.vibes.find_files import STDIN, read_bytes, reason, shown_path
 
 if TYPE_CHECKING:
     from instrc.engines.prepare import Prepared
-    from instrc.runtime.engine_protocol import Engine, EngineOptions, Keep
+    from instrc.runtime.engine_protocol import Engine, EngineOptions, Keep, WorkerOptions
     from instrc.runtime.models.partial import AnswerPart
     from instrc.runtime.questions import People, Question
     from instrc.runtime.run_report import RunReport
@@ -47,6 +47,7 @@ def engine(
     watch: Sink | None = None,
     parts: Callable[[AnswerPart], object] | None = None,
     keep: Keep = "all",
+    worker: WorkerOptions | None = None,
 ) -> Engine:
     """Return the engine of a command: that of the option, of the run, of the project's settings, or the default.
 
@@ -66,6 +67,8 @@ def engine(
     if name is None and run is not None and keeps(folder, run):
         name = "memory"
     more: EngineOptions = {"people": people, "watch": watch, "parts": parts, "keep": keep, "traces": settings.get("traces")}
+    if worker is not None:
+        more["worker"] = worker
     made = engine_of(name or settings.get("engine", usual), folder, **more)
     _engines.append(made)
     return made

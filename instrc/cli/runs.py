@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -11,6 +11,7 @@ from time import time
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
+from msgspec import to_builtins
 
 from instrc.cli.options import EngineName, OutputFile, ProblemFormat, Quiet, RunId, Store, exit_on_problems, refuse_use
 from instrc.cli.output import PROBLEMS, Format, deliver_text, show, verdict
@@ -49,6 +50,7 @@ def runs_command(
     With `--family`, those that were forked from one another, each below its origin.
     """
     from instrc.engines.places import scheme_of
+    from instrc.runtime.engine_protocol import WorkerListing
     from instrc.runtime.run_report import RunFilter
 
     if prune and family is not None:
@@ -65,10 +67,13 @@ def runs_command(
             write_error(f"{deleted} runs are deleted, {kept} are kept\n")
             return
         reports: list[RunReport] = []
+        unserved: dict[str, str | None] = {}
         for each in engines:
             known = {report.run for report in reports}
             found = run_to_end(each.runs(None if family else chosen))
             reports += [report for report in found if report.run not in known]
+            if isinstance(each, WorkerListing):
+                unserved |= run_to_end(each.unserved([report.run for report in found if report.status == "running"]))
         reports.sort(key=lambda report: -(report.began or 0))
         lines = [(report, 0) for report in reports]
         if family is not None:
@@ -80,9 +85,10 @@ def runs_command(
             write_error(_none_of(program, {name for each in engines for name in run_to_end(each.counts())}))
     for report, depth in lines:
         if as_json:
-            write(f"{dumps({**report_as_json(report), 'began': report.began, 'ended': report.ended}, indent=False)}\n")
+            waits = {"waitsFor": unserved[report.run] or ""} if report.run in unserved else {}
+            write(f"{dumps({**report_as_json(report), 'began': report.began, 'ended': report.ended, **waits}, indent=False)}\n")
             continue
-        write_report(_line(report, depth))
+        write_report(_line(report, depth, unserved))
 
 
 async def _pruned(kept: Engine, old: RunFilter) -> int:
@@ -131,14 +137,41 @@ def _none_of(program: str | None, programs: set[str]) -> str:
     return f"there are no such runs here{others}\n" if programs else "there are no runs here\n"
 
 
-def _line(report: RunReport, depth: int) -> str:
+def _line(report: RunReport, depth: int, unserved: Mapping[str, str | None]) -> str:
     began = datetime.fromtimestamp(report.began or 0, tz=UTC).strftime("%Y-%m-%d %H:%M:%S")
     steps = [step_asked(question) for question in report.questions]
     asked = zip(report.questions, steps, strict=True)
     waits = ", ".join(step if steps.count(step) == 1 else question.id for question, step in asked)
     more = f"  {'held by' if report.status == 'held' else 'waits for'} {waits}" if waits else ""
+    if report.run in unserved:
+        project = unserved[report.run]
+        more = "  waits for a worker" + (f" of the project `{project}`" if project else "")
     origin = f"  {report.origin}" if report.forked else ""
     return f"{began}  {report.status:<9}  {'  ' * depth}{report.run}{more}{origin}\n"
+
+
+def workers_command(
+    store: Store = None,
+    engine_name: EngineName = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a line of JSON for each worker.")] = False,
+    shape: ProblemFormat = Format.TEXT,
+) -> None:
+    """List the workers that carry the runs of a database, and how many runs each carries now."""
+    from instrc.runtime.engine_protocol import WorkerListing
+
+    with exit_on_problems(shape):
+        listing = engine(store, engine_name)
+        workers = run_to_end(listing.workers()) if isinstance(listing, WorkerListing) else []
+    if not workers and not as_json:
+        write_error("there are no workers: a folder has none, and runs in a database wait until `instrc worker` is started\n")
+    for each in workers:
+        if as_json:
+            write(f"{dumps(cast('JsonObject', to_builtins(each)), indent=False)}\n")
+            continue
+        slots = f"{each.busy} of {'any number' if each.slots is None else each.slots} slots"
+        began = datetime.fromtimestamp(each.began, tz=UTC).strftime("%Y-%m-%d %H:%M:%S")
+        projects = ", ".join(each.projects) or "projects without a name"
+        write_report(f"{each.name}  {slots}  {projects}  process {each.process} on {each.host} since {began}\n")
 
 
 def show_command(

@@ -18,7 +18,7 @@ from instrc.cli.run_common import engine, run_to_end, show_warnings, store_place
 from instrc.cli.terminal import write, write_error
 from instrc.problems.errors import SettingsError
 from instrc.problems.suggest import nearest
-from instrc.text.durations import is_duration, seconds
+from instrc.text.durations import seconds
 
 
 def serve_command(
@@ -34,6 +34,10 @@ def serve_command(
     rehearse: options.Rehearse = False,
     with_activities: options.WithActivities = False,
     store: options.Store = None,
+    carry: Annotated[
+        int | None,
+        typer.Option("--carry", metavar="N", min=1, help="Also carry up to N runs at once, beside the workers of a database."),
+    ] = None,
     locked: options.LockedOption = False,
     new_key: Annotated[
         str | None, typer.Option("--new-key", metavar="NAME", help="Create an API key, print it, and exit.")
@@ -60,6 +64,8 @@ def serve_command(
     """
     with options.exit_on_problems(shape):
         with _imports_of("serve"):
+            from instrc.engines.places import scheme_of
+            from instrc.runtime.engine_protocol import WorkerListing, WorkerOptions
             from instrc.server import hosting
             from instrc.server.streams import Hub
         for option, said in (("--role", role), ("--group", group), ("--expires", expires)):
@@ -73,8 +79,10 @@ def serve_command(
         show_warnings(programs, shape)
         launchers = hosting.launchers_of(programs, model, options.rehearse_mode(rehearse, with_activities))
         hub = Hub()
-        kept = engine(store, engine_name, watch=hub.saw, parts=hub.heard)
+        kept = engine(store, engine_name, watch=hub.saw, parts=hub.heard, worker=WorkerOptions(slots=carry or 0))
         run_to_end(hosting.reach(kept, tell_line))
+        if carry is None and isinstance(kept, WorkerListing) and scheme_of(store_place(store)):
+            tell_line("workers carry the runs: start `instrc worker`, or carry some here with `--carry N`")
         service = hosting.service_at(launchers, kept, store_place(store), hub)
         at = f"http://{host}:{listener.getsockname()[1]}"
         greeting = f"serving {', '.join(launchers)} at {at}/v1, for people at {at}/inbox"
@@ -109,8 +117,7 @@ def _keep_keys(
     for each in roles:
         if each.rpartition(":")[2] not in ROLES:
             options.refuse_use(f"`{each[:80]}` is no role: roles are {', '.join(f'`{known}`' for known in ROLES)}", "--role")
-    if expires is not None and not is_duration(expires):
-        options.refuse_use(f"`{expires[:80]}` is not a span of time, as `P90D`", "--expires")
+    options.refuse_no_span("--expires", expires)
     for said in (name, revoke):
         if said is not None and (not said.strip() or len(said) > _LONGEST_NAME):
             options.refuse_use(f"a name has 1 to {_LONGEST_NAME} letters", "--new-key" if said is name else "--revoke-keys")

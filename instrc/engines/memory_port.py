@@ -61,6 +61,8 @@ class MemoryPort:
         self._changed: asyncio.Future[None] | None = None
         """Ends when there is something in `_done`."""
         self._fired: set[asyncio.Task[None]] = set()
+        self.shown: set[str] = set()
+        """Questions that were asked before this process carries the run: the trace has them."""
         self._asked: dict[str, int] = {}
         """How often people were asked: a command comes again when its answer was wrong."""
 
@@ -158,6 +160,9 @@ class MemoryPort:
         if answer is not None:
             self.effects.tell("told", command["id"], answer=answer, steps=list(command["steps"]))
             return {"ok": answer}
+        if command["id"] in self.shown:
+            self.shown.discard(command["id"])
+            return None
         self.effects.tell("question", command["id"], steps=list(command["steps"]), show=command["show"], schema=command["schema"])
         return None
 

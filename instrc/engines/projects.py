@@ -35,6 +35,11 @@ def serve_project(place: Path) -> None:
         _unnamed.append(folder)
 
 
+def served_projects() -> frozenset[str]:
+    """Return the names of the projects whose runs this process carries."""
+    return frozenset(_folders)
+
+
 def folder_of(config: RunConfig) -> Path:
     """Return the folder in which a run is carried: that of its project here, else where it began.
 

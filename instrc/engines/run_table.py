@@ -81,6 +81,8 @@ class RunRow:
     ended: float | None
     starter: str | None
     metadata: Mapping[str, str] = field(default_factory=dict)
+    waits_for: str | None = None
+    """The project for whose worker it waits, as none lives; "" for any worker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +241,10 @@ class RunTable:
 class TableEngine(Protocol):
     """An engine whose carriers write the table of runs."""
 
+    @property
+    def has_peers(self) -> bool:
+        """Whether other processes carry runs of the store."""
+
     def use_table(self, table: RunTable, opening: OpeningOf) -> None:
         """Write runs into the table of a service, whose `opening` returns who may answer."""
 
@@ -277,7 +283,7 @@ def _values(
     values: dict[str, object] = {"program": report.name, "status": status, "began": began, "ended": report.ended, "seen": now}
     kind, step, message = _error_of(report)
     values |= {"error_kind": kind, "error_step": step, "error_message": message}
-    values["origin"] = None if report.forked is None else report.forked["run"]
+    values |= {"origin": None if report.forked is None else report.forked["run"], "project": report.config.project}
     if mark is not None:
         tokens = mark.used.get("input_tokens", 0) + mark.used.get("output_tokens", 0)
         values |= {"entries": mark.entries, "tokens": tokens, "cost": mark.used.get("cost")}

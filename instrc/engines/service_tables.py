@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.types import TypeDecorator
 
 from instrc.engines.dbos.sqlite import SqliteStore
-from instrc.engines.dbos.store import close_engine, trouble, write_in_order
+from instrc.engines.dbos.store import RUN_TABLE, close_engine, trouble, write_in_order
 from instrc.engines.places import scheme_of, store_of
 from instrc.engines.stores import RunStore
 from instrc.text.jsontext import dumps, loads
@@ -40,7 +40,7 @@ class JsonColumn(TypeDecorator[Json]):
 TABLES = sa.MetaData()
 _NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 RUNS = sa.Table(
-    "instrc_index",
+    RUN_TABLE,
     TABLES,
     sa.Column("run", sa.Text, primary_key=True),
     sa.Column("program", sa.Text, nullable=False),
@@ -51,6 +51,7 @@ RUNS = sa.Table(
     sa.Column("seen", sa.Float, nullable=False),
     sa.Column("entries", sa.Integer),
     sa.Column("origin", sa.Text),
+    sa.Column("project", sa.Text),
     sa.Column("error_kind", sa.String(64)),
     sa.Column("error_step", sa.Text),
     sa.Column("error_message", sa.Text),
@@ -62,7 +63,7 @@ RUNS = sa.Table(
     sa.Index("instrc_index_error", "error_kind", "began", "run"),
     sa.Index("instrc_index_ended", "ended"),
 )
-"""`entries` is how far the journal of the run was recorded then, and `origin` what it was forked from."""
+"""`entries` is how far the journal of the run was recorded, `origin` what it was forked from; workers serve its `project`."""
 METADATA = sa.Table(
     "instrc_metadata",
     TABLES,

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import sqlalchemy as sa  # the extra `durable`
 
+    from instrc.runtime.engine_protocol import WorkerInfo
     from instrc.runtime.models.partial import AnswerPart, TellPart
     from instrc.runtime.traces import Event, Sink
 
@@ -57,16 +58,36 @@ class StoreLock(Protocol):
     def take(self, run: str) -> str | None:
         """Take a run, by the id of the one that began all others; return the queue of another worker that carries it."""
 
-    def left(self) -> list[str]:
-        """Return runs of workers that died, and runs that no worker has taken for a while."""
-
     @property
     def is_locked(self) -> bool:
         """Whether it is still held: that of a server ends with the connection."""
 
     @property
-    def queue(self) -> str | None:
-        """The queue of the runs that its holder owns, or `None` if it owns all runs of the store."""
+    def queue(self) -> str:
+        """The queue from which its holder takes runs."""
+
+
+@runtime_checkable
+class SharedLock(StoreLock, Protocol):
+    """The lock of a worker that shares a store with others, and the runs that it owns."""
+
+    def own(self, runs: Collection[str], projects: Collection[str]) -> set[str]:
+        """Take runs of these projects that no living worker owns; return which of `runs` are its own then."""
+
+    def draw(self, projects: Collection[str], limit: int) -> int:
+        """Move runs of these projects from the queues that all workers share to that of this worker; return how many."""
+
+    def rescue(self) -> None:
+        """Put runs back into the shared queue that dead workers have left, and parked runs whose timers have ended."""
+
+    def park(self, run: str, due: float | None) -> None:
+        """Let go of a run that only waits, until somebody answers or until the moment at which its next timer ends."""
+
+    def give_back(self) -> None:
+        """Put all runs of this worker back into the shared queue."""
+
+    def beat(self, worker: WorkerInfo) -> None:
+        """Note that this worker lives, and what it does."""
 
 
 class StoreWatch(Protocol):

@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, TypedDict, runtime_checkable
 
+import msgspec
+
 from instrc.runtime.effects import Effects
 from instrc.runtime.interpreter import documents
 from instrc.runtime.journal import Journal
@@ -96,6 +98,41 @@ Keep: TypeAlias = Literal["all", "open"]
 """Which runs are kept: of a stream of many, only those that wait for somebody, and no traces."""
 
 
+class WorkerInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """A process that carries runs of a store, as it shows itself."""
+
+    name: str
+    host: str
+    process: int
+    projects: list[str]
+    slots: int | None
+    """How many runs it carries at once, those that only wait left out; `None` for any number."""
+    busy: int
+    began: float
+    seen: float = 0.0
+
+
+class WorkerOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How a process carries runs beside others of a store on a server."""
+
+    name: str | None = None
+    slots: int | None = None
+    """How many runs it carries at once, those that only wait left out; none with 0, and any number with `None`."""
+    drain: float = 10.0
+    """Seconds for effects in flight to end when it is told to stop."""
+
+
+@runtime_checkable
+class WorkerListing(Protocol):
+    """An engine that knows the workers of its store."""
+
+    async def workers(self) -> list[WorkerInfo]:
+        """Return the workers that live."""
+
+    async def unserved(self, runs: Collection[str]) -> dict[str, str | None]:
+        """Return those of some runs that wait for a worker, as none that lives serves their project, each with that."""
+
+
 class EngineOptions(TypedDict, total=False):
     """The arguments that every engine has, besides its store and its effects."""
 
@@ -105,6 +142,7 @@ class EngineOptions(TypedDict, total=False):
     parts: Callable[[AnswerPart], object] | None
     """Who is told of answers while models write them."""
     keep: Keep
+    worker: WorkerOptions
     traces: str | None
     """The URL of a database for traces, where the store of an engine is none."""
 

@@ -222,6 +222,17 @@ def told_before(events: Iterable[Event], run: str) -> dict[str, Json]:
     return reported
 
 
+def shown_before(events: Iterable[Event], run: str) -> set[str]:
+    """Return the questions of a run that people were asked, and that nobody has answered, by its trace."""
+    shown: set[str] = set()
+    for event in events:
+        if event["run"] == run and event["event"] == "question":
+            shown.add(event["id"])
+        elif event["run"] == run and event["event"] == "told":
+            shown.discard(event["id"])
+    return shown
+
+
 def usage_in(events: Iterable[Event]) -> dict[str, float]:
     """Return the usage of models, by their answers."""
     used: dict[str, float] = {"requests": 0}

@@ -8,10 +8,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final, NoReturn, TypeAlias, cast
 
+import msgspec
+
 from instrc import problems
 from instrc.engines.run_table import RunRow
 from instrc.engines.schedules import Schedule
 from instrc.problems.errors import InstrcError, RequestError
+from instrc.runtime.engine_protocol import WorkerInfo
 from instrc.runtime.retry import ForkOptions, RetryOptions
 from instrc.runtime.run_report import STATUSES, RunFilter
 from instrc.server.access import Caller
@@ -44,17 +47,22 @@ def _object(required: Mapping[str, Json], optional: Mapping[str, Json] | None = 
     return {**made, "additionalProperties": False} if closed else made
 
 
+_WAITS_FOR: Final[JsonObject] = {
+    "type": ["string", "null"],
+    "description": "The project for whose worker the run waits, since none is alive; an empty text if any worker would do.",
+}
 SCHEMAS: Final[dict[str, JsonObject]] = {
     "Program": _object({"name": _TEXT, "title": _TEXT, "inputs": _SCHEMA, "output": _SCHEMA, "digest": _TEXT}),
     "RunRow": _object(
         {"run": _ID, "program": _TEXT, "status": {"enum": [*STATUSES]}, "began": _MOMENT, "ended": _MOMENT},
-        {"starter": {"type": ["string", "null"]}, "metadata": _METADATA},
+        {"starter": {"type": ["string", "null"]}, "metadata": _METADATA, "waitsFor": _WAITS_FOR},
     ),
     "Run": _object(
         {"run": _ID, "program": _TEXT, "status": {"enum": [*STATUSES]}, "began": _MOMENT, "ended": _MOMENT},
         {
             "starter": {"type": ["string", "null"]},
             "metadata": _METADATA,
+            "waitsFor": _WAITS_FOR,
             "output": {"description": "The result of each step, when the run is done."},
             "value": {"description": "The result, when the run is done."},
             "error": _object({"kind": _TEXT, "message": _TEXT}),
@@ -92,6 +100,18 @@ SCHEMAS: Final[dict[str, JsonObject]] = {
             "due": {**_MOMENT, "description": "When the next run begins; `null` while it is paused."},
             "last": {"type": ["string", "null"], "description": "The latest run."},
             "trouble": {"type": ["string", "null"], "description": "Why the latest tick began no run."},
+        }
+    ),
+    "Worker": _object(
+        {
+            "name": _TEXT,
+            "host": _TEXT,
+            "process": {"type": "integer"},
+            "projects": _NAMES,
+            "slots": {"type": ["integer", "null"], "description": "Runs that it carries at once; `null` for any number."},
+            "busy": {"type": "integer", "description": "Runs that it carries now; those that only wait are not counted."},
+            "began": _MOMENT,
+            "seen": _MOMENT,
         }
     ),
     "Problem": _object(
@@ -247,13 +267,14 @@ def row_json(row: RunRow) -> JsonObject:
         "ended": moment(row.ended),
         "starter": row.starter,
         "metadata": dict(row.metadata),
+        "waitsFor": row.waits_for,
     }
 
 
 def run_json(info: RunInfo) -> JsonObject:
     """Return the state of a run as JSON."""
     report = info.report
-    row = RunRow(report.run, report.name, report.status, 0.0, report.ended, info.starter, info.metadata)
+    row = RunRow(report.run, report.name, report.status, 0.0, report.ended, info.starter, info.metadata, info.waits_for)
     made: JsonObject = {**row_json(row), "began": moment(report.began)}
     if report.forked is not None:
         made["forked"] = cast("Json", report.forked)
@@ -278,6 +299,12 @@ def schedule_json(schedule: Schedule) -> JsonObject:
         "last": schedule.last,
         "trouble": schedule.trouble,
     }
+
+
+def worker_json(worker: WorkerInfo) -> JsonObject:
+    """Return a worker as JSON."""
+    made = cast("JsonObject", msgspec.to_builtins(worker))
+    return {**made, "began": moment(worker.began), "seen": moment(worker.seen)}
 
 
 def question_json(info: QuestionInfo) -> JsonObject:
@@ -410,6 +437,11 @@ async def _schedules(service: RunService, caller: Caller, asked: RequestData) ->
     return ResponseData({"items": cast("Json", items), "next": token_of(place)})
 
 
+async def _workers(service: RunService, caller: Caller, _asked: RequestData) -> ResponseData:
+    items = [worker_json(each) for each in await service.workers(caller)]
+    return ResponseData({"items": cast("Json", items), "next": None})
+
+
 async def _questions(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
     query = asked.query
     page = await service.questions(
@@ -509,6 +541,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         _page("Schedule"),
         query=_PAGE,
     ),
+    Endpoint("GET", "/v1/workers", "listWorkers", "List the workers that carry runs; for operators.", _workers, _page("Worker")),
     Endpoint(
         "GET",
         "/v1/questions",

@@ -32,7 +32,7 @@ from instrc.problems.errors import (
 from instrc.problems.problem import Problem
 from instrc.problems.suggest import nearest
 from instrc.runtime.answers import find_question
-from instrc.runtime.engine_protocol import Engine, TracedEngine
+from instrc.runtime.engine_protocol import Engine, TracedEngine, WorkerInfo, WorkerListing
 from instrc.runtime.interpreter.documents import Author
 from instrc.runtime.questions import Question
 from instrc.runtime.retry import ForkOptions, RetryOptions
@@ -193,13 +193,25 @@ class RunService:
             before=cursor,
         )
         rows = await asyncio.to_thread(self.records.runs, query, limit + 1)
-        page = tuple(rows[:limit])
+        unserved = await self._unserved(row.run for row in rows if row.status == "running")
+        page = tuple(replace(row, waits_for=unserved.get(row.run)) for row in rows[:limit])
         return Page(page, (page[-1].began, page[-1].run) if len(rows) > limit else None)
 
     async def schedules(self, caller: Caller) -> list[Schedule]:
         """Return the schedules of programs whose runs the caller may see, by name; a folder and memory have none."""
         listed = await self.engine.schedules() if isinstance(self.engine, Scheduling) and self.engine.keeps_schedules else []
         return [schedule for schedule in listed if caller.may_any(_SEES, schedule.program)]
+
+    async def workers(self, caller: Caller) -> list[WorkerInfo]:
+        """Return the workers that carry runs; a folder and memory have none."""
+        if not any(caller.may("operator", name) for name in ("", *self.launchers)):
+            caller.require("operator", "", "see workers")
+        return await self.engine.workers() if isinstance(self.engine, WorkerListing) else []
+
+    async def _unserved(self, runs: Iterable[str]) -> dict[str, str]:
+        """Return those of some runs that wait for a worker, each with the project that none serves."""
+        unserved = await self.engine.unserved([*runs]) if isinstance(self.engine, WorkerListing) else {}
+        return {run: project or "" for run, project in unserved.items()}
 
     async def run(self, caller: Caller, run: str) -> RunInfo:
         """Return the state of a run; one that the caller may not see is reported as missing."""
@@ -605,9 +617,18 @@ class RunService:
                 await self._note(await self.engine.show(run))
 
     async def _hear(self) -> None:
-        """Receive the growing answers of runs that other processes carry, while somebody here follows them."""
+        """Take in what happens to runs that other processes carry, and what models write in them, while somebody here waits."""
+        number = 0
         while isinstance(self.engine, TracedEngine):
             await asyncio.sleep(TOLD_PAUSE)
+            with suppress(SQLAlchemyError):  # whoever waits looks now and then as well
+                if isinstance(self.engine, TableEngine) and self.engine.has_peers and self.hub.is_awaited:
+                    number = number or (await asyncio.to_thread(self.records.feed_bounds))[1]
+                    changes = await asyncio.to_thread(self.records.feed, number)
+                    number = changes[-1].number if changes else number
+                    self.hub.changed(changes)
+                else:
+                    number = 0
             if followed := [run or "" for run in self.hub.boxes]:
                 with suppress(Exception):  # the whole answers come in any case
                     for part in await asyncio.to_thread(self.engine.parts_of, followed):
@@ -659,7 +680,8 @@ class RunService:
         row = await asyncio.to_thread(self.records.run, report.run)
         starter = None if row is None else row.starter
         if _may_see(caller, report.name, starter):
-            return RunInfo(report, starter, {} if row is None else row.metadata)
+            waits_for = await self._unserved([report.run] if report.status == "running" else [])
+            return RunInfo(report, starter, {} if row is None else row.metadata, waits_for=waits_for.get(report.run))
         asked = tuple([each for each in report.questions if await asyncio.to_thread(self._is_for, caller, report, each)])
         seen = replace(report, outcome=None, record=None, config=RunConfig(), questions=asked)
         return RunInfo(seen, starter, is_whole=False)
@@ -688,13 +710,18 @@ class RunService:
         task.add_done_callback(lambda done: self._ended(key, done))
         clock = asyncio.get_running_loop().time
         begun, pause = clock(), 0.01
-        while clock() < begun + PATIENCE:
+        while clock() < begun + max(PATIENCE, wait):
             change = asyncio.ensure_future(self.hub.wait(run, pause))
-            await asyncio.wait({task, change}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({change} if task.done() else {task, change}, return_when=asyncio.FIRST_COMPLETED)
             change.cancel()
             if task.done():
-                return task.result()
-            if clock() > begun + wait or (known and question is not None):
+                report = task.result()
+                if report.status != "running" or clock() > begun + wait:
+                    return report
+                row = await asyncio.to_thread(self.records.run, run)  # another process carries it
+                if row is not None and row.status != "running":
+                    return await self.engine.show(run)
+            elif clock() > begun + wait or (known and question is not None):
                 with suppress(InstrcError):
                     if await self._is_taken(run, question):
                         return await self.engine.show(run)

@@ -78,6 +78,11 @@ class Hub:
         """Of the runs that somebody follows, or of all (`None`): for each follower what models have written since it looked."""
         self._telling: set[str | None] = set()
 
+    @property
+    def is_awaited(self) -> bool:
+        """Whether somebody waits for something to happen."""
+        return bool(self._waiting)
+
     def bind(self) -> None:
         """Use the loop that runs now."""
         self._loop = asyncio.get_running_loop()

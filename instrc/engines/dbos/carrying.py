@@ -29,7 +29,7 @@ from instrc.runtime.plan import Cancellable, child_inputs, child_result, drive, 
 from instrc.runtime.questions import LIMIT, People, open_questions
 from instrc.runtime.run_config import RunConfig
 from instrc.runtime.run_launch import LaunchDocument, holds
-from instrc.runtime.traces import begun_before, told_before
+from instrc.runtime.traces import begun_before, shown_before, told_before
 from instrc.text.durations import seconds
 from instrc.text.jsonvalue import Json, as_object
 
@@ -73,8 +73,12 @@ class DurablePort(MemoryPort):
         record: Record,
         rest: Callable[[bool], None],
         standing: StandingWriter,
+        draining: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`rest` is called with whether only people are waited for, once `standing` has written it."""
+        """`rest` is told whether all that is open waits for people, once `standing` has written that.
+
+        While `draining`, the run is left as soon as its effects in flight have ended and are recorded.
+        """
         hold = Hold(journal.plan, journal.state) if journal.holds else None
         effects = replace(effects, keys=journal.keys, chosen=journal.model or effects.chosen)
         super().__init__(effects, people, patient=True, due=journal.due, later=journal.later, held=journal.held, hold=hold)
@@ -82,6 +86,7 @@ class DurablePort(MemoryPort):
         self.record = record
         self.rest = rest
         self.standing = standing
+        self.draining = draining
         self.resting = 0
         """Children that wait for people."""
         self.begun: set[str] = set()
@@ -153,6 +158,12 @@ class DurablePort(MemoryPort):
             await self._keep({"due": {name: at for name, at in self.due.items() if name not in self._known_due}})
         results = [*await super().wait_first(tasks)]
         await self._keep({"results": results} if results else {})
+        while self.draining():
+            if not self.busy:
+                await self.drain()
+                raise asyncio.CancelledError
+            ended = [*await super().wait_first(tasks)]
+            await self._keep({"results": ended} if ended else {})
         while self._again:
             await self._release(tasks, *self._again.pop(0))
         for command in [name for name in self._letters if name not in tasks]:
@@ -206,6 +217,15 @@ class DurablePort(MemoryPort):
             self.busy, self.resting = self.busy + 1, self.resting - 1
         self.rest(False)  # noqa: FBT003  -- what the callback takes
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing has happened that the run has to take in, and nothing is on its way but what `busy` counts."""
+        return not (self._done or self._fired or self._again or self.overdue)
+
+    def look_again(self) -> None:
+        """Let the run notice that it is to be left."""
+        self.deliver("", {})
+
     async def drain(self) -> None:
         """Wait for detached activities, and record their results."""
         await super().drain()
@@ -235,7 +255,7 @@ class DurablePort(MemoryPort):
             recorded.set_result(True)
 
     def _report(self, command: Command) -> None:
-        if command["id"] in self.begun and command["id"] not in self.later:
+        if command["id"] in self.begun and command["id"] not in self.later and command["kind"] not in {"user", "timer"}:
             self.effects.tell("repeated", command["id"], key=f"{self.effects.run}/{command['id']}")
 
     async def _fire(self, command: FireCommand) -> None:
@@ -325,8 +345,8 @@ class Claims:
         return live
 
     def _is_elsewhere(self, row: WorkflowStatus) -> bool:
-        """Return whether a run is in the queue of a worker that has died."""
-        return row.status == "ENQUEUED" and row.queue_name not in {store.QUEUE, self._queue}
+        """Return whether a run is in another queue than that of this process."""
+        return row.status == "ENQUEUED" and row.queue_name != self._queue
 
     async def _is_taken(self, row: WorkflowStatus, live: Live) -> bool:
         """Return whether DBOS has taken a run out of the queue for this process; to put it there again would begin it twice."""
@@ -382,8 +402,11 @@ class RunCarrier(Protocol):
     writer_of: WriterOf
 
     @property
-    def leaving(self) -> bool:
-        """Whether the engine leaves its runs unchanged, to be continued."""
+    def draining(self) -> bool:
+        """Whether runs are left as soon as their effects in flight have ended."""
+
+    def leaves(self, run: str) -> bool:
+        """Return whether it leaves a run as it is, to be continued."""
 
     async def begin(self, launch: LaunchDocument) -> Live:
         """Begin a run."""
@@ -420,7 +443,7 @@ def child_of(carrier: RunCarrier, launch: LaunchDocument, journal: Journal, pare
             live = await asyncio.shield(starting)
             return child_result(await _outcome_of(run, live, parent, carrier), command)
         except asyncio.CancelledError:
-            if carrier.leaving:
+            if carrier.leaves(run):
                 starting.cancel()
                 await asyncio.wait([starting])
             else:
@@ -455,7 +478,7 @@ async def _outcome_of(run: str, live: Live, parent: Live, carrier: RunCarrier) -
     if live.error is not None:
         raise live.error
     if live.task is None or live.task.cancelled():
-        if carrier.leaving:
+        if carrier.leaves(run):
             raise asyncio.CancelledError
         found = await _recorded(carrier, run)
         if found is not None and found.status == "SUCCESS":  # it came to its end before it was taken up here
@@ -481,7 +504,7 @@ async def carry(carrier: RunCarrier, launch: LaunchDocument) -> Outcome | None:
     try:
         return await _interpret(carrier, launch, live)
     except asyncio.CancelledError:
-        if live.port is not None and not carrier.leaving:
+        if live.port is not None and not carrier.leaves(launch["run"]):
             await asyncio.shield(asyncio.to_thread(live.port.standing.close))
         raise
     except sa.exc.SQLAlchemyError as error:
@@ -503,12 +526,15 @@ async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) ->
     journal = rebuild_journal(plan, launch["inputs"], entries, holds=config.holds)
     effects = carrier.make_effects(run, plan, config)
     effects = replace(effects, child=child_of(carrier, launch, journal, live, effects.activities))
-    port = live.port = DurablePort(effects, carrier.people, journal, _record, live.resting, carrier.writer_of(launch, entries))
+    writer = carrier.writer_of(launch, entries)
+    draining = lambda: carrier.draining  # noqa: E731  -- a callback
+    port = live.port = DurablePort(effects, carrier.people, journal, _record, live.resting, writer, draining)
     if steps:
         effects.tell("resumed", steps=len(steps))
     events, _ = await asyncio.to_thread(store.trace_from, carrier.location, carrier.engine, run)
     port.begun = begun_before(events, run)
     port.told = told_before(events, run)
+    port.shown = shown_before(events, run)
     for asked, result in _answered(entries) if steps else ():
         if all(event["event"] != "told" or event.get("id") != asked or event["run"] != run for event in events):
             effects.tell("told", asked, **answer_facts(result["ok"], result["by"]))  # a kill has lost the end of the trace

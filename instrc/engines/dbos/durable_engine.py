@@ -13,13 +13,14 @@ from time import time
 from typing import TypeVar, Unpack, cast
 
 import sqlalchemy as sa
-from dbos import DBOSClient, WorkflowStatus
+from dbos import DBOS, DBOSClient, WorkflowStatus
 from dbos._error import DBOSException  # its public names leave out the base of its errors
 
 from instrc import problems
 from instrc.engines.approvals import OpeningOf
 from instrc.engines.dbos import schedules, store
 from instrc.engines.dbos.carrying import entries_of, journal_of, recorded_entries
+from instrc.engines.dbos.postgres import workers_of
 from instrc.engines.dbos.runner import LOST, POLL, Runner
 from instrc.engines.dbos.store_client import BROKEN_OFF, ENDED, StoreClient, is_active, launch_of, report_of
 from instrc.engines.deletion import forget_beside
@@ -34,7 +35,7 @@ from instrc.engines.stores import USUAL_FOLDER, RunStore
 from instrc.problems.errors import ConflictError, InstrcError, NotFoundError, UnavailableError
 from instrc.runtime.answers import copy_answer, find_question
 from instrc.runtime.effects import Effects
-from instrc.runtime.engine_protocol import EngineOptions, Equip, TracedEngine
+from instrc.runtime.engine_protocol import EngineOptions, Equip, TracedEngine, WorkerInfo, WorkerOptions
 from instrc.runtime.interpreter.documents import Author, Outcome, PinnedPlan
 from instrc.runtime.journal import Journal, JournalEntry
 from instrc.runtime.models.partial import AnswerPart
@@ -49,6 +50,8 @@ ALL = "all"
 """The place of a store whose runs are all in the table."""
 _AT_ONCE = 200
 """Runs that are read at once."""
+_PATIENCE = 15.0
+"""Seconds to wait for a worker to take in what it is sent."""
 _LOOK = 2.0
 """Seconds between two looks of a worker whether the server of its database is there."""
 
@@ -68,7 +71,10 @@ class DurableEngine(TracedEngine):
         self._runner: Runner | None = None
         self._table: RunTable | None = None
         self._opening: OpeningOf | None = None
-        self._shares: bool = False
+        self.worker: WorkerOptions = options.get("worker", WorkerOptions())
+        self._fronts: bool = self.worker.slots == 0 and not self.location.is_local
+        """Whether other processes carry all runs, and nobody waits here for what they do."""
+        self._shares: bool = self._fronts
         """Whether it works beside other workers of the store."""
         self._gate = threading.RLock()
         self._events: EventWriter = EventWriter(partial(store.insert_events, self.asker.db))
@@ -78,6 +84,11 @@ class DurableEngine(TracedEngine):
         self._events.flush()
         with self._reading() as engine:
             return store.trace_from(self.location, engine, run, place)
+
+    @property
+    def has_peers(self) -> bool:
+        """Whether other processes carry runs of the store: those of a folder one process carries."""
+        return not self.location.is_local
 
     def use_table(self, table: RunTable, opening: OpeningOf) -> None:
         """Write runs into the table of a service, whose `opening` returns who may answer."""
@@ -157,6 +168,8 @@ class DurableEngine(TracedEngine):
     async def start(self, launch: Launch) -> RunReport:
         """Begin a run, and wait until it ends or waits for a person; a run that began in the same way continues."""
         begun = store.launch_json(launch)
+        if self._shares:
+            return await self._enqueue(launch, begun)
         async with self._carrier_with_tables(launch.run) as runner:
             row = await self.asker.find(launch.run)
             if row is not None:
@@ -167,11 +180,51 @@ class DurableEngine(TracedEngine):
         if row is not None:
             return await self.resume(launch.run)
         if runner is None:
-            await self.asker.begin(begun)
-            started = RunReport(launch.run, launch.name, "running", None, began=time(), config=launch.config)
-            await self._note(started, begun, JournalMark(-1))
+            await self._enqueue(launch, begun)
+            return await self._attend(launch.run)
         _refuse_another(await self.asker.row(launch.run), begun)  # another process, or thread, may have begun one at that moment
-        return await (self._attend(launch.run) if runner is None else self.show(launch.run))
+        return await self.show(launch.run)
+
+    async def _enqueue(self, launch: Launch, begun: LaunchDocument) -> RunReport:
+        """Write a run into the queue of its project, and return that it has begun; who carries it takes it from there."""
+        if not await self.asker.is_there():
+            await asyncio.to_thread(self._prepare)
+        if (row := await self.asker.find(launch.run)) is not None:
+            _refuse_another(row, begun)
+            return await self.show(launch.run)
+        await self.asker.begin(begun)
+        _refuse_another(await self.asker.row(launch.run), begun)  # as above
+        started = RunReport(launch.run, launch.name, "running", None, began=time(), config=launch.config)
+        await self._note(started, begun, JournalMark(-1))
+        if (runner := self._runner_here()) is not None:
+            runner.loop.call(runner.rest.wake)
+        return started
+
+    def _prepare(self) -> None:
+        """Make the tables of the store, while nobody else does."""
+        with store.trouble(self.location):
+            lock = self.location.lock(self.asker.db(), shared=True)
+            if lock is not None:
+                with lock.alone():
+                    DBOS.migrate(self.location.address)
+                    store.create(self.asker.db())
+                lock.release()
+
+    async def workers(self) -> list[WorkerInfo]:
+        """Return the workers of the store that live; the process that carries the runs of a folder is none."""
+        if self.location.is_local or not await self.asker.is_there():
+            return []
+        return await self.asker.ask(lambda _: workers_of(self.asker.db()))
+
+    async def unserved(self, runs: Collection[str]) -> dict[str, str | None]:
+        """Return those of some runs that wait for a worker, as none that lives serves their project, each with that."""
+        if self.location.is_local or not runs:
+            return {}
+        rows = await self.asker.ask(lambda client: client.list_workflows(workflow_ids=list(runs), status="ENQUEUED"))
+        waiting = {row.workflow_id: row.queue_name or "" for row in rows}
+        served = {store.queue_of(name) for each in await self.workers() for name in (None, *each.projects)} if waiting else set()
+        unserved = {run: queue for run, queue in waiting.items() if queue not in served and queue != store.PARKED}
+        return {run: queue.partition("/")[2] or None for run, queue in unserved.items()}
 
     async def runs(self, chosen: RunFilter | None = None) -> list[RunReport]:
         """Return the selected runs, the latest first: the table selects them, and only those are read."""
@@ -306,7 +359,10 @@ class DurableEngine(TracedEngine):
             steps = await self.asker.ask(lambda client: client.list_workflow_steps(run))
             last = max((step["function_id"] for step in steps), default=0)
             with suppress(DBOSException):  # another process has just done so
-                await self.asker.ask(lambda client: client.rewind_workflow(run, start_step=last + 1, queue_name=store.QUEUE))
+                queue = (
+                    store.QUEUE if self.location.is_local else store.queue_of(RunConfig.from_json(launch_of(row)["how"]).project)
+                )
+                await self.asker.ask(lambda client: client.rewind_workflow(run, start_step=last + 1, queue_name=queue))
             if "/" not in run:
                 entries = len(entries_of(launch_of(row), steps))
                 await asyncio.to_thread(lambda: self.table().reopen(run, entries))
@@ -372,6 +428,9 @@ class DurableEngine(TracedEngine):
         `False` if a process that is no worker carries those of a server, a problem if another carries those of a folder.
         """
         self._shares = not self.location.is_local
+        if self._fronts:
+            await asyncio.to_thread(self._prepare)
+            return True
         runner = await asyncio.to_thread(self._open)
         if runner is None and self.location.is_local:
             raise UnavailableError([problems.runs.StoreInUse(store=self.location.shown, holder=self.location.holder())])
@@ -387,11 +446,9 @@ class DurableEngine(TracedEngine):
             raise UnavailableError([problems.runs.StoreInUse(store=self.location.shown, holder=self.location.holder())])
         roots: list[str] = []
         async with self._carrier() as runner:
-            assert runner is not None
-            rows = await self.asker.ask(lambda client: client.list_workflows(name=store.WORKFLOW, status=["PENDING", "ENQUEUED"]))
-            for run in (row.workflow_id for row in rows if "/" not in row.workflow_id):
-                if await runner.owns(run):
-                    roots.append(run)
+            if runner is not None and self.location.is_local:
+                roots = await self._interrupted()
+                for run in roots:
                     await runner.away(runner.resume(run))
         while not stop.is_set():
             with suppress(TimeoutError):
@@ -399,9 +456,17 @@ class DurableEngine(TracedEngine):
             if not self.location.is_local:
                 if not await self._is_held():
                     raise store.unusable(self.location, LOST)
-                await self.asker.ask(lambda client: schedules.begin_due(self.asker.db(), client, is_active(client), time()))
-        self.close()
+                if not self._fronts:
+                    await self.asker.ask(lambda client: schedules.begin_due(self.asker.db(), client, is_active(client), time()))
+        if (runner := self._runner_here()) is not None:
+            with suppress(InstrcError):  # it was closed meanwhile
+                await runner.away(runner.drain())
+        await asyncio.to_thread(self.close)
         return len(roots)
+
+    async def _interrupted(self) -> list[str]:
+        rows = await self.asker.ask(lambda client: client.list_workflows(name=store.WORKFLOW, status=["PENDING", "ENQUEUED"]))
+        return [row.workflow_id for row in rows if "/" not in row.workflow_id]
 
     # --- schedules ------------------------------------------------------------------------------------------------------------
 
@@ -485,6 +550,8 @@ class DurableEngine(TracedEngine):
     def _open(self) -> Runner | None:
         if (here := self._runner_here()) is not None:
             return here
+        if self._fronts:
+            return None
         with Runner.turn:  # several runs may begin at once, and several stores be opened
             if self._runner_here() is None:
                 self._runner = self._open_runner()
@@ -494,10 +561,12 @@ class DurableEngine(TracedEngine):
         if (other := Runner.current) is not None and not other.retire():
             raise UnavailableError([problems.runs.StoreInUse(store=other.location.shown)])
         with store.trouble(self.location):
+            if self._shares:
+                self.table()  # it says which projects runs belong to
             lock = self.location.lock(self.asker.db(), shared=self._shares)
         if lock is None:
             return None
-        runner = Runner(self.location, self.asker.db(), lock, self._make_effects, self.people, self._writer_of)
+        runner = Runner(self.location, self.asker.db(), lock, self._make_effects, self.people, self._writer_of, self.worker)
         try:
             runner.open()
         except BaseException:
@@ -511,7 +580,7 @@ class DurableEngine(TracedEngine):
 
     async def _attend(self, run: str) -> RunReport:
         """Wait until a run that another process carries ends or waits; take it over when that process ends."""
-        while True:
+        while not self._fronts:
             row = await self.asker.row(run)
             if row.status in ENDED or (row.status == "PENDING" and (await self.show(run)).status != "running"):
                 return await self.show(run)
@@ -520,10 +589,12 @@ class DurableEngine(TracedEngine):
             if runner is not None:
                 return await self.resume(run)
             await asyncio.sleep(POLL)
+        return await self.show(run)
 
     async def _delivered(self, letter: store.Letter) -> bool:
         """Wait until a letter was read; take the run over when the process that should read it ends."""
-        while True:
+        end = time() + _PATIENCE
+        while time() < end or not self._fronts:
             with store.trouble(self.location):
                 verdict = await asyncio.to_thread(store.verdict_of, self.asker.db(), letter.id)
             if verdict != "open":
@@ -531,6 +602,7 @@ class DurableEngine(TracedEngine):
             async with self._carrier():  # which reads the mail, if there is no other
                 pass
             await asyncio.sleep(POLL)
+        return True  # a worker reads it as soon as there is one
 
 
 def _refuse_another(row: WorkflowStatus, begun: LaunchDocument) -> None:

@@ -9,30 +9,35 @@ the table `instrc_owners` notes which worker carries a run.
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from secrets import randbits
 from time import sleep
-from typing import Final
+from typing import Any, Final
 
+import msgspec
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from instrc.engines.dbos.store import (
+    PARKED,
     QUEUE,
+    RUN_TABLE,
     WORKFLOW,
     PartExchange,
     close_engine,
     create,
     forget,
     insert_events,
+    queue_of,
     trace_from,
     trouble,
 )
 from instrc.engines.event_writer import EventWriter
 from instrc.engines.stores import USUAL_FOLDER
+from instrc.runtime.engine_protocol import WorkerInfo
 from instrc.runtime.models.partial import AnswerPart, TellPart
 from instrc.runtime.traces import Event
 
@@ -46,15 +51,15 @@ _KEEPALIVE: Final = {"keepalives_idle": 5, "keepalives_interval": 2, "keepalives
 _PAUSE: Final = 0.1
 """Seconds until a process looks again whether another one has made the tables."""
 _UNTAKEN: Final = 2000
-"""Milliseconds for a worker to take a run that it has begun or got from a queue."""
+"""Milliseconds for a process that carries all runs to begin one."""
 _AT_ONCE: Final = 100
-"""Runs that one look finds."""
+"""Runs that are rescued at once."""
 
 
 class ServerLock:
     """A lock that a connection holds, of a process that carries all runs of the store."""
 
-    queue: str | None = None
+    queue: str = QUEUE
 
     def __init__(self, connection: sa.Connection) -> None:
         self.connection = connection
@@ -82,10 +87,6 @@ class ServerLock:
     def take(self, run: str) -> str | None:  # noqa: ARG002  -- all runs are its own
         """Return that no other process carries a run."""
         return None
-
-    def left(self) -> list[str]:
-        """Return nothing: the process that is asked for a run continues it."""
-        return []
 
     @property
     def is_locked(self) -> bool:
@@ -157,22 +158,48 @@ class PostgresStore:
 _LIVING = """(SELECT (classid::bigint << 32) | objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND granted
   AND objsubid = 1 AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))"""
 """The numbers of all workers that live."""
-_OWNERS = "CREATE TABLE IF NOT EXISTS instrc_owners (run TEXT PRIMARY KEY, worker BIGINT NOT NULL)"
-_TAKE = f"""INSERT INTO instrc_owners AS o (run, worker) VALUES (:run, :me)
-  ON CONFLICT (run) DO UPDATE SET worker = CASE WHEN o.worker IN {_LIVING} THEN o.worker ELSE :me END RETURNING worker"""  # noqa: S608  -- constants of this module
-_LEFT = f"""SELECT w.workflow_uuid FROM dbos.workflow_status w LEFT JOIN instrc_owners o ON o.run = w.workflow_uuid
-  WHERE w.name = '{WORKFLOW}' AND w.status IN ('PENDING', 'ENQUEUED') AND position('/' IN w.workflow_uuid) = 0
-  AND CASE WHEN o.worker IS NOT NULL THEN o.worker NOT IN {_LIVING}
-      ELSE (w.status = 'PENDING' OR w.queue_name <> '{QUEUE}')
-        AND w.updated_at < extract(epoch FROM now()) * 1000 - {_UNTAKEN} END
-  LIMIT {_AT_ONCE}"""  # noqa: S608  -- as above
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS instrc_owners (run TEXT PRIMARY KEY, worker BIGINT NOT NULL)",
+    "ALTER TABLE instrc_owners ADD COLUMN IF NOT EXISTS due DOUBLE PRECISION",
+    "CREATE TABLE IF NOT EXISTS instrc_workers (worker BIGINT PRIMARY KEY, seen DOUBLE PRECISION NOT NULL, body TEXT NOT NULL)",
+)
+_OWN = f"""ON CONFLICT (run) DO UPDATE SET due = NULL,
+  worker = CASE WHEN o.worker IN {_LIVING} THEN o.worker ELSE :me END RETURNING run, worker"""
+_TAKE = f"INSERT INTO instrc_owners AS o (run, worker) VALUES (:run, :me) {_OWN}"  # noqa: S608  -- constants of this module
+_TAKE_ALL = f"""INSERT INTO instrc_owners AS o (run, worker) SELECT r, :me FROM unnest(CAST(:runs AS text[])) r
+  LEFT JOIN {RUN_TABLE} i ON i.run = r WHERE i.project IS NULL OR i.project = ANY(:projects) {_OWN}"""  # noqa: S608  -- as above
+_NOW = "CAST(extract(epoch FROM now()) * 1000 AS bigint)"
+_ANEW = f"status = 'ENQUEUED', owner_xid = NULL, recovery_attempts = 0, started_at_epoch_ms = NULL, updated_at = {_NOW}"
+_DRAW = f"""WITH next AS (SELECT workflow_uuid FROM dbos.workflow_status
+  WHERE status = 'ENQUEUED' AND queue_name = ANY(:queues) ORDER BY priority, created_at LIMIT :most FOR UPDATE SKIP LOCKED),
+  owned AS (INSERT INTO instrc_owners AS o (run, worker) SELECT workflow_uuid, :me FROM next {_OWN})
+  UPDATE dbos.workflow_status w SET queue_name = '{QUEUE}-' || to_hex(owned.worker), updated_at = {_NOW}
+  FROM owned WHERE w.workflow_uuid = owned.run RETURNING owned.worker"""  # noqa: S608  -- as above
+_RESCUE = f"""UPDATE dbos.workflow_status SET {_ANEW}, queue_name = '{QUEUE}' WHERE status IN ('PENDING', 'ENQUEUED')
+  AND workflow_uuid IN (SELECT w.workflow_uuid FROM dbos.workflow_status w LEFT JOIN instrc_owners o ON o.run = w.workflow_uuid
+    WHERE w.name = '{WORKFLOW}' AND w.status IN ('PENDING', 'ENQUEUED') AND position('/' IN w.workflow_uuid) = 0
+    AND NOT (w.status = 'ENQUEUED' AND (w.queue_name = '{QUEUE}' OR starts_with(w.queue_name, '{QUEUE}/')))
+    AND CASE WHEN w.status = 'ENQUEUED' AND w.queue_name = '{PARKED}' THEN o.due <= extract(epoch FROM now())
+        WHEN o.worker IS NOT NULL THEN o.worker NOT IN {_LIVING}
+        ELSE w.updated_at < {_NOW} - {_UNTAKEN} END
+    LIMIT {_AT_ONCE})"""  # noqa: S608  -- as above
 _ENDED = f"""DELETE FROM instrc_owners o USING dbos.workflow_status w WHERE o.run = w.workflow_uuid
   AND (o.worker = :me OR o.worker NOT IN {_LIVING})
   AND w.status NOT IN ('PENDING', 'ENQUEUED')"""  # noqa: S608  -- as above
+_PARK = f"""WITH own AS (UPDATE instrc_owners SET worker = 0, due = :due WHERE run = :run AND worker = :me RETURNING run)
+  UPDATE dbos.workflow_status w SET {_ANEW}, queue_name = '{PARKED}' FROM own
+  WHERE w.workflow_uuid = own.run AND w.status = 'PENDING'"""  # noqa: S608  -- as above
+_GIVE_BACK = f"""WITH own AS (DELETE FROM instrc_owners WHERE worker = :me RETURNING run)
+  UPDATE dbos.workflow_status w SET {_ANEW}, queue_name = '{QUEUE}' FROM own
+  WHERE w.workflow_uuid = own.run AND w.status IN ('PENDING', 'ENQUEUED')"""  # noqa: S608  -- as above
+_BEAT = f"""WITH dead AS (DELETE FROM instrc_workers WHERE worker NOT IN {_LIVING})
+  INSERT INTO instrc_workers (worker, seen, body) VALUES (:me, extract(epoch FROM now()), :body)
+  ON CONFLICT (worker) DO UPDATE SET seen = EXCLUDED.seen, body = EXCLUDED.body"""  # noqa: S608  -- as above
+_WORKERS = f"SELECT seen, body FROM instrc_workers WHERE worker IN {_LIVING}"  # noqa: S608  -- as above
 
 
 class WorkerLock(ServerLock):
-    """The lock of a worker that shares the store with others, and the runs that are its own."""
+    """The lock of a worker that shares the store with others, and the runs that it owns."""
 
     def __init__(self, connection: sa.Connection, engine: sa.Engine) -> None:
         super().__init__(connection)
@@ -181,19 +208,54 @@ class WorkerLock(ServerLock):
         self.queue = _queue_of(self._number)
         connection.execute(sa.text(f"SELECT pg_advisory_lock({self._number})"))
         with self.alone():
-            connection.execute(sa.text(_OWNERS))
+            for statement in _TABLES:
+                connection.execute(sa.text(statement))
 
     def take(self, run: str) -> str | None:
-        """Take a run, unless a worker that lives carries it: return the queue of that one then."""
-        with self._engine.begin() as connection:
-            owner = connection.execute(sa.text(_TAKE), {"run": run, "me": self._number}).scalar_one()
+        """Take a run, unless a worker that lives owns it: return the queue of that one then."""
+        [(_, owner)] = self._do(_TAKE, run=run)
         return None if owner == self._number else _queue_of(owner)
 
-    def left(self) -> list[str]:
-        """Return runs whose worker has died, and runs that no worker has taken; forget which of its own have ended."""
+    def own(self, runs: Collection[str], projects: Collection[str]) -> set[str]:
+        """Take runs of these projects that no living worker owns; return which of `runs` are its own then."""
+        rows = self._do(_TAKE_ALL, runs=list(runs), projects=list(projects)) if runs else []
+        return {run for run, owner in rows if owner == self._number}
+
+    def draw(self, projects: Collection[str], limit: int) -> int:
+        """Move runs of these projects from the queues that all workers share to that of this worker; return how many."""
+        queues = [queue_of(project) for project in (None, *projects)]
+        return sum(owner == self._number for (owner,) in self._do(_DRAW, queues=queues, most=limit))
+
+    def rescue(self) -> None:
+        """Put runs back into the shared queue that dead workers have left, and parked runs whose timers have ended."""
+        self._do(_ENDED)
+        self._do(_RESCUE)
+
+    def park(self, run: str, due: float | None) -> None:
+        """Let go of a run that only waits, until somebody answers or until the moment at which its next timer ends."""
+        self._do(_PARK, run=run, due=due)
+
+    def give_back(self) -> None:
+        """Put all runs of this worker back into the shared queue."""
+        self._do(_GIVE_BACK)
+
+    def beat(self, worker: WorkerInfo) -> None:
+        """Note that this worker lives, and what it does."""
+        self._do(_BEAT, body=msgspec.json.encode(worker).decode())
+
+    def _do(self, statement: str, **values: object) -> Sequence[Any]:
         with self._engine.begin() as connection:
-            connection.execute(sa.text(_ENDED), {"me": self._number})
-            return list(connection.execute(sa.text(_LEFT)).scalars())
+            result = connection.execute(sa.text(statement), {"me": self._number, **values})
+            return result.all() if result.returns_rows else []
+
+
+def workers_of(engine: sa.Engine) -> list[WorkerInfo]:
+    """Return the workers of a database that live."""
+    if not sa.inspect(engine).has_table("instrc_workers"):
+        return []
+    with engine.connect() as connection:
+        rows = connection.execute(sa.text(_WORKERS)).all()
+    return [msgspec.structs.replace(msgspec.json.decode(body, type=WorkerInfo), seen=seen) for seen, body in rows]
 
 
 def _queue_of(worker: int) -> str:

@@ -5,30 +5,37 @@ from __future__ import annotations
 import asyncio
 import atexit
 import logging
+import os
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from copy import copy
 from secrets import token_hex
+from socket import gethostname
 from time import monotonic, time
 from typing import TypeVar, cast
 
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID
+from dbos._core import execute_dequeued_workflow  # `begin_queued` says why
+from dbos._dbos import _get_dbos_instance
+from dbos._utils import GlobalParams
 
 from instrc import problems
 from instrc.engines.dbos import store
 from instrc.engines.dbos.carrying import Claims, DurablePort, Live, MakeEffects, WriterOf, carry
-from instrc.engines.stores import RunStore, StoreLock, StoreWatch
+from instrc.engines.projects import served_projects
+from instrc.engines.stores import RunStore, SharedLock, StoreLock, StoreWatch
 from instrc.problems.errors import UnavailableError
+from instrc.runtime.engine_protocol import WorkerInfo, WorkerOptions
 from instrc.runtime.interpreter.documents import Author, Outcome
 from instrc.runtime.journal import Again
 from instrc.runtime.questions import People
+from instrc.runtime.run_config import RunConfig
 from instrc.runtime.run_launch import LaunchDocument
 from instrc.text.jsonvalue import as_text
 
-QUEUE_POLL = 0.5
-"""Seconds between two looks for runs that are to go on; each is a query."""
 ResultT = TypeVar("ResultT")
 LOST = "its server has ended the connection"
 
@@ -48,6 +55,7 @@ class Runner:
         make_effects: MakeEffects,
         people: People | None,
         writer_of: WriterOf,
+        options: WorkerOptions | None = None,
     ) -> None:
         self.location = location
         self.engine = engine
@@ -56,7 +64,9 @@ class Runner:
         self.people = people
         self.writer_of = writer_of
         self.client: DBOSClient = store.client_of(engine)
-        self.claims: Claims = Claims(self.client, lock.queue or store.QUEUE)
+        self.options: WorkerOptions = options or WorkerOptions()
+        self.shared: SharedLock | None = lock if isinstance(lock, SharedLock) else None
+        self.claims: Claims = Claims(self.client, lock.queue)
         self.closing: bool = False
         self.is_lost: bool = False
         """Whether it is closed because its server has ended the connection."""
@@ -65,6 +75,9 @@ class Runner:
         self._users = 0
         self._gate = threading.Lock()
         self._leaving = False
+        self.draining: bool = False
+        self.parking: dict[str, asyncio.Event] = {}
+        """Runs that are being parked, each with what is set when that is done."""
 
     def open(self) -> None:
         """Launch DBOS in the loop of this runner."""
@@ -90,20 +103,15 @@ class Runner:
             "serializer": DBOSPortableJSONSerializer(),
             "application_version": store.APPLICATION,
             "executor_id": executor,
-            "notification_listener_polling_interval_sec": QUEUE_POLL,
+            "notification_listener_polling_interval_sec": SLOW_POLL,
             "log_level": "CRITICAL",
         }
         library = logging.getLogger("dbos")
         if not library.handlers:  # else it writes to whatever standard error is now, closed or not when it writes next
             library.addHandler(logging.NullHandler())
         DBOS(config=config)
-        own = self.lock.queue
-        if own is not None:
-            DBOS.listen_queues([store.QUEUE, own])
+        DBOS.listen_queues([])  # `begin_queued` takes runs from them, as soon as there are some
         DBOS.launch()
-        for queue in (store.QUEUE, own):
-            if queue is not None:
-                await DBOS.register_queue_async(queue, polling_interval_sec=QUEUE_POLL)
 
     def retire(self) -> bool:
         """Close the runner, unless it is in use or a run is active; the caller holds the `turn`."""
@@ -131,9 +139,9 @@ class Runner:
             self.loop.wait(self.leave_runs())
         with suppress(Exception):
             DBOS.destroy()
-        if self.lock.queue is not None:
+        if self.shared is not None:
             with suppress(Exception):
-                self.client.delete_queue(self.lock.queue)
+                self.shared.give_back()
         self.loop.end()
         Runner.current = None if Runner.current is self else Runner.current
         store.close_engine(self.engine)
@@ -149,10 +157,41 @@ class Runner:
             await asyncio.wait(tasks, timeout=5)
         self._leaving = self.closing
 
+    async def drain(self) -> None:
+        """Begin nothing any more, and leave each run once its effects in flight have ended, at the latest after a while."""
+        self.draining = True
+        for live in list(self.live.values()):
+            if live.port is not None:
+                live.port.look_again()
+        tasks = [live.task for live in self.live.values() if live.task is not None]
+        if tasks:
+            await asyncio.wait(tasks, timeout=self.options.drain)
+
+    def leaves(self, run: str) -> bool:
+        """Return whether a run is left as it is, to be continued."""
+        return self._leaving or self.closing or self.draining or run.partition("/")[0] in self.parking
+
+    async def park(self, run: str, due: float | None) -> None:
+        """Let go of a run that only waits."""
+        assert self.shared is not None
+        done = self.parking[run] = asyncio.Event()
+        try:
+            tasks = [live.task for name, live in self.live.items() if name.partition("/")[0] == run and live.task is not None]
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks, timeout=5)
+            await asyncio.to_thread(self.shared.park, run, due)
+        finally:
+            del self.parking[run]
+            done.set()
+
     @property
-    def leaving(self) -> bool:
-        """Whether the runs are left unchanged, to be continued."""
-        return self._leaving or self.closing
+    def trees(self) -> dict[str, list[Live]]:
+        """The runs that it carries, each with those below it, by the id of the first."""
+        found: dict[str, list[Live]] = {}
+        for name, live in self.live.items():
+            found.setdefault(name.partition("/")[0], []).append(live)
+        return found
 
     def enter(self) -> bool:
         """Use this runner: it does not rest, and is not closed to open another; return `False` if that has happened already."""
@@ -202,8 +241,11 @@ class Runner:
     async def resume(self, run: str) -> Live:
         """Continue a run, unless this process carries it already; one that has ended stays unchanged."""
         await self.rest.end()
+        if (parked := self.parking.get(run.partition("/")[0])) is not None:
+            await parked.wait()
         live = await self.claims.take_up(run)
         self.rest.parked.pop(run, None)
+        self.rest.wake()
         return live
 
     async def settled(self, live: Live) -> None:
@@ -223,7 +265,7 @@ class Runner:
                 assert live.task is not None
                 either: set[asyncio.Future[bool] | asyncio.Task[Outcome | None]] = {recorded, live.task}
                 await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-                if not recorded.done() and (live.error is not None or self.leaving):
+                if not recorded.done() and (live.error is not None or self.leaves(letter.run)):
                     raise live.error or asyncio.CancelledError
                 return recorded.done() and recorded.result()
             if live.rest.is_set():
@@ -278,6 +320,11 @@ class EventLoopThread:
         """Do something in this loop, from another thread."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
+    def call(self, work: Callable[[], object]) -> None:
+        """Call something in this loop, unless it has ended."""
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(work)
+
     async def away(self, work: Coroutine[object, object, _T]) -> _T:
         """Do something in this loop, from another loop; that this loop ends meanwhile does not cancel who waits."""
         try:
@@ -315,12 +362,29 @@ class EventLoopThread:
             loop.close()
 
 
+def idle_until(lives: Sequence[Live]) -> float | None:
+    """Return when the next timer of a run and those below it ends, infinity if none does; `None` if they do anything but wait."""
+    busy = due = 0.0
+    due = float("inf")
+    for live in lives:
+        if live.port is None or not live.port.is_idle:
+            return None
+        below = "/" in live.port.effects.run
+        busy += live.port.busy - (below and not live.rest.is_set())  # the run above is busy with it
+        due = min(due, live.port.next_due or due)
+    return None if busy else due
+
+
 POLL = 0.2
-"""Seconds between two looks at the mail."""
+"""Seconds between two looks at the mail and the queue."""
 SLOW_POLL = 1.0
 """The same at rest, where a look is a query."""
 LINGER = 5.0
 """Seconds for which all runs wait for people before this process rests."""
+PARK_AFTER = 1.0
+"""Seconds for which a run only waits, and goes on waiting at the least, before a worker that shares the store lets go of it."""
+BATCH = 10
+"""Runs that a worker draws from the shared queue at once: others draw some as well."""
 
 
 class Rest:
@@ -333,7 +397,13 @@ class Rest:
         """Runs that were left because all waited, and when the next timer of each ends."""
         self._since = self._looked = monotonic()
         self._turning = asyncio.Lock()
-        self._letters: dict[str, asyncio.Task[None]] = {}
+        self._letters: dict[str, tuple[str, asyncio.Task[None]]] = {}
+        self._idle: dict[str, float] = {}
+        """Since when runs only wait."""
+        self.begun: set[str] = set()
+        """Runs that were taken from a queue, until they are left or end."""
+        self._began = time()
+        self._awake = asyncio.Event()
         self._watching: asyncio.Task[None] | None = None
         self._threads = ThreadPoolExecutor(thread_name_prefix="instrc-rest")
 
@@ -349,46 +419,94 @@ class Rest:
                 await self.runner.launch()
                 self.asleep = False
 
+    def wake(self) -> None:
+        """Look at once: there is something in the queue of this process."""
+        self._awake.set()
+
     async def _watch(self) -> None:
         watch = self.runner.location.watch(self.runner.engine)
         try:
             while True:
-                await asyncio.sleep(SLOW_POLL if self.asleep and not watch.is_cheap else POLL)
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._awake.wait(), SLOW_POLL if self.asleep and not watch.is_cheap else POLL)
                 with suppress(Exception):  # what the store complains of is told to whoever asks for something
                     await self._look(watch)
         finally:
             watch.close()
 
     async def _look(self, watch: StoreWatch) -> None:
-        if watch.changed():
+        woken = self._awake.is_set()
+        self._awake.clear()
+        if changed := watch.changed():
             await self._read()
         for run in [run for run, due in self.parked.items() if due is not None and due <= time()]:
             await self.runner.resume(run)
-        if self.runner.lock.queue is not None and monotonic() > self._looked + SLOW_POLL:
-            self._looked = monotonic()
-            for run in await asyncio.to_thread(self.runner.lock.left):
-                if await self.runner.owns(run):
-                    await self.runner.resume(run)
+        if self.runner.shared is not None and not self.runner.draining:
+            await self._share(self.runner.shared)
+        if (changed or woken) and not self.runner.draining:
+            await self._begin_queued()
         if self._letters or not self.runner.resting:
             self._since = monotonic()
         elif not self.asleep and monotonic() > self._since + LINGER:
             await self._begin()
 
-    async def _read(self) -> None:
-        """Read what other processes have written."""
-        for letter in await asyncio.to_thread(store.unread, self.runner.engine):
-            if letter.id not in self._letters:
-                task = self._letters[letter.id] = asyncio.ensure_future(self._deal_with(letter))
-                task.add_done_callback(lambda _task, name=letter.id: self._letters.pop(name, None))  # type: ignore[misc]  # a default is not inferred
-        if self.asleep and await asyncio.to_thread(self._is_asked):
+    async def _share(self, lock: SharedLock) -> None:
+        """Park runs that only wait, draw as many as there are slots, and look now and then for what dead workers have left."""
+        busy = await self._park_idle()
+        slots = self.runner.options.slots
+        free = BATCH if slots is None else min(slots - busy, BATCH)
+        if free > 0 and await asyncio.to_thread(lock.draw, served_projects(), free) == free:
+            self.wake()
+        if monotonic() > self._looked + SLOW_POLL:
+            self._looked = monotonic()
+            await asyncio.to_thread(lock.rescue)
+            await asyncio.to_thread(lock.beat, self._info(busy))
+
+    async def _begin_queued(self) -> None:
+        """Begin the runs in the queue of this process, and where it alone carries runs, in those of its projects."""
+        runner = self.runner
+        projects = served_projects() if runner.shared is None else ()
+        queues = [runner.lock.queue, *map(store.queue_of, projects)]
+        queued = await asyncio.to_thread(store.queued_in, runner.engine, runner.location.schema, queues)
+        if queued:
             await self.end()
+        for queue in queued:
+            self.begun.update(await asyncio.to_thread(begin_queued, queue))
+
+    async def _park_idle(self) -> int:
+        """Park runs that have only waited for a while; return how many do something."""
+        trees = self.runner.trees
+        dues = {run: idle_until(lives) for run, lives in trees.items()}
+        idle = {run: due for run, due in dues.items() if due is not None}
+        self._idle = {run: self._idle.get(run, monotonic()) for run in idle}
+        answered = {run for run, _ in self._letters.values()}
+        for run, due in idle.items():
+            if self._idle[run] < monotonic() - PARK_AFTER and due > time() + PARK_AFTER and run not in answered:
+                await self.runner.park(run, None if due == float("inf") else due)
+        return len((trees.keys() | self.begun) - idle.keys())
+
+    def _info(self, busy: int) -> WorkerInfo:
+        options, host, process = self.runner.options, gethostname(), os.getpid()
+        name = options.name or f"{host}-{process}"
+        projects = sorted(served_projects())
+        return WorkerInfo(
+            name=name, host=host, process=process, projects=projects, slots=options.slots, busy=busy, began=self._began
+        )
+
+    async def _read(self) -> None:
+        """Take in what other processes have written."""
+        letters = [each for each in await asyncio.to_thread(store.unread, self.runner.engine) if each.id not in self._letters]
+        if (lock := self.runner.shared) is not None:
+            runs = {letter.run.partition("/")[0] for letter in letters}
+            own = await asyncio.to_thread(lock.own, runs, served_projects())
+            letters = [letter for letter in letters if letter.run.partition("/")[0] in own]
+        for letter in letters:
+            task = asyncio.ensure_future(self._deal_with(letter))
+            self._letters[letter.id] = letter.run.partition("/")[0], task
+            task.add_done_callback(lambda _task, name=letter.id: self._letters.pop(name, None))  # type: ignore[misc]  # a default is not inferred
 
     def _has_ended(self, run: str) -> bool:
         return all(row.status not in {"PENDING", "ENQUEUED"} for row in self.runner.client.list_workflows(workflow_ids=[run]))
-
-    def _is_asked(self) -> bool:
-        """Return whether another process has begun a run."""
-        return bool(self.runner.client.list_workflows(name=store.WORKFLOW, status="ENQUEUED", limit=1))
 
     async def _begin(self) -> None:
         """Leave the runs, which all wait, and end DBOS."""
@@ -407,8 +525,6 @@ class Rest:
         """Process a message; if the result cannot be recorded now, the message stays."""
         with suppress(Exception):
             taken = True
-            if not await self.runner.owns(letter.run):
-                return  # the worker that carries it reads it
             if "cancel" in letter.body:
                 await self.runner.cancel(letter.run)
             elif "again" in letter.body:
@@ -423,14 +539,38 @@ class Rest:
             await asyncio.to_thread(store.settle, self.runner.engine, letter.id, "taken" if taken else "refused")
 
 
+def begin_queued(queue: str) -> list[str]:
+    """Begin all runs in a queue, as DBOS itself does each time that its polling interval has passed; return them."""
+    dbos, owner = _get_dbos_instance(), token_hex(16)
+    own = copy(dbos._registry.get_internal_queue())  # noqa: SLF001  -- DBOS has no public way to look into a queue at once
+    own.name = queue
+    executor, version = GlobalParams.executor_id, GlobalParams.app_version
+    system = dbos._sys_db  # noqa: SLF001  -- as above
+    begun, _ = system.start_queued_workflows(own, executor, version, None, owner_xid=owner)
+    for status in system.get_workflow_statuses(begun) if begun else ():
+        execute_dequeued_workflow(dbos, status, owner)
+    return begun
+
+
 @DBOS.workflow(name=store.WORKFLOW, max_recovery_attempts=None)
 async def run_plan(launch: LaunchDocument) -> Outcome | None:
     """Carry a run: the one workflow, which interprets every plan."""
     runner = Runner.current
-    if runner is None or runner.leaving:
+    if runner is None or runner.leaves(launch["run"]):
         raise asyncio.CancelledError
-    other = await asyncio.to_thread(runner.lock.take, launch["run"].partition("/")[0])
-    if other is not None:  # it came by the queue of all, while a worker carries it
-        await asyncio.to_thread(runner.client.resume_workflow, launch["run"], queue_name=other)
+    try:
+        return await _carry_here(runner, launch)
+    finally:
+        runner.rest.begun.discard(launch["run"])
+
+
+async def _carry_here(runner: Runner, launch: LaunchDocument) -> Outcome | None:
+    """Carry a run, unless another worker carries it already or serves its project."""
+    elsewhere = await asyncio.to_thread(runner.lock.take, launch["run"].partition("/")[0])
+    project = RunConfig.from_json(launch["how"]).project
+    if elsewhere is None and runner.shared is not None and project is not None and project not in served_projects():
+        elsewhere = store.queue_of(project)
+    if elsewhere is not None:
+        await asyncio.to_thread(runner.client.resume_workflow, launch["run"], queue_name=elsewhere)
         raise asyncio.CancelledError
     return await carry(runner, launch)

@@ -12,7 +12,7 @@ from time import time
 import sqlalchemy as sa
 from filelock import BaseFileLock, FileLock, Timeout
 
-from instrc.engines.dbos.store import trouble
+from instrc.engines.dbos.store import QUEUE, trouble
 from instrc.engines.stores import StoreLock
 from instrc.text.files import make_unversioned, private_opener
 from instrc.text.visible import visible
@@ -120,7 +120,7 @@ def _seconds(_how: str) -> float:
 class FolderLock:
     """The lock of a folder: the process that holds it carries all runs."""
 
-    queue: str | None = None
+    queue: str = QUEUE
 
     def __init__(self, lock: BaseFileLock) -> None:
         self._lock = lock
@@ -136,10 +136,6 @@ class FolderLock:
     def take(self, run: str) -> str | None:  # noqa: ARG002  -- all runs are its own
         """Return that no other process carries a run."""
         return None
-
-    def left(self) -> list[str]:
-        """Return nothing: the process that is asked for a run continues it."""
-        return []
 
     @property
     def is_locked(self) -> bool:

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from secrets import token_hex
 from time import time
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 from zlib import compress, decompress
 
 import sqlalchemy as sa
@@ -29,8 +29,12 @@ if TYPE_CHECKING:
 
 APPLICATION = "instrc"
 QUEUE = "instrc"
-"""The queue by which the process that carries runs gets those that go on, or that another process has begun."""
+"""The queue of runs that go on, or that another process has begun; `instrc/NAME` is that of a project."""
+PARKED = "instrc-parked"
+"""The queue of runs that only wait: nobody takes them from it until they go on."""
 WORKFLOW = "instrc-run"
+RUN_TABLE = "instrc_index"
+"""The table of runs, which a database has beside them."""
 
 
 def close_engine(engine: sa.Engine) -> None:
@@ -58,15 +62,29 @@ def launch_json(launch: Launch) -> LaunchDocument:
     return {**made, "entries": [*launch.entries]} if launch.entries else made
 
 
-def enqueue(client: DBOSClient, launch: LaunchDocument) -> None:
-    """Enqueue a run; of several with one id only the first begins."""
+def enqueue(client: DBOSClient, launch: LaunchDocument, *, is_local: bool = False) -> None:
+    """Ask whoever carries the runs to begin one; of one id only the first begins. A folder has one queue for all projects."""
     options: EnqueueOptions = {
         "workflow_name": WORKFLOW,
-        "queue_name": QUEUE,
+        "queue_name": QUEUE if is_local else queue_of(cast("str | None", launch["how"].get("project"))),
         "workflow_id": launch["run"],
         "app_version": APPLICATION,
     }
     client.enqueue(options, launch)
+
+
+def queue_of(project: str | None) -> str:
+    """Return the queue of the runs of a project."""
+    return QUEUE if project is None else f"{QUEUE}/{project}"
+
+
+def queued_in(engine: sa.Engine, schema: str | None, queues: Collection[str]) -> list[str]:
+    """Return those of some queues in which there are runs."""
+    workflows = sa.table("workflow_status", sa.column("queue_name", sa.Text), sa.column("status", sa.Text), schema=schema)
+    named = (workflows.c.queue_name.in_(queues), workflows.c.status == "ENQUEUED")
+    query = sa.select(workflows.c.queue_name).where(*named).distinct()
+    with engine.connect() as connection:
+        return list(connection.execute(query).scalars())
 
 
 def has_tables(store: RunStore, engine: sa.Engine) -> bool:

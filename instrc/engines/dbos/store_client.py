@@ -37,6 +37,7 @@ class StoreClient:
         self.location = location
         self._engine: sa.Engine | None = None
         self._client: DBOSClient | None = None
+        self._is_there: bool = False
 
     @property
     def is_open(self) -> bool:
@@ -60,6 +61,7 @@ class StoreClient:
         if self._engine is not None:
             store.close_engine(self._engine)
             self._engine = self._client = None
+            self._is_there = False
 
     async def ask(self, question: Callable[[DBOSClient], _T]) -> _T:
         """Ask the store something, in a thread."""
@@ -67,8 +69,8 @@ class StoreClient:
             return await asyncio.to_thread(question, self.client())
 
     async def begin(self, launch: LaunchDocument) -> None:
-        """Enqueue a run."""
-        await self.ask(lambda client: store.enqueue(client, launch))
+        """Ask whoever carries the runs to begin one."""
+        await self.ask(lambda client: store.enqueue(client, launch, is_local=self.location.is_local))
 
     async def reach(self) -> None:
         """Make sure that the store can be asked."""
@@ -77,10 +79,10 @@ class StoreClient:
 
     async def is_there(self) -> bool:
         """Return whether anything was ever kept here."""
-        if not self.location.exists():
-            return False
-        with store.trouble(self.location):
-            return await asyncio.to_thread(store.has_tables, self.location, self.db())
+        if not self._is_there and self.location.exists():
+            with store.trouble(self.location):
+                self._is_there = await asyncio.to_thread(store.has_tables, self.location, self.db())
+        return self._is_there
 
     async def find(self, run: str) -> WorkflowStatus | None:
         """Return the row of a run."""
