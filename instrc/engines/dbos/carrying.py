@@ -75,7 +75,7 @@ class DurablePort(MemoryPort):
         standing: StandingWriter,
         draining: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`rest` is told whether all that is open waits for people, once `standing` has written that.
+        """`rest` is called with whether only people are waited for, once `standing` has written it.
 
         While `draining`, the run is left as soon as its effects in flight have ended and are recorded.
         """

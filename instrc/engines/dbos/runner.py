@@ -494,7 +494,7 @@ class Rest:
         )
 
     async def _read(self) -> None:
-        """Take in what other processes have written."""
+        """Read what other processes have written."""
         letters = [each for each in await asyncio.to_thread(store.unread, self.runner.engine) if each.id not in self._letters]
         if (lock := self.runner.shared) is not None:
             runs = {letter.run.partition("/")[0] for letter in letters}

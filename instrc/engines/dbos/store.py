@@ -63,7 +63,7 @@ def launch_json(launch: Launch) -> LaunchDocument:
 
 
 def enqueue(client: DBOSClient, launch: LaunchDocument, *, is_local: bool = False) -> None:
-    """Ask whoever carries the runs to begin one; of one id only the first begins. A folder has one queue for all projects."""
+    """Enqueue a run; of several with one id only the first begins. A folder has one queue for all projects."""
     options: EnqueueOptions = {
         "workflow_name": WORKFLOW,
         "queue_name": QUEUE if is_local else queue_of(cast("str | None", launch["how"].get("project"))),

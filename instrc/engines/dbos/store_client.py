@@ -69,7 +69,7 @@ class StoreClient:
             return await asyncio.to_thread(question, self.client())
 
     async def begin(self, launch: LaunchDocument) -> None:
-        """Ask whoever carries the runs to begin one."""
+        """Enqueue a run."""
         await self.ask(lambda client: store.enqueue(client, launch, is_local=self.location.is_local))
 
     async def reach(self) -> None:
