@@ -23,6 +23,7 @@ from instrc.engines.service_tables import (
     METADATA,
     QUESTIONS,
     RUNS,
+    USAGE,
     VOTES,
     create_tables,
     forget,
@@ -81,6 +82,8 @@ class RunRow:
     ended: float | None
     starter: str | None
     metadata: Mapping[str, str] = field(default_factory=dict)
+    digest: str | None = None
+    """That of its plan; `None` of a run of an earlier release."""
     waits_for: str | None = None
     """The project for whose worker it waits, as none lives; "" for any worker."""
 
@@ -107,6 +110,8 @@ class JournalMark:
     below: str = ""
     """The run below it, by its path, whose questions alone are written; of the run itself ""."""
     used: Mapping[str, float] = field(default_factory=dict)
+    digest: str | None = None
+    """That of the plan of the run."""
     is_old: bool = False
     """Whether it is a run of an earlier release, whose changes nobody is told of."""
 
@@ -139,10 +144,12 @@ class RunTable:
             below = None if mark is None or report.has_ended else mark.below
             changes += _note_questions(connection, report, opening, below)
             status = report.status if below is None else _open_status(connection, report.run)
+            used = {} if mark is None or mark.is_old else _used(connection, report.run, mark)
             if known is None:
-                _insert(connection, report, {"starter": who, **_values(report, None, mark, status)})
+                _insert(connection, report, {"starter": who, "tokens": 0.0, **_values(report, None, mark, status), **used})
             else:
                 values = {"status": status} if below else _values(report, known, mark, status)
+                values |= used
                 connection.execute(sa.update(RUNS).where(RUNS.c.run == report.run).values(values))
             if known is None or known.status != status:
                 changes.append(RunChange(cast("ChangeKind", f"run.{status}"), report.run, report.name))
@@ -285,9 +292,23 @@ def _values(
     values |= {"error_kind": kind, "error_step": step, "error_message": message}
     values |= {"origin": None if report.forked is None else report.forked["run"], "project": report.config.project}
     if mark is not None:
-        tokens = mark.used.get("input_tokens", 0) + mark.used.get("output_tokens", 0)
-        values |= {"entries": mark.entries, "tokens": tokens, "cost": mark.used.get("cost")}
+        values["entries"] = mark.entries
+    if mark is not None and mark.digest is not None:
+        values["digest"] = mark.digest
     return values
+
+
+def _used(connection: sa.Connection, run: str, mark: JournalMark) -> dict[str, object]:
+    """Note what models have used in a run or in one below it; return the sums of the run."""
+    if not mark.used.get("requests"):
+        return {}
+    place = sa.and_(USAGE.c.run == run, USAGE.c.below == mark.below)
+    tokens = mark.used.get("input_tokens", 0) + mark.used.get("output_tokens", 0)
+    connection.execute(sa.delete(USAGE).where(place))
+    connection.execute(sa.insert(USAGE).values(run=run, below=mark.below, tokens=tokens, cost=mark.used.get("cost")))
+    sums = sa.select(sa.func.coalesce(sa.func.sum(USAGE.c.tokens), 0.0), sa.func.sum(USAGE.c.cost)).where(USAGE.c.run == run)
+    total, cost = connection.execute(sums).one()
+    return {"tokens": total, "cost": cost}
 
 
 def _error_of(report: RunReport) -> tuple[str | None, str | None, str | None]:
@@ -395,7 +416,7 @@ def votes_of(connection: sa.Connection, run: str, question: str | None, since: f
 
 
 def _run_row(row: sa.Row[*tuple[object, ...]], metadata: Mapping[str, str]) -> RunRow:
-    return RunRow(row.run, row.program, row.status, row.began, row.ended, row.starter, metadata)
+    return RunRow(row.run, row.program, row.status, row.began, row.ended, row.starter, metadata, row.digest)
 
 
 def runs_query(
@@ -489,6 +510,7 @@ class StandingWriter:
         self._root, _, self._below = launch["run"].partition("/")
         self._name = launch["name"]
         self._config = RunConfig.from_json(launch["how"])
+        self._digest = None if self._below else launch["plan"]["digest"]
         self.entries = entries
         self._used = usage_of(results)
         self._written: object = None
@@ -525,5 +547,5 @@ class StandingWriter:
         status = outcome["status"] if ended and outcome is not None else "running"
         result = outcome if ended else None
         report = RunReport(self._root, self._name, status, result, asked, None, time() if ended else None, self._config)
-        mark = JournalMark(self.entries, self._below, self._used)
+        mark = JournalMark(self.entries, self._below, self._used, self._digest)
         self._table.note(report, partial(self._opening, self._name), mark)

@@ -52,6 +52,7 @@ RUNS = sa.Table(
     sa.Column("entries", sa.Integer),
     sa.Column("origin", sa.Text),
     sa.Column("project", sa.Text),
+    sa.Column("digest", sa.String(64)),
     sa.Column("error_kind", sa.String(64)),
     sa.Column("error_step", sa.Text),
     sa.Column("error_message", sa.Text),
@@ -63,7 +64,18 @@ RUNS = sa.Table(
     sa.Index("instrc_index_error", "error_kind", "began", "run"),
     sa.Index("instrc_index_ended", "ended"),
 )
-"""`entries` is how far the journal of the run was recorded, `origin` what it was forked from; workers serve its `project`."""
+"""`entries` is how far the journal of the run was recorded, `origin` what it was forked from; workers serve its `project`.
+
+`digest` is that of its plan: another one is another version of the program."""
+USAGE = sa.Table(
+    "instrc_usage",
+    TABLES,
+    sa.Column("run", sa.Text, primary_key=True),
+    sa.Column("below", sa.Text, primary_key=True),
+    sa.Column("tokens", sa.Float, nullable=False),
+    sa.Column("cost", sa.Float),
+)
+"""What models have used in a run itself (`below` is empty), and in each process that serves an activity of it."""
 METADATA = sa.Table(
     "instrc_metadata",
     TABLES,
@@ -228,7 +240,7 @@ def forget(connection: sa.Connection, run: str) -> None:
     program = connection.execute(known).scalar()
     if program is None:
         return
-    for table in (QUESTIONS, CANDIDATES, CLAIMS, VOTES, METADATA):
+    for table in (QUESTIONS, CANDIDATES, CLAIMS, VOTES, METADATA, USAGE):
         connection.execute(sa.delete(table).where(table.c.run == run))
     connection.execute(sa.update(RUNS).where(RUNS.c.run == run).values(status=DELETED, starter=None))
     write_in_order(connection, FEED)

@@ -51,17 +51,19 @@ _WAITS_FOR: Final[JsonObject] = {
     "type": ["string", "null"],
     "description": "The project for whose worker the run waits, since none is alive; an empty text if any worker would do.",
 }
+_DIGEST: Final[JsonObject] = {"type": ["string", "null"], "description": "That of its plan: another one is another version."}
 SCHEMAS: Final[dict[str, JsonObject]] = {
     "Program": _object({"name": _TEXT, "title": _TEXT, "inputs": _SCHEMA, "output": _SCHEMA, "digest": _TEXT}),
     "RunRow": _object(
         {"run": _ID, "program": _TEXT, "status": {"enum": [*STATUSES]}, "began": _MOMENT, "ended": _MOMENT},
-        {"starter": {"type": ["string", "null"]}, "metadata": _METADATA, "waitsFor": _WAITS_FOR},
+        {"starter": {"type": ["string", "null"]}, "metadata": _METADATA, "digest": _DIGEST, "waitsFor": _WAITS_FOR},
     ),
     "Run": _object(
         {"run": _ID, "program": _TEXT, "status": {"enum": [*STATUSES]}, "began": _MOMENT, "ended": _MOMENT},
         {
             "starter": {"type": ["string", "null"]},
             "metadata": _METADATA,
+            "digest": _DIGEST,
             "waitsFor": _WAITS_FOR,
             "output": {"description": "The result of each step, when the run is done."},
             "value": {"description": "The result, when the run is done."},
@@ -267,6 +269,7 @@ def row_json(row: RunRow) -> JsonObject:
         "ended": moment(row.ended),
         "starter": row.starter,
         "metadata": dict(row.metadata),
+        "digest": row.digest,
         "waitsFor": row.waits_for,
     }
 
@@ -274,7 +277,9 @@ def row_json(row: RunRow) -> JsonObject:
 def run_json(info: RunInfo) -> JsonObject:
     """Return the state of a run as JSON."""
     report = info.report
-    row = RunRow(report.run, report.name, report.status, 0.0, report.ended, info.starter, info.metadata, info.waits_for)
+    row = RunRow(
+        report.run, report.name, report.status, 0.0, report.ended, info.starter, info.metadata, info.digest, info.waits_for
+    )
     made: JsonObject = {**row_json(row), "began": moment(report.began)}
     if report.forked is not None:
         made["forked"] = cast("Json", report.forked)

@@ -681,7 +681,8 @@ class RunService:
         starter = None if row is None else row.starter
         if _may_see(caller, report.name, starter):
             waits_for = await self._unserved([report.run] if report.status == "running" else [])
-            return RunInfo(report, starter, {} if row is None else row.metadata, waits_for=waits_for.get(report.run))
+            metadata, digest = ({}, None) if row is None else (row.metadata, row.digest)
+            return RunInfo(report, starter, metadata, digest=digest, waits_for=waits_for.get(report.run))
         asked = tuple([each for each in report.questions if await asyncio.to_thread(self._is_for, caller, report, each)])
         seen = replace(report, outcome=None, record=None, config=RunConfig(), questions=asked)
         return RunInfo(seen, starter, is_whole=False)

@@ -63,6 +63,8 @@ class RunInfo:
     metadata: Mapping[str, str] = field(default_factory=dict)
     is_whole: bool = True
     """Whether this is all of the run; else only how it stands, and what it asks the caller."""
+    digest: str | None = None
+    """That of its plan."""
     waits_for: str | None = None
     """The project for whose worker it waits, as none lives; "" for any worker."""
 

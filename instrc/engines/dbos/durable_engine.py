@@ -134,7 +134,7 @@ class DurableEngine(TracedEngine):
             for row in rows:
                 if "/" not in row.workflow_id and await asyncio.to_thread(table.lacks, row.workflow_id):
                     report = await self._report_of(row)
-                    await self._note(report, launch_of(row), JournalMark(0, is_old=True))
+                    await self._note(report, launch_of(row), JournalMark(0, digest=launch_of(row)["plan"]["digest"], is_old=True))
             place = str(begun + len(rows)) if len(rows) == _AT_ONCE else ALL
             await asyncio.to_thread(table.move_cursor, FILLED, place)
 
@@ -192,13 +192,19 @@ class DurableEngine(TracedEngine):
         if (row := await self.asker.find(launch.run)) is not None:
             _refuse_another(row, begun)
             return await self.show(launch.run)
-        await self.asker.begin(begun)
+        await self.asker.ask(lambda client: self._put(client, begun))
         _refuse_another(await self.asker.row(launch.run), begun)  # as above
-        started = RunReport(launch.run, launch.name, "running", None, began=time(), config=launch.config)
-        await self._note(started, begun, JournalMark(-1))
         if (runner := self._runner_here()) is not None:
             runner.loop.call(runner.rest.wake)
-        return started
+        return RunReport(launch.run, launch.name, "running", None, began=time(), config=launch.config)
+
+    def _put(self, client: DBOSClient, begun: LaunchDocument) -> None:
+        """Write a run into the queue of its project, and that it has begun into the table."""
+        store.enqueue(client, begun, is_local=self.location.is_local)
+        config = RunConfig.from_json(begun["how"])
+        started = RunReport(begun["run"], begun["name"], "running", None, began=time(), config=config)
+        mark = JournalMark(-1, digest=begun["plan"]["digest"])
+        self.table().note(started, partial(self._opening_of(begun), begun["name"]), mark)
 
     def _prepare(self) -> None:
         """Make the tables of the store, while nobody else does."""
@@ -457,7 +463,9 @@ class DurableEngine(TracedEngine):
                 if not await self._is_held():
                     raise store.unusable(self.location, LOST)
                 if not self._fronts:
-                    await self.asker.ask(lambda client: schedules.begin_due(self.asker.db(), client, is_active(client), time()))
+                    await self.asker.ask(
+                        lambda client: schedules.begin_due(self.asker.db(), partial(self._put, client), is_active(client), time())
+                    )
         if (runner := self._runner_here()) is not None:
             with suppress(InstrcError):  # it was closed meanwhile
                 await runner.away(runner.drain())
@@ -504,7 +512,7 @@ class DurableEngine(TracedEngine):
 
     async def trigger(self, name: str) -> str:
         """Ask a worker to begin a run now; return its id."""
-        return await self._of_schedules(lambda engine, client: schedules.trigger(engine, client, name))
+        return await self._of_schedules(lambda engine, client: schedules.trigger(engine, partial(self._put, client), name))
 
     def close(self) -> None:
         """Leave the runs unchanged, and release the store."""

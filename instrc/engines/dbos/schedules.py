@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from time import time
-from typing import Final, cast
+from typing import Final, TypeAlias, cast
 
 import sqlalchemy as sa
-from dbos import DBOSClient
 
 from instrc.engines.dbos import store
 from instrc.engines.schedules import Clock, Overlap, Schedule, missing, renewed, taken
@@ -16,6 +15,8 @@ from instrc.runtime.run_launch import LaunchDocument
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import JsonObject, as_object
 
+Put: TypeAlias = "Callable[[LaunchDocument], None]"
+"""Writes a run into the queue of its project, and into the table of runs."""
 _TABLE: Final = sa.Table(
     "instrc_schedules",
     sa.MetaData(),
@@ -85,12 +86,12 @@ def remove(engine: sa.Engine, name: str) -> None:
         connection.execute(sa.delete(_TABLE).where(_TABLE.c.name == name))
 
 
-def trigger(engine: sa.Engine, client: DBOSClient, name: str) -> str:
+def trigger(engine: sa.Engine, put: Put, name: str) -> str:
     """Begin a run now; return its id."""
-    return _begin(engine, client, one(engine, name), time())
+    return _begin(engine, put, one(engine, name), time())
 
 
-def _begin(engine: sa.Engine, client: DBOSClient, schedule: Schedule, moment: float) -> str:
+def _begin(engine: sa.Engine, put: Put, schedule: Schedule, moment: float) -> str:
     run = schedule.run_at(moment)
     launch = _launch_of(engine, schedule.name)
     try:
@@ -99,7 +100,7 @@ def _begin(engine: sa.Engine, client: DBOSClient, schedule: Schedule, moment: fl
         _note(engine, schedule.name, launch={**launch, "trouble": str(error)})
         raise
     begun = {**cast("LaunchDocument", launch), "run": run} if anew is None else store.launch_json(anew)
-    store.enqueue(client, cast("LaunchDocument", {key: value for key, value in begun.items() if key != "overlap"}))
+    put(cast("LaunchDocument", {key: value for key, value in begun.items() if key != "overlap"}))
     _note(engine, schedule.name, last=run, launch=launch)
     return run
 
@@ -117,7 +118,7 @@ def _note(engine: sa.Engine, name: str, *, launch: JsonObject, **columns: str | 
         connection.execute(noted.values(**columns, launch=dumps(launch, indent=False)))
 
 
-def begin_due(engine: sa.Engine, client: DBOSClient, goes_on: Callable[[str], bool], now: float) -> None:
+def begin_due(engine: sa.Engine, put: Put, goes_on: Callable[[str], bool], now: float) -> None:
     """Begin the runs that are due. If the last run is still going, `overlap` decides; missed ticks become one.
 
     A schedule whose program no longer compiles misses the tick, and one whose times cannot be read is paused; both say why.
@@ -132,7 +133,7 @@ def begin_due(engine: sa.Engine, client: DBOSClient, goes_on: Callable[[str], bo
         try:
             due = schedule.clock.after(now)
             if not is_active:
-                _begin(engine, client, schedule, schedule.due)
+                _begin(engine, put, schedule, schedule.due)
         except InstrcError as error:
             if due is None:  # else noted with the schedule
                 _note(engine, schedule.name, launch={**_launch_of(engine, schedule.name), "trouble": str(error)})

@@ -25,12 +25,16 @@ class Host:
     """Carries runs that take as long to start as a test says."""
 
     def __init__(self, *, known: bool, leaving: bool = False, fails: bool = False) -> None:
-        self.leaving, self._fails = leaving, fails
+        self._leaving, self._fails = leaving, fails
         self.ready, self.asked = asyncio.Event(), asyncio.Event()
         self.started: list[str] = []
         self.cancelled: list[str] = []
         status = [SimpleNamespace(status="PENDING", output=None)] if known else []
         self.client: Any = SimpleNamespace(list_workflows=lambda **_: status)
+
+    def leaves(self, run: str) -> bool:
+        assert run
+        return self._leaving
 
     async def begin(self, launch: Any) -> Live:
         return await self._start(launch["run"])

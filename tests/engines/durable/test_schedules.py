@@ -6,6 +6,7 @@ import asyncio
 import subprocess
 import sys
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from time import time
 from zoneinfo import ZoneInfo
@@ -157,7 +158,10 @@ def test_of_each_tick_one_run_begins_and_none_beside_one_that_goes_on(
     now = time()
 
     async def looks(count: int) -> list[str]:
-        look = [asyncio.to_thread(schedules.begin_due, engine, client, lambda _run: goes_on["now"], now) for _ in range(count)]
+        look = [
+            asyncio.to_thread(schedules.begin_due, engine, partial(store.enqueue, client), lambda _run: goes_on["now"], now)
+            for _ in range(count)
+        ]
         await asyncio.gather(*look)
         return [row.workflow_id for row in client.list_workflows(name=store.WORKFLOW)]
 
@@ -188,7 +192,7 @@ def test_a_tick_while_the_last_run_goes_on_is_skipped_or_queued_or_begins_beside
     assert first is not None
 
     def runs_at(now: float, *, goes_on: bool) -> list[str]:
-        schedules.begin_due(engine, client, lambda _run: goes_on, now)
+        schedules.begin_due(engine, partial(store.enqueue, client), lambda _run: goes_on, now)
         return sorted(row.workflow_id for row in client.list_workflows(name=store.WORKFLOW))
 
     assert len(runs_at(first, goes_on=False)) == 1
@@ -216,7 +220,7 @@ def test_times_that_an_earlier_release_accepted_pause_their_schedule_alone(
     client = store.client_of(engine)
     with engine.begin() as connection:
         connection.execute(sa.text("UPDATE instrc_schedules SET cron = '0 22-6 * * *' WHERE name = 'daily'"))
-    schedules.begin_due(engine, client, lambda _run: False, time() + 120)
+    schedules.begin_due(engine, partial(store.enqueue, client), lambda _run: False, time() + 120)
     daily, nightly = schedules.schedules_of(engine)
     assert (daily.due, daily.last) == (None, None)
     assert "the hour `22-6` is not within" in str(daily.trouble)
@@ -239,7 +243,7 @@ def test_with_latest_each_tick_compiles_the_program_and_says_what_is_wrong_with_
     def plans_after_a_tick() -> list[str]:
         nonlocal now
         now += 60
-        schedules.begin_due(engine, client, lambda _run: False, now)
+        schedules.begin_due(engine, partial(store.enqueue, client), lambda _run: False, now)
         rows = client.list_workflows(name=store.WORKFLOW, sort_desc=True)
         return [row.input["args"][0]["plan"]["digest"] for row in rows]
 
