@@ -156,7 +156,10 @@ def workers_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print a line of JSON for each worker.")] = False,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
-    """List the workers that carry the runs of a database, and how many runs each carries now."""
+    """List the workers that carry the runs of a database.
+
+    With their projects, and how many runs each carries now.
+    """
     from instrc.runtime.engine_protocol import WorkerListing
 
     with exit_on_problems(shape):
