@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import time
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,6 +19,10 @@ from instrc.cli.terminal import write, write_error
 from instrc.problems.errors import SettingsError
 from instrc.problems.suggest import nearest
 from instrc.text.durations import seconds
+
+if TYPE_CHECKING:
+    from instrc.runtime.engine_protocol import Engine
+    from instrc.server.streams import Hub
 
 
 def serve_command(
@@ -64,8 +68,6 @@ def serve_command(
     """
     with options.exit_on_problems(shape):
         with _imports_of("serve"):
-            from instrc.engines.places import scheme_of
-            from instrc.runtime.engine_protocol import WorkerListing, WorkerOptions
             from instrc.server import hosting
             from instrc.server.streams import Hub
         for option, said in (("--role", role), ("--group", group), ("--expires", expires)):
@@ -74,20 +76,28 @@ def serve_command(
         if new_key is not None or revoke is not None:
             _keep_keys(store_place(store), new_key, revoke, role or [], group or [], expires)
             return
-        listener = hosting.listener_at(host, port)
-        programs = hosting.programs_in(paths or ["."], options.project_of(root, shared, locked=locked))
-        show_warnings(programs, shape)
+        listener, project = hosting.listener_at(host, port), options.project_of(root, shared, locked=locked)
+        show_warnings(programs := hosting.programs_in(paths or ["."], project), shape)
         launchers = hosting.launchers_of(programs, model, options.rehearse_mode(rehearse, with_activities))
-        hub = Hub()
-        kept = engine(store, engine_name, watch=hub.saw, parts=hub.heard, worker=WorkerOptions(slots=carry or 0))
-        run_to_end(hosting.reach(kept, tell_line))
-        if carry is None and isinstance(kept, WorkerListing) and scheme_of(store_place(store)):
-            tell_line("workers carry the runs: start `instrc worker`, or carry some here with `--carry N`")
+        kept = _engine_of_service(store, engine_name, hub := Hub(), carry)
         service = hosting.service_at(launchers, kept, store_place(store), hub)
         at = f"http://{host}:{listener.getsockname()[1]}"
         greeting = f"serving {', '.join(launchers)} at {at}/v1, for people at {at}/inbox"
         routes, beside = hosting.protocols_of(service, [], at)
         run_to_end(hosting.serve(service, host, listener, tell_line, greeting=greeting, routes=routes, beside=beside))
+
+
+def _engine_of_service(store: Path | None, name: str | None, hub: Hub, carry: int | None) -> Engine:
+    """Return the engine of a service, once its server answers; in a database workers carry its runs, or `carry` of them here."""
+    from instrc.engines.places import scheme_of
+    from instrc.runtime.engine_protocol import WorkerListing, WorkerOptions
+    from instrc.server import hosting
+
+    kept = engine(store, name, watch=hub.saw, parts=hub.heard, worker=WorkerOptions(slots=carry or 0))
+    run_to_end(hosting.reach(kept, tell_line))
+    if carry is None and isinstance(kept, WorkerListing) and scheme_of(store_place(store)):
+        tell_line("workers carry the runs: start `instrc worker`, or carry some here with `--carry N`")
+    return kept
 
 
 @contextmanager
