@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
 from typing import Final, Literal, NamedTuple, Self, TypedDict
+
+from msgspec.structs import replace
 
 from instrc.api.evaluation import evaluate_async
 from instrc.api.preparation import Handlers, ProgramLike, local_objects, prepared_program, require_mode, require_types

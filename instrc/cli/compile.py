@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from shutil import get_terminal_size
@@ -13,6 +12,7 @@ from time import sleep
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
+from msgspec import Struct, field
 
 from instrc.cli import options, run_common, run_display
 from instrc.cli.compile_files import Delivery, Emit, LoweredTool, compile_files, exports, kinds_to_strip, one_by_one
@@ -363,8 +363,7 @@ def _counter(tokenizer: str | None) -> tuple[Callable[[str], int], str]:
     return (lambda text: len(encoding.encode(text, disallowed_special=()))), tokenizer
 
 
-@dataclass(frozen=True, slots=True)
-class _View:
+class _View(Struct, frozen=True):
     """The view of the model's calls."""
 
     settings: Settings

@@ -9,8 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from msgspec import Struct, field
-from msgspec.structs import replace
+from msgspec import Struct, field, structs
 
 from instrc import problems
 from instrc.cli.output import FINE, PROBLEMS, Format, report_written, show, unwritable, verdict, with_progress, write_files
@@ -94,7 +93,7 @@ def _strip_all(artefact: Artefact, unwanted: frozenset[str]) -> Artefact:
         kind: {**document, "tool": strip(document["tool"], unwanted)} if kind == "call" else as_object(strip(document, unwanted))
         for kind, document in artefact.documents.items()
     }
-    return replace(artefact, documents=stripped)
+    return structs.replace(artefact, documents=stripped)
 
 
 def document_to_print(export: NamedArtefact, emit: Emit | None, report: Report) -> Json:
@@ -343,7 +342,7 @@ def _placed(
             if registry is not None:
                 known = places.setdefault(id(owner), Places(owner.artefact, owner.file, registry(owner.file)))
                 at = known.of(f"{each.pointer}/{each.keyword}")
-        placed.append(replace(each, at=at or Source(shown_path(owner.file), "").whole()))
+        placed.append(structs.replace(each, at=at or Source(shown_path(owner.file), "").whole()))
     return placed
 
 
@@ -354,7 +353,7 @@ def _hinted_once(found: list[Problem], report: Report) -> list[Problem]:
     said = any(isinstance(each, LossyTarget) for each in report.problems)
     hinted: list[Problem] = []
     for each in found:
-        hinted.append(replace(each, first=False) if said and isinstance(each, LossyTarget) else each)
+        hinted.append(structs.replace(each, first=False) if said and isinstance(each, LossyTarget) else each)
         said = said or isinstance(each, LossyTarget)
     return hinted
 

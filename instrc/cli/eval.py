@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -13,6 +12,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Final, NamedTuple, TypeAlias
 
 import typer
+from msgspec import structs
 
 from instrc.cli import eval_versions, options, run_common
 from instrc.cli.output import PROBLEMS, WRONG_USE, Format, deliver_text, report_written, show, try_to_write
@@ -164,7 +164,7 @@ def _asked(
     asked = EvalOptions(
         model, repeat, concurrency, options.settings_of(set_), checks=checks, kinds=evaluation_checks(), budget=Budget(*limits)
     )
-    return replace(asked, folder=folder, fresh=fresh)
+    return structs.replace(asked, folder=folder, fresh=fresh)
 
 
 def _functions(said: list[str] | None) -> dict[str, CheckFunction]:
@@ -220,8 +220,6 @@ def _jobs(
     sets: list[tuple[str, str]], chosen: str, demanded: dict[str, float], export: str | None, project: Project
 ) -> list[_Job]:
     """Return the programs with their cases; without any the command ends."""
-    from msgspec.structs import replace as with_members
-
     from instrc.engines.prepare import prepare
     from instrc.testing.evaluation.dataset import read_data_set
 
@@ -230,7 +228,7 @@ def _jobs(
         data = read_data_set(file, report)
         cases = () if data is None else tuple(case for case in data.cases if chosen in " ".join((case.id, *case.tags)))
         if data is not None and cases:
-            data = with_members(data, cases=cases, minimum={**data.minimum, **demanded})
+            data = structs.replace(data, cases=cases, minimum={**data.minimum, **demanded})
             jobs.append(_Job(program, prepare(program, export=export, project=project), data))
     report.stop_if_failed()
     if not jobs:
@@ -301,7 +299,7 @@ def _evaluated(jobs: list[_Job], asked: EvalOptions, *, quiet: bool) -> list[_Do
 
     total = sum(len(job.data.cases) * (asked.repeats or job.data.repeat) for job in jobs)
     with _progress(total, asked.budget, quiet=quiet) as told:
-        found = run_common.run_to_end(_evaluate_all(jobs, replace(asked, progress=told)))
+        found = run_common.run_to_end(_evaluate_all(jobs, structs.replace(asked, progress=told)))
     pairs = zip(jobs, found, strict=True)
     done = [_Done(job, each, *run_common.run_to_end(calibrated_gates(each, job.data, asked))) for job, each in pairs]
     write_error("".join(f"{line}\n" for each in done for judge in each.judges for line in judge.remarks))
@@ -359,12 +357,11 @@ def _bar(total: int) -> Iterator[Callable[[int, str], object] | None]:
 
 
 async def _evaluate_all(jobs: list[_Job], asked: EvalOptions) -> list[EvaluationResult]:
-    from msgspec.structs import replace as with_name
 
     from instrc.testing.evaluation.runner import evaluated
 
     found = [(job.program, await evaluated(job.prepared, job.data, asked)) for job in jobs]
-    return [with_name(each, program=program) for program, each in found]
+    return [structs.replace(each, program=program) for program, each in found]
 
 
 def _record(program: str, found: EvaluationResult, folder: Path) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeAlias
 
 import typer
+from msgspec import structs
 
 from instrc.cli import options, run_common
 from instrc.cli.options import settings_of
@@ -148,7 +148,7 @@ def run_versions(
     found = comparison.compared(old, new, same=before.is_like(after))
     more: list[str] = []
     if comparing.judge is not None and not found.same:
-        models, by = frozenset({old.model, new.model}), replace(asked, model=comparing.judge_model or asked.model)
+        models, by = frozenset({old.model, new.model}), structs.replace(asked, model=comparing.judge_model or asked.model)
         said = run_common.run_to_end(preferences(comparing.judge, old, new, by, models))
         if said.scores:
             found = comparison.with_preferences(found, said.report.check, said.scores)
@@ -205,13 +205,12 @@ def _say(lines: Iterable[str]) -> None:
 def _run(
     program: str, versions: list[Version], data: DataSet, asked: EvalOptions, progress: Progress, runs: int
 ) -> list[EvaluationResult]:
-    from msgspec.structs import replace as with_name
 
     from instrc.testing.evaluation.comparison import evaluated_versions
 
     with progress(runs) as told:
-        found = run_common.run_to_end(evaluated_versions(versions, data, replace(asked, progress=told)))
-    return [with_name(each, program=program) for each in found]
+        found = run_common.run_to_end(evaluated_versions(versions, data, structs.replace(asked, progress=told)))
+    return [structs.replace(each, program=program) for each in found]
 
 
 def rendered(found: list[VersionReport], form: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -11,7 +10,7 @@ from time import time
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
-from msgspec import to_builtins
+from msgspec import structs, to_builtins
 
 from instrc.cli.options import EngineName, OutputFile, ProblemFormat, Quiet, RunId, Store, exit_on_problems, refuse_use
 from instrc.cli.output import PROBLEMS, Format, deliver_text, show, verdict
@@ -61,7 +60,7 @@ def runs_command(
         names = [engine_name] if engine_name is not None else [None, *beside]
         engines = [engine(store, name) for name in names]
         if prune:
-            old = replace(chosen, ended=time() - seconds(_kept()))
+            old = structs.replace(chosen, ended=time() - seconds(_kept()))
             deleted = sum(run_to_end(_pruned(each, old)) for each in engines)
             kept = sum(sum(run_to_end(each.counts()).values()) for each in engines)
             write_error(f"{deleted} runs are deleted, {kept} are kept\n")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Final, get_args
+
+from msgspec.structs import replace
 
 from instrc.compiler.driver import compile_vibe
 from instrc.compiler.ir import CompileOptions

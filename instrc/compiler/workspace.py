@@ -9,8 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
 from instrc import problems
 from instrc.problems.errors import InstrcError
@@ -202,10 +201,10 @@ class Workspace:
             change=overrides.change,
         )
         if limit := settings.limits.get("schema"):
-            chosen = replace(chosen, limit=limit)
+            chosen = structs.replace(chosen, limit=limit)
         if naming := overrides.naming or settings.naming:
-            chosen = replace(chosen, naming=naming)
-        return chosen if settings.sentences is EN else replace(chosen, sentences=settings.sentences)
+            chosen = structs.replace(chosen, naming=naming)
+        return chosen if settings.sentences is EN else structs.replace(chosen, sentences=settings.sentences)
 
 
 @contextmanager

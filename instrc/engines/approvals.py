@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from instrc import problems
 from instrc.engines.names import ALL, NameRules
@@ -22,8 +23,7 @@ REFUSAL: Final = "Reject"
 """The `decision` by which a person refuses."""
 
 
-@dataclass(frozen=True, slots=True)
-class Opening:
+class Opening(Struct, frozen=True):
     """The candidates and the due time of a question, fixed when it opens."""
 
     candidates: Sequence[str]
@@ -34,8 +34,7 @@ OpeningOf: TypeAlias = "Callable[[str, Question], Opening]"
 """Returns who may answer a question of a program, and when that is due."""
 
 
-@dataclass(frozen=True, slots=True)
-class Vote:
+class Vote(Struct, frozen=True):
     """The answer of one person."""
 
     who: str
@@ -45,8 +44,7 @@ class Vote:
     comment: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Approval:
+class Approval(Struct, frozen=True):
     """The rule of a question: who answers, how many of them have to agree, who may not."""
 
     approvers: tuple[str, ...] = ()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
 from pathlib import Path
 from time import time
 from typing import cast
 
 import msgspec
+from msgspec import Struct, field, structs
 
 from instrc import problems
 from instrc.engines.approvals import NOBODY, Opening, approval_of
@@ -42,8 +42,7 @@ TELEMETRY = "INSTRC_TELEMETRY"
 """The variable of the environment that turns OpenTelemetry on."""
 
 
-@dataclass(frozen=True, slots=True)
-class LocalObjects:
+class LocalObjects(Struct, frozen=True):
     """The Python objects that only the caller of a run has: other processes cannot create them from the settings."""
 
     model: Model | None = None
@@ -225,4 +224,4 @@ def asking(
     if cache is not None:
         cache.require()
     asked = Effects("preview", model_of(words, folder, table), Activities(), sink, table=table, words=words, cache=cache)
-    return replace(asked, sentences=settings.sentences, prices=settings.prices, step=step)
+    return structs.replace(asked, sentences=settings.sentences, prices=settings.prices, step=step)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar, Unpack
 from weakref import WeakValueDictionary
+
+from msgspec import Struct, field, structs
 
 from instrc import problems
 from instrc.engines.equip import LocalObjects, equip, require_model
@@ -73,8 +74,7 @@ def engine_of(
     return engine
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class LocalContext:
+class LocalContext(Struct, frozen=True, weakref=True):
     """The objects of this program that a run was started with."""
 
     objects: LocalObjects = field(default_factory=LocalObjects)
@@ -231,7 +231,7 @@ class Host:
         context = self._contexts.get(root, self._ended.get(root))
         if context is None:
             return equip(run, plan, config, sink)
-        return replace(equip(run, plan, config, sink, context.objects), parts=context.parts)
+        return structs.replace(equip(run, plan, config, sink, context.objects), parts=context.parts)
 
     def _watch(self, event: Event) -> None:
         context = self._contexts.get(event["run"].partition("/")[0])

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from secrets import token_hex
 from typing import Literal, TypeAlias, cast
 
 import msgspec
+from msgspec.structs import replace
 
 from instrc import problems
 from instrc.engines.equip import (

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from secrets import token_hex
 from time import time
 from typing import TYPE_CHECKING, NotRequired, TypedDict
+
+from msgspec.structs import replace
 
 from instrc import problems
 from instrc.problems.errors import ConflictError

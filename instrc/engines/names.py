@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 from unicodedata import category, normalize
+
+from msgspec import Struct
 
 ALL: Final = "*"
 """All programs; among candidates, everybody."""
@@ -18,8 +19,7 @@ def normal_name(text: str) -> str:
     return " ".join("".join(each for each in normalize("NFKC", text) if category(each) != "Cf").split())
 
 
-@dataclass(frozen=True, slots=True)
-class NameRules:
+class NameRules(Struct, frozen=True):
     """Reads names of settings and programs: `key:NAME`, `oidc:ISSUER#SUB`, `group:NAME`, `*`, or a bare name.
 
     The owner of a key is named by the bare name; a bearer of a token, by `oidc:ISSUER#SUB`.

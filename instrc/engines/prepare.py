@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from importlib import import_module
 from os.path import realpath
 from pathlib import Path
 
-from msgspec.structs import replace
+from msgspec import Struct, field, structs
 
 from instrc import problems
 from instrc.compiler.compose.outcomes import files_of_processes, inputs_of
@@ -45,8 +44,7 @@ from instrc.vibes.settings import Settings, read_settings
 from instrc.vibes.settings_places import entry_place, readable_path
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(Struct, frozen=True):
     """A program that can be run."""
 
     name: str
@@ -291,7 +289,7 @@ def wrong_activities(files: Iterable[str], project: Project = DEFAULT_PROJECT) -
                 source = Source(readable_path(settings.file).as_posix(), read_whole(str(settings.file)).decode("utf-8-sig"))
                 for problem in error.problems:
                     if not isinstance(problem, problems.settings.MissingExtra):
-                        yield problem if problem.at is not None else replace(problem, at=entry_place(source, name))
+                        yield problem if problem.at is not None else structs.replace(problem, at=entry_place(source, name))
 
 
 def rehearsed(plan: PinnedPlan, processes: Mapping[str, Json]) -> Activities:
@@ -351,8 +349,7 @@ def _called_of(units: Iterable[PlanUnit]) -> Iterable[tuple[str, Json]]:
                     yield str(tool.get("activity", name)), tool.get("output", True)
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
+class Reach(Struct, frozen=True):
     """Whom a run may ask and call, the processes included that serve its activities."""
 
     models: Mapping[str | None, str] = field(default_factory=dict)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from time import time
 from typing import Final, Literal, Protocol, TypeAlias, cast, runtime_checkable
 
 import sqlalchemy as sa
+from msgspec import Struct, field
 
 from instrc.engines.approvals import Opening, OpeningOf, Vote, approval_of
 from instrc.engines.dbos.store import usage_of, write_in_order
@@ -58,8 +58,7 @@ FILLED: Final = "filled"
 _OPEN: Final = ("running", "waiting", "held")
 
 
-@dataclass(frozen=True, slots=True)
-class RunChange:
+class RunChange(Struct, frozen=True):
     """A change of a run, as the feed has it."""
 
     kind: ChangeKind
@@ -71,8 +70,7 @@ class RunChange:
     number: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class RunRow:
+class RunRow(Struct, frozen=True):
     """A run in the table."""
 
     run: str
@@ -88,8 +86,7 @@ class RunRow:
     """The project for whose worker it waits, as none lives; "" for any worker."""
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionRow:
+class QuestionRow(Struct, frozen=True):
     """An open question in the table."""
 
     run: str
@@ -101,8 +98,7 @@ class QuestionRow:
     claimed_until: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class JournalMark:
+class JournalMark(Struct, frozen=True):
     """How far the journal of a run was recorded when its row was written: a row of an earlier entry changes nothing."""
 
     entries: int

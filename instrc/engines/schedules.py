@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias, runtime_checkable
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from msgspec.structs import replace as with_changes
+from msgspec import Struct, structs
 
 from instrc import problems
 from instrc.engines.launch import Launcher
@@ -29,8 +28,7 @@ Overlap: TypeAlias = Literal["skip", "queue", "both"]
 _NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,79}")
 
 
-@dataclass(frozen=True, slots=True)
-class Clock:
+class Clock(Struct, frozen=True):
     """When runs begin: five fields, minute, hour, day, month and weekday, in the time of a zone.
 
     It is checked when its next moment is computed: a store may hold times that an earlier release has accepted.
@@ -97,8 +95,7 @@ def _unusable(what: str, word: str, reason: str) -> SettingsError:
     return SettingsError([problems.runs.UnusableSetting(what=what, word=word, reason=reason)])
 
 
-@dataclass(frozen=True, slots=True)
-class Schedule:
+class Schedule(Struct, frozen=True):
     """A program that begins again and again."""
 
     name: str
@@ -153,7 +150,7 @@ def compiled_at_each_tick(
         roots=[Path(root).absolute().as_posix() for root in project.roots],
         shared=[Path(root).absolute().as_posix() for root in project.shared],
     )
-    return replace(launch, config=with_changes(launch.config, latest=latest))
+    return structs.replace(launch, config=structs.replace(launch.config, latest=latest))
 
 
 def renewed(config: Json, run: str) -> Launch | None:

@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
 from instrc.language.concrete_tree import Leaf, Tree, Trivia
 from instrc.language.line_breaking import Broken, Doc, Group, Line, Nest
@@ -133,10 +132,10 @@ class Item(Struct, frozen=True, gc=False):
         """Return the item with comments at the end of its line; where one of several ends the line, only the last stays there."""
         trail = self.trail + comments
         if len(trail) < 2:
-            return replace(self, trail=trail) if comments else self
+            return structs.replace(self, trail=trail) if comments else self
         if any("\n" in comment.text or comment.text.startswith("//") for comment in trail[:-1]):
-            return replace(self, lead=self.lead + trail[:-1], trail=trail[-1:])
-        return replace(self, trail=trail)
+            return structs.replace(self, lead=self.lead + trail[:-1], trail=trail[-1:])
+        return structs.replace(self, trail=trail)
 
     @property
     def apart(self) -> bool:
@@ -264,7 +263,7 @@ def comments_beside(parts: Sequence[Made]) -> tuple[tuple[Comment, ...], tuple[C
     for before, part in pairwise(parts):
         if not (before.item.trail or part.item.lead):
             continue
-        lead += tuple(replace(comment, blank=False) for comment in (*before.item.trail, *part.item.lead))
+        lead += tuple(structs.replace(comment, blank=False) for comment in (*before.item.trail, *part.item.lead))
     return lead, parts[-1].item.trail
 
 
@@ -294,14 +293,14 @@ def chain(rule: str, parts: Sequence[Made]) -> Made:
             waiting = (*part.item.lead, *part.item.trail)
             continue
         item = part.item
-        items.append((replace(item, lead=waiting + item.lead) if waiting else item).behind(()))
+        items.append((structs.replace(item, lead=waiting + item.lead) if waiting else item).behind(()))
         waiting = ()
     first, *rest = items
     hard = bool(first.trail) or any(item.hard for item in items) or any(item.above for item in rest)
     hard = hard or any(item.trail for item in rest[:-1])
     rows: list[Doc] = []
     for number, item in enumerate(rest):
-        rows += [Line(), *lines_above(replace(item, blank=False)), sign.text, _nested(item.inner, sign.inside)]
+        rows += [Line(), *lines_above(structs.replace(item, blank=False)), sign.text, _nested(item.inner, sign.inside)]
         if number < len(rest) - 1:
             rows += line_end(item)
     doc = Group((first.doc, *line_end(first), _nested(tuple(rows), sign.outside)), hard)

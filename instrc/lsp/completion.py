@@ -6,13 +6,13 @@ import re
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from itertools import count
 from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
 from lsprotocol import types
+from msgspec import Struct, field
 
 from instrc.compiler.bind.scopes import RESERVED
 from instrc.language.tables import CONTEXTUAL, END, Tables, tables
@@ -157,8 +157,7 @@ _FOLLOWING = {
 """The token behind a word that is no key: `const` may be one, as in `{ const: Draft }`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Expected:
+class Expected(Struct, frozen=True):
     """What is allowed at a place."""
 
     instructions: bool

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from instrc.compiler.instructions import InstructionTable
 from instrc.compiler.ir import Instruction
@@ -21,8 +20,7 @@ from instrc.vibes.registry import ProgramFile, Registry
 from instrc.vibes.vibe import Vibe
 
 
-@dataclass(frozen=True, slots=True)
-class KnownInstruction:
+class KnownInstruction(Struct, frozen=True):
     """An instruction that has been looked up."""
 
     instruction: Instruction
@@ -66,8 +64,7 @@ class Mention(Struct, frozen=True, gc=False):
     """Whether it is a key at the same time: `{ a }`."""
 
 
-@dataclass(slots=True)
-class VisibleNames:
+class VisibleNames(Struct):
     """The names that are visible in one place."""
 
     names: dict[str, Definition] = field(default_factory=dict)
@@ -90,8 +87,7 @@ class VisibleNames:
             scope = scope.outer
 
 
-@dataclass(slots=True)
-class SymbolIndex:
+class SymbolIndex(Struct):
     """The names of one program."""
 
     definitions: list[Definition] = field(default_factory=list)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 from lsprotocol import types
+from msgspec import Struct
 
 from instrc.compiler.bind.scopes import RESERVED
 from instrc.language.lexer import is_name, normal
@@ -152,8 +152,7 @@ _SEGMENT = re.compile(r"[^/:#?]+(?=(?:[?:#].*)?\Z)")
 _SUFFIX = re.compile(r"_[A-Za-z]+\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(Struct, frozen=True):
     """One place where an instruction is named: by its name, or in a reference."""
 
     document: TextDocument

@@ -6,7 +6,6 @@ import os
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
@@ -14,6 +13,7 @@ from typing import Final, TypeVar
 
 import attrs
 from lsprotocol import types
+from msgspec import Struct
 
 from instrc.compiler.workspace import Workspace
 from instrc.language.formatter import format_source
@@ -318,8 +318,7 @@ class EditorSession:
         return Lines(source, self.encoding)
 
 
-@dataclass(frozen=True, slots=True)
-class LastDiagnostics:
+class LastDiagnostics(Struct, frozen=True):
     """Problems as they were shown for a text, without those that reading alone finds."""
 
     lines: Lines

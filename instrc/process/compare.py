@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
+
+from msgspec import Struct
 
 from instrc.process import flow
 from instrc.process.chunk_json import write_step
@@ -23,8 +24,7 @@ _ELSEWHERE = frozenset({"title", "description", "references", "arguments"})
 """What is told of a step by itself, or by its name."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedStep:
+class PlacedStep(Struct, frozen=True):
     """A step with its chunk and branch."""
 
     step: flow.Step
@@ -40,8 +40,7 @@ class PlacedStep:
         return _NUMBER.sub("", self.step.key, count=1)
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedBlock:
+class PlacedBlock(Struct, frozen=True):
     """A block with its branch."""
 
     block: flow.Block
@@ -49,8 +48,7 @@ class PlacedBlock:
     branch: int
 
 
-@dataclass(frozen=True, slots=True)
-class Outline:
+class Outline(Struct, frozen=True):
     """The steps, chunks and blocks of a process, each block before its contents."""
 
     steps: tuple[PlacedStep, ...]
@@ -88,8 +86,7 @@ def _within(bodies: tuple[flow.Body, ...], parent: int | None) -> Iterator[tuple
             yield context, parent, branch
 
 
-@dataclass(frozen=True, slots=True)
-class Pairs:
+class Pairs(Struct, frozen=True):
     """Two outlines, and their correspondence: places in the old one by places in the new one."""
 
     old: Outline
@@ -331,8 +328,7 @@ def free_names(outline: Outline) -> set[str]:
     return {read.first for value in values for read in flow.reads_of(value)} - bound
 
 
-@dataclass(frozen=True, slots=True)
-class CutChange:
+class CutChange(Struct, frozen=True):
     """One difference: at a step, a context or a block."""
 
     at: str
@@ -340,8 +336,7 @@ class CutChange:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CutChanges:
+class CutChanges(Struct, frozen=True):
     """All differences between two processes, and their meaning for those who serve them."""
 
     changes: tuple[CutChange, ...]
@@ -540,8 +535,7 @@ _OF_SCHEMAS = frozenset({"narrowed", "widened", "changed", "equivalent", "added"
 """Changes of a step's schema; the verdicts on the schemas say what they mean."""
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """Whether something still holds, and the reason if it does not or is unknown."""
 
     verdict: Inclusion
@@ -589,8 +583,7 @@ def serve_claim(old: Process, new: Process, needed: tuple[str, ...], found: CutC
     return Claim("unknown", unknown) if unknown else Claim("yes")
 
 
-@dataclass(frozen=True, slots=True)
-class CutComparison:
+class CutComparison(Struct, frozen=True):
     """All differences between two processes, what is newly required, and whom they break."""
 
     changes: tuple[CutChange, ...]

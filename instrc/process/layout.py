@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import chain, pairwise
 from typing import Final, NamedTuple
+
+from msgspec import Struct, field
 
 from instrc.process.flow import Executor
 from instrc.process.picture import Box, Picture, PictureRead, PictureStep, Section
 
 
-@dataclass(frozen=True, slots=True)
-class Area:
+class Area(Struct, frozen=True):
     """A rectangle."""
 
     x: float
@@ -22,8 +22,7 @@ class Area:
     height: float
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(Struct, frozen=True):
     """A line of text in a box or a step: the path read, with the id of its source."""
 
     x: float
@@ -31,8 +30,7 @@ class Text:
     line: PictureRead
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedTitle:
+class PlacedTitle(Struct, frozen=True):
     """The words over one body of a block."""
 
     title: str | None
@@ -41,8 +39,7 @@ class PlacedTitle:
     reads: tuple[Text, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedNode:
+class PlacedNode(Struct, frozen=True):
     """A step."""
 
     node: PictureStep
@@ -50,8 +47,7 @@ class PlacedNode:
     reads: tuple[Text, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedBox:
+class PlacedBox(Struct, frozen=True):
     """A chunk or a block."""
 
     box: Box
@@ -61,8 +57,7 @@ class PlacedBox:
     inside: tuple[PlacedBox | PlacedNode, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(Struct, frozen=True):
     """From one thing to another: the corners of its line, the last at the reader."""
 
     source: str
@@ -72,8 +67,7 @@ class Edge:
     """Of the source."""
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Struct, frozen=True):
     """A picture with places."""
 
     picture: Picture
@@ -134,8 +128,7 @@ def _depth(boxes: tuple[Box, ...]) -> int:
     return deepest
 
 
-@dataclass(slots=True)
-class EdgeEnd:
+class EdgeEnd(Struct):
     """Where an arrow ends, before it is known where its gutter lies."""
 
     source: str
@@ -158,8 +151,7 @@ INNER = "-in"
 """Behind the id of a block: the names that it gives to what is in it, which leave it at its top."""
 
 
-@dataclass(slots=True)
-class Heights:
+class Heights(Struct):
     """The measured heights of a picture."""
 
     y: float = 0
@@ -220,8 +212,7 @@ class Heights:
             self.y += LINE
 
 
-@dataclass(slots=True)
-class _Placer:
+class _Placer(Struct):
     """Rectangles, once the widths are known."""
 
     heights: Heights
@@ -282,8 +273,7 @@ class Way(NamedTuple):
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class Tracks:
+class Tracks(Struct, frozen=True):
     """The number of lines in each gutter, and the index of each line from the left."""
 
     counts: list[int]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Final
 from unicodedata import combining, east_asian_width
+
+from msgspec import Struct, field
 
 from instrc.problems.errors import CompileError
 from instrc.problems.files import TooLarge
@@ -18,8 +19,7 @@ from instrc.text.source import Span
 from instrc.text.visible import visible
 
 
-@dataclass(frozen=True, slots=True)
-class PictureRead:
+class PictureRead(Struct, frozen=True):
     """A path that is read, as text, and the id of the step or block it comes from."""
 
     text: str
@@ -29,8 +29,7 @@ class PictureRead:
     """A name that a block gives to what is in it, such as its element; else the value of a block, when it is done."""
 
 
-@dataclass(frozen=True, slots=True)
-class PictureStep:
+class PictureStep(Struct, frozen=True):
     """A step."""
 
     id: str
@@ -44,8 +43,7 @@ class PictureStep:
     """Where the program says it, as `meeting.aug:3`, with the text of the line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Struct, frozen=True):
     """A part of a box: all of a chunk, or one body of a block."""
 
     title: str | None
@@ -54,8 +52,7 @@ class Section:
     items: tuple[PictureStep | Box, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(Struct, frozen=True):
     """A chunk or a block."""
 
     id: str
@@ -80,8 +77,7 @@ LANES: dict[flow.Executor, str] = {"model": "Model", "server": "Server", "user":
 """The lanes from left to right, as they are headed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(Struct, frozen=True):
     """One export."""
 
     name: str
@@ -133,8 +129,7 @@ def picture_of(process: Process, name: str, places: Mapping[str, Span] | None = 
         raise CompileError([TooLarge(what="the picture", limit=PICTURED_LEVELS, unit="levels")]) from None
 
 
-@dataclass(slots=True)
-class _Painter:
+class _Painter(Struct):
     """One walk through a process, in the order in which it runs."""
 
     places: Mapping[str, Span]
@@ -282,8 +277,7 @@ def _line_around(at: Span) -> str:
     return ("…" if begin else "") + line[begin:end].strip() + ("…" if end < len(line) else "")
 
 
-@dataclass(frozen=True, slots=True)
-class ReadArrow:
+class ReadArrow(Struct, frozen=True):
     """From a source to its reader."""
 
     source: str

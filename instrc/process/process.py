@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Final, cast
 
-from msgspec import Struct, field
-from msgspec.structs import replace
+from msgspec import Struct, field, structs
 
 from instrc.process import chunk_json, flow
 from instrc.text.jsonvalue import (
@@ -287,7 +286,7 @@ class _ProcessReader(Struct):
             return contexts
 
         return tuple(
-            replace(context, otherwise=others[context.name])
+            structs.replace(context, otherwise=others[context.name])
             if isinstance(context, flow.Repeat) and context.name in others
             else context
             for context in contexts
@@ -364,7 +363,7 @@ class _ProcessReader(Struct):
             engine, items = mapping(schema.get(kind)), schema.get(way)
             if kind == "each" and "until" in engine and isinstance(items, dict) and items.get("type") == _MAY_STOP:
                 items = {**items, "type": "object"}
-            yield replace(self.part(items, kind, f"{place}/{way}"), engine=engine)
+            yield structs.replace(self.part(items, kind, f"{place}/{way}"), engine=engine)
 
     def branch(self, written: Json, kind: str, place: str, number: int) -> _WrittenBody:
         """Return one of several bodies, of which a run records by `branch` which one it was."""

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, assert_never, cast
 
-from msgspec import Struct, ValidationError, convert, field
-from msgspec.structs import replace
+from msgspec import Struct, ValidationError, convert, field, structs
 
 from instrc.text.jsonvalue import JsonObject
 
@@ -245,7 +244,7 @@ def with_codecs(codec: SomeCodec, change: Callable[[SomeCodec], Codec]) -> SomeC
     def changed_in(value: object) -> object:
         match value:
             case Member() | More() | ByPattern() | Alternative() | Choice():
-                return replace(value, codec=changed_in(value.codec))
+                return structs.replace(value, codec=changed_in(value.codec))
             case tuple():
                 return tuple(map(changed_in, value))
             case dict():
@@ -255,7 +254,9 @@ def with_codecs(codec: SomeCodec, change: Callable[[SomeCodec], Codec]) -> SomeC
             case _:
                 return value
 
-    return replace(codec, **{name: changed_in(getattr(codec, name)) for name in codec.__struct_fields__ if name in _HOLDING})
+    return structs.replace(
+        codec, **{name: changed_in(getattr(codec, name)) for name in codec.__struct_fields__ if name in _HOLDING}
+    )
 
 
 def each(codecs: Iterable[Codec]) -> Iterator[SomeCodec]:

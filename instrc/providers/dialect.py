@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
+
+from msgspec import Struct, field, structs
 
 from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, JsonObject, at, pointer
@@ -16,8 +17,7 @@ def _tool_message() -> Json:
     return {"role": "tool", "tool_call_id": "@id", "content": "@text"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spelling:
+class Spelling(Struct, frozen=True, kw_only=True):
     """How the payload of a target differs in spelling from JSON Schema."""
 
     capitals: bool = False
@@ -31,8 +31,7 @@ class Spelling:
     """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(Struct, frozen=True, kw_only=True):
     """Limits beyond which a request is refused; `None` for an unknown one."""
 
     properties: int | None = None
@@ -57,8 +56,7 @@ class Limits:
     """Properties of one request whose own schema is a union."""
 
 
-@dataclass(frozen=True)
-class NameRule:
+class NameRule(Struct, frozen=True, dict=True):
     """An alphabet for names: `first` and `rest` are the insides of character classes, `most` the greatest length."""
 
     first: str
@@ -123,8 +121,7 @@ class Fact(NamedTuple):
 _WORDS = re.compile(r"@[a-z-]+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dialect:
+class Dialect(Struct, frozen=True, kw_only=True, dict=True):
     """A target: its envelope, its rules for names, its keywords, and its spelling of the others."""
 
     name: str
@@ -235,19 +232,36 @@ class Dialect:
     limits: Limits = field(default_factory=Limits)
     facts: tuple[Fact, ...] = ()
 
-    words: frozenset[str] = field(init=False, compare=False, repr=False)
-    """The placeholders of the envelope."""
-    named: bool = field(init=False, compare=False, repr=False)
-    """Whether the envelope says the name of the tool."""
-    describable: bool = field(init=False, compare=False, repr=False)
-    """Whether the envelope has a member for the description of the tool."""
-    reorders: bool = field(init=False, compare=False, repr=False)
-    """Whether optional properties leave their place in answers, so that order asks for them to be required."""
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The placeholders of the envelope."""
+        return frozenset(_WORDS.findall(str(self.envelope)))
 
-    rooted: bool = field(init=False, compare=False, repr=False)
-    """Whether the schema itself stands in the payload, so that its root can be described and judged."""
-    budgeted: bool = field(init=False, compare=False, repr=False)
-    """Whether a schema may exceed a limit by itself."""
+    @property
+    def named(self) -> bool:
+        """Whether the envelope says the name of the tool."""
+        return self.envelope != "@schema"
+
+    @property
+    def describable(self) -> bool:
+        """Whether the envelope has a member for the description of the tool."""
+        return "@description" in self.words
+
+    @property
+    def reorders(self) -> bool:
+        """Whether optional properties leave their place in answers, so that order asks for them to be required."""
+        return self.order in {"required-first", "hinted"}
+
+    @property
+    def rooted(self) -> bool:
+        """Whether the schema itself stands in the payload, so that its root can be described and judged."""
+        return not self.spelling.inputs
+
+    @property
+    def budgeted(self) -> bool:
+        """Whether a schema may exceed a limit by itself."""
+        most = self.limits
+        return any((most.properties, most.depth, most.enum_values, most.characters, most.optional, most.unions))
 
     @property
     def shown_to_model(self) -> bool:
@@ -267,20 +281,6 @@ class Dialect:
         while step != int(step):  # as the engine reads it, with what floats add: 0.07 has 16 digits
             step, decimals = step * 10, decimals + 1
         return decimals < 2 or step < 10
-
-    def __post_init__(self) -> None:
-        """Compute values that every lowering needs."""
-        words = frozenset(_WORDS.findall(str(self.envelope)))
-        most = self.limits
-        for name, fact in {
-            "words": words,
-            "named": self.envelope != "@schema",
-            "describable": "@description" in words,
-            "rooted": not self.spelling.inputs,
-            "reorders": self.order in {"required-first", "hinted"},
-            "budgeted": any((most.properties, most.depth, most.enum_values, most.characters, most.optional, most.unions)),
-        }.items():
-            object.__setattr__(self, name, fact)
 
 
 def function_tool(*, strict: bool) -> JsonObject:
@@ -350,7 +350,7 @@ PLAIN_PATTERNS = (
 def in_envelope(rules: Dialect, outer: Dialect) -> Dialect:
     """Return the rules of one target with the envelope of another; where the rules enforce nothing, the plain one."""
     lax = not rules.enforced and outer.plain is not None
-    return replace(
+    return structs.replace(
         rules,
         envelope=outer.plain if lax else outer.envelope,
         plain=None if lax or rules.plain is None else outer.plain,
@@ -375,7 +375,7 @@ def schema_in(payload: Json, dialect: Dialect) -> Json:
 
 def relaxed(dialect: Dialect) -> Dialect:
     """Return a target with its envelope without strictness, if it has one."""
-    return dialect if dialect.plain is None else replace(dialect, envelope=dialect.plain, plain=None)
+    return dialect if dialect.plain is None else structs.replace(dialect, envelope=dialect.plain, plain=None)
 
 
 def fill_envelope(envelope: Json, values: dict[str, Json]) -> Json:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar, Token
-from dataclasses import dataclass, field
 from typing import Final, TypeAlias, TypeVar, cast
+
+from msgspec import Struct, field
 
 from instrc.runtime.interpreter.documents import Complaint, bare_name
 from instrc.schema.validation import SchemaValidator, Violation, is_valid, validate
@@ -17,8 +18,7 @@ from instrc.tools.python_types import schema_of_type
 from instrc.tools.python_values import called_with_json, instruction_name
 
 
-@dataclass(frozen=True, slots=True)
-class Retry:
+class Retry(Struct, frozen=True):
     """So many attempts, with growing pauses between them: by default 1 second, then 2."""
 
     attempts: int = 3
@@ -53,8 +53,7 @@ class Retry:
 Handler: TypeAlias = "Callable[[Json], HandlerResult | Awaitable[HandlerResult]]"
 
 
-@dataclass(frozen=True, slots=True)
-class Activity:
+class Activity(Struct, frozen=True):
     """A handler under a name, with its policy; or a process that serves the name."""
 
     name: str
@@ -218,15 +217,14 @@ PENDING = Pending()
 """What a handler returns when the answer comes later, by `answer`."""
 
 
-@dataclass(slots=True)
-class ActivityCall:
+class ActivityCall(Struct):
     """The call that a handler is carrying out."""
 
     key: str
     """`run/command`: equal for all attempts; what a handler can be idempotent by."""
     activity: str
     attempt: int
-    beat: Callable[[], object] = field(default=lambda: None)
+    beat: Callable[[], object] = lambda: None
 
     def heartbeat(self) -> None:
         """Show that the handler is alive."""

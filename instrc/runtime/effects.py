@@ -8,13 +8,14 @@ import os
 import traceback
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
-from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from random import uniform
 from sysconfig import get_path
 from time import monotonic
 from typing import Final, Literal, NamedTuple, TypeAlias, TypeVar, Unpack, cast
+
+from msgspec import Struct, field, structs
 
 from instrc.problems.errors import InstrcError
 from instrc.process.request_settings import RequestSettings
@@ -77,8 +78,7 @@ _KINDS_BY_CODE: dict[str | None, FailureKind] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Effects:
+class Effects(Struct, frozen=True):
     """Carries out the commands of one run."""
 
     run: str
@@ -148,9 +148,9 @@ class Effects:
         async def answer(attempt: int) -> Reply:
             request = first if attempt == self.first else self.request(command)  # a model may have changed the one before
             async with time_limit(policy.timeout):
-                reply = await self._paid(request if tell_part is None else replace(request, partial=tell_part))
+                reply = await self._paid(request if tell_part is None else structs.replace(request, partial=tell_part))
             notes = _several(command)
-            return replace(reply, notes=(*notes, *reply.notes)) if notes else reply
+            return structs.replace(reply, notes=(*notes, *reply.notes)) if notes else reply
 
         matches = await self._retried(command["id"], policy, answer, _model_fault, began)
         if not isinstance(matches, tuple):
@@ -214,14 +214,16 @@ class Effects:
             raise
         cost = reply.cost if reply.cost is not None else cost_of(self.prices, reply.model, reply.usage)
         if cost == 0 and reply.cost is None and not (reply.usage or reply.cached or reply.invented):
-            return replace(reply, notes=(*reply.notes, _ESTIMATED))
+            return structs.replace(reply, notes=(*reply.notes, _ESTIMATED))
         await asyncio.to_thread(budget.settle, entry, cost or 0.0)
-        return reply if cost is not None or reply.invented else replace(reply, notes=(*reply.notes, _NOT_COUNTED))
+        return reply if cost is not None or reply.invented else structs.replace(reply, notes=(*reply.notes, _NOT_COUNTED))
 
     def _policy(self, settings: RequestSettings) -> Retry:
         """Return the number of attempts of a request, and their timeout."""
         usual = self.model_retry
-        return replace(usual, attempts=settings.get("attempts", usual.attempts), total=settings.get("total_timeout", usual.total))
+        return structs.replace(
+            usual, attempts=settings.get("attempts", usual.attempts), total=settings.get("total_timeout", usual.total)
+        )
 
     def _accepted(self, command: ModelCommand, reply: Reply, attempt: int, began: float) -> Result:
         answer, numbered = with_unique_ids(reply.answer, command["schema"])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, TypedDict, runtime_checkable
 
 import msgspec
+from msgspec.structs import replace
 
 from instrc.runtime.effects import Effects
 from instrc.runtime.interpreter import documents

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias, TypedDict
 
+from msgspec import Struct
+
 from instrc.runtime.activities import is_temporary
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import FireCommand, PinnedPlan, Result, SpendingLimits, State
@@ -202,8 +204,7 @@ def is_passing(error: Json) -> bool:
     return code in _PASSING or (code.isdecimal() and len(code) == 3 and is_temporary(int(code)))
 
 
-@dataclass(slots=True)
-class Hold:
+class Hold(Struct):
     """Says which errors hold a run."""
 
     plan: PinnedPlan

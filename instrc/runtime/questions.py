@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct, structs
 
 from instrc.runtime.boundary import copy_of
 from instrc.runtime.interpreter import documents, versions
@@ -12,8 +13,7 @@ from instrc.text.jsonvalue import Json, JsonObject
 from instrc.tools.python_values import JsonLike
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """What a run waits for: the answer of a person, or the later result of an activity."""
 
     id: str
@@ -28,11 +28,11 @@ class Question:
 
     def apart(self) -> Question:
         """Return it with copies of the values it shows."""
-        return replace(self, show=copy_of(self.show), schema=copy_of(self.schema))
+        return structs.replace(self, show=copy_of(self.show), schema=copy_of(self.schema))
 
     def below(self, run: str) -> Question:
         """Return it as a question of the run above, of which `run` is a child."""
-        return replace(self, id=f"{run}/{self.id}")
+        return structs.replace(self, id=f"{run}/{self.id}")
 
 
 Asker: TypeAlias = Literal["person", "system", "operator"]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final, NoReturn, NotRequired, TypeAlias, TypedDict, cast
+
+from msgspec import Struct, field
 
 from instrc import problems
 from instrc.problems.errors import AccessError, AnswerError, ConflictError, InputError
@@ -40,8 +41,7 @@ def steps_of(command: Command) -> list[str]:
     return list(command["steps"]) if command["kind"] in {"model", "user"} else [command["step"]]  # type: ignore[typeddict-item]  # as its kind says
 
 
-@dataclass(frozen=True, slots=True)
-class RetryOptions:
+class RetryOptions(Struct, frozen=True):
     """The options of continuing a run that has failed or is held."""
 
     step: str | None = None
@@ -152,8 +152,7 @@ def _with_settings(again: Again, options: RetryOptions, idle: float = 0.0) -> Ag
     return {**again, "shift": idle} if idle else again
 
 
-@dataclass(slots=True)
-class _Replay:
+class _Replay(Struct):
     """A run, played again without some of its results."""
 
     plan: PinnedPlan
@@ -268,8 +267,7 @@ ProgramVersion: TypeAlias = str | Source | JsonObject
 """A path, a source, or a compiled document."""
 
 
-@dataclass(frozen=True, slots=True)
-class ForkOptions:
+class ForkOptions(Struct, frozen=True):
     """The parts of a run with which another one begins."""
 
     step: str | None = None
@@ -288,8 +286,7 @@ class ForkOptions:
     """Whether `edits` may replace answers of people."""
 
 
-@dataclass(frozen=True, slots=True)
-class Forked:
+class Forked(Struct, frozen=True):
     """The beginning of a forked run."""
 
     entries: list[JournalEntry]
@@ -365,8 +362,7 @@ def _edit(command: Command, step: str, value: Json, journal: Journal, by: Author
     return {"ok": built} if by is None or command["kind"] != "user" else {"ok": built, "by": by}
 
 
-@dataclass(slots=True)
-class _Reuse:
+class _Reuse(Struct):
     """Recorded results, as another plan takes them."""
 
     results: list[CommandResult] = field(default_factory=list)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import NotRequired, TypedDict
+
+from msgspec import Struct, field, structs
 
 from instrc.runtime.interpreter import documents
 from instrc.runtime.journal import JournalEntry
@@ -13,8 +14,7 @@ from instrc.runtime.secrets import redacted
 from instrc.text.jsonvalue import JsonObject
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
+class Launch(Struct, frozen=True):
     """A run to start."""
 
     run: str
@@ -27,7 +27,7 @@ class Launch:
     """What is recorded of it from the beginning: that of the run from which it was forked."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "inputs", redacted(self.inputs))  # as all that comes from outside
+        structs.force_setattr(self, "inputs", redacted(self.inputs))  # as all that comes from outside
 
 
 class LaunchDocument(TypedDict):

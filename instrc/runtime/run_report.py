@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from time import time
 from typing import Final, Literal, TypeAlias, get_args
+
+from msgspec import Struct, field
 
 from instrc import problems
 from instrc.problems.errors import (
@@ -30,8 +31,7 @@ from instrc.text.durations import is_duration, seconds
 from instrc.text.jsonvalue import Json, JsonObject, mapping
 
 
-@dataclass(frozen=True, slots=True)
-class RunReport:
+class RunReport(Struct, frozen=True):
     """The state of a run."""
 
     run: str
@@ -98,8 +98,7 @@ def status_of(questions: Iterable[Question]) -> RunStatus:
     return "held" if "operator" in asked else "waiting" if asked else "running"
 
 
-@dataclass(frozen=True, slots=True)
-class RunFilter:
+class RunFilter(Struct, frozen=True):
     """Which of the runs of a store are meant."""
 
     status: str | None = None

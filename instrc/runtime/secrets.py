@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import NoReturn, TypeVar, cast
+
+from msgspec import Struct, field
 
 from instrc.text.jsonvalue import Json
 
 
-@dataclass(slots=True)
-class _Known:
+class _Known(Struct):
     """The secrets, and the variables they were read from: reading them anew takes long."""
 
     environment: dict[object, object] | None = None

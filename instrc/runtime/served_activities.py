@@ -7,9 +7,10 @@ A text in a table may hold `${NAME}`: a variable of the environment, whose value
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
+
+from msgspec.structs import fields
 
 from instrc import problems
 from instrc.problems.errors import SettingsError

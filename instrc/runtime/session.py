@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass, field
 from typing import Final, TypeAlias, TypeVar
+
+from msgspec import Struct, field
 
 from instrc.runtime.activities import Activities, Retry, complaints
 from instrc.runtime.effects import Effects
@@ -21,8 +22,7 @@ Begin: TypeAlias = Callable[[str, Json, str], Awaitable[Json]]
 """Starts what is behind a tool with what the model has filled in, and what was said; returns what the model is told of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class SessionTool:
+class SessionTool(Struct, frozen=True):
     """A tool of a session."""
 
     name: str
@@ -39,8 +39,7 @@ SHOWN_TURNS: Final = 40
 """Turns of a conversation that a model is shown."""
 
 
-@dataclass(slots=True)
-class Session:
+class Session(Struct):
     """One conversation; `turns` is plain JSON, to be kept.
 
     `from` is whose turn it is: `person` and `model` with `text`, a model with `use` and `arguments`, a tool with `result`,

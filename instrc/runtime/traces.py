@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 from time import time
 from typing import Final, Literal, NotRequired, TypeAlias, TypedDict, TypeGuard, cast
+
+from msgspec import Struct, field
 
 from instrc.runtime.boundary import copy_of, guarded, words_of
 from instrc.runtime.interpreter.documents import Author, Complaint, Outcome
@@ -260,8 +261,7 @@ _ENDS = frozenset({"answered", "returned", "failed", "told"})
 _NOT_SHOWN = frozenset({"event", "at", "run", "id", "seconds"})
 
 
-@dataclass(slots=True)
-class TimelineSpan:
+class TimelineSpan(Struct):
     """One command of a run, or of a child of it."""
 
     id: str

@@ -7,9 +7,10 @@ A change breaks writers if an accepted instance is refused now; it breaks reader
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Literal, TypeAlias
+
+from msgspec import Struct, structs
 
 from instrc.schema.inclusion import WORDS, Inclusion, certainly_includes, constants_of, includes, paired, union_of, without_words
 from instrc.schema.kinds import Equality, EqualityKeys
@@ -47,8 +48,7 @@ ChangeKind: TypeAlias = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """One difference, at the JSON Pointer of a property."""
 
     pointer: str
@@ -143,7 +143,7 @@ class _Differences:
         known_by = " and ".join(f"`{name}` is {dumps(value, indent=False)}" for name, value in constants_of(new).items())
         for change in self.of(old, new, path, depth):
             details = [change.detail, f"where {known_by}" if known_by else ""]
-            yield replace(change, detail=", ".join(filter(None, details)))
+            yield structs.replace(change, detail=", ".join(filter(None, details)))
 
     def of_union(self, old: Json, new: Json, path: tuple[str, ...], depth: int) -> Iterator[Change] | None:
         """Return the differences between a union and a schema that corresponds to one of its branches, or `None` if none does."""
@@ -369,8 +369,7 @@ def _in_place(node: dict[str, Json]) -> list[Json]:
     return result
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """All differences, and whether one schema accepts all that the other does."""
 
     changes: tuple[Change, ...]

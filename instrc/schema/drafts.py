@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 
-from msgspec import Struct
-from msgspec.structs import force_setattr, replace
+from msgspec import Struct, structs
 
 from instrc import problems
 from instrc.problems.errors import CompileError
@@ -36,7 +35,7 @@ class Draft(Struct, frozen=True):
     """Whether schemas of this dialect have to be rewritten; it follows from the others."""
 
     def __post_init__(self) -> None:
-        force_setattr(self, "old", self.year < 2020 or self.nullable or bool(self.unknown))
+        structs.force_setattr(self, "old", self.year < 2020 or self.nullable or bool(self.unknown))
 
 
 _STATIC_AND_DYNAMIC = frozenset({"$ref", "$dynamicRef"})
@@ -100,7 +99,7 @@ def left_out_by(vocabularies: dict[str, Json], uri: Json) -> frozenset[str]:
 
 def without_keywords(dialect: Draft, words: frozenset[str]) -> Draft:
     """Return a dialect that does not know some keywords."""
-    return replace(dialect, unknown=dialect.unknown | words)
+    return structs.replace(dialect, unknown=dialect.unknown | words)
 
 
 _BESIDE_REF = frozenset(

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain, islice
 from types import ModuleType
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+from msgspec import Struct
 
 from instrc import problems
 from instrc.problems.errors import SettingsError
@@ -311,8 +312,7 @@ def without_words(schema: Json) -> Json:
     return {key: value for key, value in schema.items() if key not in WORDS} if isinstance(schema, dict) else schema
 
 
-@dataclass(frozen=True, slots=True)
-class Subsumption:
+class Subsumption(Struct, frozen=True):
     """Whether one schema accepts all that another does, and an instance that shows it if not."""
 
     verdict: Literal["yes", "no", "unknown"]

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct, field
 
 from instrc.schema.drafts import LATEST, NULLABLE, Draft, modern
 from instrc.schema.kinds import TYPES, has_type, is_number, types_of
@@ -25,8 +26,7 @@ Refer: TypeAlias = Callable[[str, Location], str | None]
 """Maps a reference to its replacement; `None` removes it, and the callback reports that."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class Rules(Struct, frozen=True, kw_only=True):
     """How the schemas of one kind of source are read."""
 
     dialect: Draft = LATEST
@@ -47,8 +47,7 @@ NoteKind: TypeAlias = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(Struct, frozen=True):
     """A part of a schema that is not kept as written."""
 
     path: Location
@@ -65,8 +64,7 @@ class Note:
         return f"`{describe_value(self.what)}` is {outcome}{self.reason}"
 
 
-@dataclass(frozen=True, slots=True)
-class Normalized:
+class Normalized(Struct, frozen=True):
     """A schema in 2020-12, and notes on the parts that were changed."""
 
     schema: Json
@@ -202,8 +200,7 @@ NOTED_VALUE: Final = 60
 """Characters of a value that a note shows."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeywordReading:
+class KeywordReading(Struct, frozen=True):
     """The keywords that one keyword is read as, and the repairs."""
 
     keywords: Schema

@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
 from instrc import problems
 from instrc.problems.errors import CompileError
@@ -559,7 +558,7 @@ class SchemaStore(Located):
         try:
             document = self.given_document(uri)
         except CompileError as error:  # a mapping may know what is wrong with it, but not where it is referred to
-            raise CompileError(replace(problem, at=problem.at or self.at(holder)) for problem in error.problems) from None
+            raise CompileError(structs.replace(problem, at=problem.at or self.at(holder)) for problem in error.problems) from None
         if document is None and not uri.startswith("aug:"):
             document = self.given_document(uri + "#")
             if document is None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, NamedTuple, TypeAlias, TypedDict
+
+from msgspec import Struct, field
 
 from instrc import problems
 from instrc.problems.errors import SettingsError
@@ -164,8 +165,7 @@ class _Waiting(NamedTuple):
     slot: str | int
 
 
-@dataclass(slots=True)
-class _Seen:
+class _Seen(Struct):
     """The keywords of the schemas at one place for keys and items, alternatives included."""
 
     properties: list[dict[str, Json]] = field(default_factory=list)

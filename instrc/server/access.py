@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from time import monotonic
 from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct, field
 
 from instrc import problems
 from instrc.engines.names import ALL
@@ -17,8 +18,7 @@ Means: TypeAlias = Literal["key", "token", "cookie", "link", "local"]
 """How a caller was authenticated; `local`: authentication is off, and the service listens on this machine only."""
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(Struct, frozen=True):
     """An authenticated caller and their roles; every method of the service takes one and checks it."""
 
     name: str

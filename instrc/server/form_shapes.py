@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct, structs
 
 from instrc.schema.kinds import types_of
 from instrc.schema.validation import accepts
@@ -18,8 +19,7 @@ LEVELS: Final = 12
 """Fields inside one another; what is deeper is a field for JSON."""
 
 
-@dataclass(frozen=True, slots=True)
-class FieldShape:
+class FieldShape(Struct, frozen=True):
     """A schema, read as a field."""
 
     kind: FieldKind
@@ -247,7 +247,7 @@ def _union(schema: JsonObject, listed: list[Json], root: Json, inside: frozenset
         only = shape_of(found[0], root, inside)
         about: JsonObject = {key: schema[key] for key in ("title", "description") if key in schema}
         options = (*only.options, None) if only.kind == "choice" and nullable and None not in only.options else only.options
-        return replace(only, schema={**only.schema, **about}, nullable=nullable, options=options)
+        return structs.replace(only, schema={**only.schema, **about}, nullable=nullable, options=options)
     shapes = [shape_of(branch, root, inside) for branch in found[: _ALTERNATIVES + 1]]
     if found and all("const" in shape.schema for shape in shapes):
         constants = [shape.schema["const"] for shape in shapes] + ([None] if nullable else [])

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, TypeAlias
+
+from msgspec import Struct, field
 
 from instrc import problems
 from instrc.problems.errors import LimitError
@@ -51,8 +52,7 @@ class Absent(Enum):
 ABSENT: Final = Absent.ABSENT
 
 
-@dataclass(slots=True)
-class FormField:
+class FormField(Struct):
     """A field of a form, or a group of fields."""
 
     kind: FieldKind

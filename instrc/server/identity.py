@@ -6,7 +6,6 @@ import asyncio
 import hmac
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from hashlib import sha256
 from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
@@ -19,6 +18,7 @@ from urllib.request import HTTPRedirectHandler, build_opener
 
 import jwt
 from itsdangerous import BadData, URLSafeTimedSerializer
+from msgspec import Struct, structs
 
 from instrc import problems
 from instrc.engines.equip import names_of
@@ -33,8 +33,7 @@ _LONGEST: Final = 16 * 1024
 """Letters of a token."""
 
 
-@dataclass(slots=True)
-class Signer:
+class Signer(Struct):
     """Signs sessions and links: with the last of its secrets, while those of all are taken."""
 
     secrets: list[str]
@@ -111,8 +110,7 @@ COOKIE: Final = "__Host-instrc"
 SESSION_SECONDS: Final = 12 * 3600
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(Struct, frozen=True):
     """Finds out who asks; it is called with the headers of a request."""
 
     records: Records
@@ -170,7 +168,9 @@ class Identity:
         name = normal_name(row.name)
         if _is_reserved(name):
             refuse_unknown("the key has a name that is not one of a key")
-        return replace(_caller(self.settings, self.records, by, name, row.groups, row.roles), key=row.id, until=row.expires)
+        return structs.replace(
+            _caller(self.settings, self.records, by, name, row.groups, row.roles), key=row.id, until=row.expires
+        )
 
     # --- tokens ---------------------------------------------------------------------------------------------------------------
 
@@ -203,7 +203,7 @@ class Identity:
         listed = [each for each in groups if isinstance(each, str)] if isinstance(groups, list) else []
         who = f"oidc:{oidc.issuer}#{name}"
         caller = await asyncio.to_thread(_caller, self.settings, self.records, "token", who, listed)
-        return replace(caller, until=float(claims["exp"]))
+        return structs.replace(caller, until=float(claims["exp"]))
 
     # --- sessions of pages ----------------------------------------------------------------------------------------------------
 
@@ -230,7 +230,7 @@ class Identity:
             return None
         if session.key is None:
             known = _caller(self.settings, self.records, "cookie", session.name, session.groups)
-            return replace(known, until=session.expires)
+            return structs.replace(known, until=session.expires)
         row = self.records.key(session.key)
         if row is None or (row.expires is not None and row.expires < time()):
             return None  # the key was taken back

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final, NoReturn, TypeAlias, cast
 
 import msgspec
+from msgspec import Struct, field
 
 from instrc import problems
 from instrc.engines.run_table import RunRow
@@ -126,8 +126,7 @@ SCHEMAS: Final[dict[str, JsonObject]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class RequestData:
+class RequestData(Struct, frozen=True):
     """A request, parsed and validated."""
 
     path: Mapping[str, str]
@@ -165,8 +164,7 @@ class RequestData:
             refuse(f"`{name}` is a moment as `2026-11-26T12:00:00Z`")
 
 
-@dataclass(frozen=True, slots=True)
-class ResponseData:
+class ResponseData(Struct, frozen=True):
     """The response to a request."""
 
     body: Json
@@ -179,8 +177,7 @@ class ResponseData:
 Call: TypeAlias = Callable[[RunService, Caller, RequestData], Awaitable[ResponseData]]
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
+class Endpoint(Struct, frozen=True):
     """One operation of the API."""
 
     method: str

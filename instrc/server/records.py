@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from secrets import token_urlsafe
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -12,6 +11,7 @@ from time import time
 from typing import Final, TypeAlias
 
 import sqlalchemy as sa
+from msgspec import Struct, structs
 from sqlalchemy.dialects import postgresql, sqlite
 
 from instrc.engines.approvals import Opening, Vote
@@ -51,8 +51,7 @@ _SEEN: Final = 60.0
 """Seconds after which it is noted again that a run was looked at."""
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionPeople:
+class QuestionPeople(Struct, frozen=True):
     """Who began the run of a question, who may answer it, and who has."""
 
     starter: str | None
@@ -168,7 +167,7 @@ class Records(RunTable):
             if nonce is not None:
                 connection.execute(sa.insert(NONCES).values(nonce=nonce, at=time()))
             place = (VOTES.c.run == run, VOTES.c.question == question, VOTES.c.who == vote.who)
-            row = {"run": run, "question": question, **asdict(vote)}
+            row = {"run": run, "question": question, **structs.asdict(vote)}
             insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
             if connection.execute(insert(VOTES).values(row).on_conflict_do_nothing()).rowcount == 0:
                 # this has waited for whoever answered at the same moment; what it does now sees that answer

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from secrets import token_hex
 from time import monotonic, time
 from typing import Final, cast
 
 import msgspec
+from msgspec.structs import replace
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from instrc import problems
@@ -498,7 +498,7 @@ class RunService:
         people = await asyncio.to_thread(self.records.people_of, rows)
         return tuple(
             QuestionInfo(
-                **{name: getattr(row, name) for name in QuestionRow.__dataclass_fields__},
+                **{name: getattr(row, name) for name in QuestionRow.__struct_fields__},
                 candidates=each.candidates,
                 approval=approval_of(row.question, each.starter, self.names),
                 votes=each.votes,

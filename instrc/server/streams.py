@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import Final, cast
+
+from msgspec import Struct
 
 from instrc.engines.run_table import RunChange
 from instrc.runtime.engine_protocol import Engine
@@ -18,8 +19,7 @@ TOLD_PAUSE: Final = 0.2
 """Seconds between two parts of an answer in a stream."""
 
 
-@dataclass(frozen=True, slots=True)
-class NumberedEvent:
+class NumberedEvent(Struct, frozen=True):
     """An event of a stream: its number grows by one, so that a reader notices a lost one."""
 
     number: int

@@ -7,7 +7,6 @@ import os
 import shutil
 import sys
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass, field
 from hashlib import sha256
 from hmac import compare_digest
 from http.cookies import CookieError, SimpleCookie
@@ -17,6 +16,7 @@ from secrets import token_urlsafe
 from tempfile import mkdtemp
 from typing import Final
 
+from msgspec import Struct, field
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -60,8 +60,7 @@ _GRAPH_POLICY: Final = (
 """A graph is a page with its script in it: it is shown in a frame that has no origin, and so reaches nothing."""
 
 
-@dataclass(slots=True)
-class Studio:
+class Studio(Struct):
     """A project, its runs, and the page that shows them; it changes files of the project, and nothing else."""
 
     root: Path
@@ -365,8 +364,7 @@ def _inputs(text: str) -> Json:
     return value if isinstance(value, dict) else text
 
 
-@dataclass(slots=True)
-class CommandOutput:
+class CommandOutput(Struct):
     """The output of a command."""
 
     code: int

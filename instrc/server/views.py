@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import cast
+
+from msgspec import Struct, field
 
 from instrc import problems
 from instrc.engines.approvals import Approval, Vote
@@ -19,8 +20,7 @@ from instrc.text.jsonvalue import Json, JsonObject, as_object, tokens
 from instrc.tools.python_values import JsonLike
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramInfo:
+class ProgramInfo(Struct, frozen=True):
     """A program that the service offers."""
 
     name: str
@@ -33,8 +33,7 @@ class ProgramInfo:
     """Of its plan: another one is another version."""
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionInfo(QuestionRow):
+class QuestionInfo(QuestionRow, frozen=True):
     """An open question, with the answers of people so far."""
 
     candidates: tuple[str, ...] = ()
@@ -54,8 +53,7 @@ class QuestionInfo(QuestionRow):
         return digest_of([self.question.show, self.question.schema])[:24]
 
 
-@dataclass(frozen=True, slots=True)
-class RunInfo:
+class RunInfo(Struct, frozen=True):
     """The state of a run, and who began it."""
 
     report: RunReport
@@ -75,8 +73,7 @@ class RunInfo:
         return digest_of(cast("Json", [self.report.status, asked, self.report.ended, self.report.record]))[:24]
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     """Some rows of a list, and the place after them."""
 
     rows: tuple[RunRow, ...] | tuple[QuestionInfo, ...]

@@ -7,7 +7,6 @@ import secrets
 from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
@@ -20,6 +19,7 @@ import httpcore
 import httpx
 import sqlalchemy as sa
 from httpcore._backends.auto import AutoBackend
+from msgspec import Struct, structs
 from standardwebhooks import Webhook
 
 from instrc import problems
@@ -49,8 +49,7 @@ IpNetwork: TypeAlias = IPv4Network | IPv6Network
 IpAddress: TypeAlias = IPv4Address | IPv6Address
 
 
-@dataclass(frozen=True, slots=True)
-class AddressRules:
+class AddressRules(Struct, frozen=True):
     """The addresses that may be sent to: public ones, and the private networks that the settings allow."""
 
     allowed: tuple[IpNetwork, ...] = ()
@@ -91,8 +90,7 @@ class AddressRules:
         await self.resolve(parts.host, parts.port or (443 if parts.scheme == "https" else 80), encrypted=parts.scheme == "https")
 
 
-@dataclass(frozen=True, slots=True)
-class Hook:
+class Hook(Struct, frozen=True):
     """A receiver of run events."""
 
     id: str
@@ -224,7 +222,7 @@ class Webhooks:
             details or {},
         )
         secret = f"whsec_{b64encode(secrets.token_bytes(32)).decode('ascii')}"
-        await asyncio.to_thread(self._write, [sa.insert(_HOOKS).values(**asdict(made), secret=secret)])
+        await asyncio.to_thread(self._write, [sa.insert(_HOOKS).values(**structs.asdict(made), secret=secret)])
         return made, secret
 
     async def hooks(self, *, run: str | None = None) -> list[Hook]:
@@ -419,7 +417,7 @@ class Webhooks:
 
 
 def _hook_of(row: sa.Row[tuple[object, ...]]) -> Hook:
-    return Hook(*(getattr(row, each.name) for each in fields(Hook)))
+    return Hook(*(getattr(row, each.name) for each in structs.fields(Hook)))
 
 
 _INNER: Final = tuple(
@@ -530,8 +528,7 @@ def _trusted() -> SSLContext:
     return httpx.create_ssl_context()
 
 
-@dataclass(frozen=True, slots=True)
-class WebhookDelivery:
+class WebhookDelivery(Struct, frozen=True):
     """One message to one webhook, and its result."""
 
     message: str
@@ -599,7 +596,9 @@ def webhook_routes(hooks: Webhooks) -> list[Endpoint]:
         return ResponseData(None, 204)
 
     async def logged(_caller: Caller, asked: RequestData) -> ResponseData:
-        return ResponseData({"items": [cast("JsonObject", asdict(each)) for each in await hooks.deliveries(asked.path["hook"])]})
+        return ResponseData(
+            {"items": [cast("JsonObject", structs.asdict(item)) for item in await hooks.deliveries(asked.path["hook"])]}
+        )
 
     place = "/v1/webhooks"
     items: JsonObject = {"type": "object", "properties": {"items": {"type": "array"}}, "required": ["items"]}
@@ -626,4 +625,4 @@ def webhook_routes(hooks: Webhooks) -> list[Endpoint]:
 
 def _hook_json(hook: Hook) -> JsonObject:
     told = {"id", "url", "owner", "made", "disabled", "events", "programs"}
-    return {key: value for key, value in asdict(hook).items() if key in told}
+    return {key: value for key, value in structs.asdict(hook).items() if key in told}

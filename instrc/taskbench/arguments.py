@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Final, NamedTuple
+
+from msgspec import Struct, structs
 
 from instrc.problems import plans
 from instrc.text.jsonvalue import Json, pointer
@@ -49,8 +50,7 @@ class WrittenArgument(NamedTuple):
     """The id of the task it stands for."""
 
 
-@dataclass(frozen=True, slots=True)
-class TaskArguments:
+class TaskArguments(Struct, frozen=True):
     """The arguments of a task by name, their places in its list, and their problems."""
 
     values: dict[str, Json | Reference]
@@ -378,8 +378,7 @@ class _Referring:
         return next(circles(waiting), None) is None
 
 
-@dataclass(frozen=True, slots=True)
-class Linked:
+class Linked(Struct, frozen=True):
     """The tasks of a record in the order of its links, the place of each such order, and the problems."""
 
     tasks: list[PlanTask]
@@ -482,7 +481,7 @@ class _Links:
             if f"n{source}" not in after[target]:
                 self.places[target, len(after[target])] = place
                 after[target].append(f"n{source}")
-        return [task if not item else replace(task, after=tuple(item)) for task, item in zip(tasks, after, strict=True)]
+        return [task if not item else structs.replace(task, after=tuple(item)) for task, item in zip(tasks, after, strict=True)]
 
     def _chosen(self, pair: tuple[str, str], sources: list[int], targets: list[int], time: int, place: str) -> tuple[int, int]:
         """Return the tasks that a link joins: where a name means several, the next one, and the nearest before it."""

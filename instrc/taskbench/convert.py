@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
 from instrc.problems import plans
 from instrc.problems.errors import CompileError
@@ -22,8 +21,7 @@ from instrc.tools.taskbench import Bench, read_bench
 from instrc.tools.tasks import PlanTask, Reference
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedPlan:
+class ImportedPlan(Struct, frozen=True):
     """The result of importing a record."""
 
     plan: list[Json] | None
@@ -145,13 +143,13 @@ class PlanImporter:
                     word = record.words[int(problem.pointer.split("/")[1])]
                     if word:
                         ids = record.names.ids
-                        yield replace(problem, pointer=at, known=ids, nearest=nearest(word, ids))
+                        yield structs.replace(problem, pointer=at, known=ids, nearest=nearest(word, ids))
                 case plans.MissingArgument() | plans.UnknownArgument() | plans.WrongArgument() if (
                     problem.callee in self.bench.by_name
                 ):
-                    yield replace(problem, pointer=at, callee=self.bench.by_name[problem.callee].id)
+                    yield structs.replace(problem, pointer=at, callee=self.bench.by_name[problem.callee].id)
                 case _:
-                    yield replace(problem, pointer=at)
+                    yield structs.replace(problem, pointer=at)
 
 
 def _shape(tasks: Sequence[PlanTask]) -> records.PlanShape:

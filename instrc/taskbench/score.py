@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
 from typing import NamedTuple
 from xml.sax.saxutils import escape
+
+from msgspec import Struct, field
 
 from instrc.problems.errors import InstrcError
 from instrc.taskbench.arguments import content_type
@@ -31,8 +32,7 @@ class Compared(NamedTuple):
 METRICS = ("n-F1", "e-F1", "t-F1", "v-F1", "NED")
 
 
-@dataclass(slots=True)
-class Score:
+class Score(Struct):
     """The scores of a group of requests."""
 
     requests: int = 0
@@ -76,8 +76,7 @@ class Score:
         }
 
 
-@dataclass(slots=True)
-class Scores:
+class Scores(Struct):
     """The scores of all requests, by shape and by number of tasks."""
 
     overall: Score = field(default_factory=Score)
@@ -124,8 +123,7 @@ def score(gold: Iterable[Json], predictions: Iterable[Json], bench: Bench) -> Sc
     return result
 
 
-@dataclass(slots=True)
-class PlanFacts:
+class PlanFacts(Struct):
     """The compared facts of a plan."""
 
     names: list[str]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final, Literal, TypeAlias, cast, get_args
+
+from msgspec import Struct
 
 from instrc.process import flow
 from instrc.runtime.interpreter.documents import BodyState, FailureKind, State
@@ -143,16 +144,14 @@ _NOT_EMPTY: Json = {"type": "array", "minItems": 1}
 """What a list is tried against that blocks run over."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fails:
+class Fails(Struct, frozen=True):
     """The choice to fail a step."""
 
     kind: FailureKind = "failed"
     code: str | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Point:
+class Point(Struct, frozen=True, eq=False):
     """A place where a rehearsal chooses."""
 
     region: int
@@ -433,8 +432,7 @@ def is_excluded(program: RunnablePlan, region: PlanRegion, read: flow.Read, sche
 BranchKind: TypeAlias = Literal["body", "succeed", "none", "until", "max", "win", "fail", "refuse"]
 
 
-@dataclass(frozen=True, slots=True)
-class RunBranch:
+class RunBranch(Struct, frozen=True):
     """One way that a run can go."""
 
     way: BranchKind

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, NoReturn
+
+from msgspec import Struct
 
 from instrc.compiler.ir import Artefact
 from instrc.problems.errors import InstrcError
@@ -33,8 +34,7 @@ _NO_HEADING = "before the first case"
 """Instead of a title: what stands before the first heading."""
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """A fenced block: its word, the rest of that line, its text and place."""
 
     word: str
@@ -44,8 +44,7 @@ class Block:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Struct, frozen=True):
     """One case of a file."""
 
     title: str
@@ -132,8 +131,7 @@ def _unclosed(text: str, start: int, end: int) -> str | None:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """An expected block and the actual one."""
 
     block: Block

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from instrc.compiler.emit.emit import located_process
 from instrc.compiler.ir import Artefact
@@ -23,8 +24,7 @@ PREVIEWED_COMMANDS: Final = 4_000
 """Commands of a preview after which it looks no further for calls of the model, if none of them was a new one."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelCall:
+class ModelCall(Struct, frozen=True):
     """One chunk of the model, or the part of one that another model fills in."""
 
     chunk: str

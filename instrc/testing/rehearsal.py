@@ -6,9 +6,10 @@ import copy
 import heapq
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Final, cast
+
+from msgspec import Struct
 
 from instrc.process.flow import Read, Try, When, parts_of, reads_of, source_of_block
 from instrc.runtime.activities import complaints
@@ -24,8 +25,7 @@ from instrc.text.jsonvalue import Json, JsonObject, without_type
 from instrc.tools.plan_check import check_plan
 
 
-@dataclass(frozen=True, slots=True)
-class Rehearsed:
+class Rehearsed(Struct, frozen=True):
     """One run of a rehearsal."""
 
     choices: tuple[str, ...]
@@ -52,16 +52,14 @@ class Rehearsed:
         return f"{end}{wrong} | {'; '.join(self.choices) or 'as made up'} | {'; '.join(self.branches) or 'no branch'}"
 
 
-@dataclass(frozen=True, slots=True)
-class Missed:
+class Missed(Struct, frozen=True):
     """A branch that no run has taken."""
 
     branch: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Rehearsal:
+class Rehearsal(Struct, frozen=True):
     """Runs that visit the branches of a process."""
 
     runs: tuple[Rehearsed, ...]
@@ -110,8 +108,7 @@ Watch = Callable[[Command], None]
 """Is given each command of a run before its result is made."""
 
 
-@dataclass(frozen=True)
-class Played:
+class Played(Struct, frozen=True):
     """The result of one run."""
 
     outcome: Outcome | None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from functools import partial
+
+from msgspec import Struct, field, structs
 
 from instrc.problems.importing import NotATool
 from instrc.schema.normalize import Rules, describe_value, parameters, properties_of
@@ -13,8 +14,7 @@ from instrc.tools import definitions
 from instrc.tools.sources import Given, ImportedTool, description_text, normalize_schema
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListFormat:
+class ListFormat(Struct, frozen=True, kw_only=True):
     """How a kind of source writes functions."""
 
     rules: Rules = field(default_factory=Rules)
@@ -148,4 +148,4 @@ def _restored(value: Json, tool: ImportedTool, given: Given) -> ImportedTool:
     if tool.name != names.get("sent"):
         return tool  # renamed since: the map is not about this tool any more
     path = (*tool.at, "_meta", MAP, "schema")
-    return replace(tool, name=name, schema=normalize_schema(schema, path, given, MCP_FORMAT.rules), schema_at=path)
+    return structs.replace(tool, name=name, schema=normalize_schema(schema, path, given, MCP_FORMAT.rules), schema_at=path)

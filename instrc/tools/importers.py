@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from importlib import import_module
+
+from msgspec import Struct
 
 from instrc.problems.errors import SettingsError
 from instrc.problems.importing import NoTools, UnknownImporter
@@ -31,8 +32,7 @@ OF_ACTIVITIES = frozenset({"taskbench"})
 """Kinds whose tools are calls of a server by their nature."""
 
 
-@dataclass(frozen=True, slots=True)
-class Imported:
+class Imported(Struct, frozen=True):
     """The result of an import: vibes, and problems by place."""
 
     vibes: tuple[ImportedVibe, ...]

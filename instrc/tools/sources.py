@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Final, NoReturn, Protocol, TypeGuard
 from urllib.parse import unquote
+
+from msgspec import Struct, field, structs
 
 from instrc.problems.errors import CompileError, InstrcError
 from instrc.problems.files import InvalidJson, TooLarge
@@ -211,8 +212,7 @@ def _is_scalar(item: object) -> TypeGuard[bool | float | str | None]:
             return False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportedTool:
+class ImportedTool(Struct, frozen=True, kw_only=True):
     """One tool: its schemas are normalized, all else is as it was written."""
 
     name: str | None
@@ -282,7 +282,7 @@ DISCRIMINATOR = "JSON Schema tells alternatives apart by their properties"
 
 def normalized(schema: Json, path: Location, given: Given, rules: Rules) -> Json:
     """Return a normalized copy of a schema at `path` of the source."""
-    result = normalize(schema, replace(rules, unwanted=_UNWANTED), path)
+    result = normalize(schema, structs.replace(rules, unwanted=_UNWANTED), path)
     _report_notes(result.notes, given, plain_words=rules.plain_words)
     return result.schema
 

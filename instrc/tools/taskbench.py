@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct, field, structs
 
 from instrc.problems.importing import NotATool
 from instrc.problems.plans import InvalidPlan, OddArguments, PlanProblem, RepairedPlan
@@ -22,8 +23,7 @@ BenchKind: TypeAlias = Literal["resource", "temporal", "open"]
 """`resource`: typed inputs by position; `temporal`: parameters by name; `open`: nothing is said of what it takes."""
 
 
-@dataclass(frozen=True, slots=True)
-class BenchInput:
+class BenchInput(Struct, frozen=True):
     """One input of a tool."""
 
     key: str
@@ -32,8 +32,7 @@ class BenchInput:
     description: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class BenchTool:
+class BenchTool(Struct, frozen=True):
     """One tool."""
 
     id: str
@@ -49,8 +48,7 @@ class BenchTool:
     """Its place in the file."""
 
 
-@dataclass(frozen=True, eq=False)
-class Bench:
+class Bench(Struct, frozen=True, eq=False, dict=True):
     """The tools of a file, in its order; ids and names are all different."""
 
     tools: tuple[BenchTool, ...]
@@ -214,8 +212,7 @@ SHAPES: tuple[PlanShape, ...] = ("single", "chain", "dag")
 _PREFIXES = ("task", "tool")
 
 
-@dataclass(frozen=True, slots=True)
-class TaskRecord:
+class TaskRecord(Struct, frozen=True):
     """One request with its plan."""
 
     nodes: Json
@@ -346,8 +343,7 @@ def _letters(name: str) -> str:
     return "".join(letter for letter in comparison_key(name) if letter.isalnum())
 
 
-@dataclass(frozen=True, slots=True)
-class NamedRecord:
+class NamedRecord(Struct, frozen=True):
     """A record with the tools that its tasks name."""
 
     names: ToolNames
@@ -390,7 +386,7 @@ def name_tools(record: NamedRecord, nodes: list[Json]) -> tuple[NamedRecord, lis
         spelling, repair = spelled(record, word, record.place(number, "task"))
         words.append(spelling)
         problems += [] if repair is None else [repair]
-    return replace(record, words=tuple(words), tools=tuple(map(record.bench.by_id.get, words))), problems
+    return structs.replace(record, words=tuple(words), tools=tuple(map(record.bench.by_id.get, words))), problems
 
 
 def spelled(record: NamedRecord, word: str, place: str) -> tuple[str, RepairedPlan | None]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
+
+from msgspec import Struct
 
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, JsonSyntaxError, as_text
@@ -44,8 +45,7 @@ def _step_as_text(step: str) -> str:
     return step if _PLAIN.fullmatch(step) else dumps(step)
 
 
-@dataclass(frozen=True, slots=True)
-class PlanTask:
+class PlanTask(Struct, frozen=True):
     """One call of a tool."""
 
     tool: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct, structs
 
 from instrc.problems.errors import CompileError
 from instrc.problems.importing import NamelessTool, PropertyWithMeaning, RepeatedTool, ResultsLeftOut
@@ -23,8 +24,7 @@ Results: TypeAlias = Literal["leave", "output", "activity"]
 ENDING = ".vibe.json"
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedVibe:
+class ImportedVibe(Struct, frozen=True):
     """A vibe that was built from a tool."""
 
     name: str
@@ -141,7 +141,7 @@ def boxed(vibe: ImportedVibe) -> ImportedVibe:
     value, definitions = embedded(inner, "/properties/value", {})
     document = {key: vibe.document[key] for key in kept if key in vibe.document}
     document |= {"type": "object", "properties": {"value": value}, "required": ["value"], "additionalProperties": False}
-    return replace(vibe, document={**document, "$defs": definitions} if definitions else document)
+    return structs.replace(vibe, document={**document, "$defs": definitions} if definitions else document)
 
 
 def with_property(vibe: ImportedVibe, word: str) -> ImportedVibe:
@@ -155,7 +155,7 @@ def with_property(vibe: ImportedVibe, word: str) -> ImportedVibe:
             return node
         return {**node, "properties": {**properties, word: {}}}
 
-    return replace(vibe, document=as_object(map_schemas(vibe.document, change)))
+    return structs.replace(vibe, document=as_object(map_schemas(vibe.document, change)))
 
 
 CONTRADICTIONS_TRIED: Final = 500
@@ -194,7 +194,7 @@ def without_contradictions(vibe: ImportedVibe) -> tuple[ImportedVibe, list[str]]
         removed.extend(names)
         return without(node, names)
 
-    return replace(vibe, document=as_object(map_schemas(vibe.document, change))), removed
+    return structs.replace(vibe, document=as_object(map_schemas(vibe.document, change))), removed
 
 
 def _contradicts_itself(schema: Json, definitions: JsonObject) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import subprocess
 import sys
 from inspect import isawaitable
 from pathlib import Path
 from typing import Any
+
+from msgspec import structs
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "engines" / "durable"))
 
@@ -37,7 +38,7 @@ class AgentLife(Life):
         if isinstance(value, dict):
             return value  # a process: its own effects are watched
         if isinstance(value, Activity):
-            return dataclasses.replace(value, handler=self.watched(value.handler), retry=ONCE)
+            return structs.replace(value, handler=self.watched(value.handler), retry=ONCE)
 
         async def call(given: Any) -> Any:
             self.moment()

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from time import monotonic, time
 from typing import Any, cast
 
 import pytest
+from msgspec.structs import replace
 from standins import FILLED, KEY, SCHEMA, SHAPES, VARIABLES, Standin, ask, completion
 
 import instrc

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from msgspec.structs import replace
 from serving import ANSWER, BOSS, LETTER, asking, client, go, person, service, settled
 
 from instrc.engines.approvals import NOBODY, Approval, approval_of  # what the table asks about

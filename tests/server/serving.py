@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import httpx
+from msgspec.structs import replace
 from written_processes import DECISION, TEXT, chunk, process, step
 
 from instrc.engines.hosts import engine_of

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args
@@ -14,6 +13,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 from listening import listening
+from msgspec.structs import replace
 from serving import BOB, BOSS, CAT, LETTER, client, go, person, service, settled
 from test_forms import ALLOWED, HOSTILE, Browser
 from written_processes import DECISION, TEXT, chunk, process, step

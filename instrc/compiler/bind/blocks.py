@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import Final, TypeAlias
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
 from instrc import problems
 from instrc.compiler import ir
@@ -165,7 +164,7 @@ def _scope(ev: Evaluation, written: Body, context: EvaluationContext, given: dic
     if element is None and context.piped is not None and values and scope.program.calls:
         from instrc.compiler.bind.choices import seen_from  # few programs are called
 
-        return replace(scope, piped=seen_from(ev, context.piped, scope, written.span))
+        return structs.replace(scope, piped=seen_from(ev, context.piped, scope, written.span))
     return scope
 
 
@@ -237,7 +236,7 @@ def evaluate_block(ev: Evaluation, written: surface.Block, context: EvaluationCo
         ev.report.add(problems.calls.MisplacedBlock(at=written.span))
         return None
     place = ev.steps.places.label(context.region, written.span)
-    context = replace(context, region=ev.steps.places.region_of(place, context.region))
+    context = structs.replace(context, region=ev.steps.places.region_of(place, context.region))
     outside = context.inside()
     match written:
         case surface.Do():
@@ -499,4 +498,4 @@ def _leads_into(path: ir.Path, other: ir.Path) -> bool:
 
 
 def _head(written: surface.Block) -> Span:
-    return replace(written.span, end=min(written.span.end, written.span.start + len(type(written).__name__)))
+    return structs.replace(written.span, end=min(written.span.end, written.span.start + len(type(written).__name__)))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
 from instrc import problems
 from instrc.compiler import ir
@@ -125,7 +124,7 @@ def call_program(
         piped=given["prompt"],
     )
     inside = EvaluationContext(scope, context.region, scope.piped, braces=context.braces, by_hand=context.by_hand)
-    last = replace(context, scope=scope, piped=given["prompt"], own=False, keys=None, placing=context.placing)
+    last = structs.replace(context, scope=scope, piped=given["prompt"], own=False, keys=None, placing=context.placing)
     before = len(ev.report.problems)
     log = ev.steps.log
     whole = log.begin()

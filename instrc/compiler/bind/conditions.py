@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
 from instrc import problems
 from instrc.compiler import ir
@@ -98,7 +97,7 @@ def _path(ev: Evaluation, value: BoundValue | None, written: Name | Access, cont
 
 
 def _joined(tests: tuple[ir.Test, ...], *, joined: bool) -> tuple[ir.Test, ...]:
-    return (replace(tests[0], joined=True), *tests[1:]) if tests and joined else tests
+    return (structs.replace(tests[0], joined=True), *tests[1:]) if tests and joined else tests
 
 
 class BranchCondition(Struct, frozen=True):

@@ -7,8 +7,7 @@ from collections.abc import Set as AbstractSet
 from typing import Final, TypeAlias, final
 
 import msgspec
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
 from instrc import problems
 from instrc.compiler.bind.identities import Identities
@@ -289,7 +288,7 @@ class Evaluation:
             return self.instructions.schema(instruction, span)
         except InstrcError as error:
             for problem in error.problems:
-                self.report.add(problem if problem.at is not None else replace(problem, at=span))
+                self.report.add(problem if problem.at is not None else structs.replace(problem, at=span))
             return None
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
 from instrc import problems
 from instrc.compiler import ir
@@ -91,7 +90,7 @@ class _Composer:
             self.failed = True
             schema = {}
             for problem in error.problems:
-                self.report.add(problem if problem.at is not None else replace(problem, at=span))
+                self.report.add(problem if problem.at is not None else structs.replace(problem, at=span))
         if self.plans:
             from instrc.compiler.plan_schema import with_shared_references  # few programs have plans
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec import Struct, field, structs
-from msgspec.structs import replace
 
 from instrc import problems
 from instrc.compiler.instructions import PART, InstructionTable, fatal_in_program
@@ -98,7 +97,7 @@ def with_places(problem: Problem, written: Sequence[FoundInstruction], at: Span,
     shown = next((each.at for each in (right, left) if each.at is not None and each.at.source is at.source), at)
     sign = next((each for each in spans if each.start <= shown.start < each.end), None)
     caret = shown if sign is None else Span(sign.source, sign.start, sign.start + 1)
-    return replace(problem, left=left, right=right, at=caret)
+    return structs.replace(problem, left=left, right=right, at=caret)
 
 
 def _place_origin(
@@ -117,14 +116,14 @@ def _place_origin(
         pointer = origin.pointer.removeprefix(_VIBE)
         found = [_in_vibe(origin, instruction.uri, pointer, registry) for instruction, registry in written if instruction.uri]
         earlier = next((each for each in _places_in(spans, pointer) if _says(each, origin.value)), None)
-        otherwise = replace(origin, uri=at.source.name if earlier else written[0][0].name, pointer=pointer, at=earlier)
+        otherwise = structs.replace(origin, uri=at.source.name if earlier else written[0][0].name, pointer=pointer, at=earlier)
         return next((each for each in found if each is not None), otherwise)
     if origin.pointer.startswith(_ANNOTATION):
         pointer = origin.pointer.removeprefix(_ANNOTATION)
         places = _places_in(spans, pointer)
         said = next((each for each in places if _says(each, origin.value)), places[0] if places else None)
-        return replace(origin, uri=at.source.name, pointer=pointer, at=said)
-    return replace(origin, uri=written[0][0].name)
+        return structs.replace(origin, uri=at.source.name, pointer=pointer, at=said)
+    return structs.replace(origin, uri=written[0][0].name)
 
 
 def _in_filling(origin: problems.schemas.Origin, pointer: str, filled: Filled) -> problems.schemas.Origin:
@@ -132,7 +131,7 @@ def _in_filling(origin: problems.schemas.Origin, pointer: str, filled: Filled) -
     found = None
     if filled.written is not None and filled.written[0].uri is not None:
         found = _in_vibe(origin, filled.written[0].uri, pointer, filled.written[1])
-    return found or replace(origin, uri=filled.at.source.name, pointer=pointer, at=filled.at)
+    return found or structs.replace(origin, uri=filled.at.source.name, pointer=pointer, at=filled.at)
 
 
 def _in_vibe(origin: problems.schemas.Origin, uri: str, pointer: str, registry: Registry) -> problems.schemas.Origin | None:
@@ -144,7 +143,7 @@ def _in_vibe(origin: problems.schemas.Origin, uri: str, pointer: str, registry: 
     except CompileError:
         return None
     found = [
-        replace(origin, uri=each.uri, pointer=each.pointer, at=registry.locate(each.uri, each.pointer))
+        structs.replace(origin, uri=each.uri, pointer=each.pointer, at=registry.locate(each.uri, each.pointer))
         for each in flat.origins.get(pointer, ())
         if each.uri
     ]
@@ -403,7 +402,7 @@ class ContentSchema:
                     told = Report()
                     spliced = splice(wrapped, schema, report=told, applied=mixin.mixin.name, at=mixin.span)
                     for problem in map(fatal_in_program, told.problems):
-                        self.report.add(problem if problem.at is not None else replace(problem, at=mixin.span))
+                        self.report.add(problem if problem.at is not None else structs.replace(problem, at=mixin.span))
                     inside.insert(0, mixin.mixin)
                     schema = self.annotated(spliced, mixin.annotations, mixin.span, *inside)
                 return schema

@@ -8,12 +8,12 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from contextlib import contextmanager, suppress
 from contextvars import Context
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
 from time import time
 from typing import Protocol, TypeAlias, cast
 
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, StepInfo, WorkflowStatus
+from msgspec import Struct, field, structs
 
 from instrc.engines.dbos import store
 from instrc.engines.memory_port import MemoryPort, MemoryWork
@@ -80,7 +80,7 @@ class DurablePort(MemoryPort):
         While `draining`, the run is left as soon as its effects in flight have ended and are recorded.
         """
         hold = Hold(journal.plan, journal.state) if journal.holds else None
-        effects = replace(effects, keys=journal.keys, chosen=journal.model or effects.chosen)
+        effects = structs.replace(effects, keys=journal.keys, chosen=journal.model or effects.chosen)
         super().__init__(effects, people, patient=True, due=journal.due, later=journal.later, held=journal.held, hold=hold)
         self.journal = journal
         self.record = record
@@ -183,7 +183,7 @@ class DurablePort(MemoryPort):
         fresh = {command: self.effects.keys.get(command, 1) + 1 for command in again.get("fresh", ())}
         self.journal.model = again.get("model", self.journal.model)
         chosen = self.journal.model or self.effects.chosen
-        self.effects = replace(self.effects, keys={**self.effects.keys, **fresh}, chosen=chosen)
+        self.effects = structs.replace(self.effects, keys={**self.effects.keys, **fresh}, chosen=chosen)
         for command in again.get("drop", ()):
             if self.held.pop(command, None) is not None and isinstance(work := tasks.get(command), MemoryWork):
                 self._known_held.discard(command)
@@ -264,8 +264,7 @@ class DurablePort(MemoryPort):
         self._fired_now.append(command["id"])
 
 
-@dataclass(slots=True)
-class Live:
+class Live(Struct):
     """A run that this process carries."""
 
     port: DurablePort | None = None
@@ -525,7 +524,7 @@ async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) ->
     config = RunConfig.from_json(launch["how"])
     journal = rebuild_journal(plan, launch["inputs"], entries, holds=config.holds)
     effects = carrier.make_effects(run, plan, config)
-    effects = replace(effects, child=child_of(carrier, launch, journal, live, effects.activities))
+    effects = structs.replace(effects, child=child_of(carrier, launch, journal, live, effects.activities))
     writer = carrier.writer_of(launch, entries)
     draining = lambda: carrier.draining  # noqa: E731  -- a callback
     port = live.port = DurablePort(effects, carrier.people, journal, _record, live.resting, writer, draining)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from secrets import token_hex
 from time import time
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 from zlib import compress, decompress
 
 import sqlalchemy as sa
+from msgspec import Struct
 
 from instrc import problems
 from instrc.engines.stores import RunStore
@@ -141,8 +141,7 @@ _TABLE = sa.Table(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Letter:
+class Letter(Struct, frozen=True):
     """An answer to a question of a run, or a request to continue or end it."""
 
     id: str

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from itertools import pairwise
 from time import time
 from typing import Final, cast
 
 import temporalio.client as sdk
+from msgspec.structs import replace
 from temporalio.api.common.v1 import Payload
 from temporalio.exceptions import ActivityError
 from temporalio.service import RPCError, RPCStatusCode

@@ -7,7 +7,6 @@ import os
 from collections import Counter
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -15,6 +14,7 @@ from secrets import token_hex
 from time import time
 from typing import Final, Unpack
 
+from msgspec import Struct, structs
 from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.workflowservice.v1 import DeleteWorkflowExecutionRequest
 from temporalio.client import (
@@ -301,7 +301,7 @@ class TemporalEngine(TracedEngine):
     async def schedule(self, name: str, clock: Clock, launch: Launch, overlap: Overlap = "skip") -> Schedule:
         """Add a schedule: the server begins its runs, with the plan that the program has now."""
         require_name(name)
-        begun = await self._launched(replace(launch, run=name))
+        begun = await self._launched(structs.replace(launch, run=name))
         tick: documents.Tick = {"launch": begun, "prefix": self.prefix}
         return await schedules.add(await self._client(), self.queue, name, clock, tick, overlap)
 
@@ -418,8 +418,7 @@ REPORT_TRIES: Final = 5
 _PAUSE = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class ServerClient:
+class ServerClient(Struct, frozen=True):
     """Asks a server and its workers."""
 
     client: Client

@@ -6,10 +6,10 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
+from msgspec.structs import replace
 from temporalio import activity as temporal
 from temporalio.client import Client
 from temporalio.exceptions import ApplicationError

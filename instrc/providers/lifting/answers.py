@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mapping
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from enum import Enum
 from itertools import islice
 from typing import Final, NamedTuple, cast
+
+from msgspec.structs import replace
 
 from instrc.problems.errors import CompileError
 from instrc.problems.files import TooLarge

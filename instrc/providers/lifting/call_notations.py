@@ -6,8 +6,9 @@ import ast
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from typing import Final, NamedTuple
+
+from msgspec.structs import replace
 
 from instrc.providers.lifting.reply import MESSAGE, RawCall, ends_early, loose_json, raw_call, recipient, with_repeated
 from instrc.text.jsontext import dumps, loads, repeated_keys

@@ -10,6 +10,8 @@ from functools import cached_property
 from types import UnionType
 from typing import Final, Literal, TypeVar, assert_never, overload
 
+from msgspec import structs
+
 from instrc.problems.errors import AnswerError, CompileError
 from instrc.problems.problem import Problem
 from instrc.problems.suggest import comparison_key
@@ -331,7 +333,7 @@ def _lifted(reply: RawReply, records: Records) -> Lifted:
     """Lift one reading of an answer."""
     records = of_results(records) if reply.result else records
     raw, repeated = _without_doubles(reply.calls)
-    reply = replace(reply, calls=raw)
+    reply = structs.replace(reply, calls=raw)
     reply = _with_calls_in_text(reply, records)
     reply = _with_calls_apart(reply, records)
     reply = _with_text_as_value(reply, records)
@@ -371,21 +373,21 @@ def _with_calls_in_text(reply: RawReply, records: Records) -> RawReply:
         said = extract_tool_calls(bare.arguments, known)
         if said.calls or said.unended:
             texts = (said.rest,) if said.rest else ()
-            return replace(reply, calls=tuple(said.calls), texts=texts, envelope=True, cut=reply.cut or said.unended)
+            return structs.replace(reply, calls=tuple(said.calls), texts=texts, envelope=True, cut=reply.cut or said.unended)
         fenced = _value_in(bare.arguments, records)
         if fenced is not None and _ownership(fenced[0].arguments, records).all:
-            return replace(reply, calls=(fenced[0],), texts=(fenced[1],) if fenced[1] else (), envelope=True)
+            return structs.replace(reply, calls=(fenced[0],), texts=(fenced[1],) if fenced[1] else (), envelope=True)
         return reply
     if bare is not None and not _ownership(bare.arguments, records).any and (ours := calls_of_known_tools(bare.arguments, known)):
-        return replace(reply, calls=tuple(ours), envelope=True)
+        return structs.replace(reply, calls=tuple(ours), envelope=True)
     if reply.calls:
         return reply
     result = [extract_tool_calls(text, known) for text in reply.texts]
-    reply = replace(reply, texts=()) | join_replies(
+    reply = structs.replace(reply, texts=()) | join_replies(
         RawReply(tuple(said.calls), (said.rest,) if said.rest.strip() else (), cut=said.unended) for said in result
     )
     if not reply.calls and len(reply.texts) == 1 and (fenced := _value_in(reply.texts[0], records)) is not None:
-        return replace(reply, calls=(fenced[0],), texts=(fenced[1],) if fenced[1] else ())
+        return structs.replace(reply, calls=(fenced[0],), texts=(fenced[1],) if fenced[1] else ())
     return reply
 
 
@@ -409,7 +411,7 @@ def _value_in(text: str, records: Records) -> tuple[RawCall, str] | None:
 def _with_calls_apart(reply: RawReply, records: Records) -> RawReply:
     """Divide calls of `multi_tool_use.parallel`, unless a tool of ours has such a name."""
     apart = [item for call in reply.calls for item in ((call,) if named(call.name, records)[0] else separated(call))]
-    return replace(reply, calls=tuple(apart))
+    return structs.replace(reply, calls=tuple(apart))
 
 
 def _with_text_as_value(reply: RawReply, records: Records) -> RawReply:
@@ -421,13 +423,13 @@ def _with_text_as_value(reply: RawReply, records: Records) -> RawReply:
     if not reply.envelope or reply.calls or not said or reply.refusal is not None or reply.failure is not None:
         return reply
     last, unended = strip_reasoning(said[-1])
-    reply = replace(reply, cut=reply.cut or unended)
+    reply = structs.replace(reply, cut=reply.cut or unended)
     if len(records) != 1 or not last.strip():
         return reply
     result: list[tuple[RawCall, list[str]]] = [(raw_call(None, "".join(reply.texts)), [])]
     result += [(raw_call(None, text), [*said[:place], *said[place + 1 :]]) for place, text in reversed([*enumerate(said)])]
     one, left = min(result, key=lambda reading: _unlikeliness(reading[0], records))
-    return replace(reply, calls=(one,), texts=tuple(left)) if one.unreadable is None or one.partial else reply
+    return structs.replace(reply, calls=(one,), texts=tuple(left)) if one.unreadable is None or one.partial else reply
 
 
 def _unlikeliness(value: RawCall, records: Records) -> tuple[bool, ...]:
@@ -445,7 +447,9 @@ def _with_value_in_text(reply: RawReply, records: Records) -> RawReply:
     if len(texts) != 1 or len(reply.calls) != len(unread) or (result := _value_in(texts[0], records)) is None:
         return reply
     value, rest = result
-    return replace(reply, calls=(value,), texts=(rest,) if rest else ()) if _ownership(value.arguments, records).all else reply
+    if not _ownership(value.arguments, records).all:
+        return reply
+    return structs.replace(reply, calls=(value,), texts=(rest,) if rest else ())
 
 
 def _with_value_in_thoughts(reply: RawReply, records: Records) -> RawReply:
@@ -456,7 +460,7 @@ def _with_value_in_thoughts(reply: RawReply, records: Records) -> RawReply:
     [record] = records.values()
     value = raw_call(None, reply.thoughts)
     valid = value.unreadable is None and value.loose is None and value.arguments and _ownership(value.arguments, records).all
-    return replace(reply, calls=(value,)) if valid and not repair(record, value.arguments).violations else reply
+    return structs.replace(reply, calls=(value,)) if valid and not repair(record, value.arguments).violations else reply
 
 
 def _is_output(target: Json) -> bool:
@@ -486,7 +490,7 @@ def _call(one: RawCall, records: Records, *, enveloped: bool, cut: bool) -> Lift
     read = None if record is None or (one.unreadable and (enveloped or one.partial)) else repair(record, one.arguments)
     if one.loose is not None and record is not None and read is not None and read.violations and not enveloped:
         as_text = repair(record, one.loose)  # a bare text may be the value itself
-        one, read = (replace(one, loose=None), as_text) if not as_text.violations else (one, read)
+        one, read = (structs.replace(one, loose=None), as_text) if not as_text.violations else (one, read)
     if one.nothing is not None and record is not None:
         as_written = repair(record, loads(one.nothing))  # a tool may take null, or a text
         read = read if as_written.violations or as_written.repairs else as_written

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from itertools import pairwise
+
+from msgspec.structs import replace
 
 from instrc.providers.lifting.reply import RawCall, RawReply, first, join_replies, raw_call, stop_reply
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, text_or_empty

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from msgspec import Struct
 
 from instrc.problems.suggest import comparison_key
 from instrc.providers.key_renaming import Shaping, shaped
@@ -149,8 +150,7 @@ class Wrongness(NamedTuple):
         return (other.shape, other.cost) < (self.shape, self.cost)
 
 
-@dataclass(frozen=True, slots=True)
-class _State:
+class _State(Struct, frozen=True):
     """A reading of the arguments so far."""
 
     value: Json
@@ -225,8 +225,7 @@ def _in_places(schema: Json, state: _State) -> _State:
     return state
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """A place at which a value might be repaired."""
 
     path: Location

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct, structs
 
 from instrc.text.jsontext import dumps, loads, repeated_keys
 from instrc.text.jsonvalue import Json, equal
@@ -32,8 +33,7 @@ _FAILED = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class RawCall:
+class RawCall(Struct, frozen=True):
     """One call as it was read: its arguments still in the target's words, or the text that should have been JSON."""
 
     name: str | None
@@ -51,8 +51,7 @@ class RawCall:
     """The JSON that was taken for no arguments, `null` or an empty text: a tool without arguments may be called with it."""
 
 
-@dataclass(frozen=True, slots=True)
-class RawReply:
+class RawReply(Struct, frozen=True):
     """The content of an answer."""
 
     calls: tuple[RawCall, ...] = ()
@@ -347,7 +346,7 @@ def with_repeated(calls: Iterable[RawCall], keys: Iterable[str]) -> tuple[RawCal
         tuple(calls)
         if not names
         else tuple(
-            replace(
+            structs.replace(
                 call, repeated=tuple(dict.fromkeys([*call.repeated, *(name for name in names if _holds(call.arguments, name))]))
             )
             for call in calls

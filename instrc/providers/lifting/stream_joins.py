@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TypeAlias
+
+from msgspec import Struct, field
 
 from instrc.providers.lifting.envelopes import is_ended
 from instrc.providers.lifting.parts import content, joined_calls
@@ -540,8 +541,7 @@ def _collected_items(pieces: list[JsonObject]) -> list[JsonObject]:
     return [item.said for item in items]
 
 
-@dataclass(slots=True)
-class _Item:
+class _Item(Struct):
     """An item of a stream of Responses, as it has grown."""
 
     said: JsonObject

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from itertools import islice
 from typing import Final, NamedTuple
+
+from msgspec.structs import replace
 
 from instrc.providers.lifting.call_notations import (
     PARALLEL,

@@ -10,8 +10,7 @@ from string import ascii_letters
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 
-from msgspec import Struct, field
-from msgspec.structs import astuple, replace
+from msgspec import Struct, field, structs
 
 from instrc.problems.targets import BudgetExceeded
 from instrc.providers.codec import BoxCodec, Codec, ObjectCodec, RefCodec, Tag, TextCodec, TupleCodec, ValuesCodec
@@ -272,11 +271,11 @@ class Variant(Struct, frozen=True, eq=False, gc=False):
     def after(self, notes: Iterable[str]) -> Variant:
         """Return the variant with sentences in front of its own."""
         before = tuple(text for text in notes if text)
-        return replace(self, notes=(*before, *self.notes)) if before else self
+        return structs.replace(self, notes=(*before, *self.notes)) if before else self
 
     def of(self, node: Json) -> Variant:
         """Return the variant as that of a schema."""
-        return self if self.node is node else replace(self, node=node)
+        return self if self.node is node else structs.replace(self, node=node)
 
 
 def taking_anything(variants: Iterable[Variant]) -> Variant | None:
@@ -359,12 +358,12 @@ def with_tag(body: JsonObject, codec: Codec, tag: str, label: str, *, constant: 
         if keyword in body:
             body[keyword] = as_integer(body[keyword]) + 1
     if isinstance(codec, TupleCodec):  # the tag belongs to the object it is written as
-        return body, replace(codec, item=_with_tag(codec.item, Tag(tag, label)))
+        return body, structs.replace(codec, item=_with_tag(codec.item, Tag(tag, label)))
     return body, _with_tag(codec, Tag(tag, label))
 
 
 def _with_tag(codec: Codec, tag: Tag) -> Codec:
-    return replace(codec, tag=tag) if isinstance(codec, ObjectCodec | BoxCodec) else ObjectCodec({}, tag=tag)
+    return structs.replace(codec, tag=tag) if isinstance(codec, ObjectCodec | BoxCodec) else ObjectCodec({}, tag=tag)
 
 
 def leading(body: JsonObject, name: str, schema: Json) -> JsonObject:
@@ -426,7 +425,7 @@ class PayloadDefinitions(Struct, eq=False):
 
     def copy(self) -> PayloadDefinitions:
         """Return a copy that does not change with this one."""
-        return PayloadDefinitions(*map(copy, astuple(self)))
+        return PayloadDefinitions(*map(copy, structs.astuple(self)))
 
 
 def definition_name(variant: Variant) -> str:
@@ -455,7 +454,7 @@ def shared_copy(variant: Variant, definitions: PayloadDefinitions) -> Variant:
         name = unique_name(f"{variant.definition}_option"[: DEFINITION_NAME.most], definitions.bodies, DEFINITION_NAME.most)
         definitions.define(name, variant.body, variant.codec)
         definitions.options[key] = name
-    return replace(variant, kind="ref", body=referring(name), codec=RefCodec(name))
+    return structs.replace(variant, kind="ref", body=referring(name), codec=RefCodec(name))
 
 
 def _size(body: Json) -> int:
@@ -482,7 +481,7 @@ def tagged_later(variant: Variant, tag: str, label: str, definitions: PayloadDef
         name = unique_name(f"{key.name}_{label}"[: DEFINITION_NAME.most], definitions.bodies, DEFINITION_NAME.most)
         definitions.define(name, None, None)
         definitions.later[key] = name
-    return replace(variant, body=referring(name), codec=RefCodec(name))
+    return structs.replace(variant, body=referring(name), codec=RefCodec(name))
 
 
 def finish(definitions: PayloadDefinitions, *, constant: bool) -> None:
@@ -623,15 +622,15 @@ class RewriteContext(Struct, frozen=True, eq=False, gc=False):
 
     def deeper(self) -> RewriteContext:
         """Return the context of the schemas inside an object or array."""
-        return replace(self, level=self.level + 1, nested=self.nested + 1)
+        return structs.replace(self, level=self.level + 1, nested=self.nested + 1)
 
     def beside(self) -> RewriteContext:
         """Return the context of another schema about the same value."""
-        return replace(self, nested=self.nested + 1)
+        return structs.replace(self, nested=self.nested + 1)
 
     def boxed(self) -> RewriteContext:
         """Return the context of a schema that is put into an object or array without a schema of its own."""
-        return replace(self, level=self.level + 1)
+        return structs.replace(self, level=self.level + 1)
 
     @property
     def too_deep(self) -> str | None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
 from instrc.providers.codec import ByPattern, Codec, ObjectCodec, PairsCodec, to_json
 from instrc.providers.dialect import Dialect
@@ -75,7 +74,7 @@ def counted_entries(node: JsonObject, variant: Variant, context: RewriteContext)
         else:
             lost.append("maxProperties")
     notes = context.lose(node, lost)
-    return replace(variant, body=body, notes=(*variant.notes, *notes))
+    return structs.replace(variant, body=body, notes=(*variant.notes, *notes))
 
 
 DEPENDENT = ("dependentRequired", "dependentSchemas")
@@ -125,7 +124,7 @@ def maps(node: JsonObject, others: Undeclared, context: RewriteContext) -> Varia
         variant = variant.after([context.sentences.key_list])
     lost = tuple(keyword for keyword in DEPENDENT if node.get(keyword))
     reported = context.lose(node, lost)
-    return replace(variant, notes=tuple(text for text in (*variant.notes, *reported) if text), node=node)
+    return structs.replace(variant, notes=tuple(text for text in (*variant.notes, *reported) if text), node=node)
 
 
 def _empty(node: JsonObject, dialect: Dialect, ledger: Ledger) -> Variant | None:

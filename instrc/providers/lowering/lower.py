@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
@@ -38,8 +37,7 @@ from instrc.tools.python_values import json_of
 from instrc.tools.tool import Example, Hint, Tool, checked_json, schema_of
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Lowering:  # noqa: PLW1641  -- it holds lists and objects, which have no hash
+class Lowering(Struct, frozen=True, eq=False, dict=True):  # noqa: PLW1641  -- it holds lists and objects, which have no hash
     """A schema lowered to a target."""
 
     payload: Payload
@@ -53,7 +51,7 @@ class Lowering:  # noqa: PLW1641  -- it holds lists and objects, which have no h
     """
     dialect: Dialect
     """The rules that the payload follows, with its envelope."""
-    account: Account | tuple[Loss, ...] = field(repr=False)
+    account: Account | tuple[Loss, ...]
     """The losses, or the account from which they are computed on first access."""
     over_budget: tuple[Problem, ...] = ()
     """The budgets that were exceeded, with the consequence of each."""
@@ -161,7 +159,7 @@ def _lower_examples(examples: Iterable[Example | Json]) -> tuple[Example, ...]:
 def report_losses(result: Lowering, *, strict: bool, report: Report | None) -> Lowering:
     """Convert grave losses to problems, and raise or report them."""
     if strict:
-        result = replace(result, strict=True)
+        result = structs.replace(result, strict=True)
     if report is not None:
         for problem in result.problems:
             report.add(problem)
@@ -173,7 +171,7 @@ def report_losses(result: Lowering, *, strict: bool, report: Report | None) -> L
 def lower_tool(tool: Tool, dialect: Dialect, options: LoweringOptions, documents: Mapping[str, Json] | None = None) -> Lowering:
     """Lower one tool to a target, without converting its grave losses to problems."""
     if tool.strict is not None:
-        dialect = replace(dialect, plain=None) if tool.strict else relaxed(dialect)
+        dialect = structs.replace(dialect, plain=None) if tool.strict else relaxed(dialect)
     if tool.sentences is not EN:
         options = structs.replace(options, sentences=tool.sentences)
     name = legal(tool.name, dialect.tool_name, "tool") if dialect.named else tool.name
@@ -215,7 +213,7 @@ class Written(Struct, frozen=True, eq=False, gc=False):
 def write(built: Built, flat: Json, tool: Tool, name: str, dialect: Dialect) -> Written:
     """Write a schema into the envelope, the one without strictness where that is given up; `name` is the name sent."""
     if not built.strict:
-        dialect = replace(dialect, envelope=dialect.plain)
+        dialect = structs.replace(dialect, envelope=dialect.plain)
     said, schema = _with_description(built, flat, tool, dialect)
     keys: list[Json] = list(mapping(schema.get("properties"))) if isinstance(schema, dict) else []
     record: JsonObject = {"instrc": VERSION, "target": dialect.name, "tool": {"name": tool.name, "sent": name}, "keys": keys}

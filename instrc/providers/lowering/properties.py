@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
 from instrc.providers.codec import NULL_WORD, Member, More, ObjectCodec, TextCodec, ValuesCodec, wrapped
 from instrc.providers.lowering import json_text, key_maps
@@ -356,7 +355,7 @@ def _codec(properties: Sequence[Property], undeclared: ObjectCodec | None, more:
         return None
     if undeclared is not None:
         declared = tuple(result.sent for result in properties)
-        return replace(undeclared, declared=declared, members=members)
+        return structs.replace(undeclared, declared=declared, members=members)
     busy = more is not None or any(member.codec is not None or member.acts for member in members.values())
     return ObjectCodec(members, more=more) if busy else None
 

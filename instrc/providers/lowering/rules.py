@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from instrc.providers.dialect import DEFINITION_NAME, Dialect, schema_in
 from instrc.providers.lowering import build
@@ -51,8 +52,7 @@ _LISTS = (*_MANY, "required", "enum")
 _NAMED = ("properties", "patternProperties", "$defs", "dependentSchemas", "definitions")
 
 
-@dataclass(frozen=True, slots=True)
-class NodeRules:
+class NodeRules(Struct, frozen=True):
     """The rules of a target for the schemas of one payload."""
 
     dialect: Dialect

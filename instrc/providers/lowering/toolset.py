@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
@@ -27,8 +26,7 @@ from instrc.tools.given import ToolLike, each_of
 from instrc.tools.tool import Tool
 
 
-@dataclass(frozen=True, slots=True)
-class LoweredTools:
+class LoweredTools(Struct, frozen=True):
     """The tools of one request, lowered to a target."""
 
     payload: list[Payload]
@@ -120,8 +118,7 @@ def _name_tools(tools: Sequence[Tool], dialect: Dialect) -> list[tuple[Tool, str
     return result
 
 
-@dataclass(frozen=True, slots=True)
-class _Joined:
+class _Joined(Struct, frozen=True):
     """A tool of a request, and the use of the request's budgets after it joined."""
 
     lowering: Lowering
@@ -151,15 +148,17 @@ def _lower_member(
         if not list(again.over(dialect, tool.name)):
             reason = "is kept for required properties only, to stay within the request's unions"
             unordered = () if less.ordered == options.ordered else (Loss("", "properties", None, "order", reason),)
-            return _Joined(replace(other, account=(*other.losses, *unordered)), again)
+            return _Joined(structs.replace(other, account=(*other.losses, *unordered)), again)
     if not over or dialect.plain is None or tool.strict:
         return _Joined(lowering, joined, over)
     reported = tuple(structs.replace(problem, consequence="it is sent without strictness") for problem in over)
-    plain = relaxed(replace(dialect, limits=replace(dialect.limits, optional=None, unions=None)))
+    plain = relaxed(structs.replace(dialect, limits=structs.replace(dialect.limits, optional=None, unions=None)))
     lowering = lower_tool(sent_tool, plain, options, documents)
     loss = Loss("", "strict", value=True, kind="unenforced", reason="is given up, because a budget of the request is exceeded")
     return _Joined(
-        replace(lowering, account=(*lowering.losses, loss), over_budget=(*lowering.over_budget, *reported)), spent, reported
+        structs.replace(lowering, account=(*lowering.losses, loss), over_budget=(*lowering.over_budget, *reported)),
+        spent,
+        reported,
     )
 
 
@@ -167,7 +166,7 @@ def _under_own_name(lowering: Lowering, name: str, sent: str) -> Lowering:
     """Return a lowering under the tool's own name: in its map, wherever that is, and in each loss; a new name is reported."""
     record: JsonObject = {**lowering.map, "tool": {**as_object(lowering.map["tool"]), "name": name}}
     losses = tuple(structs.replace(loss, tool=name) for loss in (*Loss.of_name(name, sent), *lowering.losses))
-    return replace(lowering, map=record, payload=_with_map(lowering.payload, lowering.map, record), account=losses)
+    return structs.replace(lowering, map=record, payload=_with_map(lowering.payload, lowering.map, record), account=losses)
 
 
 def _with_map(payload: Json, old: Json, new: Json) -> Json:

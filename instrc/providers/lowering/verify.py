@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import islice, pairwise
 from typing import Final, NamedTuple, TypeAlias
+
+from msgspec import Struct
 
 from instrc.problems.errors import CompileError
 from instrc.problems.files import TooLarge
@@ -42,8 +43,7 @@ class Opinion(NamedTuple):
     """A swap that was accepted all the same: its keys and its place."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verification:
+class Verification(Struct, frozen=True):
     """The verdicts of a target's rules and of the engines on a payload."""
 
     target: str

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
-from dataclasses import replace
 from http import HTTPStatus
 from types import ModuleType
 from typing import Any, ClassVar, Final
+
+from msgspec.structs import replace
 
 from instrc.runtime.models.clients import Client
 from instrc.runtime.models.failures import StatusError, raise_reported

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Container
 from contextlib import suppress
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from instrc.process.request_settings import RequestSettings
 from instrc.runtime.activities import complaints

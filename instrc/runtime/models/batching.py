@@ -8,7 +8,8 @@ Only fresh requests share a call; one whose answer was not accepted is asked aga
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from instrc.runtime.activities import beyond_schema
 from instrc.runtime.boundary import guarded

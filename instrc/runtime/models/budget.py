@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
 from time import time
 from typing import Final
+
+from msgspec import Struct
 
 from instrc import problems
 from instrc.problems.errors import SettingsError
@@ -82,8 +83,7 @@ _SCOPES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class MoneyBudget:
+class MoneyBudget(Struct, frozen=True):
     """The cost limit of a run's requests; all runs of a project write their costs into one file."""
 
     limits: Sequence[str]

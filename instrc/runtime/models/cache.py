@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct, field, structs
 
 from instrc.runtime.models.database import require_file, transaction
 from instrc.runtime.secrets import redacted
@@ -20,8 +21,7 @@ ANSWERS_FILE: Final = ".instrc/answers.sqlite"
 _TABLE: Final = "answers (key TEXT PRIMARY KEY, model TEXT, answer TEXT)"
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerCache:
+class AnswerCache(Struct, frozen=True, eq=False):
     """Answers of providers in an SQLite file, which several processes may use at the same time.
 
         launcher = Launcher(prepared, model="openai:gpt-5", cache=AnswerCache("answers.sqlite", sample=2))
@@ -37,12 +37,12 @@ class AnswerCache:
     sample: int = 0
     turn: int = 1
     """How often a command was begun again on purpose: then another answer is wanted."""
-    _asked: dict[str, list[str]] = field(default_factory=dict, repr=False, compare=False)
+    _asked: dict[str, list[str]] = field(default_factory=dict)
     """Who has asked what, so that equal requests of a run get answers of their own."""
 
     def again(self, turn: int) -> AnswerCache:
         """Return the cache for a command that is carried out for the so-manieth time."""
-        return self if turn == self.turn else replace(self, turn=turn)
+        return self if turn == self.turn else structs.replace(self, turn=turn)
 
     def key(self, request: Json, asker: str) -> str:
         """Return the key of a request; `asker` is equal for all attempts at it, `run/command`."""

@@ -6,12 +6,13 @@ import asyncio
 import sqlite3
 from collections.abc import Awaitable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
-from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from time import time
 from typing import Final
 from weakref import WeakKeyDictionary
+
+from msgspec import Struct, field, structs
 
 from instrc.problems.errors import InstrcError
 from instrc.process.request_settings import RequestSettings
@@ -49,7 +50,7 @@ class Fallback:
 
     async def answer(self, request: Request) -> Reply:
         """Answer a request by the first model that can, or raise the `ModelError` of the last one."""
-        request = replace(request, model=None)  # these are the words of all of them
+        request = structs.replace(request, model=None)  # these are the words of all of them
         notes: list[str] = []
         before: ModelError | None = None
         turned = min(max(attempt_of(request) - SAME_MODEL, 0), len(self.models) - 1)
@@ -75,7 +76,7 @@ class Fallback:
                 raise ModelError(said, code=before.code, retry=before.retry, after=before.after) from error
             else:
                 self._failed.pop(words, None)
-                return replace(reply, notes=(*notes, *reply.notes)) if notes else reply
+                return structs.replace(reply, notes=(*notes, *reply.notes)) if notes else reply
         raise AssertionError
 
     def _note(self, words: str, error: ModelError) -> None:
@@ -151,8 +152,7 @@ _ANSWER: Final = 256
 """Tokens of an answer, where it is guessed."""
 
 
-@dataclass(slots=True)
-class Limited:
+class Limited(Struct):
     """A model that waits for its turn before it is asked."""
 
     model: Model
@@ -195,4 +195,4 @@ def limited(model: Model, words: str, settings: RequestSettings, place: Path | s
     if limits.keys() != {"parallel"} and isinstance(place, Path):
         require_file(place, _TURNS, "limit")
     result = _limited.setdefault((words, repr(limits), place), Limited(model, words, settings, place))
-    return replace(result, model=model)
+    return structs.replace(result, model=model)

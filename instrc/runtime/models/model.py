@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final, NoReturn, Protocol, cast
+
+from msgspec import Struct, field
 
 from instrc.process.request_settings import RequestSettings
 from instrc.runtime.activities import in_language
@@ -24,8 +25,7 @@ class Model(Protocol):
         """Answer a request, or raise `ModelError`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """A request to a model."""
 
     key: str
@@ -38,20 +38,19 @@ class Request:
     """What it fills in. An adapter lowers it to its provider and lifts the answer."""
     model: str | None = None
     """The model that the project has set for this vibe, else the adapter's own."""
-    command: ModelCommand | None = field(default=None, repr=False)
+    command: ModelCommand | None = None
     """What the request was made from."""
     settings: RequestSettings = field(default_factory=RequestSettings)
     """What is set for this request, before what is set for all requests to its model."""
     sentences: Sentences = EN
     """What is said to the model beside the message."""
-    cache: AnswerCache | None = field(default=None, repr=False)
+    cache: AnswerCache | None = None
     """Where answers are kept that were paid for."""
-    partial: Callable[[Json, Sequence[str]], None] | None = field(default=None, repr=False)
+    partial: Callable[[Json, Sequence[str]], None] | None = None
     """Is told the value as far as it is written, and which of its members are complete; an adapter need not call it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """The answer of a model."""
 
     answer: Json

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from instrc.providers.lifting.streams import assemble
 from instrc.runtime.models.model import ModelError
@@ -20,8 +21,7 @@ PART_SHARE: Final = 0.05
 """Of the time of an answer that its parts may take: a long text takes long to read again and again."""
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerPart:
+class AnswerPart(Struct, frozen=True):
     """An answer of a model so far."""
 
     key: str

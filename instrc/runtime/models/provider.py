@@ -12,13 +12,14 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from time import monotonic
 from types import ModuleType
 from typing import ClassVar, Final, TypeAlias, cast
+
+from msgspec import Struct, structs
 
 from instrc import problems
 from instrc.problems.errors import SettingsError
@@ -47,8 +48,7 @@ TokenNames: TypeAlias = tuple[str | None, str, str]
 """The member of an answer that has the counts (`None` for the answer itself), and in it those of what was given and written."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProviderRequest:
+class ProviderRequest(Struct, frozen=True):
     """One request as a provider is sent it."""
 
     model: str
@@ -171,7 +171,7 @@ class Provider(ABC):
                 )
                 await asyncio.to_thread(learn, self.memory, name, form, str(error))
             else:
-                return replace(reply, notes=(*notes, *reply.notes)) if notes else reply
+                return structs.replace(reply, notes=(*notes, *reply.notes)) if notes else reply
 
     def preview(self, request: Request) -> tuple[ProviderRequest, Lowering]:
         """Return the request that would be sent, and its lowering."""
@@ -232,7 +232,7 @@ class Provider(ABC):
         if form == "output" and lowering.dialect.enforced and not lifted.calls and not lifted.truncated:
             notes = [*notes, f"the server of `{self.kind}` did not enforce the schema: the answer is no JSON"]
         sent = None if asked.message == given else asked.message
-        return replace(reply, notes=(*again, *notes), sent=sent, cached=kept is not None)
+        return structs.replace(reply, notes=(*again, *notes), sent=sent, cached=kept is not None)
 
     def _keeps(self, reply: Reply, form: Form) -> bool:  # noqa: ARG002  -- of servers that ignore a form
         """Return whether an answer is kept; one that is not accepted is kept too, so that a replay pays nothing."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Final, cast
+
+from msgspec import Struct, field
 
 from instrc.process.request_settings import RequestSettings, is_model_pattern
 from instrc.runtime.interpreter.documents import bare_name
@@ -17,8 +18,7 @@ TIMEOUT: Final = 600.0
 """Seconds that one request may take where nothing is set: several libraries wait for ever."""
 
 
-@dataclass(frozen=True, slots=True)
-class RequestTable:
+class RequestTable(Struct, frozen=True):
     """The settings of requests by scope; the narrower wins: a run, a model, a vibe, and what is passed for this run."""
 
     general: RequestSettings = field(default_factory=RequestSettings)

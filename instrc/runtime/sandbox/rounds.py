@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
+
+from msgspec import Struct
 
 from instrc.text.jsonvalue import Json
 
@@ -12,8 +13,7 @@ ObservationKind: TypeAlias = Literal["error", "operations", "time", "memory", "e
 _REPEATABLE = frozenset({None, "error", "operations"})  # `operations` is in old records: it left its variables
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RoundLimits:
+class RoundLimits(Struct, frozen=True, kw_only=True):
     """The limits of the code of one round."""
 
     seconds: float = 30.0
@@ -61,8 +61,7 @@ class Round(NamedTuple):
     kind: ObservationKind | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
+class Observation(Struct, frozen=True, kw_only=True):
     """The output of its code that the model sees."""
 
     logs: str

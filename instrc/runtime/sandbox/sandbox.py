@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from keyword import iskeyword
 from threading import Lock
 from typing import Final
+
+from msgspec import Struct
 
 from instrc.runtime.sandbox.execution import Execution, require_monty, worker_session
 from instrc.runtime.sandbox.parameters import ToolParameters
@@ -72,8 +73,7 @@ class CodeRuns:
                     self._states.popitem(last=False)
 
 
-@dataclass(frozen=True)
-class _KeptState:
+class _KeptState(Struct, frozen=True):
     """The state of a run's code, made by this process; nothing else is ever loaded."""
 
     rounds: tuple[Round, ...]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from msgspec import Struct
@@ -219,8 +218,7 @@ def fill(mixin: Json, slot: str, filling: Json, *, report: Report | None = None)
     return gathering.give({**body, "properties": properties})
 
 
-@dataclass(frozen=True, slots=True)
-class Intersection:
+class Intersection(Struct, frozen=True):
     """One schema that accepts what all of several schemas accept."""
 
     schema: Json

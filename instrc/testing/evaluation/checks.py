@@ -8,8 +8,7 @@ from math import isfinite
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeAlias, TypeGuard
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
 from instrc.problems.errors import CompileError, InstrcError
 from instrc.problems.problem import Problem
@@ -326,8 +325,8 @@ def _apart(seen: CheckedRun) -> CheckedRun:
     """Return a run that shares nothing with ours."""
     case, run = seen.case, seen.run
     return CheckedRun(
-        case=replace(case, input=copy_of(case.input), expected=copy_of(case.expected)),
-        run=replace(run, value=copy_of(run.value), steps=copy_of(run.steps), metrics=copy_of(run.metrics)),
+        case=structs.replace(case, input=copy_of(case.input), expected=copy_of(case.expected)),
+        run=structs.replace(run, value=copy_of(run.value), steps=copy_of(run.steps), metrics=copy_of(run.metrics)),
     )
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Final, NamedTuple
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from instrc.testing.evaluation.dataset import DataSet
 from instrc.testing.evaluation.report import ALL, ReportTable, money, percent, why
@@ -128,7 +127,7 @@ async def evaluated_versions(versions: Sequence[Version], data: DataSet, options
     gate = asyncio.Semaphore(together)
 
     async def run(version: Version) -> EvaluationResult:
-        changed = replace(
+        changed = structs.replace(
             options,
             model=version.model or options.model,
             settings={**options.settings, **(version.settings or {})},

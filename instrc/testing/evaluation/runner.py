@@ -8,7 +8,6 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
 from inspect import isclass, isfunction, ismodule
@@ -17,6 +16,7 @@ from time import monotonic
 from typing import Final, cast
 
 import msgspec
+from msgspec import Struct, field, structs
 
 from instrc import problems
 from instrc.engines.equip import TELEMETRY, LocalObjects
@@ -62,8 +62,7 @@ _FINAL: Final = frozenset({"refused", "context", "check", "no-answer", "no-json"
 _SPENT: Final = "budget"
 
 
-@dataclass(slots=True)
-class Budget:
+class Budget(Struct):
     """The limits of an evaluation, and its usage so far: requests, tokens, US dollars."""
 
     requests: int | None = None
@@ -88,8 +87,7 @@ class Budget:
             self.used_cost += event["cost"] or 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Metered:
+class Metered(Struct, frozen=True):
     """A model that is not asked when the budget is used up."""
 
     model: Model
@@ -149,8 +147,7 @@ def _as_kept(run: RunFacts) -> RunFacts:
     return msgspec.structs.replace(run, kept=True)
 
 
-@dataclass(frozen=True, slots=True)
-class EvalOptions:
+class EvalOptions(Struct, frozen=True):
     """The options for running a data set."""
 
     model: str | Model | None = None
@@ -225,7 +222,7 @@ class ProgramRunner:
         if wrong:
             raise CompileError(wrong)
         name = f"{launch.name}-{file_name(case.id)}"[:60].strip("-.") if case.id.isascii() else launch.name
-        return replace(launch, run=new_id(f"{name}-{repeat}"))
+        return structs.replace(launch, run=new_id(f"{name}-{repeat}"))
 
     def key(self, launch: Launch, case: EvalCase, repeat: int) -> str:
         """Return the key under which a run is kept: all that decides its result."""
@@ -255,7 +252,7 @@ class ProgramRunner:
             return RunFacts(error=spent, unanswered=True)
         traces = None if self.options.folder is None else written_to(self.options.folder)
         script, others = CaseScript(case.answers, self.prepared.step), self.effects.others
-        effects = replace(
+        effects = structs.replace(
             self.effects,
             run=launch.run,
             table=_with_own_seed(self.effects.table, launch, repeat),
@@ -341,7 +338,7 @@ def _with_own_seed(table: RequestTable, launch: Launch, repeat: int) -> RequestT
     if seed is None:
         return table
     drawn = sha256(dumps([seed, launch.inputs, repeat], indent=False).encode()).digest()
-    return replace(table, given={**table.given, "seed": int.from_bytes(drawn[:4], "big") >> 1})
+    return structs.replace(table, given={**table.given, "seed": int.from_bytes(drawn[:4], "big") >> 1})
 
 
 def _facts(live: LiveRun, seconds: float) -> RunFacts:
@@ -534,7 +531,7 @@ def asking(options: EvalOptions) -> Ask:
 
     async def ask(program: str, value: Json, model: str | None) -> RunFacts:
         if (program, model) not in runners:
-            runners[program, model] = ProgramRunner(prepare(program), replace(options, model=model or options.model))
+            runners[program, model] = ProgramRunner(prepare(program), structs.replace(options, model=model or options.model))
         facts = await runners[program, model].run(EvalCase(id="judged", input=value))
         if facts.unanswered:
             raise UnansweredError(facts.error)

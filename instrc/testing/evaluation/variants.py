@@ -7,12 +7,12 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, NoReturn, TypeAlias, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from instrc.compiler.ir import Application, FlatGraph, Instruction
 from instrc.compiler.workspace import Workspace

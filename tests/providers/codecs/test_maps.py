@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from every_case import every_case
+from msgspec.structs import replace
 from objects import closed
 
 from instrc import CompileError, Inexpressible, encode, lift, lower, lower_all, targets

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import datetime as dt
 import typing
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Any
 
 import pytest
 from every_case import every_case
+from msgspec import structs
 from pydantic import BaseModel, ConfigDict
 from typing_extensions import TypedDict
 
@@ -168,7 +168,7 @@ def test_a_call_is_answered_in_the_words_of_the_envelope_that_it_was_sent_in() -
     """A gateway that speaks OpenAI's language wants its messages, whatever rules the model behind it has."""
     behind = lower(F, "anthropic-strict", "f", envelope="openai")
     assert lift(ANSWER, behind).call.result({"ok": True}) == RESULTS["openai"]
-    own = dataclasses.replace(targets()["mistral"], name="own")
+    own = structs.replace(targets()["mistral"], name="own")
     assert lift(ANSWER, lower(F, own, "f").map).call.result({"ok": True}) == RESULTS["mistral"]
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from every_case import every_case
 from generate import schema_of
 from judges import breaches
+from msgspec.structs import replace
 from objects import closed
 
 from instrc import CompileError, Report, encode, lift, lower, lower_all, targets

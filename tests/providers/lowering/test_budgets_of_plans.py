@@ -7,11 +7,11 @@ The targets and their budgets are read from the data, so a new one without a pla
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
 from typing import Any
 
 import pytest
 from judges import breaches
+from msgspec.structs import fields
 
 import instrc
 from instrc import lower, lower_all, targets

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import fields, replace
 from itertools import chain
 from typing import Any
 
 from every_case import every_case
+from msgspec.structs import fields, replace
 
 from instrc import Dialect, encode, lift, lower, targets
 from instrc.providers.dialect import NameRule  # a dialect is made here
@@ -104,7 +104,7 @@ TOLD_BY_ITSELF = {"name", "title", "facts"}
 def unsourced(dialect: Dialect) -> set[str]:
     """Return the fields by which a target differs from the least one, and that none of its facts gives a source for."""
     least = Dialect(name="", title="", envelope=None, tool_name=NameRule("a", "a", 1))
-    said = {field.name for field in fields(dialect) if field.init and getattr(dialect, field.name) != getattr(least, field.name)}
+    said = {field.name for field in fields(dialect) if getattr(dialect, field.name) != getattr(least, field.name)}
     return said - TOLD_BY_ITSELF - {name for fact in dialect.facts for name in fact.fields}
 
 

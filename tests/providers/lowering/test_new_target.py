@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 from every_case import every_case
 from judges import breaches
+from msgspec.structs import fields, replace
 
 from instrc import Dialect, encode, lift, lower, lower_all, targets, verify
 from instrc.providers.dialect import Fact, Limits, NameRule, Spelling  # a dialect is made here

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
+
+from msgspec import Struct, field
 
 from instrc.process import flow
 from instrc.process.chunk_json import loops_of
@@ -37,8 +38,7 @@ class ShownPath(NamedTuple):
     names: tuple[str, ...]
 
 
-@dataclass(slots=True)
-class PlanUnit:
+class PlanUnit(Struct):
     """The smallest part that begins and ends as a whole."""
 
     index: int
@@ -82,8 +82,7 @@ class PlanUnit:
     """What it is shown of what its steps read, once that has been asked for."""
 
 
-@dataclass(slots=True)
-class PlanRegion:
+class PlanRegion(Struct):
     """One body."""
 
     index: int

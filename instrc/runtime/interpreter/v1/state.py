@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple, NoReturn, cast
+
+from msgspec import Struct
 
 from instrc.runtime.interpreter import documents
 from instrc.runtime.interpreter.v1.runnable import PlanRegion, PlanUnit, RunnablePlan
@@ -21,8 +22,7 @@ class FailedError(Exception):
         self.failure = failure
 
 
-@dataclass(slots=True)
-class Machine:
+class Machine(Struct):
     """A program and the state of one run of it."""
 
     program: RunnablePlan

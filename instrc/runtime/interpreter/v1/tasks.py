@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 from math import prod
 from typing import Final
+
+from msgspec import Struct
 
 from instrc.process.flow import value_of
 from instrc.runtime.activities import complaints
@@ -101,8 +102,7 @@ def begin(machine: Machine, scope: str, unit: PlanUnit) -> Json:
     return _result(machine, scope, unit, tasks)
 
 
-@dataclass(frozen=True, slots=True)
-class _ReadPlan:
+class _ReadPlan(Struct, frozen=True):
     """A plan that was read, and of which values."""
 
     unit: PlanUnit
