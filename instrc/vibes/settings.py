@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, TypeVar, cast
 
-from msgspec import Struct, field, structs
+from msgspec import Struct, field
 
 from instrc.problems.errors import SettingsError
 from instrc.problems.suggest import nearest
@@ -267,7 +268,7 @@ class _SettingsReader:
         for keyword in changed["notes"].keys() - found.notes.keys():
             near = nearest(keyword, tuple(found.notes))
             self._wrong(f"prompts.notes.{keyword}", "there is no such sentence", near, word=keyword)
-        found = structs.replace(found, faults=changed["faults"], notes=changed["notes"])
+        found = replace(found, faults=changed["faults"], notes=changed["notes"])
         for name, sentence in said.items():
             if name not in SENTENCE_NAMES:
                 self._wrong(f"prompts.{name}", "there is no such sentence", nearest(name, SENTENCE_NAMES), word=name)
