@@ -14,7 +14,7 @@ from typing import Final, Literal, NamedTuple, Self, TypedDict
 from msgspec.structs import replace
 
 from instrc.api.evaluation import evaluate_async
-from instrc.api.preparation import Handlers, ProgramLike, local_objects, prepared_program, require_mode, require_types
+from instrc.api.preparation import Handlers, ProgramLike, classes_of, local_objects, prepared_program, require_mode, require_types
 from instrc.api.programs import AnyPath
 from instrc.compiler.resolve import InMemory
 from instrc.engines.equip import LocalObjects, require_model
@@ -88,8 +88,8 @@ class App:
         require_types(model, None, None, requests, tokens, watch=watch)
         self._folder = None if project is None else Path(arguments.path("project", project))
         self._model = model
-        self._local: LocalObjects = local_objects(model, activities, checks)
-        self._vibes = list(vibes) if vibes is not None and not isinstance(vibes, Mapping) else vibes
+        self._vibes = list(vibes) if isinstance(vibes, Iterable) and not isinstance(vibes, str | Mapping) else vibes
+        self._local: LocalObjects = replace(local_objects(model, activities, checks), classes=classes_of(self._vibes))
         self._roots, self._shared = arguments.paths("roots", roots), arguments.paths("shared", shared)
         self._engine: EngineName = engine
         self._store = None if store is None else arguments.path("store", store)

@@ -5,17 +5,19 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Coroutine, Iterable, Mapping
+from dataclasses import replace
 from functools import wraps
 from typing import ParamSpec, TypeAlias, TypeVar
 
 from instrc.api.programs import AnyPath, project_of
-from instrc.compiler.resolve import InMemory
+from instrc.compiler.resolve import InMemory, classes_in_memory
 from instrc.engines.equip import LocalObjects
 from instrc.engines.prepare import Prepared, prepare
 from instrc.problems.errors import CompileWarning
 from instrc.problems.report import Report
 from instrc.runtime.activities import Activities
 from instrc.runtime.effects import Check
+from instrc.runtime.interpreter.documents import bare_name
 from instrc.runtime.models.model import Model
 from instrc.runtime.run import run_to_end
 from instrc.text import arguments
@@ -23,6 +25,7 @@ from instrc.text.arguments import attribute, source_or_path
 from instrc.text.callers import warn_caller
 from instrc.text.jsonvalue import Json
 from instrc.text.source import Source
+from instrc.tools.class_checks import ClassCheck
 
 ProgramLike: TypeAlias = str | os.PathLike[str] | Source | dict[str, Json]
 Handlers: TypeAlias = Activities | Mapping[str, object] | Iterable[object]
@@ -44,7 +47,12 @@ def prepared_program(
     report.problems.extend(prepared.warnings)
     for problem in report.once():
         warn_caller(CompileWarning(problem))
-    return prepared
+    return prepared if vibes is None else replace(prepared, classes=classes_of(vibes))
+
+
+def classes_of(vibes: InMemory | None) -> dict[str, ClassCheck]:
+    """Return the checks of the vibes that are classes, by the bare names of their steps."""
+    return {} if vibes is None else {bare_name(name): check for name, check in classes_in_memory(vibes).items()}
 
 
 def require_types(model: object, export: object, id: object, requests: object, tokens: object, **functions: object) -> None:  # noqa: A002  -- its name

@@ -15,6 +15,7 @@ from instrc.text import arguments
 from instrc.text.arguments import model_as_json
 from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json
+from instrc.tools.class_checks import ClassCheck, class_checks
 from instrc.tools.importers import Imported, read_tools
 from instrc.tools.python_types import aliases_of, describes_values, schema_of_result
 from instrc.tools.python_values import INSTRUCTION_NAME, instruction_name
@@ -133,6 +134,12 @@ def schemas_in_memory(vibes: InMemory, report: Report) -> dict[str, Json]:
     if wrong:
         raise CompileError(wrong)
     return found
+
+
+def classes_in_memory(vibes: InMemory) -> dict[str, ClassCheck]:
+    """Return the checks of vibes from memory that are classes, by the name of the vibe without folder and version."""
+    checks = class_checks(_by_name(vibes))
+    return {name.rpartition("/")[2].partition("@")[0]: check for name, check in checks.items()}
 
 
 def _by_name(vibes: InMemory) -> Mapping[str, object]:

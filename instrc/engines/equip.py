@@ -35,6 +35,7 @@ from instrc.text import arguments
 from instrc.text.arguments import as_plain, is_on
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, as_object
+from instrc.tools.class_checks import ClassCheck
 from instrc.vibes.service_settings import ServiceSettings
 from instrc.vibes.settings import Settings, read_settings
 
@@ -48,6 +49,8 @@ class LocalObjects(Struct, frozen=True):
     model: Model | None = None
     activities: Activities | None = None
     checks: Mapping[str, Check] = field(default_factory=dict)
+    classes: Mapping[str, ClassCheck] = field(default_factory=dict)
+    """Classes of vibes, by the bare names of their steps: a process without them checks answers by their schemas alone."""
     spec: str | None = None
     """The spec of the model that continues the run in place of the stored one."""
 
@@ -70,7 +73,9 @@ def equip(run: str, plan: PinnedPlan, config: RunConfig, sink: Sink, local: Loca
         config = msgspec.structs.replace(config, model=local.spec)
     folder, processes = folder_of(config), config.processes
     settings = settings_of(folder)
-    prepared = Prepared(run, plan["process"], folder, settings, processes, step=plan["options"].get("step"))
+    prepared = Prepared(
+        run, plan["process"], folder, settings, processes, step=plan["options"].get("step"), classes=local.classes
+    )
     given = local.activities or Activities()
     activities = rehearsed_activities(plan, config)
     if activities is None:
@@ -171,6 +176,7 @@ def effects_of(
         table=table,
         sentences=prepared.settings.sentences,
         words=config.model or prepared.settings.run.get("model") or "",
+        classes=prepared.classes,
         cache=None if config.cache is None else AnswerCache(config.cache.file, config.cache.sample),
         budget=config.budget,
     )

@@ -38,6 +38,7 @@ from instrc.text.files import read_whole
 from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, JsonObject, as_object, mapping, require_tree
 from instrc.text.source import Source
+from instrc.tools.class_checks import ClassCheck
 from instrc.tools.tool import Hint
 from instrc.vibes.project import DEFAULT_PROJECT, Project
 from instrc.vibes.settings import Settings, read_settings
@@ -67,6 +68,8 @@ class Prepared(Struct, frozen=True):
     """What a model is told that its tool is for."""
     hints: tuple[Hint, ...] | None = None
     """The hints in descriptions of its tool; `None` if nobody knows them."""
+    classes: Mapping[str, ClassCheck] = field(default_factory=dict)
+    """The classes of vibes from memory, by the bare names of their steps."""
     warnings: tuple[Problem, ...] = ()
     """What is suspicious in the program, though it can be run."""
 

@@ -57,6 +57,7 @@ from instrc.text.callers import warn_caller
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject
 from instrc.text.sentences import EN, Sentences
+from instrc.tools.class_checks import ClassCheck
 from instrc.tools.plan_check import with_unique_ids
 from instrc.tools.python_values import WrongArgumentsError, WrongParametersError
 
@@ -115,6 +116,8 @@ class Effects(Struct, frozen=True):
     """The name of the only step of a tool, whose answer has no key for it."""
     invented: tuple[Invention, ...] = ()
     """What is made from its schema in this run, instead of being asked for or done."""
+    classes: Mapping[str, ClassCheck] = field(default_factory=dict)
+    """The classes of steps, by bare name: their own validators check an answer too."""
     keys: Mapping[str, int] = field(default_factory=dict)
     """Which key a command has, where it is not the first: it was begun again on purpose."""
     first: int = 1
@@ -267,7 +270,7 @@ class Effects(Struct, frozen=True):
     def _checked(self, command: ModelCommand, answer: Json) -> list[Complaint]:
         """Return what the project's own checks say about the steps in an answer."""
         result: list[Complaint] = []
-        if not self.checks:
+        if not self.checks and not self.classes:
             return result
         parts: list[tuple[str, str, Json]] = []
         if command["steps"] and isinstance(answer, dict):
@@ -275,8 +278,15 @@ class Effects(Struct, frozen=True):
         elif not command["steps"] and self.step is not None:
             parts = [(self.step, "", answer)]
         for key, place, part in parts:
-            check = self.checks.get(bare_name(key))
-            said = None if check is None else _checked_by(check, key, copy_of(split(part)["output"]))
+            check, of_class = self.checks.get(bare_name(key)), self.classes.get(bare_name(key))
+            output = None if check is None and of_class is None else copy_of(split(part)["output"])
+            if of_class is not None and (refused := _checked_by(partial(of_class, output), key)):
+                by_schema = {item["pointer"] for item in complaints(answer, command["schema"])}
+                places = [(f"{place}{item.pointer}", item) for item in refused]
+                result += [
+                    {"pointer": at, "message": writable(item.message)} for at, item in places if item.own or at not in by_schema
+                ]
+            said = None if check is None else _checked_by(partial(_text_of, check, output), key)
             if said is not None:
                 result.append({"pointer": place, "message": said})
         return result
@@ -464,12 +474,16 @@ def _copied_reply(reply: Reply) -> Reply:
     return Reply(answer, usage, cost, model, tuple(repairs), tuple(complaints), text, sent, *kept)
 
 
-def _checked_by(check: Check, step: str, value: Json) -> str | None:
+def _text_of(check: Check, value: Json) -> str | None:
+    said = check(value)
+    return None if said is None else writable(str(said))
+
+
+def _checked_by(check: Callable[[], _T], step: str) -> _T:
     """Return what a check says about the value of a step."""
     try:
         with guarded():
-            said = check(value)
-            return None if said is None else writable(str(said))
+            return check()
     except Exception as error:
         raise _CheckError(step, _own(error)) from error
 
@@ -566,6 +580,8 @@ TRACEBACK_CHARACTERS: Final = 20_000
 """Characters of a traceback that are kept, the last ones."""
 _OURS = f"{Path(__file__).parents[1]}{os.sep}"
 _LIBRARY = f"{get_path('stdlib')}{os.sep}"
+_PYDANTIC = f"-packages{os.sep}pydantic{os.sep}"
+"""It calls the validators of classes."""
 
 
 def place_of(error: BaseException) -> EventFacts:
@@ -591,5 +607,5 @@ def place_of(error: BaseException) -> EventFacts:
 
 
 def _is_passed_over(file: str) -> bool:
-    """Return whether a file is ours, or one of Python's own by which a handler is called in a thread."""
-    return file.startswith((_OURS, "<frozen ")) or (file.startswith(_LIBRARY) and "-packages" not in file)
+    """Return whether a file is ours, or one of Python's own by which a handler is called in a thread, or pydantic's."""
+    return file.startswith((_OURS, "<frozen ")) or _PYDANTIC in file or (file.startswith(_LIBRARY) and "-packages" not in file)

@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing, suppress
+from typing import TypeVar, cast
 
 from instrc.runtime.interpreter.documents import bare_name
 from instrc.runtime.models.partial import AnswerPart, TellPart
 from instrc.runtime.run import Run
 from instrc.text import arguments
 from instrc.text.jsonvalue import Json, mapping
+from instrc.tools.partial_instances import partial_instance
+
+_T = TypeVar("_T")
 
 
 class RunStream:
@@ -49,6 +53,22 @@ class RunStream:
             self._run = await task
         finally:
             task.cancel()
+
+    async def values(self, as_: type[_T], step: str | None = None) -> AsyncGenerator[_T]:
+        """Run the program, and yield the growing value of a step as instances of a class, whose missing members are `None`.
+
+            async for draft in app.stream("mail.aug", "Thank Ann").values(Draft):
+                print(draft.text)
+
+        The step is by default that of the name of the class.  No validator is called: `run.step("draft", as_=Draft)` is the
+        whole, validated.
+        """
+        name = getattr(as_, "__name__", "") if step is None else arguments.text("step", step)
+        async with aclosing(aiter(self)) as parts:
+            async for part in parts:
+                value = _member(part, name, [])
+                if value is not None:
+                    yield cast("_T", partial_instance(as_, value))
 
     async def text(self, path: str) -> AsyncGenerator[str]:
         """Run the program, and yield the additions to one text: `letter.body` is the member `body` of the step `letter`.

@@ -1,15 +1,17 @@
 """Events for others: as structured lines of a log, and as spans and metrics of OpenTelemetry. Nothing else knows of either.
 
 Names follow the conventions of OpenTelemetry for generative AI (as of 1.37), such as `gen_ai.usage.input_tokens`.
-Messages and answers are not among the attributes: they belong to the trace of the run, which stays where its store is.
+Messages and answers are in neither: they belong to the trace of the run, which stays where its store is.
 """
 
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from instrc.runtime.traces import Event, steps_of
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import JsonObject
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span
@@ -19,21 +21,35 @@ LOGGER.addHandler(logging.NullHandler())  # a library writes nowhere unless it i
 _BEGINS = {"asked": "chat", "called": "execute_tool", "launched": "invoke_agent"}
 _ENDS = frozenset({"answered", "returned", "failed"})
 _LOUD = frozenset({"failed", "rejected", "retried"})
-_LONG = frozenset({"sent", "schema", "answer", "input", "output", "show", "thoughts", "metrics", "traceback"})
+_CONTENTS = ("sent", "schema", "show", "input", "answer", "output", "thoughts", "text", "outcome")
+"""Facts of events that hold what people, models and services have written: the log has only their sizes."""
+_NAMES = ("steps", "chunk", "activity", "step", "child", "key", "by", "usage", "cost", "model", "code", "place")
+_STATES = ("error", "attempt", "seconds", "invented", "cached", "notes")
 
 
 def logged(event: Event) -> None:
-    """Write an event to the log, with its step as prefix; the whole event is the record's `instrc`, for structured handlers."""
+    """Write an event to the log, with its step as prefix: ids, names, sizes and errors, but no contents.
+
+    The same facts are the record's `instrc`, for structured handlers.
+    """
     level = logging.WARNING if event["event"] in _LOUD else logging.INFO
-    if LOGGER.isEnabledFor(level):
-        facts = {name: value for name, value in event.items() if name not in _LONG | {"event", "at", "run", "id"}}
-        raised = f"\n{event['traceback'].rstrip()}" if "traceback" in event else ""
-        words = (event["run"], event.get("id", ""), event["event"], facts, raised)
-        LOGGER.log(level, "[%s/%s] %s %s%s", *words, extra={"instrc": dict(event)})
+    if not LOGGER.isEnabledFor(level):
+        return
+    known = cast("JsonObject", event)
+    facts: JsonObject = {name: known[name] for name in (*_NAMES, *_STATES) if name in known}
+    facts |= {f"{name}_size": len(dumps(known[name], indent=False)) for name in _CONTENTS if known.get(name) is not None}
+    if complaints := event.get("complaints"):
+        facts["complaints"] = [complaint["pointer"] for complaint in complaints]
+    if outcome := event.get("outcome"):
+        facts["status"] = outcome["status"]
+    raised = f"\n{event['traceback'].rstrip()}" if "traceback" in event else ""
+    about: JsonObject = {name: known[name] for name in ("event", "at", "run", "id") if name in known}
+    words = (event["run"], event.get("id", ""), event["event"], facts, raised)
+    LOGGER.log(level, "[%s/%s] %s %s%s", *words, extra={"instrc": {**about, **facts}})
     for path, value in event.get("metrics", {}).items():
-        LOGGER.info(
-            "[%s/%s] metric %s = %s", event["run"], event["id"], path, value, extra={"instrc": {"metric": path, "value": value}}
-        )
+        if isinstance(value, int | float):
+            metric = {"metric": path, "value": value}
+            LOGGER.info("[%s/%s] metric %s = %s", event["run"], event["id"], path, value, extra={"instrc": metric})
 
 
 def listened() -> bool:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel, Field, model_validator
 from standins import FILLED, SCHEMA, SHAPES, Standin
 from written_processes import HalfTold
 
@@ -18,6 +21,7 @@ import instrc
 from instrc import CompileError, ModelError, Reply, Request
 from instrc.runtime.models.catalogue import model_of, provider_of
 from instrc.runtime.models.partial import in_shape, prefix_value  # what is said below is about them alone
+from instrc.tools.partial_instances import partial_instance  # of values that no stream ends with
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 WORDS = st.text(st.characters(codec="utf-8"), max_size=6)
@@ -237,6 +241,55 @@ def test_what_goes_wrong_is_raised_by_the_loop() -> None:
         parts_of(instrc.stream("no program !", model=instrc.Sample()))
     with pytest.raises(TypeError, match="partz"):
         instrc.stream(PROGRAM, "a", partz=print)
+
+
+@dataclass
+class Place:
+    town: str
+    since: date | None
+
+
+class Letter(BaseModel):
+    to: str = Field(alias="recipient")
+    kind: Literal["note", "card"]
+    places: list[Place]
+    by_day: dict[str, Place] = Field(default_factory=dict)
+    more: Letter | None = None
+
+    @model_validator(mode="after")
+    def never(self) -> Letter:
+        message = "no part is validated"
+        raise ValueError(message)
+
+
+def test_an_unfinished_value_is_an_instance_whose_missing_members_are_none() -> None:
+    read = partial_instance(Letter, {"recipient": "An", "kind": "no", "places": [{"town": "Rome", "since": "2026-1"}, {}]})
+    assert isinstance(read, Letter)
+    assert (read.to, read.kind, read.by_day, read.more) == ("An", None, None, None)
+    assert read.places == [Place("Rome", None), Place(*(None, None))]
+    more = partial_instance(Letter, {"more": {"kind": "card", "by_day": {"mon": {"since": "2026-01-02"}}}})
+    assert isinstance(more, Letter)
+    assert isinstance(more.more, Letter)
+    assert more.more.kind == "card"
+    assert more.more.by_day["mon"].since == date(2026, 1, 2)
+    assert more.model_fields_set == {"more"}
+    assert partial_instance(dict[str, int], {"a": 1}) == {"a": 1}
+    assert partial_instance(int | str, "a") == "a"
+
+
+def test_values_of_a_stream_are_instances_of_the_class() -> None:
+    class Draft(BaseModel):
+        text: str
+        days: int
+
+    async def work() -> None:
+        app = instrc.App(model=instrc.Scripted({"draft": {"text": "Dear", "days": 2}}), vibes=[Draft])
+        stream = app.stream("Draft(prompt)", "a letter")
+        assert [draft async for draft in stream.values(Draft)] == [Draft(text="Dear", days=2)]
+        assert stream.run.value_as(Draft).days == 2
+        assert [draft async for draft in app.stream("Draft", "x").values(Draft, "other")] == []
+
+    asyncio.run(work())
 
 
 def test_a_function_is_told_of_the_parts_beside_the_loop() -> None:

@@ -62,3 +62,20 @@ def test_the_log_has_the_step_as_prefix(caplog: pytest.LogCaptureFixture) -> Non
     assert lines[0].startswith("[r/llmContext1] asked")
     assert "[r/llmContext1] metric step1_a.$score = 7" in lines
     assert any(record.levelno == logging.WARNING and "failed" in record.getMessage() for record in caplog.records)
+
+
+def test_the_log_has_sizes_in_place_of_contents(caplog: pytest.LogCaptureFixture) -> None:
+    """Neither what a person writes nor what a model or a service answers; an error says what has failed."""
+    secrets = "17 Hidden Lane", "12345678"
+    model = instrc.Scripted([{"step1_a": {"text": 7, "$score": secrets[1]}}, {"step1_a": {"text": secrets[0], "$score": 3}}])
+    with caplog.at_level(logging.DEBUG, logger="instrc.run"):
+        run = instrc.run(
+            DOCUMENT, secrets[0], model=model, activities={"Work_Activity": lambda given: {"text": given}}, watch=logged
+        )
+    assert run.value == {"text": secrets[0]}
+    whole = "\n".join(f"{record.getMessage()} {record.__dict__['instrc']}" for record in caplog.records)
+    assert not [secret for secret in secrets if secret in whole]
+    assert "'answer_size': " in whole
+    assert "'complaints': ['/step1_a/text'" in whole
+    assert "ended {'outcome_size': " in whole
+    assert "'status': 'done'" in whole

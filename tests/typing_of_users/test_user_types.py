@@ -139,6 +139,8 @@ async def work() -> None:
         assert_type(run.value_as(Reply), Reply)
         async for part in app.stream("Reply", "a text"):
             assert_type(part, instrc.AnswerPart)
+        async for reply in app.stream("Reply", "a text").values(Reply):
+            assert_type(reply, Reply)
         assert_type(await app.find("friday", model="openai:gpt-5"), instrc.Run)
         assert_type(await app.runs(status="held"), list[instrc.Run])
         assert_type(await app.evaluate("Reply", [{"input": "a"}]), instrc.EvaluationResult)
@@ -162,6 +164,7 @@ WRONG = [
     ("instrc.App(model=3)", "int"),
     ("instrc.App().run(3)", "int"),
     ("instrc.App().runs(status='helt')", "helt"),
+    ("instrc.App().stream('A').values(3)", "int"),
 ]
 
 

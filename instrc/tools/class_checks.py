@@ -1,0 +1,85 @@
+"""What a class of Python refuses in a value: its own validators, beside the schema that it has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cached_property
+from typing import Final, NamedTuple, cast
+
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, pointer
+from instrc.tools.python_types import Adapter, describes_values, is_adapter, with_readable_dicts
+
+_SHAPES: Final = frozenset({"missing", "extra_forbidden"})
+"""Refusals that the schema makes too; a program may have added members to it, or removed some."""
+_OWN: Final = frozenset({"value_error", "assertion_error"})
+_PREFIXES: Final = ("Value error, ", "Assertion failed, ")
+"""What pydantic writes before the message of a validator."""
+
+
+class ClassFault(NamedTuple):
+    """Something in a value that a class refuses."""
+
+    pointer: str
+    message: str
+    own: bool
+    """Whether a validator of the class says so, not the type of a field, which the schema says too."""
+
+
+class ClassCheck:
+    """The validators of a pydantic model, a dataclass or a `TypedDict`."""
+
+    def __init__(self, kind: object) -> None:
+        self.kind = kind
+
+    @cached_property
+    def _adapter(self) -> Adapter[object] | None:
+        """The adapter of the class; `None` for one that has a schema but no validators of pydantic 2."""
+        from pydantic import TypeAdapter
+        from pydantic.errors import PydanticUserError
+
+        if is_adapter(self.kind):
+            return self.kind
+        with suppress(PydanticUserError):
+            return TypeAdapter(cast("type[object]", with_readable_dicts(self.kind)))
+        return None
+
+    def __call__(self, value: Json) -> list[ClassFault]:
+        """Return what the class refuses in a value."""
+        from pydantic import ValidationError
+
+        if self._adapter is None:
+            return []
+        try:
+            self._adapter.validate_json(dumps(value, indent=False))
+        except ValidationError as error:
+            return [
+                ClassFault(_place(value, item["loc"]), _message(item["msg"]), item["type"] in _OWN)
+                for item in error.errors()
+                if item["type"] not in _SHAPES
+            ]
+        return []
+
+
+def class_checks(vibes: Mapping[str, object]) -> dict[str, ClassCheck]:
+    """Return the checks of the vibes that are classes, by name."""
+    return {name: ClassCheck(value) for name, value in vibes.items() if describes_values(value)}
+
+
+def _place(value: Json, location: tuple[int | str, ...]) -> str:
+    """Return the pointer of a location, without the names that pydantic gives to the parts of a union or a validator."""
+    path: list[int | str] = []
+    for name in location:
+        if (isinstance(value, dict) and isinstance(name, str) and name in value) or (
+            isinstance(value, list) and isinstance(name, int) and 0 <= name < len(value)
+        ):
+            value = value[name]  # type: ignore[index]  # each has its own kind of key
+            path.append(name)
+    return pointer(path)
+
+
+def _message(text: str) -> str:
+    for prefix in _PREFIXES:
+        text = text.removeprefix(prefix)
+    return text
