@@ -214,7 +214,7 @@ def test_what_is_known_of_a_model_counts_before_it_is_asked(words: str, settings
     ("model", "reasoning", "thinking"),
     [
         ("claude-opus-5-5", "xhigh", {"type": "adaptive"}),
-        ("anthropic.claude-sonnet-4-6-20260115-v1:0", "low", {"type": "adaptive"}),
+        ("claude-sonnet-4-6-20260115", "low", {"type": "adaptive"}),
         ("claude-opus-4-5-20251101", "high", None),
         ("claude-opus-4-20250514", "high", None),
         ("claude-3-7-sonnet-20250219", "high", None),
@@ -226,7 +226,8 @@ def test_models_that_choose_how_much_they_think_are_let_to(
     kind: str, standin: Standin, tmp_path: Path, model: str, reasoning: str | None, thinking: Any
 ) -> None:
     standin.answers.append((200, SHAPES[kind](FILLED, "step1_read")))
-    answered(kind, tmp_path, model, **({} if reasoning is None else {"reasoning": reasoning}))
+    name = model if kind == "anthropic" else f"eu.anthropic.{model}-v1:0"
+    answered(kind, tmp_path, name, **({} if reasoning is None else {"reasoning": reasoning}))
     [(_, _, sent)] = standin.seen
     told = sent if kind == "anthropic" else sent.get("additionalModelRequestFields", {})
     effort = sent.get("output_config", sent.get("outputConfig", {})).get("effort")
