@@ -42,6 +42,8 @@ class Limits(Struct, frozen=True, kw_only=True):
     """Values of all enums of one schema."""
     long_enum: tuple[int, int] | None = None
     """An enum of more strings than the first number may hold no more characters than the second."""
+    items: int | None = None
+    """The sum of `maxItems` in one schema."""
     characters: int | None = None
     """Names of properties and definitions, enum values and constants of one schema together."""
     description: int | None = None

@@ -230,6 +230,7 @@ _LIMITS = (
     "depth",
     "enum_values",
     "long_enum",
+    "items",
     "characters",
     "description",
     "tools",

@@ -45,6 +45,13 @@ OBJECTS_BESIDE_THE_SCHEMA: Final = frozenset(
 )
 """Members of a tool that hold objects, none of which is the schema of its arguments."""
 EXAMPLES: Final = ("input_examples", "few_shot_examples")
+OPTIONS: Final = "x-tool"
+"""The keyword of a vibe with options of its tool for providers, by target or the first word of several."""
+_OPTIONS: Final = {
+    "anthropic": ("input_schema", ("allowed_callers", "cache_control", "defer_loading", "eager_input_streaming")),
+    "openai": ("parameters", ("allowed_callers", "defer_loading")),
+}
+"""The member that holds the schema, and the options; anthropic 2.14.0 and openai 3.57.0, parameters of tools, 2026-11-28."""
 _ASKING = ("elicitation/create", "sampling/createMessage")
 """Requests of servers of MCP that hold a schema, or tools."""
 _OF_QUESTIONS = frozenset({"message", "mode", "url", "elicitationId", "elicitation_id", "requestState", "_meta", "meta", "task"})
@@ -187,6 +194,15 @@ def definition(value: JsonObject, *, of_data_sets: bool = False) -> ToolDefiniti
     if isinstance(required := value.get("required"), list) and isinstance(schema, dict) and "properties" in schema:
         schema = {"required": required, **schema}  # beside the parameters, where it does not belong
     return ToolDefinition(name, schema, at, result, frozenset(read | {"required"}))
+
+
+def options(value: JsonObject) -> JsonObject:
+    """Return the options that a tool has for its provider, as a vibe has them in `x-tool`."""
+    result: JsonObject = {}
+    for family, (member, names) in _OPTIONS.items():
+        if member in value and (own := {name: value[name] for name in names if value.get(name) is not None}):
+            result[family] = own
+    return result
 
 
 def _is_parameter(schema: Json) -> bool:

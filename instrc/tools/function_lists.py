@@ -9,7 +9,7 @@ from msgspec import Struct, field, structs
 
 from instrc.problems.importing import NotATool
 from instrc.schema.normalize import Rules, describe_value, parameters, properties_of
-from instrc.text.jsonvalue import Json, Location, at, pointer
+from instrc.text.jsonvalue import Json, Location, at, mapping, pointer
 from instrc.tools import definitions
 from instrc.tools.sources import Given, ImportedTool, description_text, normalize_schema
 
@@ -75,6 +75,8 @@ def _function(value: dict[str, Json], path: Location, given: Given, kind: ListFo
         except TypeError as error:
             given.left_out((*path, "format"), "format", str(error))
     schema = arguments_schema(raw, schema_at, given, kind.rules)
+    options = definitions.options(value)
+    read |= {word for held in options.values() for word in mapping(held)}
     for key, part in value.items():
         if key not in read and part is not None:
             is_list = key in definitions.TWO_LISTS
@@ -88,7 +90,8 @@ def _function(value: dict[str, Json], path: Location, given: Given, kind: ListFo
         description=description_text(value.get("description"), (*path, "description"), given),
         title=title if isinstance(title, str) else None,
         result=partial(normalize_schema, value[result], (*path, result), given, kind.rules) if result else None,
-        extras={keyword: value[key] for key, keyword in kind.keywords.items() if value.get(key) is not None},
+        extras={keyword: value[key] for key, keyword in kind.keywords.items() if value.get(key) is not None}
+        | ({definitions.OPTIONS: options} if options else {}),
     )
 
 

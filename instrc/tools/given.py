@@ -121,6 +121,7 @@ def _of_definition(value: JsonObject, name: str | None) -> Tool:
         text if isinstance(text, str) else None,
         strict if isinstance(strict, bool) else None,
         examples=tuple(_examples(value)),
+        options=definitions.options(value),
     )
 
 

@@ -55,6 +55,8 @@ class Tool(NamedTuple):
     """Values to show the model, where a provider has a field for them."""
     hints: tuple[Hint, ...] | None = None
     """The hints in descriptions of the schema, in which properties are named as they are sent; `None` if nobody knows them."""
+    options: JsonObject | None = None
+    """Options for providers, by target or the first word of several: `{"anthropic": {"defer_loading": True}}`."""
     sentences: Sentences = EN
     """What is said in descriptions where a provider has no keyword for it, in the language of the project."""
 

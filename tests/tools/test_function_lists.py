@@ -215,9 +215,13 @@ class TestWhatIsLeftOut:
         assert "no-tools" in [problem.name for problem in imported.problems]
 
     def test_fields_of_a_provider_are_told(self) -> None:
-        assert problems("anthropic", [{**INPUT_SCHEMA, "cache_control": {"type": "ephemeral"}}]) == [
-            ("left-out", "`cache_control` is left out: a vibe has no place for it")
+        assert problems("anthropic", [{**INPUT_SCHEMA, "cached": {"type": "ephemeral"}}]) == [
+            ("left-out", "`cached` is left out: a vibe has no place for it")
         ]
+
+    def test_options_of_a_provider_are_kept_for_it(self) -> None:
+        [vibe] = import_tools("anthropic", [{**INPUT_SCHEMA, "cache_control": {"type": "ephemeral"}}]).vibes
+        assert vibe.document["x-tool"] == {"anthropic": {"cache_control": {"type": "ephemeral"}}}
 
     def test_pages_that_follow_are_told(self) -> None:
         assert [name for name, _ in problems("mcp", {"tools": [MCP], "nextCursor": "x"})] == ["left-out"]

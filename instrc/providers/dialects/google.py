@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from instrc.providers.dialect import CORE, FORMATS, IDENTIFIER, Dialect, Fact, NameRule, Spelling
+from instrc.providers.dialect import CORE, FORMATS, IDENTIFIER, Dialect, Fact, Limits, NameRule, Spelling
 
 _RULES = (
     Fact(
@@ -24,6 +24,17 @@ _RULES = (
         "google-genai 3.4.0, types.py, FunctionDeclaration",
         "2026-11-23",
         ("key",),
+    ),
+    Fact(
+        "a sum of maxItems over about 960 is refused without a word about it: 900 are taken",
+        "googleapis/python-genai#2170, vercel/ai#21192",
+        "2026-11-28",
+        ("limits",),
+    ),
+    Fact(
+        "long values in many enums are refused while a function is forced, with the same words: by how much is not known",
+        "googleapis/python-genai#2133",
+        "2026-11-28",
     ),
     Fact("the empty string is refused in an enum", "400 answers quoted in issue trackers", "2026-11-21", ("empty_words",)),
     Fact(
@@ -70,6 +81,7 @@ def gemini() -> Dialect:
         enums=frozenset({"string", "integer", "number"}),
         formats=FORMATS,
         empty_words=False,
+        limits=Limits(items=900),
         extracts_calls=True,
         empty_schema=False,
         facts=(

@@ -207,12 +207,17 @@ def _bounded(node: JsonObject, variant: Variant, context: RewriteContext) -> Var
             if "minItems" in keywords and most is not None:
                 body["minItems"] = most
             lost.append("minItems")
+    notes: tuple[str, ...] = ()
     if items is not None:
-        if "maxItems" in keywords and (dialect.items_limit is None or items <= dialect.items_limit):
-            body["maxItems"] = int(items)
-        else:
+        total, most = context.ledger.items + int(items), dialect.limits.items
+        if "maxItems" not in keywords or (dialect.items_limit is not None and items > dialect.items_limit):
             lost.append("maxItems")
+        elif most is not None and total > most:
+            notes = (context.said(node, "maxItems"),)
+            reason = f"would bring the sum of maxItems to {total}, and the target takes {most}: it is said in the description"
+            context.ledger.lose(node, "maxItems", reason=reason)
+        else:
+            body["maxItems"], context.ledger.items = int(items), total
     if node.get("uniqueItems") is True and "uniqueItems" in keywords:
         body["uniqueItems"] = True
-    notes = context.lose(node, lost)
-    return replace(variant, body=body, notes=(*variant.notes, *notes))
+    return replace(variant, body=body, notes=(*variant.notes, *context.lose(node, lost), *notes))

@@ -535,7 +535,7 @@ class Derived(Struct, frozen=True, eq=False, gc=False):
 
 
 LedgerEntry: TypeAlias = Lost | LostAll | Contradicted | Derived
-Mark: TypeAlias = "tuple[int, PayloadDefinitions, int, int, int]"
+Mark: TypeAlias = "tuple[int, PayloadDefinitions, int, int, int, int]"
 SchemaT = TypeVar("SchemaT", bound=Json)
 
 
@@ -546,6 +546,8 @@ class Ledger(Struct, eq=False):
     definitions: PayloadDefinitions = field(default_factory=PayloadDefinitions)
     enum_values: int = 0
     """Values in the enums of the payload."""
+    items: int = 0
+    """The sum of `maxItems` in the payload."""
     unrolled: int = 0
     """Schema objects that were rebuilt below recursive references."""
     copied: int = 0
@@ -580,11 +582,11 @@ class Ledger(Struct, eq=False):
 
     def mark(self) -> Mark:
         """Return the state of the ledger, for `reset`."""
-        return len(self.entries), self.definitions.copy(), self.enum_values, self.unrolled, self.copied
+        return len(self.entries), self.definitions.copy(), self.enum_values, self.items, self.unrolled, self.copied
 
     def reset(self, mark: Mark) -> None:
         """Drop everything that was recorded after a mark."""
-        count, self.definitions, self.enum_values, self.unrolled, self.copied = mark
+        count, self.definitions, self.enum_values, self.items, self.unrolled, self.copied = mark
         del self.entries[count:]
 
 

@@ -32,6 +32,7 @@ from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, Payload, mapping
 from instrc.text.limits import UNROLL
 from instrc.text.sentences import EN
+from instrc.tools.definitions import OPTIONS
 from instrc.tools.given import ToolLike, tool_of
 from instrc.tools.python_values import json_of
 from instrc.tools.tool import Example, Hint, Tool, checked_json, schema_of
@@ -170,6 +171,7 @@ def report_losses(result: Lowering, *, strict: bool, report: Report | None) -> L
 
 def lower_tool(tool: Tool, dialect: Dialect, options: LoweringOptions, documents: Mapping[str, Json] | None = None) -> Lowering:
     """Lower one tool to a target, without converting its grave losses to problems."""
+    tool, options_sent = _options_apart(tool, dialect)
     if tool.strict is not None:
         dialect = structs.replace(dialect, plain=None) if tool.strict else relaxed(dialect)
     if tool.sentences is not EN:
@@ -180,9 +182,32 @@ def lower_tool(tool: Tool, dialect: Dialect, options: LoweringOptions, documents
     flat = flat_survey(readable, documents, sharing=(options.recursion or dialect.recursion) != "refuse")
     built = build(flat, dialect, options, name)
     sent = write(built, flat.schema, tool, name, dialect)
+    payload = _with_options(dialect.envelope, sent.payload, options_sent) if options_sent else sent.payload
     account = Account(tool.name, name, readable.schema, flat.schema, built, tuple(unread), sent.losses, documents)
     reported = account if documents is None else account.losses()  # documents may be gone when somebody asks
-    return Lowering(sent.payload, sent.map, sent.schema, dialect, reported, built.problems)
+    return Lowering(payload, sent.map, sent.schema, dialect, reported, built.problems)
+
+
+def _options_apart(tool: Tool, dialect: Dialect) -> tuple[Tool, JsonObject]:
+    """Return a tool without the options that this target takes in its envelope, and these options."""
+    schema = schema_of(tool)
+    given = mapping(mapping(schema).get(OPTIONS)) | (tool.options or {})
+    own = mapping(given.get(dialect.name.partition("-")[0])) | mapping(given.get(dialect.name))
+    if not own or not dialect.tool:
+        return tool, {}
+    if tool.strict is None and isinstance(own.get("strict"), bool) and dialect.plain is not None:
+        tool = tool._replace(strict=own["strict"] is True)
+    rest = {keyword: value for keyword, value in mapping(schema).items() if keyword != OPTIONS}
+    return (tool._replace(schema=rest) if isinstance(schema, dict) else tool), own
+
+
+def _with_options(envelope: Json, payload: Json, options: JsonObject) -> Json:
+    """Return a payload with options beside the name of its tool; members that the envelope has itself stay as they are."""
+    if not isinstance(payload, dict) or not isinstance(envelope, dict):
+        return payload
+    if "@name" in envelope.values():
+        return payload | {name: value for name, value in options.items() if name not in payload}
+    return {key: _with_options(envelope.get(key), part, options) for key, part in payload.items()}
 
 
 __all__ = ["Lowering", "LoweringOptions", "Tool", "lower", "lower_tool", "report_losses"]

@@ -90,6 +90,20 @@ def test_an_enum_beyond_the_thousandth_value_becomes_its_type() -> None:
     assert [loss.pointer for loss in result.losses if loss.keyword == "enum"] == ["/properties/more"]
 
 
+@every_case("target", ["gemini", "gemini-output", "gemini-schema"])
+def test_lists_beyond_the_sum_of_a_target_have_their_bound_in_words(target: str) -> None:
+    bounded = {"type": "array", "items": {"type": "string"}, "maxItems": 500}
+    schema: Any = {"type": "object", "properties": {"a": bounded, "b": bounded, "c": {**bounded, "maxItems": 400}}}
+    result = lower(schema, target)
+    sent = dumps(result.payload, indent=False)
+    assert [sent.count(f'"maxItems":{most}') for most in (500, 400)] == [1, 1]
+    [loss] = [loss for loss in result.losses if loss.keyword == "maxItems"]
+    assert loss.pointer == "/properties/b"
+    assert "the sum of maxItems to 1000, and the target takes 900" in loss.reason
+    assert "500" in dumps(result.schema["properties"]["b"]["description"])
+    assert not lift({"b": ["x"] * 501}, result).ok
+
+
 def test_a_long_enum_of_long_words_becomes_a_string() -> None:
     schema = {"type": "object", "properties": {"a": {"enum": [f"{index:060}" for index in range(251)]}}, "required": ["a"]}
     assert lower(schema, "openai").schema["properties"]["a"]["type"] == "string"

@@ -78,6 +78,10 @@ PARTS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], str]]] = {
         lambda most: planning([{"a": {"enum": [f"v{number}" for number in range(most)]}}]),
         lambda most: f"in an enum, and the target takes {most}",
     ),
+    "items": (
+        lambda most: planning([{"a": {"type": "array", "items": TEXT, "maxItems": most + 1}}]),
+        lambda most: f"the sum of maxItems to {most + 1}, and the target takes {most}",
+    ),
     "long_enum": (
         lambda most: planning([{"a": {"enum": [f"{number:0{most[1] // most[0]}}" for number in range(most[0] + 1)]}}]),
         lambda most: f"more than {most[0]} may have {most[1]}",

@@ -22,6 +22,41 @@ def described(payload: Any) -> Any:
     return payload.get("description")
 
 
+OPTIONS: Any = {"anthropic": {"defer_loading": True, "name": "other"}, "openai-responses": {"defer_loading": True}}
+
+
+@every_case(
+    ("target", "sent"),
+    [
+        ("anthropic", {"defer_loading": True}),
+        ("anthropic-strict", {"defer_loading": True}),
+        ("openai-responses", {"defer_loading": True}),
+        ("anthropic-output", {}),
+        ("openai", {}),
+        ("bedrock", {}),
+    ],
+)
+def test_options_of_a_tool_stand_beside_its_name_at_their_provider_only(target: str, sent: Any) -> None:
+    plain, given = lower(TITLED, target, "find"), lower({**TITLED, "x-tool": OPTIONS}, target, "find")
+    assert given.payload == {**plain.payload, **sent}
+    assert [loss.keyword for loss in given.losses if loss.keyword == "x-tool"] == ([] if sent else ["x-tool"])
+    assert given.map["schema"] == {**plain.map["schema"], **({} if sent else {"x-tool": OPTIONS})}
+
+
+def test_options_are_those_of_an_inner_function_and_may_give_up_strictness() -> None:
+    payload: Any = lower({**TITLED, "x-tool": {"openai": {"strict": False, "x": 1}}}, "openai").payload
+    assert (payload["function"]["strict"], payload["function"]["x"]) == (False, 1)
+
+
+def test_a_tool_of_a_provider_keeps_its_options_there() -> None:
+    tool: Any = {"name": "a", "input_schema": TITLED, "cache_control": {"type": "ephemeral"}, "allowed_callers": ["direct"]}
+    assert (
+        lower(tool, "anthropic").payload.items()
+        >= {"allowed_callers": ["direct"], "cache_control": {"type": "ephemeral"}}.items()
+    )
+    assert "cache_control" not in dumps(lower(tool, "openai").payload)
+
+
 @every_case("target", TOOLS)
 def test_a_title_describes_a_tool_that_has_no_description(target: str) -> None:
     payload = lower(TITLED, target).payload
