@@ -243,7 +243,7 @@ class WorkerLock(ServerLock):
         """Note that this worker lives, and what it does."""
         self._do(_BEAT, body=msgspec.json.encode(worker).decode())
 
-    def _do(self, statement: str, **values: object) -> Sequence[Any]:
+    def _do(self, statement: str, **values: object) -> Sequence[Any]:  # rows of any columns
         with self._engine.begin() as connection:
             result = connection.execute(sa.text(statement), {"me": self._number, **values})
             return result.all() if result.returns_rows else []

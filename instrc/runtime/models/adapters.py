@@ -147,7 +147,7 @@ class Gemini(Provider):
     def connect(self, library: ModuleType, key: str | None) -> Client:
         """Return a client; its asynchronous half is used."""
         url = base_url_from(self.url)
-        hooks: dict[str, Any] = {"async_client_args": {"event_hooks": REPORTED}}
+        hooks: dict[str, Any] = {"async_client_args": {"event_hooks": REPORTED}}  # of several libraries
         return library.Client(api_key=key, http_options=hooks | ({"base_url": url} if url else {}))
 
     async def send(self, client: Client, asked: ProviderRequest) -> Json:

@@ -92,7 +92,7 @@ class Bedrock(Provider):
         return {"toolConfig": {"tools": [as_object(asked.payload), *mark], "toolChoice": choice}}
 
 
-def _keep_report(response_dict: Mapping[str, Any], **_: object) -> None:
+def _keep_report(response_dict: Mapping[str, Any], **_: object) -> None:  # botocore has no type for it
     """Raise the error that an answer reports: the library drops what it does not know."""
     if response_dict["status_code"] < HTTPStatus.BAD_REQUEST:
         require_no_report(response_dict["body"])
