@@ -39,11 +39,17 @@ def prepared_program(
     roots: Iterable[AnyPath],
     shared: Iterable[AnyPath],
     vibes: InMemory | None,
+    model: object = None,
 ) -> Prepared:
     """Return a program that can run; suspicious places, and what is lost of a vibe, become Python warnings."""
     report = Report()
     named = program if isinstance(program, dict) else source_or_path(program)
-    prepared = prepare(named, export=export, project=project_of(roots, shared, vibes, report))
+    prepared = prepare(
+        named,
+        export=export,
+        project=project_of(roots, shared, vibes, report),
+        model=model if model is None or isinstance(model, str) else "a model of Python",
+    )
     report.problems.extend(prepared.warnings)
     for problem in report.once():
         warn_caller(CompileWarning(problem))

@@ -31,6 +31,7 @@ COMMANDS = {
     "preview": "compile",
     "test": "test",
     "eval": "eval",
+    "tune": "tune",
     "doctor": "projects",
     "models": "projects",
     "graph": "graph",

@@ -127,10 +127,10 @@ def eval_command(
     3 too few cases for a verdict; 4 not all cases ran, as the budget was used up or the model gave no answer.
     """  # noqa: D301  -- the sign that keeps the lines of the example as they are
     with options.exit_on_problems(problems):
-        asked = _asked(model, repeat, concurrency, set_, check, (requests, tokens, _dollars(cost)), store, fresh=fresh)
+        asked = eval_options(model, repeat, concurrency, set_, check, (requests, tokens, dollars(cost)), store, fresh=fresh)
         project, written = options.project_of(root, shared, locked=locked), _written(outputs)
         changes = eval_versions.changes_of(against, vibe, mixin, against_model, against_set, (drop, judge, by), ablate=ablate)
-        jobs = _jobs(_sets(paths, data), chosen, _minimum(least), export, project)
+        jobs = eval_jobs(data_sets(paths, data), chosen, _minimum(least), export, project, model)
         run_common.show_warnings([job.prepared for job in jobs], Format.TEXT, quiet=quiet)
         if changes is None:
             code = _measure(jobs, asked, shape, written, record=record, quiet=quiet)
@@ -144,7 +144,7 @@ FOLDER: Final = "eval"
 """Where finished runs and their traces are kept, in the folder of the store."""
 
 
-def _asked(
+def eval_options(
     model: str | None,
     repeat: int | None,
     concurrency: int,
@@ -179,7 +179,8 @@ def _functions(said: list[str] | None) -> dict[str, CheckFunction]:
     return found
 
 
-def _dollars(said: str | None) -> float | None:
+def dollars(said: str | None) -> float | None:
+    """Return a number of US dollars; wrong use ends the command."""
     try:
         found = None if said is None else float(said.removeprefix("$"))
     except ValueError:
@@ -216,8 +217,13 @@ class _Job(NamedTuple):
     data: DataSet
 
 
-def _jobs(
-    sets: list[tuple[str, str]], chosen: str, demanded: dict[str, float], export: str | None, project: Project
+def eval_jobs(
+    sets: list[tuple[str, str]],
+    chosen: str,
+    demanded: dict[str, float],
+    export: str | None,
+    project: Project,
+    model: str | None = None,
 ) -> list[_Job]:
     """Return the programs with their cases; without any the command ends."""
     from instrc.engines.prepare import prepare
@@ -229,7 +235,7 @@ def _jobs(
         cases = () if data is None else tuple(case for case in data.cases if chosen in " ".join((case.id, *case.tags)))
         if data is not None and cases:
             data = structs.replace(data, cases=cases, minimum={**data.minimum, **demanded})
-            jobs.append(_Job(program, prepare(program, export=export, project=project), data))
+            jobs.append(_Job(program, prepare(program, export=export, project=project, model=model), data))
     report.stop_if_failed()
     if not jobs:
         none = "there are no cases: write some into NAME.eval.jsonl beside NAME.aug (`instrc eval -h` shows one)\n"
@@ -238,7 +244,7 @@ def _jobs(
     return jobs
 
 
-def _sets(paths: list[str] | None, data: str | None) -> list[tuple[str, str]]:
+def data_sets(paths: list[str] | None, data: str | None) -> list[tuple[str, str]]:
     """Return the programs with the files of their data sets."""
     from instrc.testing.evaluation.dataset import data_sets_at
 

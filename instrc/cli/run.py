@@ -86,7 +86,7 @@ def run_command(
     from instrc.runtime.models.cache import AnswerCache
 
     with options.exit_on_problems(shape):
-        prepared = prepare(file, export=export, project=options.project_of(root, shared, locked=locked))
+        prepared = prepare(file, export=export, project=options.project_of(root, shared, locked=locked), model=model)
         prompt = run_common.given_inputs(given, prepared)
         run_common.refuse_output(output, [*prepared.sources(), *run_common.files_of(given), *([] if items is None else [items])])
         run_common.show_warnings([prepared], shape, quiet=quiet)

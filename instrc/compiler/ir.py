@@ -18,6 +18,7 @@ from instrc.text.sentences import EN, Sentences
 from instrc.text.source import Source, Span
 
 if TYPE_CHECKING:
+    from instrc.process.request_settings import WordsLevel
     from instrc.tools.tool import Hint, Tool
 
 
@@ -727,6 +728,8 @@ class Artefact(Struct, frozen=True, eq=False):
     """The hints in descriptions of the documents, likewise; `None` if nobody knows them."""
     sentences: Sentences = EN
     """What is said to a model of it, likewise."""
+    words: WordsLevel | None = None
+    """How much of the schema its messages say, where `instrc tune` has chosen that; likewise."""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Artefact):

@@ -27,6 +27,7 @@ from instrc.vibes.uri import evergreen_of
 
 if TYPE_CHECKING:
     from instrc.compiler.ir import Artefact, CompileOptions, FlatGraph
+    from instrc.compiler.tuned import TunedForm
     from instrc.vibes.lock import Lock
     from instrc.vibes.registry import Registry
 
@@ -40,6 +41,10 @@ class OptionOverrides(Struct, frozen=True, kw_only=True):
     sketch: bool = False
     change: Callable[[FlatGraph], FlatGraph] | None = None
     """As in `CompileOptions`."""
+    model: str | None = None
+    """The model that is asked, in place of the project's: a form of `instrc tune` is for one model."""
+    tuned: bool = True
+    """Whether the form that `instrc tune` has chosen is used, before any `change`."""
 
 
 class Workspace:
@@ -157,8 +162,24 @@ class Workspace:
         source = program if isinstance(program, Source) else self._read(program, place, report)
         if source is None:
             return ()
-        registry = self._project.registry(place)
-        return driver.compile_source(source, registry, self._options(place, overrides), report, stem=stem)
+        registry, options = self._project.registry(place), self._options(place, overrides)
+        form = self._tuned(source, place, overrides, report)
+        if form is None:
+            return driver.compile_source(source, registry, options, report, stem=stem)
+        then = options.change or (lambda flat: flat)
+        options = structs.replace(options, change=lambda flat: then(form.change(flat)))
+        artefacts = driver.compile_source(source, registry, options, report, stem=stem)
+        return tuple(structs.replace(each, words=form.words) if each.name == form.tuned.export else each for each in artefacts)
+
+    def _tuned(self, source: Source, place: Path | None, overrides: OptionOverrides, report: Report) -> TunedForm | None:
+        """Return the form that `instrc tune` has chosen for a program."""
+        if place is None or not overrides.tuned or not source.name.endswith(".aug"):
+            return None
+        from instrc.compiler.tuned import TunedForm, read_tuned  # few programs are tuned
+
+        tuned = read_tuned(source.name, report)
+        model = overrides.model or self._project.settings(place).run.get("model")
+        return None if tuned is None else TunedForm(tuned, source, model, report)
 
     def _review(self, path: str, report: Report) -> None:
         from instrc.compiler.lint.review import review  # brings the judge of schemas

@@ -21,6 +21,7 @@ from instrc.problems.report import Report
 from instrc.problems.suggest import nearest
 from instrc.process.flow import Chunk
 from instrc.process.process import Process
+from instrc.process.request_settings import WordsLevel
 from instrc.runtime.activities import ONCE, Activities, Activity
 from instrc.runtime.boundary import guarded, words_of
 from instrc.runtime.interpreter.documents import PinnedPlan, bare_name, spellings
@@ -70,6 +71,8 @@ class Prepared(Struct, frozen=True):
     """The hints in descriptions of its tool; `None` if nobody knows them."""
     classes: Mapping[str, ClassCheck] = field(default_factory=dict)
     """The classes of vibes from memory, by the bare names of their steps."""
+    words: WordsLevel | None = None
+    """How much of the schema a message says, where `instrc tune` has chosen that."""
     warnings: tuple[Problem, ...] = ()
     """What is suspicious in the program, though it can be run."""
 
@@ -92,11 +95,14 @@ def prepare(
     export: str | None = None,
     project: Project = DEFAULT_PROJECT,
     change: Callable[[FlatGraph], FlatGraph] | None = None,
+    model: str | None = None,
+    tuned: bool = True,
 ) -> Prepared:
     """Compile a program, or read a compiled document; raise `CompileError` if it cannot run.
 
     `program` is a path of a source, a vibe, or a compiled document (`.json`), a source, or the document itself.
-    `change` makes a variant of a source, as in `CompileOptions`.
+    `change` makes a variant of a source, as in `CompileOptions`; `model` is the one that is asked, where it is not the project's;
+    `tuned` is whether the form that `instrc tune` has chosen is used.
     """
     if isinstance(program, dict):
         require_tree(program)
@@ -115,7 +121,8 @@ def prepare(
             stem, document, folder, settings, _named_by_plans(document, None, workspace, name, {}), sources=workspace.files(name)
         )
     report = Report()
-    compiled = workspace.compile(program if isinstance(program, Source) else name, OptionOverrides(change=change), report)
+    overrides = OptionOverrides(change=change, model=model, tuned=tuned)
+    compiled = workspace.compile(program if isinstance(program, Source) else name, overrides, report)
     report.stop_if_failed()
     found = [artefact for artefact in compiled if export is None or artefact.name == export]
     if len(found) != 1:
@@ -137,6 +144,7 @@ def prepare(
         purpose=found[0].purpose,
         hints=found[0].hints,
         takes=takes,
+        words=found[0].words,
         warnings=tuple(report.problems),
     )
 

@@ -70,6 +70,14 @@ class StaleLock(Problem):
     reason: str
 
 
+class NotTuned(Problem):
+    severity = "warning"
+    message = "the form of `instrc tune` is not used: {reason}"
+    hint = "run `instrc tune` again, or remove the file"
+
+    reason: str
+
+
 class InvalidOption(Problem):
     message = "`{option}` must be {wanted}, not {given}"
 

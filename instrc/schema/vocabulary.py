@@ -205,6 +205,8 @@ def is_extension(word: str) -> bool:
 
 APPROVAL = ("x-approvers", "x-needed", "x-veto", "x-not", "x-claim", "x-links")
 """The words of a step of a person that say who approves: `instrc serve` counts answers by them."""
+WORDINGS = "x-wordings"
+"""Beside a description: other texts that `instrc tune` may choose in its place. The model is not shown them."""
 TEMPERATURE = "x-temperature"
 """The word of a step of a model that says how freely it answers: the engine reads it, and the model is not shown it."""
 

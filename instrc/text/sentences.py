@@ -87,6 +87,8 @@ class Sentences:
     """Before the keys of each object that may stand in a place."""
     as_above: str = "as above"
     """Of a key that means the same in the alternative before."""
+    examples: str = "Examples:"
+    """In the description of a step, where `instrc tune` has chosen some."""
     optional: str = "may be left out"
     other_keys: str = "any other key"
     defined: str = "{name} is"
@@ -245,6 +247,7 @@ SENTENCES: Mapping[str, Sentences] = {
         shape="В этом JSON такие ключи, в таком порядке:",
         alternative="(вариант {number})",
         as_above="как выше",
+        examples="Примеры:",
         optional="ключа может не быть",
         other_keys="любой другой ключ",
         defined="{name}: это",

@@ -40,6 +40,7 @@ diff {}.aug {}.json
 doctor
 eval {}.aug --data {}.json --model sample
 eval {}
+tune {}.aug --data {}.json --model sample --yes
 explain {}
 flatten {}.json
 fmt {}.aug

@@ -485,14 +485,18 @@ def _of_engines(nodes: list[ReadNode], span_of: SpanOf, allowed: frozenset[str])
 
             if word == vocabulary.TEMPERATURE and is_amount(value):
                 continue
+            if word == vocabulary.WORDINGS and isinstance(value, list) and all(isinstance(text, str) for text in value):
+                continue
             beside = any(each in read.schema for each in vocabulary.APPROVAL)
             approval = vocabulary.APPROVAL if beside else vocabulary.APPROVAL[:2]  # `x-note` and `x-vote` are words like others
-            known = (*approval, vocabulary.TEMPERATURE)
+            known = (*approval, vocabulary.TEMPERATURE, vocabulary.WORDINGS)
             meant = tuple(each for each in known if is_a_slip_of(word.lower(), each) or word.lower() == each)
             if meant:
                 from instrc.problems.schemas import UnknownKeyword
 
                 lost = "does not say who approves" if meant[0] in approval else "does not set a temperature"
                 lost = "is no number from 0" if word == vocabulary.TEMPERATURE else lost
+                if meant[0] == vocabulary.WORDINGS:
+                    lost = "is no list of texts" if word == vocabulary.WORDINGS else "names no other wordings"
                 at = span_of(pointer((*read.path, word)), key=True)
                 yield UnknownKeyword(at=at, word=word, nearest=() if word in meant else meant, lost=lost)

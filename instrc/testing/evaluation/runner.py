@@ -68,6 +68,8 @@ class Budget(Struct):
     requests: int | None = None
     tokens: int | None = None
     cost: float | None = None
+    until: float | None = None
+    """The time, by the monotonic clock, at which it ends."""
     used_requests: int = 0
     used_tokens: int = 0
     used_cost: float = 0.0
@@ -78,6 +80,8 @@ class Budget(Struct):
         used_up = next((f"{limit:,} {name}" for name, limit, used in limits if limit is not None and used >= limit), None)
         if used_up is None and self.cost is not None and self.used_cost >= self.cost:
             used_up = f"${self.cost:,.2f}"
+        if used_up is None and self.until is not None and monotonic() >= self.until:
+            used_up = "time"
         return used_up and f"the budget of {used_up} is used up"
 
     def saw(self, event: Event) -> None:

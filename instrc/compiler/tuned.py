@@ -1,0 +1,182 @@
+"""What a model reads, as `instrc tune` chose it: a form of the schemas of a program, kept in `PROGRAM.tuned.toml` beside it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Final, cast
+
+import msgspec
+from msgspec import Struct
+
+from instrc.compiler.ir import FlatGraph
+from instrc.problems.report import Report
+from instrc.problems.settings import NotTuned
+from instrc.process.request_settings import WordsLevel
+from instrc.text.files import read_toml, read_whole
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonObject, as_texts, listing, mapping
+from instrc.text.names import snake
+from instrc.text.source import Source
+
+
+class PromptForm(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a model reads of a program: its schemas, with changes by place, as `tell_mood.mood`, and the level of words."""
+
+    words: WordsLevel | None = None
+    texts: dict[str, str] = {}
+    """Descriptions."""
+    values: dict[str, list[Json]] = {}
+    """The values of enums in their order."""
+    order: dict[str, list[str]] = {}
+    """The names of properties in their order."""
+    off: list[str] = []
+    """Thoughts that are left out."""
+
+
+class Tuned(Struct, frozen=True, kw_only=True):
+    """A form that was chosen for one program and one model, with what it was chosen by."""
+
+    export: str
+    model: str
+    program: str
+    """The digest of the program that it was chosen for."""
+    data: str
+    """The digest of the cases that it was chosen by."""
+    date: str
+    figures: dict[str, Json] = {}
+    form: PromptForm = PromptForm()
+
+    def text(self) -> str:
+        """Return the text of the file."""
+        top = "".join(f"{name} = {_toml(getattr(self, name))}\n" for name in ("export", "model", "program", "data", "date"))
+        form: JsonObject = msgspec.to_builtins(self.form)
+        tables: dict[str, JsonObject] = {"figures": dict(self.figures), "form": {}}
+        for name, value in form.items():
+            if isinstance(value, dict):
+                tables[f"form.{name}"] = value
+            else:
+                tables["form"][name] = value
+        written = (
+            f"\n[{name}]\n" + "".join(f"{_toml(key)} = {_toml(_plain(value))}\n" for key, value in entries.items())
+            for name, entries in tables.items()
+        )
+        return f"{_HEAD}{top}{''.join(written)}"
+
+
+_HEAD: Final = (
+    "# Written by `instrc tune`: what this model reads of this program.\n"
+    "# Remove the file to go back to the program as it is written.\n"
+)
+ENDING: Final = ".tuned.toml"
+
+
+def _plain(value: Json) -> Json:
+    """Return a list of values as a list of texts of JSON, since TOML has no `null`."""
+    return [dumps(item, indent=False) for item in value] if isinstance(value, list) else value
+
+
+def _toml(value: Json) -> str:
+    """Return a value as TOML, which texts, numbers and lists of texts in JSON are."""
+    return dumps(value, indent=False).replace("\x7f", "\\u007f")
+
+
+def tuned_file(program: str) -> Path:
+    """Return the place of the form of a program."""
+    return Path(program).with_name(Path(program).name.removesuffix(".aug") + ENDING)
+
+
+def read_tuned(program: str, report: Report) -> Tuned | None:
+    """Return the form beside a program; `None` if there is none, or it cannot be read, which is reported."""
+    file = tuned_file(program)
+    if not os.path.isfile(file):  # noqa: PTH113  -- no error for a NUL
+        return None
+    try:
+        table = cast("JsonObject", read_toml(read_whole(str(file)).decode()))
+        form = mapping(table.get("form"))
+        lists = {name: {key: _loaded(value) for key, value in mapping(form.get(name)).items()} for name in ("values", "order")}
+        return msgspec.convert({**table, "form": {**form, **lists, "off": _loaded(form.get("off", []))}}, Tuned)
+    except (OSError, ValueError, TypeError) as error:
+        report.add(NotTuned(at=Source(str(file), "").whole(), reason=f"the file cannot be read: {error}"))
+        return None
+
+
+def _loaded(value: Json) -> list[Json]:
+    return [msgspec.json.decode(text) for text in as_texts(listing(value))]
+
+
+def formed(flat: FlatGraph, form: PromptForm) -> FlatGraph:
+    """Return a program in another form; places that it does not have are passed over."""
+    changed = {number: _formed(schema, place, form) for number, place, schema in steps_of(flat)}
+    return msgspec.structs.replace(flat, schemas={**flat.schemas, **changed})
+
+
+def steps_of(flat: FlatGraph) -> Iterator[tuple[int, str, Json]]:
+    """Yield the steps that a model fills in: number, place and schema."""
+    for number, step in flat.graph.steps.items():
+        if step.executor == "model" and number in flat.schemas:
+            yield number, step.key or snake(step.base_name), flat.schemas[number]
+
+
+def parts_of(schema: Json, place: str) -> Iterator[tuple[str, JsonObject]]:
+    """Yield a schema and those of its properties and items, by place."""
+    if isinstance(schema, dict):
+        yield place, schema
+        for name, part in mapping(schema.get("properties")).items():
+            yield from parts_of(part, f"{place}.{name}")
+        yield from parts_of(schema.get("items"), f"{place}[]")
+
+
+def _formed(schema: Json, place: str, form: PromptForm) -> Json:
+    if not isinstance(schema, dict):
+        return schema
+    result: JsonObject = {**schema}
+    if place in form.texts:
+        result["description"] = form.texts[place]
+    if place in form.values and _same(schema.get("enum"), form.values[place]):
+        result["enum"] = form.values[place]
+    if "items" in schema:
+        result["items"] = _formed(schema["items"], f"{place}[]", form)
+    if isinstance(properties := schema.get("properties"), dict):
+        first = [name for name in form.order.get(place, ()) if name in properties]
+        names = [name for name in dict.fromkeys([*first, *properties]) if f"{place}.{name}" not in form.off]
+        result["properties"] = {name: _formed(properties[name], f"{place}.{name}", form) for name in names}
+        if "required" in schema:
+            result["required"] = [name for name in listing(schema["required"]) if name in names]
+    return result
+
+
+def _same(listed: Json, values: list[Json]) -> bool:
+    """Return whether two lists have the same values in some order."""
+    return sorted(map(dumps, listing(listed))) == sorted(map(dumps, values))
+
+
+def digest_of(flat: FlatGraph, text: str) -> str:
+    """Return the digest of a program as it is written, with the schemas of its steps."""
+    schemas = [[place, schema] for _, place, schema in steps_of(flat)]
+    return sha256(dumps([text, schemas], indent=False).encode()).hexdigest()
+
+
+class TunedForm:
+    """The form of one program while it is compiled: it is used if it was chosen for this program and this model."""
+
+    def __init__(self, tuned: Tuned, source: Source, model: str | None, report: Report) -> None:
+        self.tuned, self.source, self.model, self.report = tuned, source, model, report
+        self.words: WordsLevel | None = None
+        """The level of words, once the form is used."""
+
+    def change(self, flat: FlatGraph) -> FlatGraph:
+        """Return an export in its form, or report why the form is not used."""
+        tuned = self.tuned
+        if flat.graph.name != tuned.export:
+            return flat
+        first = None if self.model is None else self.model.partition(",")[0].strip()
+        reason = None if first in (None, tuned.model) else f"it is for `{tuned.model}`, and `{first}` is asked"
+        reason = reason if digest_of(flat, self.source.text) == tuned.program else "the program has changed since then"
+        if reason is not None:
+            self.report.add(NotTuned(at=Source(str(tuned_file(self.source.name)), "").whole(), reason=reason))
+            return flat
+        self.words = tuned.form.words
+        return formed(flat, tuned.form)

@@ -1,0 +1,335 @@
+"""Find what to say to one model: search over forms on some cases, and test the one winner on the others."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from hashlib import sha256
+from math import ceil
+from typing import Final, NamedTuple, TypeAlias
+
+import msgspec
+
+from instrc.compiler.ir import FlatGraph
+from instrc.compiler.tuned import PromptForm, formed, parts_of, steps_of
+from instrc.engines.prepare import Prepared, prepare
+from instrc.problems.errors import InstrcError
+from instrc.process.request_settings import WORDS_LEVELS
+from instrc.schema.vocabulary import WORDINGS
+from instrc.testing.evaluation.comparison import VersionComparison, compared, evaluated_versions
+from instrc.testing.evaluation.dataset import DataSet, EvalCase
+from instrc.testing.evaluation.results import EvaluationResult
+from instrc.testing.evaluation.runner import EvalOptions, ProgramRunner
+from instrc.testing.evaluation.variants import Version
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonObject, as_texts, listing, mapping
+from instrc.text.sentences import EN, Sentences, filled
+from instrc.text.source import Source
+from instrc.vibes.project import DEFAULT_PROJECT, Project
+
+HELD: Final = 100
+"""Cases that are held back for the test at least; with fewer than that and a rung of the search nothing is changed."""
+RUNGS: Final = (12, 24, 48)
+"""Cases on which forms are compared; after each of them the worse half is left out."""
+GAIN: Final = 2.0
+"""Cases that a form must win net, to be preferred in the search."""
+REQUESTS: Final = 400
+"""Requests of a search, unless more are allowed."""
+NAMED: Final = 4
+"""Values of an enum that are named beside its key at most."""
+WRONG: Final = 6
+"""Wrong cases that a writer of wordings is shown."""
+PLACES: Final = 4
+"""Places of a program that a stage tries."""
+EXAMPLE: Final = 600
+"""Characters of an example at most."""
+
+Scores: TypeAlias = Mapping[str, float]
+"""By case, from 0 to 1."""
+Judge: TypeAlias = Callable[[Sequence[PromptForm], int], Awaitable[Sequence[Scores]]]
+"""Returns the scores of forms on the first cases; one that cannot be run has none."""
+Stage: TypeAlias = tuple[str, Callable[[PromptForm], Iterable[PromptForm]]]
+"""The name of a stage, and the alternatives to the best form so far that it tries."""
+
+
+async def searched(
+    start: PromptForm, stages: Iterable[Stage], judge: Judge, cases: int, say: Callable[[str], object]
+) -> PromptForm:
+    """Return the best form that the stages find; each begins with what the one before has found."""
+    best = start
+    for name, alternatives in stages:
+        arms = [form for form in alternatives(best) if form != best]
+        before, best = best, await halved(best, arms, judge, cases) if arms else best
+        if arms:
+            say(f"{name}: {len(arms)} tried, {'kept as it is' if best == before else described(best)}")
+    return best
+
+
+async def halved(best: PromptForm, arms: Sequence[PromptForm], judge: Judge, cases: int) -> PromptForm:
+    """Return the form that wins against the best one so far, by successive halving; that one itself if none does."""
+    left, gain = list(arms), 0.0
+    for rung in dict.fromkeys(min(rung, cases) for rung in RUNGS):
+        current, *others = await judge([best, *left], rung)
+        gains = [sum(scores[case] - current[case] for case in current if case in scores) for scores in others]
+        order = sorted(range(len(left)), key=lambda place: -gains[place])
+        left, gain = [left[place] for place in order[: ceil(len(left) / 2)]], gains[order[0]]
+    return left[0] if gain >= GAIN else best
+
+
+def split_cases(data: DataSet) -> tuple[DataSet, DataSet]:
+    """Return the cases of the search, and those that are held back: the same ones whatever their order in the file."""
+    ordered = sorted(data.cases, key=lambda case: sha256(dumps([case.input, case.expected], indent=False).encode()).digest())
+    held = max(HELD, len(ordered) // 2) if len(ordered) >= HELD + RUNGS[0] else 0
+    first, rest = tuple(ordered[held:]), tuple(ordered[:held])
+    return msgspec.structs.replace(data, cases=first), msgspec.structs.replace(data, cases=rest)
+
+
+@dataclass(slots=True)
+class Subject:
+    """The program that is tuned, and how it is run."""
+
+    program: str
+    data: DataSet
+    options: EvalOptions
+    export: str | None = None
+    project: Project = DEFAULT_PROJECT
+    shown: bool = False
+    """Whether the model sees the schema, so that words beside it change nothing."""
+    writer: str | None = None
+    """The model that proposes wordings; only the author's are tried without one."""
+    sentences: Sentences = EN
+    flat: FlatGraph | None = None
+    results: dict[str, EvaluationResult] = field(default_factory=dict)
+    """The largest evaluation of each form."""
+
+    def prepared(self, form: PromptForm) -> Prepared:
+        """Return the program in a form."""
+
+        def change(flat: FlatGraph) -> FlatGraph:
+            self.flat = flat if self.export in (None, flat.graph.name) else self.flat
+            return formed(flat, form)
+
+        return prepare(self.program, export=self.export, project=self.project, change=change, tuned=False)
+
+    def version(self, form: PromptForm, name: str) -> Version:
+        """Return a form as a version of the program."""
+        return Version(name, self.prepared(form), None, None if form.words is None else {"words": form.words})
+
+    async def judge(self, forms: Sequence[PromptForm], count: int) -> list[Scores]:
+        """Return the scores of forms on the first cases; raise `SpentError` where the budget ends."""
+        versions: dict[int, Version] = {}
+        for place, form in enumerate(forms):
+            try:
+                versions[place] = self.version(form, described(form))
+            except InstrcError:
+                continue  # what is left out is read elsewhere
+        cases = msgspec.structs.replace(self.data, cases=self.data.cases[:count])
+        found = dict(zip(versions, await evaluated_versions([*versions.values()], cases, self.options), strict=True))
+        for place, result in found.items():
+            if result.stopped is not None:
+                raise SpentError(result.stopped)
+            self.results[dumps(msgspec.to_builtins(forms[place]))] = result
+        return [found[place].passes() if place in found else {} for place in range(len(forms))]
+
+    def found(self, form: PromptForm) -> EvaluationResult | None:
+        """Return the largest evaluation of a form."""
+        return self.results.get(dumps(msgspec.to_builtins(form)))
+
+    def bias(self, before: PromptForm, stage: Stage) -> Iterator[str]:
+        """Yield warnings of answers that follow an order which means nothing."""
+        old = self.found(before)
+        for form in stage[1](before) if old is not None else ():
+            new = self.found(form)
+            values = {} if old is None else {result.case: result.value for result in old.results}
+            both = [result for result in (() if new is None else new.results) if result.case in values]
+            moved = sum(values[result.case] != result.value for result in both)
+            if both and moved / len(both) >= _MANY:
+                yield f"{moved} of {len(both)} answers change with the {stage[0]}: {described(form)}"
+
+    def parts(self, form: PromptForm) -> list[tuple[str, JsonObject]]:
+        """Return the schemas of the steps that a model fills in, and those in them, by place."""
+        assert self.flat is not None
+        return [part for _, place, schema in steps_of(formed(self.flat, form)) for part in parts_of(schema, place)]
+
+    def roots(self) -> list[str]:
+        """Return the places of the steps that a model fills in."""
+        assert self.flat is not None
+        return [place for _, place, _ in steps_of(self.flat)]
+
+
+class SpentError(Exception):
+    """The budget of the search was used up."""
+
+
+class Tuning(NamedTuple):
+    """What a search has found."""
+
+    start: PromptForm
+    best: PromptForm
+    comparison: VersionComparison | None
+    """On the cases that were held back; `None` if nothing better was found, or there are too few cases for a test."""
+    warnings: tuple[str, ...] = ()
+    stopped: str | None = None
+    """Why the search ended early."""
+
+    @property
+    def better(self) -> bool:
+        """Whether the held cases show that the best form is better."""
+        return self.comparison is not None and self.comparison.overall.shown and self.comparison.overall.paired.difference > 0
+
+
+async def tuned(subject: Subject, start: PromptForm, say: Callable[[str], object]) -> Tuning:
+    """Return the best form of a program for its model, tested once on cases that the search has not seen."""
+    whole, (train, held) = subject.data, split_cases(subject.data)
+    examples, subject.data = train.cases[:2], msgspec.structs.replace(train, cases=train.cases[2:])
+    best, stopped, warnings = start, None, list[str]()
+    try:
+        for stage in stages_of(subject, await _wordings(subject, start), examples):
+            before, best = best, await searched(best, [stage], subject.judge, len(subject.data.cases), say)
+            warnings += subject.bias(before, stage) if stage[0] in _PROBED else ()
+    except SpentError as error:
+        stopped = str(error)
+    comparison = None
+    if best != start and held.cases:
+        subject.options.budget.requests = None  # the test was asked for beside the search
+        say(f"test on {len(held.cases)} cases that were held back: {described(best)}")
+        versions = [subject.version(start, "as it is"), subject.version(best, described(best))]
+        before_, after = await evaluated_versions(versions, held, subject.options)
+        comparison = compared(before_, after, same=versions[0].is_like(versions[1]))
+        stopped = before_.stopped or after.stopped or stopped
+    subject.data = whole
+    return Tuning(start, best, comparison, tuple(warnings), stopped)
+
+
+_VALUES: Final = "order of values"
+_PROPERTIES: Final = "order of properties"
+_PROBED: Final = frozenset({_VALUES, _PROPERTIES})
+_MANY: Final = 0.2
+"""The share of answers that change with an order, from which there is a warning."""
+
+
+def stages_of(subject: Subject, wordings: Mapping[str, Sequence[str]], examples: Sequence[EvalCase]) -> Iterator[Stage]:
+    """Yield the stages in order: what moves answers most comes first."""
+    for place, texts in wordings.items():
+        yield f"wordings of {place}", partial(_reworded, place, texts)
+    if not subject.shown:
+        yield "words", partial(_levels, subject)
+    yield _VALUES, partial(_values, subject)
+    yield "examples", partial(_examples, subject, examples)
+    yield _PROPERTIES, partial(_orders, subject)
+    yield "thoughts", partial(_without_thoughts, subject)
+
+
+async def _wordings(subject: Subject, start: PromptForm) -> dict[str, list[str]]:
+    """Return other descriptions by place: those of the author, and those that a writer proposes from wrong cases."""
+    subject.prepared(start)
+    result = {place: as_texts(written) for place, part in subject.parts(start) if (written := listing(part.get(WORDINGS)))}
+    if subject.writer is None:
+        return result
+    await subject.judge([start], RUNGS[0])
+    writer = ProgramRunner(
+        prepare(Source("writer.aug", f"prompt | @{dumps(_WRITER)}"), tuned=False),
+        replace(subject.options, model=subject.writer, settings={}),
+    )
+    found = subject.found(start)
+    wrong: list[Json] = [
+        {"input": case.input, "expected": case.expected, "answer": case.value}
+        for case in (() if found is None else found.results)
+        if not case.passed
+    ]
+    texts = {place: part.get("description", "") for place, part in subject.parts(start)}
+    for place in subject.roots():
+        asked: Json = {"text": texts.get(place, ""), "wrong": wrong[:WRONG]}
+        facts = await writer.run(EvalCase(id="wordings", input=dumps(asked)))
+        if facts.error is not None:
+            raise SpentError(f"the writer gave no answer: {facts.error}")  # noqa: EM102, TRY003  -- it is shown as it is
+        proposed = listing(mapping(facts.value).get("wordings"))
+        result[place] = [*result.get(place, ()), *(text for text in proposed if isinstance(text, str) and text.strip())]
+    return result
+
+
+_WRITER: Final[Json] = {
+    "title": "Propose_Wordings",
+    "description": "A small model was given `text` as its task, and answered the inputs under `wrong` otherwise than expected. "
+    "Write three other texts for the same task: short, plain, in the same language, and without these inputs.",
+    "type": "object",
+    "properties": {
+        "wordings": {"type": "array", "minItems": 1, "maxItems": 3, "items": {"type": "string", "maxLength": 600}},
+    },
+    "required": ["wordings"],
+}
+
+
+def _reworded(place: str, texts: Sequence[str], best: PromptForm) -> Iterator[PromptForm]:
+    yield from (_said(best, {place: text}) for text in texts)
+
+
+def _said(best: PromptForm, texts: Mapping[str, str]) -> PromptForm:
+    return msgspec.structs.replace(best, texts={**best.texts, **texts})
+
+
+def _levels(subject: Subject, best: PromptForm) -> Iterator[PromptForm]:
+    """Yield the levels of words that say the task, and the keys with short lists of values."""
+    yield from (msgspec.structs.replace(best, words=level) for level in WORDS_LEVELS if level not in {best.words, "none"})
+    short = {
+        place: " ".join(
+            [str(part.get("description", "")), f"({filled(subject.sentences.one_of, values=', '.join(map(_text, values)))})"]
+        )
+        for place, part, values in _enums(subject, best)
+        if len(values) <= NAMED
+    }
+    if short:
+        yield msgspec.structs.replace(_said(best, {place: text.strip() for place, text in short.items()}), words="keys")
+
+
+def _enums(subject: Subject, best: PromptForm) -> Iterator[tuple[str, JsonObject, list[Json]]]:
+    for place, part in subject.parts(best):
+        if len(values := listing(part.get("enum"))) > 1:
+            yield place, part, values
+
+
+def _values(subject: Subject, best: PromptForm) -> Iterator[PromptForm]:
+    """Yield the values of each enum in reverse, where the model reads them: their order acts through the words alone."""
+    for place, _, values in [*_enums(subject, best)][:PLACES] if subject.shown or best.words == "all" else ():
+        yield msgspec.structs.replace(best, values={**best.values, place: values[::-1]})
+
+
+def _examples(subject: Subject, examples: Sequence[EvalCase], best: PromptForm) -> Iterator[PromptForm]:
+    """Yield one and two examples in the description of the only step."""
+    roots, parts = subject.roots(), dict(subject.parts(best))
+    known = mapping(parts[roots[0]].get("properties")) if len(roots) == 1 else {}
+    lines = [f"{_text(case.input)} → {dumps(case.expected, indent=False)}" for case in examples if _fits(case.expected, known)]
+    said = str(parts[roots[0]].get("description", "")) if lines else ""
+    for count in range(1, len(lines) + 1):
+        if all(len(line) <= EXAMPLE for line in lines[:count]):
+            yield _said(best, {roots[0]: "\n".join([said, "", subject.sentences.examples, *lines[:count]]).strip()})
+
+
+def _fits(expected: Json, known: JsonObject) -> bool:
+    return isinstance(expected, dict) and bool(expected) and expected.keys() <= known.keys()
+
+
+def _orders(subject: Subject, best: PromptForm) -> Iterator[PromptForm]:
+    several = [(place, names) for place, part in subject.parts(best) if len(names := [*mapping(part.get("properties"))]) > 1]
+    for place, names in several[:PLACES]:
+        yield msgspec.structs.replace(best, order={**best.order, place: names[::-1]})
+
+
+def _without_thoughts(subject: Subject, best: PromptForm) -> Iterator[PromptForm]:
+    thoughts = [place for place, _ in subject.parts(best) if place.rpartition(".")[2].startswith("_")]
+    for place in thoughts[:PLACES]:
+        yield msgspec.structs.replace(best, off=[*best.off, place])
+
+
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else dumps(value, indent=False)
+
+
+def described(form: PromptForm) -> str:
+    """Return a form in a few words."""
+    parts = [f"words = {form.words}"] if form.words is not None else []
+    parts += [f"another text of {place}" for place in form.texts]
+    parts += [f"values of {place} in another order" for place in form.values]
+    parts += [f"properties of {place} in another order" for place in form.order]
+    return ", ".join([*parts, *(f"without {place}" for place in form.off)]) or "as it is written"

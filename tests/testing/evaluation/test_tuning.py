@@ -1,0 +1,176 @@
+"""What `instrc tune` finds in simulated answers: a form that helps, and nothing where nothing does."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from instrc import Reply, Request
+from instrc.compiler.tuned import PromptForm, Tuned, read_tuned, tuned_file
+from instrc.problems.report import Report
+from instrc.testing.evaluation.dataset import DataSet, EvalCase  # cases without a file
+from instrc.testing.evaluation.runner import Budget, EvalOptions
+from instrc.testing.evaluation.statistics import compare  # the test of `eval`
+from instrc.testing.evaluation.tune import HELD, REQUESTS, Subject, Tuning, searched, split_cases, tuned  # a simulation
+
+FORMS = [PromptForm(words=level) for level in ("all", "keys", "task")]
+STAGES: list[Any] = [
+    ("words", lambda best: [msgspec.structs.replace(best, words=level) for level in ("all", "keys", "task")]),
+    ("texts", lambda best: [msgspec.structs.replace(best, texts={"a": text}) for text in ("one", "two", "three")]),
+    ("order", lambda best: [msgspec.structs.replace(best, order={"a": ["b", "a"]})]),
+    ("off", lambda best: [msgspec.structs.replace(best, off=["a._b"])]),
+]
+CASES = 180
+
+
+def simulated(seed: int, chance: Callable[[PromptForm], float]) -> tuple[bool, PromptForm, int]:
+    """Search with simulated answers, and test; return whether the form changes, what was found, and the requests."""
+    asked: set[tuple[str, int]] = set()
+
+    def right(form: PromptForm, case: int) -> float:
+        drawn = random.Random(f"{seed} {case} {msgspec.json.encode(form).decode()}")  # noqa: S311  -- a simulation
+        return float(drawn.random() < chance(form))
+
+    async def judge(forms: Sequence[PromptForm], count: int) -> list[dict[str, float]]:
+        asked.update((repr(form), case) for form in forms for case in range(count))
+        return [{str(case): right(form, case) for case in range(count)} for form in forms]
+
+    best = asyncio.run(searched(PromptForm(), STAGES, judge, CASES - HELD, lambda _: None))
+    held = range(CASES - HELD, CASES)
+    paired = compare([right(PromptForm(), case) for case in held], [right(best, case) for case in held])
+    shown = paired.p <= 0.05 and paired.interval.low > 0
+    return best != PromptForm() and shown, best, len(asked)
+
+
+def test_where_nothing_helps_nothing_is_changed() -> None:
+    changed = [simulated(seed, lambda _: 0.5)[0] for seed in range(100)]
+    assert sum(changed) <= 5
+
+
+def test_a_form_that_helps_is_found_and_shown() -> None:
+    found = [simulated(seed, lambda form: 0.75 if form.words == "task" else 0.4) for seed in range(40)]
+    assert sum(changed and best.words == "task" for changed, best, _ in found) >= 36
+    assert max(requests for _, _, requests in found) <= REQUESTS
+
+
+def test_a_form_that_hurts_is_not_taken() -> None:
+    found = [simulated(seed, lambda form: 0.6 if form == PromptForm() else 0.3)[1] for seed in range(40)]
+    assert sum(best != PromptForm() for best in found) <= 4
+
+
+MOODS = ("calm", "cross")
+VIBE = {
+    "title": "Tell_Mood",
+    "description": "Say it.",
+    "x-wordings": ["Say how the writer feels."],
+    "type": "object",
+    "properties": {
+        "_why": {"type": "string"},
+        "mood": {"enum": [*MOODS], "description": "The mood.", "x-wordings": ["The feeling."]},
+    },
+    "required": ["_why", "mood"],
+}
+
+
+class Feeling:
+    """A model that is right in 4 of 5 cases if it is asked for the feeling, else in half of them."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def answer(self, request: Request) -> Reply:
+        self.asked += 1
+        number = int(request.message.split("review ")[1].split('"')[0])
+        helped = '"description": "The feeling."' in json.dumps(request.schema)
+        right = number % 5 > 0 if helped else number % 4 > 1
+        return Reply({"_why": "so", "mood": MOODS[number % 2 if right else 1 - number % 2]})
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> str:
+    (tmp_path / "schemas").mkdir()
+    (tmp_path / "schemas/tell-mood.vibe.json").write_text(json.dumps(VIBE))
+    (tmp_path / "mood.aug").write_text("prompt | Tell_Mood")
+    return str(tmp_path / "mood.aug")
+
+
+def cases(count: int) -> DataSet:
+    return DataSet(
+        cases=tuple(
+            EvalCase(id=str(at), input=f"review {at}", expected={"mood": MOODS[at % 2]}, expects=True) for at in range(count)
+        )
+    )
+
+
+def tune(program: str, model: Any, count: int, requests: int | None = None, **more: Any) -> Tuning:
+    options = EvalOptions(model, budget=Budget(requests), **more)
+    return asyncio.run(tuned(Subject(program, cases(count), options), PromptForm(), lambda _: None))
+
+
+def test_a_wording_of_the_author_is_chosen_by_the_answers(program: str) -> None:
+    found = tune(program, Feeling(), 200)
+    assert found.best.texts == {"tell_mood.mood": "The feeling."}
+    assert found.better
+    assert found.comparison is not None
+    assert found.comparison.overall.paired.cases == HELD
+
+
+def test_with_few_cases_it_only_reports(program: str) -> None:
+    found = tune(program, Feeling(), 60)
+    assert found.best.texts == {"tell_mood.mood": "The feeling."}
+    assert (found.comparison, found.better) == (None, False)
+
+
+def test_the_budget_ends_the_search_with_the_best_so_far(program: str) -> None:
+    model = Feeling()
+    found = tune(program, model, 60, requests=100, concurrency=1)
+    assert found.stopped is not None
+    assert model.asked == 100
+
+
+def test_answers_that_follow_an_order_are_told(program: str) -> None:
+    class First:
+        async def answer(self, request: Request) -> Reply:
+            properties: Any = request.schema
+            return Reply({"_why": "so", "mood": MOODS[[*properties["properties"]].index("mood")]})
+
+    assert any("order of properties" in warning for warning in tune(program, First(), 60).warnings)
+
+
+def test_the_same_cases_are_held_back_whatever_their_order() -> None:
+    data = cases(250)
+    turned = msgspec.structs.replace(data, cases=data.cases[::-1])
+    assert split_cases(data) == split_cases(turned)
+    train, held = split_cases(data)
+    assert {case.id for case in train.cases}.isdisjoint(case.id for case in held.cases)
+    assert (len(train.cases), len(held.cases)) == (125, 125)
+
+
+def test_a_form_is_read_as_it_was_written(program: str) -> None:
+    form = PromptForm(
+        words="task",
+        texts={"a.b": 'two\nlines "so" \x7f'},
+        values={"a.b": ["x", 1, None, {"y": [2.5]}]},
+        order={"a": ["b", "a"]},
+        off=["a._why"],
+    )
+    written = Tuned(export="e", model="m:1", program="p", data="d", date="2026-11-28", figures={"p": 0.5}, form=form)
+    tuned_file(program).write_text(written.text())
+    assert read_tuned(program, Report()) == written
+
+
+@pytest.mark.parametrize(
+    "text", ["", "form = 3", "[form", 'export = 1\n[form.values]\na = "x"', '[form.values]\na = ["{"]', "\x00"]
+)
+def test_a_file_that_is_none_is_a_warning(program: str, text: str) -> None:
+    tuned_file(program).write_text(text)
+    report = Report()
+    assert read_tuned(program, report) is None
+    assert [problem.name for problem in report.problems] == ["not-tuned"]
