@@ -20,7 +20,7 @@ READER_GONE = 141
 """What a shell reports of a program that wrote to a closed pipe."""
 INTERNAL_ERROR = 70
 """A mistake of ours (`EX_SOFTWARE` of BSD's sysexits.h)."""
-VARIABLES = ("INSTRC_DEBUG", "INSTRC_TASK_QUEUE", "INSTRC_TELEMETRY")
+VARIABLES = ("INSTRC_DEBUG", "INSTRC_SECRETS", "INSTRC_TASK_QUEUE", "INSTRC_TELEMETRY")
 """The variables of the environment that are read."""
 _USED_UP = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC, errno.EFBIG, errno.EAGAIN})
 """What the system says where files, memory, room or processes are used up."""

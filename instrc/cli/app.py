@@ -52,6 +52,8 @@ COMMANDS = {
     "answer": "run",
     "trace": "runs",
     "cancel": "runs",
+    "audit": "operate",
+    "costs": "operate",
     "resume": "run",
     "retry": "mend",
     "fork": "mend",

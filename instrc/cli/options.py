@@ -93,6 +93,10 @@ Set: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="How models are asked: temperature=0, max_tokens=500, timeout=60s."),
 ]
+Metadata: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--metadata", metavar="NAME=VALUE", help="Metadata by which runs are found, as customer=4711. Repeatable."),
+]
 EngineName: TypeAlias = Annotated[
     str | None,
     typer.Option("--engine", metavar="NAME", help="The engine of the run: durable (the default if installed), memory, temporal."),
@@ -138,6 +142,15 @@ def settings_of(said: list[str] | None) -> dict[str, Json]:
         (extra if name.startswith("extra.") else settings)[name.strip().removeprefix("extra.")] = value
     whole = settings.get("extra")
     return {**settings, "extra": {**(whole if isinstance(whole, dict) else {}), **extra}} if extra else settings
+
+
+def pairs_of(given: list[str] | None) -> dict[str, str]:
+    """Return what `--metadata NAME=VALUE` says."""
+    pairs = [text.partition("=") for text in given or ()]
+    wrong = next((text for text, (name, equals, _) in zip(given or (), pairs, strict=True) if not name or not equals), None)
+    if wrong is not None:
+        refuse_use(f"`{wrong[:80]}` is not NAME=VALUE", "--metadata")
+    return {name: value for name, _, value in pairs}
 
 
 def one_stdin(*paths: str) -> None:

@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Final, TypedDict, cast
 
+import msgspec
 import typer
 
 from instrc.cli import options, run_common, run_display
@@ -71,6 +72,7 @@ def run_command(
     items: Items = None,
     batch: Batch = 1,
     concurrency: Concurrency = None,
+    metadata: options.Metadata = None,
     as_json: options.Events = False,
     quiet: options.Quiet = False,
     output: options.ResultOption = None,
@@ -100,6 +102,7 @@ def run_command(
         limits: _RunLimits = {"requests": requests, "tokens": tokens, "budget": budget, "batch": batch}
         how: _How = {"rehearse": options.rehearse_mode(rehearse, with_activities), "given": options.settings_of(set_)}
         launcher = Launcher(prepared, model=model, cache=None if cache is None else AnswerCache(cache), **how, **limits)
+        launcher.config = msgspec.structs.replace(launcher.config, metadata=options.pairs_of(metadata))
         if items is not None:
             open_, of_all = engine(store, engine_name, keep="open"), run_id or new_id(prepared.name)
             raise typer.Exit(_run_items(items, launcher, of_all, open_, batch * (concurrency or 4), output=output, quiet=quiet))

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 import typer
 
+from instrc import problems
 from instrc.cli import begin_long_work
 from instrc.cli.options import NAMED_INPUT, refuse_use
 from instrc.cli.output import FINE, PROBLEMS, Format, deliver_text, refuse, refuse_place, show
 from instrc.cli.run_display import Watcher
 from instrc.cli.terminal import write_error
-from instrc.problems.errors import codes_of
+from instrc.problems.errors import SettingsError, codes_of
 from instrc.problems.report import Report as Problems
 from instrc.runtime.traces import Sink
 from instrc.text.files import MOST_BYTES, is_inherited_stream, read_whole
@@ -294,3 +295,16 @@ def _next_steps(report: RunReport, where: str) -> Iterator[str]:
 def step_asked(question: Question) -> str:
     """Return by which name a question is answered: that of its step, if it has one."""
     return question.steps[0] if question.steps and question.id != "limit" else question.id
+
+
+@contextmanager
+def imports_of(command: str) -> Iterator[None]:
+    """Name the extra that installs what a command imports."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = (error.name or "starlette").partition(".")[0]
+        extra = "lsp" if package in {"lsprotocol", "pygls", "attrs"} else "serve"
+        raise SettingsError(
+            [problems.settings.MissingExtra(feature=f"`instrc {command}`", extra=extra, package=package)]
+        ) from None

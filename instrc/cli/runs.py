@@ -12,7 +12,19 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 from msgspec import structs, to_builtins
 
-from instrc.cli.options import EngineName, OutputFile, ProblemFormat, Quiet, RunId, Store, exit_on_problems, refuse_use
+from instrc.cli.operate import ActionOption, Before, ErrorText, Since, Yes, act
+from instrc.cli.options import (
+    EngineName,
+    Metadata,
+    OutputFile,
+    ProblemFormat,
+    Quiet,
+    RunId,
+    Store,
+    exit_on_problems,
+    pairs_of,
+    refuse_use,
+)
 from instrc.cli.output import PROBLEMS, Format, deliver_text, show, verdict
 from instrc.cli.run_common import deliver, engine, report_as_json, run_to_end, step_asked, store_place
 from instrc.cli.terminal import write, write_error, write_report
@@ -33,7 +45,12 @@ def runs_command(
     engine_name: EngineName = None,
     status: Annotated[str | None, typer.Option("--status", metavar="STATUS", help="Only those that are held, failed.")] = None,
     program: Annotated[str | None, typer.Option("--program", metavar="NAME", help="Only runs of this program.")] = None,
-    since: Annotated[str | None, typer.Option("--since", metavar="SPAN", help="Only runs that began since, as P7D.")] = None,
+    since: Since = None,
+    before: Before = None,
+    error: ErrorText = None,
+    metadata: Metadata = None,
+    do: ActionOption = None,
+    yes: Yes = False,
     prune: Annotated[
         bool, typer.Option("--prune", help="Delete the runs that have ended before the time that `keep` says, as P30D.")
     ] = False,
@@ -49,31 +66,26 @@ def runs_command(
     With `--family`, those that were forked from one another, each below its origin.
     """
     from instrc.engines.places import scheme_of
-    from instrc.runtime.engine_protocol import WorkerListing
     from instrc.runtime.run_report import RunFilter
 
-    if prune and family is not None:
-        refuse_use("`--prune` deletes by age alone", "--family")
+    if (prune or do) and family is not None:
+        refuse_use(f"`{'--prune' if prune else '--do'}` does not look at forks", "--family")
+    if yes and do is None:
+        refuse_use("it says that an action is meant: give `--do ACTION` with it", "--yes")
     with exit_on_problems(shape):
-        chosen = RunFilter.of(status, program, since)
+        chosen = RunFilter.of(status, program, since, before, error, pairs_of(metadata))
         beside = [] if scheme_of(store_place(store)) else ["memory"]  # items that wait are kept beside the usual engine
         names = [engine_name] if engine_name is not None else [None, *beside]
         engines = [engine(store, name) for name in names]
+        if do is not None:
+            raise typer.Exit(run_to_end(act(engines, do, chosen, store_place(store), yes=yes)))
         if prune:
             old = structs.replace(chosen, ended=time() - seconds(_kept()))
             deleted = sum(run_to_end(_pruned(each, old)) for each in engines)
             kept = sum(sum(run_to_end(each.counts()).values()) for each in engines)
             write_error(f"{deleted} runs are deleted, {kept} are kept\n")
             return
-        reports: list[RunReport] = []
-        unserved: dict[str, str | None] = {}
-        for each in engines:
-            known = {report.run for report in reports}
-            found = run_to_end(each.runs(None if family else chosen))
-            reports += [report for report in found if report.run not in known]
-            if isinstance(each, WorkerListing):
-                unserved |= run_to_end(each.unserved([report.run for report in found if report.status == "running"]))
-        reports.sort(key=lambda report: -(report.began or 0))
+        reports, unserved = _reports_of(engines, None if family else chosen)
         lines = [(report, 0) for report in reports]
         if family is not None:
             if not any(report.run == family for report in reports):
@@ -90,9 +102,23 @@ def runs_command(
         write_report(_line(report, depth, unserved))
 
 
+def _reports_of(engines: Iterable[Engine], chosen: RunFilter | None) -> tuple[list[RunReport], dict[str, str | None]]:
+    """Return the runs of engines, each once, the latest first, and the projects for whose workers some of them wait."""
+    from instrc.runtime.engine_protocol import WorkerListing
+
+    reports: dict[str, RunReport] = {}
+    unserved: dict[str, str | None] = {}
+    for kept in engines:
+        found = {report.run: report for report in run_to_end(kept.runs(chosen))}
+        reports = found | reports
+        if isinstance(kept, WorkerListing):
+            unserved |= run_to_end(kept.unserved([run for run, report in found.items() if report.status == "running"]))
+    return sorted(reports.values(), key=lambda report: -(report.began or 0)), unserved
+
+
 async def _pruned(kept: Engine, old: RunFilter) -> int:
     """Delete the runs of an engine that are old, and return how many there were."""
-    runs = [report.run for report in await kept.runs(old)]
+    runs = await kept.run_ids(old)
     await kept.delete_all(runs)
     return len(runs)
 
@@ -146,7 +172,12 @@ def _line(report: RunReport, depth: int, unserved: Mapping[str, str | None]) -> 
         project = unserved[report.run]
         more = "  waits for a worker" + (f" of the project `{project}`" if project else "")
     origin = f"  {report.origin}" if report.forked else ""
-    return f"{began}  {report.status:<9}  {'  ' * depth}{report.run}{more}{origin}\n"
+    why = "" if report.fault is None else f"  {report.fault.kind}: {report.fault.message.partition(NEWLINE)[0][:_SHOWN_MESSAGE]}"
+    return f"{began}  {report.status:<9}  {'  ' * depth}{report.run}{more}{origin}{why}\n"
+
+
+NEWLINE = "\n"
+_SHOWN_MESSAGE = 100
 
 
 def workers_command(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Annotated
@@ -14,7 +12,7 @@ import typer
 from instrc import problems
 from instrc.cli import options
 from instrc.cli.output import Format
-from instrc.cli.run_common import engine, run_to_end, show_warnings, store_place, tell_line
+from instrc.cli.run_common import engine, imports_of, run_to_end, show_warnings, store_place, tell_line
 from instrc.cli.terminal import write, write_error
 from instrc.problems.errors import SettingsError
 from instrc.problems.suggest import nearest
@@ -67,7 +65,7 @@ def serve_command(
     Clients start programs, and people answer, over a REST API; /openapi.json describes it.
     """
     with options.exit_on_problems(shape):
-        with _imports_of("serve"):
+        with imports_of("serve"):
             from instrc.server import hosting
             from instrc.server.streams import Hub
         for option, said in (("--role", role), ("--group", group), ("--expires", expires)):
@@ -98,19 +96,6 @@ def _engine_of_service(store: Path | None, name: str | None, hub: Hub, carry: in
     if carry is None and isinstance(kept, WorkerListing) and scheme_of(store_place(store)):
         tell_line("workers carry the runs: start `instrc worker`, or carry some here with `--carry N`")
     return kept
-
-
-@contextmanager
-def _imports_of(command: str) -> Iterator[None]:
-    """Name the extra that installs the modules a command imports."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        package = (error.name or "starlette").partition(".")[0]
-        extra = "lsp" if package in {"lsprotocol", "pygls", "attrs"} else "serve"
-        raise SettingsError(
-            [problems.settings.MissingExtra(feature=f"`instrc {command}`", extra=extra, package=package)]
-        ) from None
 
 
 _LONGEST_NAME = 200
@@ -164,7 +149,7 @@ def studio_command(
     It listens at this machine only, and changes the files of the project, nothing else.
     """
     with options.exit_on_problems(shape):
-        with _imports_of("studio"):
+        with imports_of("studio"):
             from instrc.server import hosting
             from instrc.server.streams import Hub
             from instrc.server.studio import Studio

@@ -97,6 +97,10 @@ class FolderEngine(TracedEngine):
         found = [report for report in found if chosen is None or chosen.takes(report)]
         return sorted(found, key=lambda report: -(report.began or 0))
 
+    async def run_ids(self, chosen: RunFilter) -> list[str]:
+        """Return the ids of the runs that are chosen, the latest first."""
+        return [report.run for report in await self.runs(chosen)]
+
     async def counts(self) -> dict[str, int]:
         """Return how many runs are kept, by program."""
         return Counter(report.name for report in await self.runs())

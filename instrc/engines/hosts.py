@@ -149,6 +149,10 @@ class Host:
         """Return the stored runs, all or those that are chosen, the latest first."""
         return await self.engine.runs(chosen)
 
+    async def run_ids(self, chosen: RunFilter) -> list[str]:
+        """Return the ids of the runs that are chosen, the latest first."""
+        return await self.engine.run_ids(chosen)
+
     async def counts(self) -> dict[str, int]:
         """Return how many runs are stored, by program."""
         return await self.engine.counts()

@@ -272,7 +272,7 @@ async def forked(engine: Engine, run: str, options: ForkOptions, version: Callab
         cache=launch.config.cache if options.step is None else None,  # a fork at a step wants another answer
         failed=before.config.failed or launch.config.failed,
         starter=None,
-        metadata={},
+        metadata=before.config.metadata,  # a person's data are found by them
     )
     return replace(launch, run=options.run or new_id(launch.name), config=config, entries=made.entries)
 

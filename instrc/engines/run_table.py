@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from time import time
 from typing import Final, Literal, Protocol, TypeAlias, cast, runtime_checkable
@@ -32,7 +32,7 @@ from instrc.runtime.interpreter.documents import Outcome, Result
 from instrc.runtime.questions import Question
 from instrc.runtime.run_config import RunConfig
 from instrc.runtime.run_launch import LaunchDocument
-from instrc.runtime.run_report import RunReport
+from instrc.runtime.run_report import OPEN, RunFault, RunFilter, RunReport
 from instrc.text.jsonvalue import Json, JsonObject
 
 ChangeKind: TypeAlias = Literal[
@@ -55,7 +55,8 @@ ChangeKind: TypeAlias = Literal[
 ]
 FILLED: Final = "filled"
 """The cursor of the run up to which a store of an earlier release was read into the table."""
-_OPEN: Final = ("running", "waiting", "held")
+_KIND: Final = 64
+"""Characters of the kind of an error; an activity names its own codes."""
 
 
 class RunChange(Struct, frozen=True):
@@ -84,6 +85,7 @@ class RunRow(Struct, frozen=True):
     """That of its plan; `None` of a run of an earlier release."""
     waits_for: str | None = None
     """The project for whose worker it waits, as none lives; "" for any worker."""
+    fault: RunFault | None = None
 
 
 class QuestionRow(Struct, frozen=True):
@@ -156,8 +158,7 @@ class RunTable:
         """Delete what is kept of runs, except that they existed."""
         with self.engine.begin() as connection:
             begin_write(connection)
-            for run in runs:
-                forget(connection, run)
+            forget(connection, runs)
 
     def reopen(self, run: str, entries: int) -> None:
         """Write that a run with so many entries, which had ended, continues; one that has more entries stays unchanged."""
@@ -194,11 +195,21 @@ class RunTable:
             known = _metadata(connection, [row.run for row in rows])
             return [_run_row(row, known.get(row.run, {})) for row in rows]
 
+    def names(self, query: sa.Select[*tuple[object, ...]], limit: int | None = None) -> list[str]:
+        """Return the ids of the runs of a `runs_query`."""
+        with self.engine.connect() as connection:
+            return list(connection.execute(query.with_only_columns(RUNS.c.run).limit(limit)).scalars())
+
+    def count(self, query: sa.Select[*tuple[object, ...]]) -> int:
+        """Return how many rows a query has."""
+        with self.engine.connect() as connection:
+            return connection.execute(sa.select(sa.func.count()).select_from(query.order_by(None).subquery())).scalar_one()
+
     def lacks(self, run: str) -> bool:
         """Return whether a run is not in the table, or as an earlier release saw it, perhaps long before it changed."""
         with self.engine.connect() as connection:
             row = connection.execute(sa.select(RUNS.c.status, RUNS.c.entries).where(RUNS.c.run == run)).first()
-            return row is None or (row.entries is None and row.status in _OPEN)
+            return row is None or (row.entries is None and row.status in OPEN)
 
     def count_by(self, column: sa.Column[str]) -> dict[str, int]:
         """Return how many runs there are, by their status or program."""
@@ -266,7 +277,7 @@ def _may_write(before: sa.Row[*tuple[object, ...]] | None, mark: JournalMark) ->
     if before is None or before.status == DELETED:
         return not mark.below
     if mark.below:
-        return before.status in _OPEN
+        return before.status in OPEN
     return before.status != "cancelled" and (before.entries or 0) <= mark.entries
 
 
@@ -284,8 +295,11 @@ def _values(
     now = time()
     began = report.began or (now if before is None else before.began)
     values: dict[str, object] = {"program": report.name, "status": status, "began": began, "ended": report.ended, "seen": now}
-    kind, step, message = _error_of(report)
-    values |= {"error_kind": kind, "error_step": step, "error_message": message}
+    fault = report.fault
+    values |= {"error_kind": None, "error_step": None, "error_message": None}
+    if fault is not None:
+        kind, message = _storable(fault.kind)[:_KIND], _storable(fault.message)
+        values |= {"error_kind": kind, "error_step": fault.step, "error_message": message}
     values |= {"origin": None if report.forked is None else report.forked["run"], "project": report.config.project}
     if mark is not None:
         values["entries"] = mark.entries
@@ -307,15 +321,9 @@ def _used(connection: sa.Connection, run: str, mark: JournalMark) -> dict[str, o
     return {"tokens": total, "cost": cost}
 
 
-def _error_of(report: RunReport) -> tuple[str | None, str | None, str | None]:
-    """Return why a run has failed or is held: the kind of its error, the step, and the message."""
-    if report.outcome is not None and report.outcome["status"] == "failed":
-        error = report.outcome["error"]
-        return error["kind"], error["step"], error["message"]
-    held = next((each for each in report.questions if each.by == "operator"), None)
-    if held is None or not isinstance(held.show, dict) or not isinstance(said := held.show.get("error"), dict):
-        return None, None, None
-    return str(said.get("code") or said.get("kind") or "limit"), ", ".join(held.steps) or None, str(said.get("message", ""))
+def _storable(text: str) -> str:
+    """Return a text of others without what a database takes no text with."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
 
 
 def _open_status(connection: sa.Connection, run: str) -> str:
@@ -412,41 +420,52 @@ def votes_of(connection: sa.Connection, run: str, question: str | None, since: f
 
 
 def _run_row(row: sa.Row[*tuple[object, ...]], metadata: Mapping[str, str]) -> RunRow:
-    return RunRow(row.run, row.program, row.status, row.began, row.ended, row.starter, metadata, row.digest)
+    fault = None if row.error_kind is None else RunFault(row.error_kind, row.error_step, row.error_message or "")
+    return RunRow(row.run, row.program, row.status, row.began, row.ended, row.starter, metadata, row.digest, fault=fault)
 
 
 def runs_query(
+    chosen: RunFilter | None = None,
     *,
-    status: str | None = None,
-    program: str | None = None,
     programs: Iterable[str] | None = None,
     starter: str | None = None,
-    began: float | None = None,
-    ended: float | None = None,
-    metadata: Mapping[str, str] | None = None,
     before: tuple[float, str] | None = None,
 ) -> sa.Select[*tuple[object, ...]]:
     """Return the query of a list of runs, the latest first, `before` a place in that order: it reads no more rows than it shows.
 
-    `programs` are those that may be seen, and `starter` is whose runs may be seen besides; `ended` before a moment.
+    `programs` are those that may be seen, and `starter` is whose runs may be seen besides.
     """
-    query = sa.select(RUNS).order_by(RUNS.c.began.desc(), RUNS.c.run.desc())
-    query = query.where(RUNS.c.status != DELETED) if status is None else query.where(RUNS.c.status == status)
-    if program is not None:
-        query = query.where(RUNS.c.program == program)
+    query = sa.select(RUNS).where(RUNS.c.status != DELETED).order_by(RUNS.c.began.desc(), RUNS.c.run.desc())
+    if chosen is not None:
+        query = query.where(*conditions_of(chosen))
     if programs is not None:
         seen = RUNS.c.program.in_(list(programs))
         query = query.where(seen if starter is None else sa.or_(seen, RUNS.c.starter == starter))
-    if began is not None:
-        query = query.where(RUNS.c.began >= began)
-    if ended is not None:
-        query = query.where(RUNS.c.ended < ended, RUNS.c.status.not_in(_OPEN))
-    for key, value in (metadata or {}).items():
-        has = sa.select(METADATA.c.run).where(METADATA.c.key == key, METADATA.c.value == value)
-        query = query.where(RUNS.c.run.in_(has))
     if before is not None:
         query = query.where(sa.tuple_(RUNS.c.began, RUNS.c.run) < sa.tuple_(sa.literal(before[0]), sa.literal(before[1])))
     return query
+
+
+def conditions_of(chosen: RunFilter) -> Iterator[sa.ColumnElement[bool]]:
+    """Yield the conditions of a filter of runs."""
+    if chosen.status is not None:
+        yield RUNS.c.status == chosen.status
+    if chosen.among:
+        yield RUNS.c.status.in_(chosen.among)
+    if chosen.program is not None:
+        yield RUNS.c.program == chosen.program
+    if chosen.began is not None:
+        yield RUNS.c.began >= chosen.began
+    if chosen.before is not None:
+        yield RUNS.c.began < chosen.before
+    if chosen.ended is not None:
+        yield sa.and_(RUNS.c.ended < chosen.ended, RUNS.c.status.not_in(OPEN))
+    if chosen.error is not None:
+        text = sa.func.lower(RUNS.c.error_message).contains(chosen.error.lower(), autoescape=True)
+        yield RUNS.c.error_kind.is_not(None)
+        yield sa.or_(RUNS.c.error_kind == chosen.error, RUNS.c.error_step == chosen.error, text)
+    for key, value in chosen.metadata.items():
+        yield RUNS.c.run.in_(sa.select(METADATA.c.run).where(METADATA.c.key == key, METADATA.c.value == value))
 
 
 UNDUE: Final = 1e10

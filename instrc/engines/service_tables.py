@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from time import time
 from typing import Final
 
@@ -60,6 +61,7 @@ RUNS = sa.Table(
     sa.Column("cost", sa.Float),
     sa.Index("instrc_index_status", "status", "began", "run"),
     sa.Index("instrc_index_program", "program", "began", "run"),
+    sa.Index("instrc_index_program_status", "program", "status", "began", "run"),
     sa.Index("instrc_index_began", "began", "run"),
     sa.Index("instrc_index_error", "error_kind", "began", "run"),
     sa.Index("instrc_index_ended", "ended"),
@@ -159,8 +161,11 @@ AUDIT = sa.Table(
     sa.Column("run", sa.Text),
     sa.Column("question", sa.Text),
     sa.Column("digest", sa.String(64)),
+    sa.Index("instrc_audit_run", "run", "number"),
+    sa.Index("instrc_audit_who", "who", "number"),
 )
-"""Who did what, by what means; of what they sent only a digest. Nothing is ever changed in it."""
+"""Who did what, by what means; of what they sent only a digest. Nothing is changed in it, but that names of erased
+runs become pseudonyms."""
 KEYS = sa.Table(
     "instrc_keys",
     TABLES,
@@ -192,9 +197,48 @@ CURSORS = sa.Table(
     "instrc_cursors", TABLES, sa.Column("name", sa.String(32), primary_key=True), sa.Column("value", sa.Text, nullable=False)
 )
 
+HOOKS = sa.Table(
+    "instrc_webhooks",
+    TABLES,
+    sa.Column("id", sa.String(300), primary_key=True),
+    sa.Column("url", sa.Text, nullable=False),
+    sa.Column("secret", sa.Text, nullable=False),
+    sa.Column("events", JsonColumn, nullable=False),
+    sa.Column("programs", JsonColumn, nullable=False),
+    sa.Column("run", sa.String(200), index=True),
+    sa.Column("form", sa.String(20), nullable=False),
+    sa.Column("owner", sa.Text, nullable=False),
+    sa.Column("made", sa.Float, nullable=False),
+    sa.Column("disabled", sa.Text),
+    sa.Column("details", JsonColumn, nullable=False),
+)
+DELIVERIES = sa.Table(
+    "instrc_webhook_deliveries",
+    TABLES,
+    sa.Column("message", sa.String(64), primary_key=True),
+    sa.Column("hook", sa.String(300), primary_key=True, index=True),
+    sa.Column("status", sa.String(20), nullable=False),
+    sa.Column("attempts", sa.Integer, nullable=False),
+    sa.Column("due", sa.Float, index=True),
+    sa.Column("last", sa.Float),
+    sa.Column("code", sa.Integer),
+    sa.Column("error", sa.Text),
+    sa.Column("number", sa.Integer),
+)
+"""What has become of a message to a webhook; `number` counts those of one run to it."""
+MESSAGES = sa.Table(
+    "instrc_webhook_messages",
+    TABLES,
+    sa.Column("id", sa.String(64), primary_key=True),
+    sa.Column("type", sa.String(40), nullable=False),
+    sa.Column("run", sa.String(200), nullable=False, index=True),
+    sa.Column("at", sa.Float, nullable=False, index=True),
+    sa.Column("body", sa.Text, nullable=False),
+)
+
 
 def create_tables(engine: sa.Engine) -> None:
-    """Create the tables that are missing, and add the columns that those of earlier releases lack."""
+    """Create the tables that are missing, and add the columns and indexes that those of earlier releases lack."""
     try:
         _create(engine)
     except (sa.exc.IntegrityError, sa.exc.ProgrammingError, sa.exc.OperationalError):  # another process has just done so
@@ -203,15 +247,21 @@ def create_tables(engine: sa.Engine) -> None:
 
 def _create(engine: sa.Engine) -> None:
     TABLES.create_all(engine)
-    known = {column["name"] for column in sa.inspect(engine).get_columns(RUNS.name)}
-    missing = [column for column in RUNS.columns if column.name not in known]
-    if missing:
+    look, names = sa.inspect(engine), [*TABLES.tables]
+    columns, indexes = look.get_multi_columns(filter_names=names), look.get_multi_indexes(filter_names=names)
+    for table in TABLES.sorted_tables:
+        known = {column["name"] for column in columns[None, table.name]}
+        missing = [column for column in table.columns if column.name not in known]
+        present = {index["name"] for index in indexes[None, table.name]}
+        unindexed = [index for index in table.indexes if index.name not in present]
+        if not missing and not unindexed:
+            continue
         with engine.begin() as connection:
             for column in missing:
                 kind = column.type.compile(engine.dialect)
-                connection.execute(sa.text(f"ALTER TABLE {RUNS.name} ADD COLUMN {column.name} {kind}"))
-            for index in RUNS.indexes:
-                index.create(connection, checkfirst=True)
+                connection.execute(sa.text(f"ALTER TABLE {table.name} ADD COLUMN {column.name} {kind}"))
+            for index in unindexed:
+                index.create(connection)
 
 
 def service_store(place: str | os.PathLike[str]) -> RunStore:
@@ -229,19 +279,21 @@ def forget_run(place: str | os.PathLike[str], run: str) -> None:
         try:
             if sa.inspect(engine).has_table(RUNS.name):
                 with engine.begin() as connection:
-                    forget(connection, run)
+                    forget(connection, [run])
         finally:
             close_engine(engine)
 
 
-def forget(connection: sa.Connection, run: str) -> None:
-    """Delete what is kept of a run, except that it existed, and the audit log."""
-    known = sa.select(RUNS.c.program).where(RUNS.c.run == run, RUNS.c.status != DELETED).with_for_update()
-    program = connection.execute(known).scalar()
-    if program is None:
+def forget(connection: sa.Connection, runs: Collection[str]) -> None:
+    """Delete what is kept of runs, except that they existed, and the audit log."""
+    is_known = sa.and_(RUNS.c.run.in_(runs), RUNS.c.status != DELETED)
+    found = connection.execute(sa.select(RUNS.c.run, RUNS.c.program).where(is_known).with_for_update())
+    known = {row.run: row.program for row in found}
+    if not known:
         return
     for table in (QUESTIONS, CANDIDATES, CLAIMS, VOTES, METADATA, USAGE):
-        connection.execute(sa.delete(table).where(table.c.run == run))
-    connection.execute(sa.update(RUNS).where(RUNS.c.run == run).values(status=DELETED, starter=None))
+        connection.execute(sa.delete(table).where(table.c.run.in_(known)))
+    connection.execute(sa.update(RUNS).where(RUNS.c.run.in_(known)).values(status=DELETED, starter=None, error_message=None))
     write_in_order(connection, FEED)
-    connection.execute(sa.insert(FEED).values(at=time(), kind="run.deleted", run=run, program=program, body={}))
+    told = {"at": time(), "kind": "run.deleted", "body": {}}
+    connection.execute(sa.insert(FEED), [{**told, "run": run, "program": program} for run, program in known.items()])

@@ -32,6 +32,9 @@ class Engine(Protocol):
     async def runs(self, chosen: RunFilter | None = None) -> list[RunReport]:
         """Return the runs that are kept, all or those that are chosen, the latest first."""
 
+    async def run_ids(self, chosen: RunFilter) -> list[str]:
+        """Return the ids of the runs that are chosen, the latest first."""
+
     async def counts(self) -> dict[str, int]:
         """Return how many runs are kept, by program."""
 

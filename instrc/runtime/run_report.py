@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from time import time
 from typing import Final, Literal, TypeAlias, get_args
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 from instrc import problems
 from instrc.problems.errors import (
@@ -50,7 +50,7 @@ class RunReport(Struct, frozen=True):
     @property
     def has_ended(self) -> bool:
         """Whether it has ended, so that only a retry continues it."""
-        return self.status not in {"running", "waiting", "held"}
+        return self.status not in OPEN
 
     @property
     def forked(self) -> ForkOrigin | None:
@@ -70,9 +70,33 @@ class RunReport(Struct, frozen=True):
         return f"{self.status} · {self.origin}" if self.origin else self.status
 
     @property
+    def fault(self) -> RunFault | None:
+        """Why it has failed or is held."""
+        if self.outcome is not None and self.outcome["status"] == "failed":
+            error = self.outcome["error"]
+            return RunFault(error["kind"], error["step"], error["message"])
+        held = next((question for question in self.questions if question.by == "operator"), None)
+        if held is None or not isinstance(held.show, dict) or not isinstance(shown := held.show.get("error"), dict):
+            return None
+        kind = str(shown.get("code") or shown.get("kind") or "limit")
+        return RunFault(kind, ", ".join(held.steps) or None, str(shown.get("message", "")))
+
+    @property
     def invented(self) -> tuple[Invention, ...]:
         """The results that were generated from schemas."""
         return tuple(self.config.invented or ())
+
+
+class RunFault(Struct, frozen=True):
+    """Why a run has failed or is held."""
+
+    kind: str
+    step: str | None
+    message: str
+
+    def has(self, text: str) -> bool:
+        """Return whether it is of this kind or step, or has a text in its message."""
+        return text in {self.kind, self.step} or text.lower() in self.message.lower()
 
 
 RunStatus: TypeAlias = Literal["running", "waiting", "held", "done", "failed", "stopped", "cancelled"]
@@ -98,6 +122,10 @@ def status_of(questions: Iterable[Question]) -> RunStatus:
     return "held" if "operator" in asked else "waiting" if asked else "running"
 
 
+OPEN: Final = ("running", "waiting", "held")
+"""The statuses of runs that have not ended."""
+
+
 class RunFilter(Struct, frozen=True):
     """Which of the runs of a store are meant."""
 
@@ -107,32 +135,70 @@ class RunFilter(Struct, frozen=True):
     """Only those that began later, in seconds since 1970."""
     ended: float | None = None
     """Only those that ended before."""
+    before: float | None = None
+    """Only those that began earlier."""
+    error: str | None = None
+    """Only those that failed or are held by an error of this kind or step, or with this text in its message."""
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    among: tuple[str, ...] = ()
+    """Only those of one of these statuses."""
 
     @classmethod
-    def of(cls, status: str | None, program: str | None, since: str | None) -> RunFilter:
-        """Return a filter of runs; `since` is a span of time up to now, as `P7D`; raise `SettingsError` for an invalid one."""
-        status, program, since = (
+    def of(
+        cls,
+        status: str | None = None,
+        program: str | None = None,
+        since: str | None = None,
+        before: str | None = None,
+        error: str | None = None,
+        metadata: Mapping[str, str] | None = None,
+    ) -> RunFilter:
+        """Return a filter of runs; `since` and `before` are spans of time up to now, as `P7D`.
+
+        Raise `SettingsError` for an invalid one.
+        """
+        status, program, since, before, error = (
             arguments.as_plain(arguments.text_or_none(name, value))
-            for name, value in (("status", status), ("program", program), ("since", since))
+            for name, value in (
+                ("status", status),
+                ("program", program),
+                ("since", since),
+                ("before", before),
+                ("error", error),
+            )
         )
         if status is not None and status not in STATUSES:
             reason = f"a run is {', '.join(f'`{item}`' for item in STATUSES)}"
             result = problems.runs.UnusableSetting(what="status", word=status, reason=reason, nearest=nearest(status, STATUSES))
             raise SettingsError([result])
-        if since is not None and not is_duration(since):
-            raise SettingsError(
-                [problems.runs.UnusableSetting(what="span of time", word=since, reason="write it as `P7D` or `PT2H`")]
-            )
-        return cls(status, program, None if since is None else time() - seconds(since))
+        return cls(status, program, moment_ago(since), None, moment_ago(before), error, dict(metadata or {}))
+
+    def only(self, statuses: tuple[str, ...]) -> RunFilter:
+        """Return those of them that have one of some statuses."""
+        return structs.replace(self, among=statuses)
 
     def takes(self, report: RunReport) -> bool:
         """Return whether a run is among them."""
         return (
             (self.status is None or report.status == self.status)
+            and (not self.among or report.status in self.among)
             and (self.program is None or report.name == self.program)
             and (self.began is None or (report.began or 0.0) >= self.began)
+            and (self.before is None or (report.began or 0.0) < self.before)
             and (self.ended is None or (report.has_ended and (report.ended or time()) < self.ended))
+            and (self.error is None or (report.fault is not None and report.fault.has(self.error)))
+            and self.metadata.items() <= report.config.metadata.items()
         )
+
+
+def moment_ago(span: str | None) -> float | None:
+    """Return the moment a span of time ago, in seconds since 1970; raise `SettingsError` for an invalid span."""
+    if span is None:
+        return None
+    if not is_duration(span):
+        reason = "write it as `P7D` or `PT2H`"
+        raise SettingsError([problems.runs.UnusableSetting(what="span of time", word=span, reason=reason)])
+    return time() - seconds(span)
 
 
 def require_ended(report: RunReport) -> None:

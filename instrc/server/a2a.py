@@ -276,11 +276,11 @@ class ServiceHandler(RequestHandler):
         if params.status not in wanted:
             return pb.ListTasksResponse(page_size=size)
         since = params.status_timestamp_after.ToDatetime(UTC).timestamp() if params.HasField("status_timestamp_after") else None
+        context_of = {CONTEXT: params.context_id} if params.context_id else {}
         with _in_their_words():
             page = await self.service.runs(
                 caller,
-                RunFilter(wanted[params.status], context.tenant or None, since),
-                metadata={CONTEXT: params.context_id} if params.context_id else None,
+                RunFilter(wanted[params.status], context.tenant or None, since, metadata=context_of),
                 limit=size,
                 cursor=place_of_run(params.page_token or None),
             )

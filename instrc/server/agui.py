@@ -16,6 +16,7 @@ from starlette.routing import BaseRoute, Route
 
 from instrc import problems
 from instrc.problems.errors import InstrcError, RequestError
+from instrc.runtime.run_report import RunFilter
 from instrc.server.access import Caller
 from instrc.server.bounds import PARTS
 from instrc.server.door import caller_of
@@ -57,7 +58,7 @@ def agui_routes(service: RunService) -> list[BaseRoute]:
 async def _taken(service: RunService, caller: Caller, program: str, asked: types.RunAgentInput) -> tuple[str, int]:
     """Begin the run of a thread, or answer its questions; return the run, and how many of its events the client has seen."""
     await service.program(caller, program)
-    found = (await service.runs(caller, metadata={THREAD: asked.thread_id}, limit=1, own=True)).rows
+    found = (await service.runs(caller, RunFilter(metadata={THREAD: asked.thread_id}), limit=1, own=True)).rows
     if not asked.resume:
         inputs = _inputs_of(asked, "prompt" in as_object((await service.program(caller, program)).inputs["properties"]))
         key = f"agui:{asked.thread_id}:{asked.run_id}"

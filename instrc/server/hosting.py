@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -30,10 +29,11 @@ from instrc.server.http import Beside, app_of
 from instrc.server.identity import Identity, ProviderKeys
 from instrc.server.inbox import Inbox
 from instrc.server.operations import Endpoint
-from instrc.server.records import Records
+from instrc.server.records import SECRETS, Records, secrets_given
 from instrc.server.run_service import RunService
 from instrc.server.streams import Hub
-from instrc.server.webhooks import AddressRules, Webhooks, webhook_routes
+from instrc.server.webhook_operations import webhook_routes
+from instrc.server.webhooks import AddressRules, Webhooks
 from instrc.text.files import is_open_to_others
 from instrc.text.jsonvalue import Json, mapping
 from instrc.vibes.project import Project
@@ -41,8 +41,6 @@ from instrc.vibes.settings import read_settings
 
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 _EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104  -- addresses that are no names
-SECRETS: Final = "INSTRC_SECRETS"
-"""The variable of the environment with the secrets that sign links and sessions, divided by commas: the last one signs."""
 STAND_BY: Final = 2.0
 """Seconds between two attempts to carry the runs that another process carries."""
 _YIELDING: Final = 3.0
@@ -92,8 +90,8 @@ def launchers_of(programs: Iterable[Prepared], model: str | None, rehearse: Rehe
 
 def service_at(launchers: dict[str, Launcher], engine: Engine, place: str | None, hub: Hub) -> RunService:
     """Return the service of some programs, with its records beside the runs."""
-    secrets = [each for each in os.environ.get(SECRETS, "").split(",") if each]
-    return RunService(launchers, engine, Records(place), settings=read_settings(Path()).service, hub=hub, secrets=secrets)
+    settings = read_settings(Path()).service
+    return RunService(launchers, engine, Records(place), settings=settings, hub=hub, secrets=secrets_given())
 
 
 def identity_of(service: RunService) -> Identity:
@@ -159,7 +157,7 @@ def exposed(service: RunService, *, known_callers: bool) -> list[str]:
         file = Path(database)
         wide = [place for place in (file.parent, file) if is_open_to_others(place)]
         found += [f"`{each}` is open to other users of this machine: `chmod go= {each}`" for each in wide]
-    if known_callers and not os.environ.get(SECRETS):
+    if known_callers and not secrets_given():
         found.append(f"the secret that signs links lies in the store, and in its backups: set `{SECRETS}`")
     return found
 

@@ -48,6 +48,7 @@ from instrc.server.door import (
 from instrc.server.identity import Identity
 from instrc.server.openapi import EVENTS, document_of
 from instrc.server.operations import ENDPOINTS, Endpoint, RequestData, ResponseData, question_id, refuse, tags_of
+from instrc.server.operators import OPERATOR_ENDPOINTS
 from instrc.server.run_service import RunService
 from instrc.server.streams import NumberedEvent
 from instrc.text.jsontext import dumps, loads, repeated_members
@@ -205,7 +206,12 @@ def app_of(
     rate, counted = RateLimiter(service.settings.rate), Counter[tuple[str, int]]()
     streams = Streams(service.settings.streams)
 
-    operations = [*ENDPOINTS, *event_endpoints(streams), *([] if identity is None else session_endpoints(identity))]
+    operations = [
+        *ENDPOINTS,
+        *OPERATOR_ENDPOINTS,
+        *event_endpoints(streams),
+        *([] if identity is None else session_endpoints(identity)),
+    ]
     operations += [each for each in routes if isinstance(each, Endpoint)]
 
     async def openapi(request: Request) -> Response:

@@ -349,7 +349,7 @@ class Inbox:
     async def _runs(self, request: Request) -> Response:
         caller, cursor = caller_of(request), place_of_run(request.query_params.get("after"))
         status = request.query_params.get("status") or None
-        chosen = RunFilter.of(status, request.query_params.get("program") or None, None)
+        chosen = RunFilter.of(status, request.query_params.get("program") or None)
         page = await self.service.runs(caller, chosen, limit=_PAGE, cursor=cursor)
         return self.page(request, "runs.html", {"rows": page.rows, "status_chosen": status, "following": token_of(page.next)})
 

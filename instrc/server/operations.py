@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Final, NoReturn, TypeAlias, cast
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 from instrc import problems
 from instrc.engines.run_table import RunRow
@@ -23,17 +23,17 @@ from instrc.server.views import Page, ProgramInfo, QuestionInfo, RunInfo
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, as_number, as_text, mapping, optional_text, without_type
 
-_TEXT: Final[JsonObject] = {"type": "string"}
+TEXT: Final[JsonObject] = {"type": "string"}
 WORD: Final[JsonObject] = {"type": "string", "pattern": "^[^\\u0000]*$"}
 """What a path or a query may hold: a database takes no text with the character 0."""
-_MOMENT: Final[JsonObject] = {"type": ["string", "null"], "format": "date-time"}
-_ID: Final[JsonObject] = {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"}
+MOMENT: Final[JsonObject] = {"type": ["string", "null"], "format": "date-time"}
+ID: Final[JsonObject] = {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"}
 _NEW_ID: Final[JsonObject] = {"type": "string", "pattern": "^[A-Za-z0-9]([A-Za-z0-9._-]{0,98}[A-Za-z0-9_-])?$"}
 """It may name a file: none that ends with a dot."""
-_SPAN: Final[JsonObject] = {"type": "string", "pattern": "^P([0-9]{1,6}[WD]|T[0-9]{1,6}[HMS])$"}
-_NAMES: Final[JsonObject] = {"type": "array", "items": _TEXT}
+SPAN: Final[JsonObject] = {"type": "string", "pattern": "^P([0-9]{1,6}[WD]|T[0-9]{1,6}[HMS])$"}
+_NAMES: Final[JsonObject] = {"type": "array", "items": TEXT}
 _MOST_METADATA: Final = 20
-_METADATA: Final[JsonObject] = {
+METADATA: Final[JsonObject] = {
     "type": "object",
     "additionalProperties": {"type": "string", "maxLength": 500},
     "propertyNames": {"maxLength": 100},
@@ -42,7 +42,8 @@ _METADATA: Final[JsonObject] = {
 _SCHEMA: Final[JsonObject] = {"type": ["object", "boolean", "null"], "description": "A JSON Schema."}
 
 
-def _object(required: Mapping[str, Json], optional: Mapping[str, Json] | None = None, *, closed: bool = False) -> JsonObject:
+def object_of(required: Mapping[str, Json], optional: Mapping[str, Json] | None = None, *, closed: bool = False) -> JsonObject:
+    """Return the schema of an object."""
     made: JsonObject = {"type": "object", "properties": {**required, **(optional or {})}, "required": [*required]}
     return {**made, "additionalProperties": False} if closed else made
 
@@ -53,74 +54,83 @@ _WAITS_FOR: Final[JsonObject] = {
 }
 _DIGEST: Final[JsonObject] = {"type": ["string", "null"], "description": "That of its plan: another one is another version."}
 SCHEMAS: Final[dict[str, JsonObject]] = {
-    "Program": _object({"name": _TEXT, "title": _TEXT, "inputs": _SCHEMA, "output": _SCHEMA, "digest": _TEXT}),
-    "RunRow": _object(
-        {"run": _ID, "program": _TEXT, "status": {"enum": [*STATUSES]}, "began": _MOMENT, "ended": _MOMENT},
-        {"starter": {"type": ["string", "null"]}, "metadata": _METADATA, "digest": _DIGEST, "waitsFor": _WAITS_FOR},
-    ),
-    "Run": _object(
-        {"run": _ID, "program": _TEXT, "status": {"enum": [*STATUSES]}, "began": _MOMENT, "ended": _MOMENT},
+    "Program": object_of({"name": TEXT, "title": TEXT, "inputs": _SCHEMA, "output": _SCHEMA, "digest": TEXT}),
+    "RunRow": object_of(
+        {"run": ID, "program": TEXT, "status": {"enum": [*STATUSES]}, "began": MOMENT, "ended": MOMENT},
         {
             "starter": {"type": ["string", "null"]},
-            "metadata": _METADATA,
+            "metadata": METADATA,
+            "digest": _DIGEST,
+            "waitsFor": _WAITS_FOR,
+            "error": {
+                **object_of({"kind": TEXT, "step": {"type": ["string", "null"]}, "message": TEXT}),
+                "description": "Why it has failed or is held.",
+            },
+        },
+    ),
+    "Run": object_of(
+        {"run": ID, "program": TEXT, "status": {"enum": [*STATUSES]}, "began": MOMENT, "ended": MOMENT},
+        {
+            "starter": {"type": ["string", "null"]},
+            "metadata": METADATA,
             "digest": _DIGEST,
             "waitsFor": _WAITS_FOR,
             "output": {"description": "The result of each step, when the run is done."},
             "value": {"description": "The result, when the run is done."},
-            "error": _object({"kind": _TEXT, "message": _TEXT}),
+            "error": object_of({"kind": TEXT, "message": TEXT}),
             "step": {"type": "string", "description": "The step that a person has refused."},
-            "forked": {**_object({"run": _ID, "at": {"type": ["string", "null"]}}), "description": "What it was forked from."},
-            "questions": {"type": "array", "items": _object({"id": _TEXT, "by": _TEXT, "steps": _NAMES})},
+            "forked": {**object_of({"run": ID, "at": {"type": ["string", "null"]}}), "description": "What it was forked from."},
+            "questions": {"type": "array", "items": object_of({"id": TEXT, "by": TEXT, "steps": _NAMES})},
         },
     ),
-    "Question": _object(
+    "Question": object_of(
         {
-            "id": _TEXT,
-            "run": _ID,
-            "program": _TEXT,
-            "question": _TEXT,
+            "id": TEXT,
+            "run": ID,
+            "program": TEXT,
+            "question": TEXT,
             "by": {"enum": ["person", "system", "operator"]},
             "steps": _NAMES,
             "show": {"description": "What the person is shown."},
             "schema": _SCHEMA,
-            "opened": _MOMENT,
-            "due": _MOMENT,
+            "opened": MOMENT,
+            "due": MOMENT,
             "candidates": _NAMES,
             "claimedBy": {"type": ["string", "null"]},
-            "claimedUntil": _MOMENT,
+            "claimedUntil": MOMENT,
             "needed": {"type": "integer", "minimum": 1},
-            "votes": {"type": "array", "items": _object({"who": _TEXT, "at": _MOMENT, "comment": {"type": ["string", "null"]}})},
+            "votes": {"type": "array", "items": object_of({"who": TEXT, "at": MOMENT, "comment": {"type": ["string", "null"]}})},
         }
     ),
-    "Schedule": _object(
+    "Schedule": object_of(
         {
-            "name": _TEXT,
-            "program": _TEXT,
-            "cron": _TEXT,
-            "zone": _TEXT,
+            "name": TEXT,
+            "program": TEXT,
+            "cron": TEXT,
+            "zone": TEXT,
             "overlap": {"enum": ["skip", "queue", "both"]},
-            "due": {**_MOMENT, "description": "When the next run begins; `null` while it is paused."},
+            "due": {**MOMENT, "description": "When the next run begins; `null` while it is paused."},
             "last": {"type": ["string", "null"], "description": "The latest run."},
             "trouble": {"type": ["string", "null"], "description": "Why the latest tick began no run."},
         }
     ),
-    "Worker": _object(
+    "Worker": object_of(
         {
-            "name": _TEXT,
-            "host": _TEXT,
+            "name": TEXT,
+            "host": TEXT,
             "process": {"type": "integer"},
             "projects": _NAMES,
             "slots": {"type": ["integer", "null"], "description": "Runs that it carries at once; `null` for any number."},
             "busy": {"type": "integer", "description": "Runs that it carries now; those that only wait are not counted."},
-            "began": _MOMENT,
-            "seen": _MOMENT,
+            "began": MOMENT,
+            "seen": MOMENT,
         }
     ),
-    "Problem": _object(
-        {"type": _TEXT, "title": _TEXT, "status": {"type": "integer"}, "detail": _TEXT, "name": _TEXT},
+    "Problem": object_of(
+        {"type": TEXT, "title": TEXT, "status": {"type": "integer"}, "detail": TEXT, "name": TEXT},
         {
-            "hint": _TEXT,
-            "errors": {"type": "array", "items": _object({"pointer": _TEXT, "message": _TEXT})},
+            "hint": TEXT,
+            "errors": {"type": "array", "items": object_of({"pointer": TEXT, "message": TEXT})},
         },
     ),
 }
@@ -268,6 +278,7 @@ def row_json(row: RunRow) -> JsonObject:
         "metadata": dict(row.metadata),
         "digest": row.digest,
         "waitsFor": row.waits_for,
+        **({} if row.fault is None else {"error": structs.asdict(row.fault)}),
     }
 
 
@@ -330,7 +341,14 @@ def question_json(info: QuestionInfo) -> JsonObject:
     }
 
 
-_PAGE: Final[dict[str, JsonObject]] = {"limit": {"type": "integer", "minimum": 1, "maximum": 200}, "cursor": WORD}
+PAGE: Final[dict[str, JsonObject]] = {"limit": {"type": "integer", "minimum": 1, "maximum": 200}, "cursor": WORD}
+RUNS_CHOSEN: Final[dict[str, JsonObject]] = {
+    "status": {"enum": [*STATUSES]},
+    "program": WORD,
+    "since": {**SPAN, "description": "Only runs that began in this span of time up to now, for example `P7D`."},
+    "before": {**SPAN, "description": "Only runs that began before this span of time."},
+    "error": {**WORD, "description": "Only runs that failed or are held by an error of this kind or step, or with this text."},
+}
 
 
 def _ref(name: str) -> JsonObject:
@@ -340,10 +358,10 @@ def _ref(name: str) -> JsonObject:
 _RUN: Final = _ref("Run")
 _QUESTION: Final = _ref("Question")
 _COUNT: Final[JsonObject] = {"type": "integer", "minimum": 1}
-_RETRIED: Final = _object({}, {"step": _TEXT, "newKey": {"type": "boolean"}, "requests": _COUNT, "tokens": _COUNT}, closed=True)
-_FORKED: Final = _object({}, {"step": _TEXT, "set": {"type": "object"}, "run": _NEW_ID}, closed=True)
-_TO: Final = _object({"to": {"type": "string", "minLength": 1, "maxLength": 200}}, closed=True)
-_GIVEN: Final = _object({"data": {}}, {"comment": {"type": "string", "maxLength": 10000}}, closed=True)
+_RETRIED: Final = object_of({}, {"step": TEXT, "newKey": {"type": "boolean"}, "requests": _COUNT, "tokens": _COUNT}, closed=True)
+_FORKED: Final = object_of({}, {"step": TEXT, "set": {"type": "object"}, "run": _NEW_ID}, closed=True)
+_TO: Final = object_of({"to": {"type": "string", "minLength": 1, "maxLength": 200}}, closed=True)
+_GIVEN: Final = object_of({"data": {}}, {"comment": {"type": "string", "maxLength": 10000}}, closed=True)
 
 
 async def _programs(service: RunService, caller: Caller, _asked: RequestData) -> ResponseData:
@@ -351,7 +369,7 @@ async def _programs(service: RunService, caller: Caller, _asked: RequestData) ->
 
 
 def _page(name: str) -> JsonObject:
-    return _object({"items": {"type": "array", "items": _ref(name)}, "next": {"type": ["string", "null"]}})
+    return object_of({"items": {"type": "array", "items": _ref(name)}, "next": {"type": ["string", "null"]}})
 
 
 async def _program(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
@@ -372,16 +390,21 @@ async def _start(service: RunService, caller: Caller, asked: RequestData) -> Res
 
 
 async def _runs(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
-    query = asked.query
-    try:
-        chosen = RunFilter.of(query.get("status"), query.get("program"), query.get("since"))
-    except InstrcError as error:
-        refuse(error.problems[0].message)
-    metadata = {key.removeprefix("metadata."): value for key, value in query.items() if key.startswith("metadata.")}
+    metadata = {key.removeprefix("metadata."): value for key, value in asked.query.items() if key.startswith("metadata.")}
     if len(metadata) > _MOST_METADATA:
         refuse(f"at most {_MOST_METADATA} metadata filters are allowed")
-    cursor = place_of_run(query.get("cursor"))
-    return ResponseData(_page_json(await service.runs(caller, chosen, metadata=metadata, limit=asked.limit, cursor=cursor)))
+    chosen = filter_of({**asked.query, "metadata": {**metadata}})
+    page = await service.runs(caller, chosen, limit=asked.limit, cursor=place_of_run(asked.query.get("cursor")))
+    return ResponseData(_page_json(page))
+
+
+def filter_of(given: Mapping[str, Json]) -> RunFilter:
+    """Return the filter of runs that a query or a body has."""
+    texts = {name: optional_text(given.get(name)) for name in ("status", "program", "since", "before", "error")}
+    try:
+        return RunFilter.of(**texts, metadata=cast("dict[str, str]", mapping(given.get("metadata"))))
+    except InstrcError as error:
+        refuse(error.problems[0].message)
 
 
 def _of_run(act: Callable[[RunService, Caller, str], Awaitable[RunInfo]]) -> Call:
@@ -498,10 +521,10 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         "Start a run. With `Idempotency-Key` it starts once; `Prefer: wait=20` waits for it.",
         _start,
         _RUN,
-        body=_object({"program": _TEXT}, {"input": {}, "run": _NEW_ID, "metadata": _METADATA}, closed=True),
+        body=object_of({"program": TEXT}, {"input": {}, "run": _NEW_ID, "metadata": METADATA}, closed=True),
         status=201,
         errors=(404, 409, 410, 422),
-        headers={"Idempotency-Key": {"type": "string", "pattern": "[!-~]"}, "Prefer": _TEXT},
+        headers={"Idempotency-Key": {"type": "string", "pattern": "[!-~]"}, "Prefer": TEXT},
     ),
     Endpoint(
         "GET",
@@ -510,12 +533,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         "List the runs that you may see, the latest first; `metadata.NAME=VALUE` filters by metadata.",
         _runs,
         _page("RunRow"),
-        query={
-            **_PAGE,
-            "status": {"enum": [*STATUSES]},
-            "program": WORD,
-            "since": _SPAN,
-        },
+        query={**PAGE, **RUNS_CHOSEN},
     ),
     Endpoint("GET", "/v1/runs/{run}", "getRun", "Get the state of a run.", _of_run(RunService.run), _RUN, errors=(404, 410)),
     Endpoint(
@@ -524,7 +542,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         "getTrace",
         "Get the trace of a run.",
         _trace,
-        _object({"items": {"type": "array", "items": {"type": "object"}}}),
+        object_of({"items": {"type": "array", "items": {"type": "object"}}}),
         errors=(404, 410),
     ),
     _on("run", "cancel", "Cancel a run.", _of_run(RunService.cancel), _RUN),
@@ -541,7 +559,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         "List the schedules of programs whose runs you may see, by name.",
         _schedules,
         _page("Schedule"),
-        query=_PAGE,
+        query=PAGE,
     ),
     Endpoint("GET", "/v1/workers", "listWorkers", "List the workers that carry runs; for operators.", _workers, _page("Worker")),
     Endpoint(
@@ -552,7 +570,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         _questions,
         _page("Question"),
         query={
-            **_PAGE,
+            **PAGE,
             "run": WORD,
             "program": WORD,
             "candidate": {"const": "me"},
@@ -588,7 +606,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         "linkQuestion",
         "Create a signed link by which a person may see this question, and answer it once, within seven days.",
         _link,
-        _object({"link": _TEXT, "page": _TEXT, "word": _TEXT}),
+        object_of({"link": TEXT, "page": TEXT, "word": TEXT}),
         body=_TO,
         status=201,
         errors=(404, 409, 410, 422),
@@ -602,7 +620,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         _RUN,
         body=_GIVEN,
         errors=(404, 409, 410, 412, 422),
-        headers={"If-Match": _TEXT},
+        headers={"If-Match": TEXT},
     ),
     Endpoint(
         "GET",
@@ -620,10 +638,10 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         "answerByLink",
         "Answer the question of a signed link, once.",
         _answer,
-        _object({"run": _ID, "status": {"enum": [*STATUSES]}}),
+        object_of({"run": ID, "status": {"enum": [*STATUSES]}}),
         body=_GIVEN,
         errors=(404, 409, 410, 412, 422),
-        headers={"If-Match": _TEXT},
+        headers={"If-Match": TEXT},
         by_link=True,
     ),
 )  # fmt: skip  -- a line each where it fits

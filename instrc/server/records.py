@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from secrets import token_urlsafe
@@ -37,13 +38,12 @@ from instrc.engines.service_tables import (
     RUNS,
     SESSIONS,
     VOTES,
-    forget,
     service_store,
 )
 from instrc.runtime.questions import Question
 from instrc.runtime.run_report import RunReport
 from instrc.text.jsontext import digest_of
-from instrc.text.jsonvalue import Json, JsonObject
+from instrc.text.jsonvalue import Json
 
 KeyRow: TypeAlias = sa.Row[*tuple[object, ...]]
 """An API key as the store has it."""
@@ -74,11 +74,6 @@ class Records(RunTable):
         close_engine(self.engine)
         if self._folder is not None:
             rmtree(self._folder, ignore_errors=True)
-
-    def forget(self, run: str) -> None:
-        """Delete what is kept of a run, if its engine has not, except that it existed, and the audit log."""
-        with self.engine.begin() as connection:
-            forget(connection, run)
 
     def open_runs(self, limit: int) -> list[str]:
         """Return runs that have not ended, those first that were looked at longest ago."""
@@ -211,12 +206,18 @@ class Records(RunTable):
         with self.engine.begin() as connection:
             connection.execute(_audited(who, means, action, run, question, sent))
 
-    def audited(self, run: str | None = None, limit: int = 200) -> list[JsonObject]:
-        """Return the latest entries of the audit log, of one run or of all."""
-        query = sa.select(AUDIT).order_by(AUDIT.c.number.desc()).limit(limit)
-        query = query if run is None else query.where(AUDIT.c.run == run)
-        with self.engine.connect() as connection:
-            return [dict(row._mapping) for row in connection.execute(query)]  # noqa: SLF001  -- its public name for a mapping
+    def audit_runs(self, who: str, means: str, action: str, runs: Sequence[str]) -> None:
+        """Note who did the same with many runs."""
+        with self.engine.begin() as connection:
+            for run in runs:
+                connection.execute(_audited(who, means, action, run, None, None))
+
+    def release(self, run: str, who: str) -> list[str]:
+        """End the claims of the questions of a run; return these questions."""
+        claimed = [row for row in self.questions(questions_query(run=run), None) if row.claimed_by is not None]
+        for row in claimed:
+            self.claim(row, who, None, "admin")
+        return [row.question.id for row in claimed]
 
     # --- keys and secrets -------------------------------------------------------------------------------------------------------
 
@@ -307,3 +308,12 @@ def _audited(
 
 def _vote(row: sa.Row[*tuple[object, ...]]) -> Vote:
     return Vote(row.who, row.means, row.at, row.data, row.comment)
+
+
+SECRETS: Final = "INSTRC_SECRETS"
+"""The variable of the environment with the secrets that sign links and sessions, divided by commas: the last one signs."""
+
+
+def secrets_given() -> list[str]:
+    """Return the secrets of the environment."""
+    return [secret for secret in os.environ.get(SECRETS, "").split(",") if secret]

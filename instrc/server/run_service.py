@@ -52,7 +52,8 @@ from instrc.tools.python_values import JsonLike
 from instrc.vibes.service_settings import Role, ServiceSettings
 
 _RATED: Final = "starts and answers in a minute"
-_SEES: Final[tuple[Role, ...]] = ("viewer", "operator", "author")
+SEES: Final[tuple[Role, ...]] = ("viewer", "operator", "author")
+"""The roles that see all runs of a program."""
 _MOST: Final = 200
 """Rows of a page."""
 SETTLE: Final = 2.0
@@ -171,27 +172,18 @@ class RunService:
     async def runs(
         self,
         caller: Caller,
-        chosen_runs: RunFilter | None = None,
+        chosen: RunFilter | None = None,
         *,
-        metadata: Mapping[str, str] | None = None,
         limit: int = 50,
         cursor: tuple[float, str] | None = None,
         own: bool = False,
     ) -> Page:
         """Return a page of the runs that the caller may see, the latest first; with `own` of those that the caller began."""
-        filtered = chosen_runs or RunFilter()
-        seen = [name for name in self.launchers if caller.may_any(_SEES, name) and not own]
-        every = caller.may_any(_SEES, "") and not own  # a role for `*`
+        seen = [name for name in self.launchers if caller.may_any(SEES, name) and not own]
+        every = caller.may_any(SEES, "") and not own  # a role for `*`
         limit = max(1, min(limit, _MOST))
-        query = runs_query(
-            status=filtered.status,
-            program=filtered.program,
-            programs=None if every else seen,
-            starter=None if every else caller.name,
-            began=filtered.began,
-            metadata=metadata,
-            before=cursor,
-        )
+        starter = None if every else caller.name
+        query = runs_query(chosen, programs=None if every else seen, starter=starter, before=cursor)
         rows = await asyncio.to_thread(self.records.runs, query, limit + 1)
         unserved = await self._unserved(row.run for row in rows if row.status == "running")
         page = tuple(replace(row, waits_for=unserved.get(row.run)) for row in rows[:limit])
@@ -200,7 +192,7 @@ class RunService:
     async def schedules(self, caller: Caller) -> list[Schedule]:
         """Return the schedules of programs whose runs the caller may see, by name; a folder and memory have none."""
         listed = await self.engine.schedules() if isinstance(self.engine, Scheduling) and self.engine.keeps_schedules else []
-        return [schedule for schedule in listed if caller.may_any(_SEES, schedule.program)]
+        return [schedule for schedule in listed if caller.may_any(SEES, schedule.program)]
 
     async def workers(self, caller: Caller) -> list[WorkerInfo]:
         """Return the workers that carry runs; a folder and memory have none."""
@@ -248,7 +240,8 @@ class RunService:
         if options.run is not None and await asyncio.to_thread(self.records.run, options.run) is not None:
             raise ConflictError([problems.runs.RunExists(run=options.run)])
         options = replace(options, by={"who": caller.name, "means": caller.by}, persons=self.settings.allow_fork_person_steps)
-        launch = _begun_by(caller, await forked(self.engine, run, options))
+        launch = await forked(self.engine, run, options)
+        launch = _begun_by(caller, launch, launch.config.metadata)
         made = await self._recorded(launch.run, self.engine.start(launch), 0.0)
         await self._note(made)
         await self._audit(caller, "fork", made.run, sent=dict(options.edits) or None)
@@ -261,7 +254,7 @@ class RunService:
         report = await self._seen(caller, run)
         caller.require("operator", report.name, f"delete runs of `{report.name}`")
         await self.engine.delete(run)
-        await asyncio.to_thread(self.records.forget, run)  # they may be elsewhere than the runs
+        await asyncio.to_thread(self.records.forget_all, [run])  # they may be elsewhere than the runs
         self.hub.wake(run)
         await self._audit(caller, "delete", run)
 
@@ -292,10 +285,10 @@ class RunService:
         With `by_due` those that are due first come first.
         """
         limit = max(1, min(limit, _MOST))
-        every = caller.may_any((*_SEES, "answerer"), "")
-        programs = None if every else [n for n in self.launchers if caller.may_any((*_SEES, "answerer"), n)]
+        every = caller.may_any((*SEES, "answerer"), "")
+        programs = None if every else [n for n in self.launchers if caller.may_any((*SEES, "answerer"), n)]
         query = questions_query(
-            who=caller.as_candidates if not claimed and (mine or not caller.may_any(_SEES, program or "")) else None,
+            who=caller.as_candidates if not claimed and (mine or not caller.may_any(SEES, program or "")) else None,
             run=run,
             program=program,
             programs=programs,
@@ -755,7 +748,7 @@ def _require(action: Action, question: QuestionInfo, caller: Caller, to: Caller 
 
 def _may_see(caller: Caller, program: str, starter: str | None) -> bool:
     """Return whether the caller may see a run of a program: those who see all of them, and who has begun it."""
-    return caller.may_any(_SEES, program) or (starter == caller.name and caller.may("starter", program))
+    return caller.may_any(SEES, program) or (starter == caller.name and caller.may("starter", program))
 
 
 def _begun_by(caller: Caller, launch: Launch, metadata: Mapping[str, str] | None = None) -> Launch:

@@ -13,7 +13,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from random import uniform
 from ssl import SSLContext
 from time import time
-from typing import Final, TypeAlias, cast
+from typing import Final, TypeAlias
 
 import httpcore
 import httpx
@@ -23,16 +23,13 @@ from msgspec import Struct, structs
 from standardwebhooks import Webhook
 
 from instrc import problems
-from instrc.engines.names import ALL
 from instrc.engines.run_table import RunChange, begin_write, feed_after
-from instrc.engines.service_tables import CURSORS, JsonColumn
-from instrc.problems.errors import InputError, InstrcError, NotFoundError, RequestError, SettingsError
-from instrc.server.access import Caller
-from instrc.server.operations import Call, Endpoint, RequestData, ResponseData
+from instrc.engines.service_tables import CURSORS, DELIVERIES, HOOKS, MESSAGES, RUNS
+from instrc.problems.errors import InputError, InstrcError, RequestError, SettingsError
+from instrc.runtime.run_report import OPEN
 from instrc.server.records import Records
-from instrc.server.run_service import RunService
-from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json, JsonObject, as_text, as_texts
+from instrc.text.jsontext import dumps, loads
+from instrc.text.jsonvalue import JsonObject, as_object
 
 EVENTS: Final = (
     "question.opened",
@@ -45,6 +42,8 @@ EVENTS: Final = (
     "run.cancelled",
 )
 """The events that a webhook can subscribe to."""
+STATUSES: Final = ("pending", "delivered", "failed")
+"""Of deliveries."""
 IpNetwork: TypeAlias = IPv4Network | IPv6Network
 IpAddress: TypeAlias = IPv4Address | IPv6Address
 
@@ -114,43 +113,6 @@ class Hook(Struct, frozen=True):
 
 Form: TypeAlias = Callable[[Hook, str], Awaitable[tuple[str, dict[str, str]] | None]]
 """Makes the body and the headers of a message for a webhook, of the run's id; `None` if there is nothing to tell."""
-tables = sa.MetaData()
-_HOOKS = sa.Table(
-    "instrc_webhooks",
-    tables,
-    sa.Column("id", sa.String(300), primary_key=True),
-    sa.Column("url", sa.Text, nullable=False),
-    sa.Column("secret", sa.Text, nullable=False),
-    sa.Column("events", JsonColumn, nullable=False),
-    sa.Column("programs", JsonColumn, nullable=False),
-    sa.Column("run", sa.String(200), index=True),
-    sa.Column("form", sa.String(20), nullable=False),
-    sa.Column("owner", sa.Text, nullable=False),
-    sa.Column("made", sa.Float, nullable=False),
-    sa.Column("disabled", sa.Text),
-    sa.Column("details", JsonColumn, nullable=False),
-)
-_DELIVERIES = sa.Table(
-    "instrc_webhook_deliveries",
-    tables,
-    sa.Column("message", sa.String(64), primary_key=True),
-    sa.Column("hook", sa.String(300), primary_key=True, index=True),
-    sa.Column("status", sa.String(20), nullable=False),
-    sa.Column("attempts", sa.Integer, nullable=False),
-    sa.Column("due", sa.Float, index=True),
-    sa.Column("last", sa.Float),
-    sa.Column("code", sa.Integer),
-    sa.Column("error", sa.Text),
-)
-_MESSAGES = sa.Table(
-    "instrc_webhook_messages",
-    tables,
-    sa.Column("id", sa.String(64), primary_key=True),
-    sa.Column("type", sa.String(40), nullable=False),
-    sa.Column("run", sa.String(200), nullable=False),
-    sa.Column("at", sa.Float, nullable=False, index=True),
-    sa.Column("body", sa.Text, nullable=False),
-)
 _DUE: Final = "due"
 _FEED: Final = "webhooks"
 """The cursors of what people were reminded of, and of the feed up to which the outbox is written."""
@@ -181,7 +143,6 @@ class Webhooks:
         """Other forms of messages, by their names."""
         self._noted = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
-        tables.create_all(self.database)
         if records.cursor(_FEED) is None:
             records.move_cursor(_FEED, str(records.feed_bounds()[1]))
         records.watchers.append(lambda _changes: self.wake())
@@ -222,32 +183,43 @@ class Webhooks:
             details or {},
         )
         secret = f"whsec_{b64encode(secrets.token_bytes(32)).decode('ascii')}"
-        await asyncio.to_thread(self._write, [sa.insert(_HOOKS).values(**structs.asdict(made), secret=secret)])
+        await asyncio.to_thread(self._write, [sa.insert(HOOKS).values(**structs.asdict(made), secret=secret)])
         return made, secret
 
     async def hooks(self, *, run: str | None = None) -> list[Hook]:
         """Return the webhooks, the oldest first: those of one run, or those of no one run."""
-        of_run = _HOOKS.c.run == run if run is not None else _HOOKS.c.run.is_(None)
-        query = sa.select(_HOOKS).where(of_run).order_by(_HOOKS.c.made)
+        of_run = HOOKS.c.run == run if run is not None else HOOKS.c.run.is_(None)
+        query = sa.select(HOOKS).where(of_run).order_by(HOOKS.c.made)
         return [_hook_of(row) for row in await asyncio.to_thread(self._read, query)]
 
     async def remove(self, hook: str) -> bool:
         """Delete a webhook and its pending messages; return whether there was one."""
-        where = sa.delete(_DELIVERIES).where(_DELIVERIES.c.hook == hook)
-        gone = await asyncio.to_thread(self._write, [where, sa.delete(_HOOKS).where(_HOOKS.c.id == hook)])
+        where = sa.delete(DELIVERIES).where(DELIVERIES.c.hook == hook)
+        gone = await asyncio.to_thread(self._write, [where, sa.delete(HOOKS).where(HOOKS.c.id == hook)])
         return gone > 0
 
-    async def deliveries(self, hook: str, limit: int = 100) -> list[WebhookDelivery]:
-        """Return the log of a webhook, the latest messages first."""
-        columns = (_DELIVERIES, _MESSAGES.c.type, _MESSAGES.c.run)
-        query = (
-            sa.select(*columns)
-            .join(_MESSAGES, _MESSAGES.c.id == _DELIVERIES.c.message)
-            .where(_DELIVERIES.c.hook == hook)
-            .order_by(_MESSAGES.c.at.desc())
-            .limit(limit)
-        )
+    async def deliveries(
+        self, hook: str, chosen: DeliveryFilter | None = None, limit: int = 100, before: tuple[float, str] | None = None
+    ) -> list[WebhookDelivery]:
+        """Return the log of a webhook, the latest messages first, those `before` a place in that order."""
+        columns = (DELIVERIES, MESSAGES.c.type, MESSAGES.c.run, MESSAGES.c.at)
+        query = sa.select(*columns).join(MESSAGES, MESSAGES.c.id == DELIVERIES.c.message)
+        query = query.where(*_conditions_of(hook, chosen or DeliveryFilter()))
+        if before is not None:
+            query = query.where(sa.tuple_(MESSAGES.c.at, MESSAGES.c.id) < sa.tuple_(*map(sa.literal, before)))
+        query = query.order_by(MESSAGES.c.at.desc(), MESSAGES.c.id.desc()).limit(limit)
         return [WebhookDelivery(**row._mapping) for row in await asyncio.to_thread(self._read, query)]  # noqa: SLF001  -- SQLAlchemy's public name
+
+    async def send_again(self, hook: str, chosen: DeliveryFilter) -> int:
+        """Send messages of a webhook again that are not waiting to be sent; return how many. One that was disabled is enabled."""
+        messages = sa.select(MESSAGES.c.id).join(DELIVERIES, MESSAGES.c.id == DELIVERIES.c.message)
+        meant = messages.where(*_conditions_of(hook, chosen), DELIVERIES.c.status != "pending")
+        enabled = sa.update(HOOKS).where(HOOKS.c.id == hook).values(disabled=None)
+        again = sa.update(DELIVERIES).where(DELIVERIES.c.hook == hook, DELIVERIES.c.message.in_(meant))
+        anew = {"status": "pending", "attempts": 0, "due": time(), "error": None}
+        count = await asyncio.to_thread(self._write, [enabled, again.values(anew)])
+        self.wake()
+        return count
 
     # --- what happened ------------------------------------------------------------------------------------------------------
 
@@ -267,15 +239,19 @@ class Webhooks:
     def _outbox(self, connection: sa.Connection, change: RunChange) -> None:
         if change.kind not in EVENTS:
             return
-        of_run = sa.or_(_HOOKS.c.run.is_(None), _HOOKS.c.run == change.run)
-        hooks = map(_hook_of, connection.execute(sa.select(_HOOKS).where(_HOOKS.c.disabled.is_(None), of_run)))
+        of_run = sa.or_(HOOKS.c.run.is_(None), HOOKS.c.run == change.run)
+        hooks = map(_hook_of, connection.execute(sa.select(HOOKS).where(HOOKS.c.disabled.is_(None), of_run)))
         told = [hook for hook in hooks if change.kind in hook.events and (not hook.programs or change.program in hook.programs)]
         if told:
             message = f"msg_{secrets.token_hex(12)}"
             row = {"id": message, "type": change.kind, "run": change.run, "at": change.at, "body": self._body(change)}
-            connection.execute(sa.insert(_MESSAGES), [row])
+            connection.execute(sa.insert(MESSAGES), [row])
+            before = sa.select(DELIVERIES.c.hook, sa.func.max(DELIVERIES.c.number)).group_by(DELIVERIES.c.hook)
+            before = before.join(MESSAGES, MESSAGES.c.id == DELIVERIES.c.message).where(MESSAGES.c.run == change.run)
+            last = {row[0]: row[1] for row in connection.execute(before)}
             due = {"message": message, "status": "pending", "attempts": 0, "due": time()}
-            connection.execute(sa.insert(_DELIVERIES), [{**due, "hook": hook.id} for hook in told])
+            rows = [{**due, "hook": hook.id, "number": (last.get(hook.id) or 0) + 1} for hook in told]
+            connection.execute(sa.insert(DELIVERIES), rows)
 
     def _body(self, change: RunChange) -> str:
         """Return the body: ids and a link, and no data of the run."""
@@ -334,16 +310,16 @@ class Webhooks:
     async def deliver(self) -> int:
         """Send the due messages, each once, and return their number."""
         await asyncio.to_thread(self.read_feed)
-        turn = sa.func.row_number().over(partition_by=_DELIVERIES.c.hook, order_by=_DELIVERIES.c.due).label("turn")
+        turn = sa.func.row_number().over(partition_by=DELIVERIES.c.hook, order_by=DELIVERIES.c.due).label("turn")
         due = (
-            sa.select(_DELIVERIES.c.message, _DELIVERIES.c.hook, _DELIVERIES.c.due, _DELIVERIES.c.attempts, turn)
-            .where(_DELIVERIES.c.status == "pending", _DELIVERIES.c.due <= time())
+            sa.select(DELIVERIES.c.message, DELIVERIES.c.hook, DELIVERIES.c.due, DELIVERIES.c.attempts, DELIVERIES.c.number, turn)
+            .where(DELIVERIES.c.status == "pending", DELIVERIES.c.due <= time())
             .subquery()
         )
         query = (
-            sa.select(_MESSAGES.c.body, _MESSAGES.c.at, _MESSAGES.c.run.label("about"), due, _HOOKS)
-            .join(_MESSAGES, _MESSAGES.c.id == due.c.message)
-            .join(_HOOKS, _HOOKS.c.id == due.c.hook)
+            sa.select(MESSAGES.c.body, MESSAGES.c.at, MESSAGES.c.run.label("about"), due, HOOKS)
+            .join(MESSAGES, MESSAGES.c.id == due.c.message)
+            .join(HOOKS, HOOKS.c.id == due.c.hook)
             .where(due.c.turn <= _AT_ONCE)
             .limit(100)
         )
@@ -352,8 +328,8 @@ class Webhooks:
         return sum(sent)
 
     async def _send(self, row: sa.Row[tuple[object, ...]]) -> bool:
-        mine = sa.update(_DELIVERIES).where(
-            _DELIVERIES.c.message == row.message, _DELIVERIES.c.hook == row.hook, _DELIVERIES.c.due == row.due
+        mine = sa.update(DELIVERIES).where(
+            DELIVERIES.c.message == row.message, DELIVERIES.c.hook == row.hook, DELIVERIES.c.due == row.due
         )
         if await asyncio.to_thread(self._write, [mine.values(due=time() + _LEASE)]) != 1:
             return False  # another server sends it
@@ -370,19 +346,19 @@ class Webhooks:
         due = None if done else time() + pause_after(attempts)
         given_up = due is not None and due > row.at + PATIENCE
         status = "delivered" if done else "failed" if given_up or code == 410 else "pending"
-        where = sa.update(_DELIVERIES).where(_DELIVERIES.c.message == row.message, _DELIVERIES.c.hook == row.hook)
+        where = sa.update(DELIVERIES).where(DELIVERIES.c.message == row.message, DELIVERIES.c.hook == row.hook)
         told = {"status": status, "attempts": attempts, "code": code, "error": error, "last": time()}
         written: list[sa.Executable] = [where.values(due=due if status == "pending" else None, **told)]
         if code == 410:
             reason = "the receiver is gone (HTTP 410)"
-            written.append(sa.update(_HOOKS).where(_HOOKS.c.id == hook.id).values(disabled=reason))
-            open_ = sa.update(_DELIVERIES).where(_DELIVERIES.c.hook == hook.id, _DELIVERIES.c.status == "pending")
+            written.append(sa.update(HOOKS).where(HOOKS.c.id == hook.id).values(disabled=reason))
+            open_ = sa.update(DELIVERIES).where(DELIVERIES.c.hook == hook.id, DELIVERIES.c.status == "pending")
             written.append(open_.values(status="failed", due=None, error=reason))
         await asyncio.to_thread(self._write, written)
         return True
 
     async def _made(self, hook: Hook, row: sa.Row[tuple[object, ...]]) -> tuple[str, dict[str, str]] | None:
-        made = (row.body, {}) if hook.form == "standard" else await self.forms[hook.form](hook, row.about)
+        made = (_numbered(row.body, row.number), {}) if hook.form == "standard" else await self.forms[hook.form](hook, row.about)
         if made is None:
             return None
         body, headers = made
@@ -406,12 +382,13 @@ class Webhooks:
         return changed
 
     def _sweep(self) -> None:
-        old = sa.select(_MESSAGES.c.id).where(_MESSAGES.c.at < time() - _KEPT)
+        goes_on = sa.select(RUNS.c.run).where(RUNS.c.status.in_(OPEN))  # its next messages are numbered behind these
+        is_old = sa.and_(MESSAGES.c.at < time() - _KEPT, MESSAGES.c.run.not_in(goes_on))
         self._write(
             [
-                sa.delete(_DELIVERIES).where(_DELIVERIES.c.message.in_(old)),
-                sa.delete(_MESSAGES).where(_MESSAGES.c.at < time() - _KEPT),
-                sa.delete(_HOOKS).where(_HOOKS.c.run.is_not(None), _HOOKS.c.made < time() - _KEPT),
+                sa.delete(DELIVERIES).where(DELIVERIES.c.message.in_(sa.select(MESSAGES.c.id).where(is_old))),
+                sa.delete(MESSAGES).where(is_old),
+                sa.delete(HOOKS).where(HOOKS.c.run.is_not(None), HOOKS.c.made < time() - _KEPT),
             ]
         )
 
@@ -544,6 +521,31 @@ class WebhookDelivery(Struct, frozen=True):
     code: int | None
     """The status of the last answer."""
     error: str | None
+    number: int | None
+    """Counts the messages of its run to this webhook, from 1."""
+    at: float
+    """When it happened, in seconds since 1970."""
+
+
+class DeliveryFilter(Struct, frozen=True):
+    """Which messages to a webhook are meant."""
+
+    status: str | None = None
+    type: str | None = None
+    run: str | None = None
+    message: str | None = None
+
+
+def _conditions_of(hook: str, chosen: DeliveryFilter) -> list[sa.ColumnElement[bool]]:
+    columns = (DELIVERIES.c.status, MESSAGES.c.type, MESSAGES.c.run, MESSAGES.c.id)
+    given = (chosen.status, chosen.type, chosen.run, chosen.message)
+    pairs = [(column, value) for column, value in zip(columns, given, strict=True) if value is not None]
+    return [DELIVERIES.c.hook == hook, *(column == value for column, value in pairs)]
+
+
+def _numbered(body: str, number: int | None) -> str:
+    """Return the body of a message with its number among those of its run to this webhook; earlier releases gave none."""
+    return body if number is None else dumps({**as_object(loads(body)), "sequence": number}, indent=False)
 
 
 FIRST_PAUSE: Final = 5.0
@@ -553,76 +555,3 @@ LONGEST_PAUSE: Final = 6 * 3600.0
 def pause_after(attempts: int) -> float:
     """Return the seconds to wait after so many attempts, with jitter, so that retries do not come at once."""
     return min(FIRST_PAUSE * 4.0 ** min(attempts - 1, 20), LONGEST_PAUSE) * uniform(0.8, 1.2)  # noqa: S311  -- no secret
-
-
-_NAMES: Final[JsonObject] = {"type": "array", "items": {"type": "string"}, "maxItems": 100}
-_ASKED: Final[JsonObject] = {
-    "type": "object",
-    "properties": {
-        "url": {"type": "string", "pattern": "^https?://", "maxLength": 2000},
-        "events": {"type": "array", "items": {"enum": [*EVENTS]}, "minItems": 1, "maxItems": 100},
-        "programs": _NAMES,
-    },
-    "required": ["url"],
-    "additionalProperties": False,
-}
-
-
-def webhook_routes(hooks: Webhooks) -> list[Endpoint]:
-    """Return the operations that create, list and delete webhooks."""
-
-    def allowed(call: Callable[[Caller, RequestData], Awaitable[ResponseData]]) -> Call:
-        async def checked(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
-            caller.require("admin", ALL, "manage webhooks")
-            for name in as_texts(asked.body.get("programs", [])):
-                await service.program(caller, name)
-            return await call(caller, asked)
-
-        return checked
-
-    async def listed(_caller: Caller, _asked: RequestData) -> ResponseData:
-        return ResponseData({"items": [_hook_json(each) for each in await hooks.hooks()]})
-
-    async def made(caller: Caller, asked: RequestData) -> ResponseData:
-        events, programs = (
-            as_texts(asked.body.get(name, default)) for name, default in (("events", list[Json](EVENTS)), ("programs", []))
-        )
-        hook, secret = await hooks.add(as_text(asked.body["url"]), owner=caller.name, events=events, programs=programs)
-        return ResponseData({**_hook_json(hook), "secret": secret}, 201, {"Location": f"/v1/webhooks/{hook.id}"})
-
-    async def removed(_caller: Caller, asked: RequestData) -> ResponseData:
-        if not await hooks.remove(asked.path["hook"]):
-            raise NotFoundError([problems.serving.InvalidRequest(reason="there is no such webhook", pointer="/hook")])
-        return ResponseData(None, 204)
-
-    async def logged(_caller: Caller, asked: RequestData) -> ResponseData:
-        return ResponseData(
-            {"items": [cast("JsonObject", structs.asdict(item)) for item in await hooks.deliveries(asked.path["hook"])]}
-        )
-
-    place = "/v1/webhooks"
-    items: JsonObject = {"type": "object", "properties": {"items": {"type": "array"}}, "required": ["items"]}
-    shown: JsonObject = {"type": "object", "required": ["id", "url", "secret", "events", "programs"]}
-    return [
-        Endpoint("GET", place, "listWebhooks", "The webhooks.", allowed(listed), items),
-        Endpoint(
-            "POST",
-            place,
-            "addWebhook",
-            "Add a webhook; its secret is shown this once.",
-            allowed(made),
-            shown,
-            body=_ASKED,
-            status=201,
-            errors=(404, 422),
-        ),
-        Endpoint(
-            "DELETE", f"{place}/{{hook}}", "removeWebhook", "Forget a webhook.", allowed(removed), None, status=204, errors=(404,)
-        ),
-        Endpoint("GET", f"{place}/{{hook}}/deliveries", "listDeliveries", "What became of messages.", allowed(logged), items),
-    ]
-
-
-def _hook_json(hook: Hook) -> JsonObject:
-    told = {"id", "url", "owner", "made", "disabled", "events", "programs"}
-    return {key: value for key, value in structs.asdict(hook).items() if key in told}

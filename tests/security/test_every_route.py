@@ -18,8 +18,10 @@ from instrc.server.access import Caller  # who asks
 from instrc.server.agui import agui_routes  # the service over AG-UI
 from instrc.server.http import Streams, app_of, event_endpoints  # the application itself, and its table
 from instrc.server.operations import ENDPOINTS, Endpoint  # the table
+from instrc.server.operators import OPERATOR_ENDPOINTS  # the table
 from instrc.server.run_service import RunService  # the service itself
-from instrc.server.webhooks import AddressRules, Webhooks, webhook_routes  # the rest of the table
+from instrc.server.webhook_operations import webhook_routes  # the rest of the table
+from instrc.server.webhooks import AddressRules, Webhooks  # the rest of the table
 from instrc.vibes.service_settings import PeopleSettings, Role, ServiceSettings  # without a file
 
 MARK = "what-only-ann-and-those-who-see-may-read"
@@ -43,7 +45,7 @@ HOSTILE: tuple[Any, ...] = (
 
 def table(made: RunService, hooks: Webhooks) -> list[Endpoint]:
     rest = [each for each in webhook_routes(hooks) if isinstance(each, Endpoint)]
-    return [*ENDPOINTS, *event_endpoints(Streams(made.settings.streams)), *rest]
+    return [*ENDPOINTS, *OPERATOR_ENDPOINTS, *event_endpoints(Streams(made.settings.streams)), *rest]
 
 
 def application(made: RunService, hooks: Webhooks, caller: Caller | None) -> Starlette:
@@ -106,6 +108,7 @@ def requests_of(endpoint: Endpoint, run: str, random: Random | None) -> tuple[st
     for name, value in names.items():
         path = path.replace(f"{{{name}}}", value)
     plain = {"program": "ask", "input": "x", "data": {"decision": "Approve"}, "to": "ann", "url": "https://example.com/"}
+    plain |= {"action": "cancel", "dryRun": False}
     if endpoint.body is None:
         return path, None
     if random is None:

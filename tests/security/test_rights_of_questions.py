@@ -12,6 +12,7 @@ from serving import ANSWER, BOSS, LETTER, asking, client, go, person, service, s
 
 from instrc.engines.approvals import NOBODY, Approval, approval_of  # what the table asks about
 from instrc.engines.names import NameRules, normal_name  # what the table asks about
+from instrc.engines.operating import AuditFilter, audit_log  # what is noted of it
 from instrc.problems.errors import AccessError, InstrcError, SettingsError
 from instrc.runtime.questions import Question  # what the table asks about
 from instrc.server.access import Caller  # the same
@@ -187,8 +188,8 @@ def test_a_fork_sets_no_answer_of_a_person_unless_the_settings_allow_it(allowed:
             forked = sent.json()["forked"]
             assert forked["by"] == {"who": "op", "means": "key"}
             [digest] = forked["edits"].values()
-            audited = [row for row in made.records.audited(sent.json()["run"]) if row["action"] == "set"]
-            assert [(row["who"], row["question"], row["digest"]) for row in audited] == [("op", "approve", digest)]
+            audited = audit_log(made.records, AuditFilter(sent.json()["run"], action="set"), 9)
+            assert [(row.who, row.question, row.digest) for row in audited] == [("op", "approve", digest)]
 
     go(body())
 

@@ -18,6 +18,7 @@ from serving import ANSWER, BOB, BOSS, asking, go, launcher, opened, service
 from instrc.engines import run_table, service_tables  # queries, whose plans are looked at
 from instrc.problems.errors import UnreachableError
 from instrc.runtime.engine_protocol import Engine
+from instrc.runtime.run_report import RunFilter
 from instrc.server import records  # as the service opens it
 
 RUNS = 10_000
@@ -55,8 +56,8 @@ def test_lists_read_an_index_and_sort_nothing(tmp_path: Path) -> None:
         queries = {
             "all": run_table.runs_query(),
             "a page later": run_table.runs_query(before=(5000.0, "r5000")),
-            "of a status": run_table.runs_query(status="waiting", before=(5000.0, "r5000")),
-            "of a program": run_table.runs_query(program="p1"),
+            "of a status": run_table.runs_query(RunFilter("waiting"), before=(5000.0, "r5000")),
+            "of a program": run_table.runs_query(RunFilter(program="p1")),
             "questions": run_table.questions_query(),
             "questions of ann": run_table.questions_query(who=["ann", "*", "group:leads"]),
             "of one run": run_table.questions_query(run="r7"),
@@ -67,7 +68,7 @@ def test_lists_read_an_index_and_sort_nothing(tmp_path: Path) -> None:
             assert "SCAN instrc_index\n" not in f"{said}\n", (name, said)
             assert name == "of one run" or "TEMP B-TREE" not in said, (name, said)
         began = process_time()
-        assert len(made.runs(run_table.runs_query(status="waiting", before=(5000.0, "r5000")))) == 50
+        assert len(made.runs(run_table.runs_query(RunFilter("waiting"), before=(5000.0, "r5000")))) == 50
         assert len(made.questions(run_table.questions_query(who=["ann"], after=(5000.0, "r5000", "q")))) == 50
         assert process_time() - began < 2
     finally:

@@ -15,6 +15,7 @@ from instrc.engines.approvals import Vote  # written as by a process that has en
 from instrc.problems.errors import NotFoundError, RateLimitError
 from instrc.problems.runs import RejectedAnswer
 from instrc.runtime.retry import RetryOptions
+from instrc.runtime.run_report import RunFilter
 from instrc.server.records import Records  # what is left in it is looked at
 from instrc.vibes.service_settings import PeopleSettings, ServiceSettings  # without a file
 
@@ -29,7 +30,7 @@ def test_a_run_is_started_found_and_answered_on_every_engine(store: tuple[str, A
         began = await made.start(ANN, "letter", "write", key="k", metadata={"case": "7"}, wait=30)
         run = began.report.run
         assert (began.report.status, began.starter, began.metadata) == ("waiting", "ann", {"case": "7"})
-        assert [row.run for row in (await made.runs(ANN, metadata={"case": "7"})).rows] == [run]  # type: ignore[union-attr]
+        assert [row.run for row in (await made.runs(ANN, RunFilter(metadata={"case": "7"}))).rows] == [run]  # type: ignore[union-attr]
         [asked] = (await made.questions(BOB, mine=True)).rows
         assert (asked.run, asked.question.steps) == (run, ("step2_approve",))  # type: ignore[union-attr]
         again = await made.start(ANN, "letter", "write", key="k", metadata={"case": "7"}, wait=30)

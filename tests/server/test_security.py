@@ -22,6 +22,7 @@ from starlette.requests import ClientDisconnect
 from written_processes import DECISION, chunk, process, step
 
 from instrc.cli import main
+from instrc.engines.operating import AuditFilter, audit_log  # what is noted of it
 from instrc.problems.errors import AuthenticationError, SettingsError
 from instrc.server.hosting import idle_settings, listener_at  # what a service says when it begins
 from instrc.server.http import app_of  # the application itself
@@ -349,10 +350,9 @@ def test_a_link_shows_one_question_and_answers_it_once(tmp_path: Path) -> None:
             assert (await http.get(f"/v1/links/{other}")).status_code == 401  # signed, for another purpose
         [vote] = made.records.votes(runs[0]["run"])["userContext1"]
         assert (vote.who, vote.means) == ("guest", "link")
-        [audited] = [row for row in made.records.audited(runs[0]["run"]) if row["action"] == "answer" and row["means"] == "link"][
-            :1
-        ]
-        assert audited["who"] == "guest"
+        answers = audit_log(made.records, AuditFilter(runs[0]["run"], action="answer"), 9)
+        audited = next(entry for entry in answers if entry.means == "link")
+        assert audited.who == "guest"
         assert ANSWER["decision"] not in str(audited)
 
     go(body())
@@ -392,7 +392,7 @@ def test_each_verb_needs_its_role(tmp_path: Path) -> None:
                 assert ("answer" in done) == ("answer" in verbs), role
                 refused = {answer.status_code for verb, answer in tried.items() if verb not in done}
                 assert refused <= {403, 404}, role
-            assert made.records.audited(run)[-1]["who"] == "boss"
+            assert audit_log(made.records, AuditFilter(run), 99)[-1].who == "boss"
 
     go(body())
 

@@ -29,7 +29,8 @@ from instrc.runtime.questions import Question
 from instrc.runtime.run_report import RunReport
 from instrc.server import webhooks  # the service, in the process of the test
 from instrc.server.records import Records  # the service, in the process of the test
-from instrc.server.webhooks import AddressRules, Webhooks  # the service, in the process of the test
+from instrc.server.webhook_operations import webhook_routes  # the service, in the process of the test
+from instrc.server.webhooks import AddressRules, DeliveryFilter, Webhooks  # the service, in the process of the test
 
 HERE = AddressRules.of(["127.0.0.0/8", "::1/128"])
 
@@ -83,7 +84,7 @@ def test_what_happens_is_told_signed_with_ids_and_a_link_and_no_data(server: tup
     assert opened["data"] == {
         "run": "r1", "program": "mail", "question": "approve", "by": "person", "link": "https://desk.example/runs/r1",
     }  # fmt: skip
-    assert set(opened) == {"type", "timestamp", "data"}
+    assert set(opened) == {"type", "timestamp", "data", "sequence"}
     assert b"secret" not in made.asked[0].body
     assert {each.path for each in made.asked} == {"/in"}
     with pytest.raises(Exception, match="signature"):
@@ -209,6 +210,45 @@ def test_a_receiver_that_is_gone_is_told_no_more(server: tuple[Server, str]) -> 
     assert sent == 0
     assert "410" in hook.disabled
     assert {each.status for each in log} == {"failed"}
+
+
+def test_messages_are_numbered_by_run_and_sent_again_by_a_filter(server: tuple[Server, str]) -> None:
+    made, address = server
+    made.says = lambda asked: Answer(b"", 410 if asked.path == "/gone" else 204)
+
+    def sequence() -> list[tuple[str, int]]:
+        bodies = [json.loads(each.body) for each in made.asked if each.path == "/"]
+        return [(each["type"], each["sequence"]) for each in bodies]
+
+    async def play() -> None:
+        few, _ = await made.hooks.add(address, owner="ann", events=["run.held", "run.done"])
+        gone, _ = await made.hooks.add(f"{address}/gone", owner="ann")
+        made.report("waiting", "a")
+        made.report("held")
+        made.report("done")
+        while await made.hooks.deliver():
+            pass
+        assert sorted(sequence(), key=lambda each: each[1]) == [("run.held", 1), ("run.done", 2)], "without a gap for one webhook"
+        log = await made.hooks.deliveries(few.id, limit=1)
+        assert [(each.type, each.number) for each in log] == [("run.done", 2)]
+        rest = await made.hooks.deliveries(few.id, before=(log[0].at, log[0].message))
+        assert [(each.type, each.number) for each in rest] == [("run.held", 1)]
+        assert await made.hooks.deliveries(few.id, DeliveryFilter(status="failed")) == []
+        made.asked.clear()
+        assert await made.hooks.send_again(few.id, DeliveryFilter(type="run.held")) == 1
+        assert await made.hooks.send_again(few.id, DeliveryFilter(type="run.held")) == 0, "it waits to be sent already"
+        await made.hooks.deliver()
+        assert sequence() == [("run.held", 1)]
+        assert made.asked[0].headers["webhook-id"] == rest[0].message, "who has taken it knows it"
+        made.says = lambda _: Answer(b"", 204)
+        failed = await made.hooks.send_again(gone.id, DeliveryFilter(status="failed"))
+        assert failed == len(await made.hooks.deliveries(gone.id)) > 1
+        while await made.hooks.deliver():
+            pass
+        assert {each.status for each in await made.hooks.deliveries(gone.id)} == {"delivered"}
+        assert (await made.hooks.hooks())[1].disabled is None
+
+    asyncio.run(play())
 
 
 def test_a_webhook_that_is_removed_is_told_nothing(server: tuple[Server, str]) -> None:
@@ -448,16 +488,21 @@ def test_an_admin_manages_webhooks_over_http(tmp_path: Path) -> None:
     async def body() -> None:
         made = service(tmp_path)
         hooks = Webhooks(made.records, AddressRules(), lambda _: "")
-        async with client(made, BOSS, routes=webhooks.webhook_routes(hooks)) as http:
+        async with client(made, BOSS, routes=webhook_routes(hooks)) as http:
             for wrong, status in (({}, 400), ({"url": 1}, 400), ({"url": "https://10.0.0.1/"}, 422), ({"url": "x", "y": 1}, 400)):
                 assert (await http.post("/v1/webhooks", json=wrong)).status_code == status
             added = await http.post("/v1/webhooks", json={"url": "https://1.1.1.1/", "events": ["run.done"]})
             assert (added.status_code, added.json()["secret"][:6]) == (201, "whsec_")
             (listed,) = (await http.get("/v1/webhooks")).json()["items"]
             assert "secret" not in listed
-            assert (await http.get(f"{added.headers['location']}/deliveries")).json() == {"items": []}
+            assert (await http.get(f"{added.headers['location']}/deliveries")).json() == {"items": [], "next": None}
+            log = f"{added.headers['location']}/deliveries"
+            assert (await http.post(log, json={"status": "failed"})).json() == {"count": 0}
+            assert (await http.post(log, json={"status": "pending"})).status_code == 400
+            assert (await http.get(f"{log}?status=lost")).status_code == 400
+            assert (await http.get("/v1/webhooks/none/deliveries")).status_code == 404
             assert [(await http.delete(added.headers["location"])).status_code for _ in range(2)] == [204, 404]
-        async with client(service(tmp_path / "b"), ANN, routes=webhooks.webhook_routes(hooks)) as http:
+        async with client(service(tmp_path / "b"), ANN, routes=webhook_routes(hooks)) as http:
             assert (await http.get("/v1/webhooks")).status_code == 403
             assert (await http.post("/v1/webhooks", json={"url": "https://1.1.1.1/"})).status_code == 403
 

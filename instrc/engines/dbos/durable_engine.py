@@ -232,14 +232,16 @@ class DurableEngine(TracedEngine):
         unserved = {run: queue for run, queue in waiting.items() if queue not in served and queue != store.PARKED}
         return {run: queue.partition("/")[2] or None for run, queue in unserved.items()}
 
-    async def runs(self, chosen: RunFilter | None = None) -> list[RunReport]:
-        """Return the selected runs, the latest first: the table selects them, and only those are read."""
+    async def run_ids(self, chosen: RunFilter) -> list[str]:
+        """Return the ids of the selected runs, the latest first, from the table."""
         if not await self.asker.is_there():
             return []
         await self.fill()
-        wanted = chosen or RunFilter()
-        query = runs_query(status=wanted.status, program=wanted.program, began=wanted.began, ended=wanted.ended)
-        names = [row.run for row in await asyncio.to_thread(lambda: self.table().runs(query, None))]
+        return await asyncio.to_thread(lambda: self.table().names(runs_query(chosen)))
+
+    async def runs(self, chosen: RunFilter | None = None) -> list[RunReport]:
+        """Return the selected runs, the latest first: only their journals are read."""
+        names = await self.run_ids(chosen or RunFilter())
         reports: list[RunReport] = []
         for first in range(0, len(names), _AT_ONCE):
             page = names[first : first + _AT_ONCE]

@@ -1,0 +1,205 @@
+"""The commands of operators: what `runs --do` does with many runs, `audit`, and `costs`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+from msgspec import structs
+
+from instrc.cli.options import ProblemFormat, Store, exit_on_problems, refuse_use
+from instrc.cli.output import FINE, PROBLEMS, Format
+from instrc.cli.run_common import imports_of, store_place
+from instrc.cli.terminal import write, write_error, write_report
+from instrc.problems.errors import InstrcError
+from instrc.text.jsontext import dumps
+
+if TYPE_CHECKING:
+    from instrc.engines.operating import CostGroup, RunAction
+    from instrc.runtime.engine_protocol import Engine
+    from instrc.runtime.run_report import RunFilter
+    from instrc.server.records import Records
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print lines of JSON.")]
+Since = Annotated[str | None, typer.Option("--since", metavar="SPAN", help="Only from this span of time up to now, as P7D.")]
+Before = Annotated[str | None, typer.Option("--before", metavar="SPAN", help="Only from before this span of time, as P30D.")]
+ErrorText = Annotated[
+    str | None, typer.Option("--error", metavar="TEXT", help="Only failed and held runs with this kind of error, step, or text.")
+]
+Yes = Annotated[bool, typer.Option("--yes", help="With --do: do it, instead of counting.")]
+_SHOWN = 20
+"""Runs that a count shows."""
+_AT_ONCE = 8
+"""Runs that something is done with at the same time."""
+_BATCH = 100
+"""Runs that are deleted together."""
+
+
+class RunActionName(StrEnum):
+    """What is done with many runs."""
+
+    RETRY = "retry"
+    CANCEL = "cancel"
+    RELEASE = "release"
+    DELETE = "delete"
+    ERASE = "erase"
+
+
+ActionOption = Annotated[
+    RunActionName | None, typer.Option("--do", help="Count the runs of these that this is for; with --yes, do it to all.")
+]
+_DONE = {"retry": "retried", "cancel": "cancelled", "release": "released", "delete": "deleted", "erase": "erased"}
+
+
+async def act(engines: Sequence[Engine], name: RunActionName, chosen: RunFilter, place: str, *, yes: bool) -> int:
+    """Count the runs that a filter names and an action is for, or do it to all of them; return the exit code."""
+    from instrc.engines.operating import STATUSES_OF, action_query
+
+    action: RunAction = name.value
+    if action == "release":
+        with _records(place) as records:
+            named = [(engines[0], records.names(action_query(action, chosen)))]
+    else:
+        named = [(kept, await kept.run_ids(chosen.only(STATUSES_OF[action]))) for kept in engines]
+    runs = [run for _, each in named for run in each]
+    if not runs:
+        write_error("there are no such runs here\n")
+        return FINE
+    if not yes:
+        write_report("".join(f"{run}\n" for run in runs[:_SHOWN]))
+        more = f" ({_SHOWN} are shown)" if len(runs) > _SHOWN else ""
+        write_error(f"{len(runs)} runs would be {_DONE[action]}{more}: add `--yes` to do it\n")
+        return FINE
+    with _records(place) as records:
+        statuses = Counter[str]()
+        reasons = {run: why for kept, each in named for run, why in (await _acted(kept, action, each, records, statuses)).items()}
+        records.audit_runs("local", "command", action, [run for run in runs if run not in reasons])
+    ended = ", ".join(f"{number} {status}" for status, number in sorted(statuses.items()))
+    for run, reason in reasons.items():
+        write_error(f"{run}: {reason}\n")
+    write_error(f"{len(runs) - len(reasons)} of {len(runs)} runs are {_DONE[action]}{ended and ': '}{ended}\n")
+    return PROBLEMS if reasons else FINE
+
+
+@contextmanager
+def _records(place: str) -> Iterator[Records]:
+    with imports_of("runs --do"):
+        from instrc.server.records import Records
+    with closing(Records(place)) as records:
+        yield records
+
+
+async def _acted(
+    kept: Engine, action: RunAction, runs: Sequence[str], records: Records, statuses: Counter[str]
+) -> dict[str, str]:
+    """Do something with runs; return those where it was not possible, with the reason. Count how retried runs stand then."""
+    from asyncio import Semaphore, gather  # the help of all commands does without it
+
+    from instrc.engines.operating import erase_names
+    from instrc.runtime.retry import RetryOptions
+    from instrc.server.records import secrets_given
+
+    turns, reasons = Semaphore(_AT_ONCE), dict[str, str]()
+    secret = (secrets_given() or [records.secret()])[-1]
+
+    async def act_on(page: Sequence[str]) -> None:
+        async with turns:
+            try:
+                for run in page if action != "delete" else ():
+                    if action == "retry":
+                        statuses[(await kept.retry(run, RetryOptions())).status] += 1
+                    elif action == "cancel":
+                        await kept.cancel(run)
+                    elif action == "release":
+                        records.release(run, "local")
+                    else:  # before their metadata go, by which they are found again after a kill
+                        erase_names(records, run, secret)
+                if action in {"delete", "erase"}:
+                    await kept.delete_all(page)
+            except InstrcError as error:
+                reasons.update(dict.fromkeys(page, error.problems[0].message))
+
+    if action in {"delete", "erase"}:
+        for first in range(0, len(runs), _BATCH):
+            await act_on(runs[first : first + _BATCH])
+    else:
+        await gather(*(act_on([run]) for run in runs))
+    return reasons
+
+
+def audit_command(
+    run: Annotated[str | None, typer.Option("--run", metavar="RUN", help="Only what was done with this run.")] = None,
+    who: Annotated[str | None, typer.Option("--who", metavar="NAME", help="Only what this person did, as key:ann.")] = None,
+    action: Annotated[
+        str | None, typer.Option("--action", metavar="NAME", help="Only this action: start, answer, retry, delete.")
+    ] = None,
+    since: Since = None,
+    before: Before = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=1_000_000, metavar="N", help="Maximum entries.")] = 50,
+    store: Store = None,
+    as_json: AsJson = False,
+    shape: ProblemFormat = Format.TEXT,
+) -> None:
+    """List who did what with runs, the latest first.
+
+    A service writes this log, and so does `runs --do`; of what was sent it keeps a digest only.
+    """
+    with exit_on_problems(shape):
+        from instrc.runtime.run_report import moment_ago
+
+        with _records(store_place(store)) as records:
+            from instrc.engines.operating import AuditFilter, audit_log
+
+            chosen = AuditFilter(run, who, action, moment_ago(since), moment_ago(before))
+            entries = audit_log(records, chosen, limit)
+    for entry in entries:
+        if as_json:
+            write(f"{dumps(structs.asdict(entry), indent=False)}\n")
+            continue
+        at = datetime.fromtimestamp(entry.at, UTC).strftime("%Y-%m-%d %H:%M:%S")
+        about = " ".join(text for text in (entry.run, entry.question) if text)
+        write_report(f"{at}  {entry.who} ({entry.means})  {entry.action}  {about}\n")
+    if not entries and not as_json:
+        write_error("the audit log has no such entries\n")
+
+
+def costs_command(
+    by: Annotated[
+        str, typer.Option("--by", metavar="GROUPS", help="What is summed: program, day, person; divided by commas.")
+    ] = "program",
+    program: Annotated[str | None, typer.Option("--program", metavar="NAME", help="Only runs of this program.")] = None,
+    since: Since = None,
+    before: Before = None,
+    store: Store = None,
+    as_json: AsJson = False,
+    shape: ProblemFormat = Format.TEXT,
+) -> None:
+    """Sum the tokens and the cost of runs.
+
+    Costs are in US dollars; days are those of UTC on which runs began.
+    """
+    from instrc.runtime.run_report import RunFilter
+
+    with exit_on_problems(shape):
+        chosen = RunFilter.of(None, program, since, before)
+        with _records(store_place(store)) as records:
+            from instrc.engines.operating import COST_GROUPS, costs
+
+            groups = by.split(",")
+            if not {*groups} <= {*COST_GROUPS}:
+                refuse_use(f"`{by[:80]}` is not some of {', '.join(COST_GROUPS)}", "--by")
+            rows = costs(records, cast("list[CostGroup]", groups), chosen)
+    for row in rows:
+        document = row.to_json(groups)
+        if as_json:
+            write(f"{dumps(document, indent=False)}\n")
+            continue
+        key = "  ".join(str(document[group] or "-") for group in groups)
+        write_report(f"{key}  {row.runs} runs  {row.tokens:,} tokens  {row.cost:.4f} USD\n")
+    if not rows and not as_json:
+        write_error("there are no runs here\n")

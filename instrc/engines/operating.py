@@ -1,0 +1,160 @@
+"""What operators ask of a store: act on all runs that a filter names, read the audit log, and sum what runs have cost."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from hashlib import sha256
+from time import time
+from typing import Final, Literal, TypeAlias, cast, get_args
+
+import sqlalchemy as sa
+from msgspec import Struct
+
+from instrc.engines.run_table import RunTable, begin_write, conditions_of, runs_query
+from instrc.engines.service_tables import AUDIT, CLAIMS, DELIVERIES, FEED, MESSAGES, REQUESTS, RUNS
+from instrc.runtime.run_report import OPEN, STATUSES, RunFilter
+from instrc.text.jsonvalue import JsonObject
+
+RunAction: TypeAlias = Literal["retry", "cancel", "release", "delete", "erase"]
+"""What is done with many runs; `release` ends the claims of their questions, `erase` deletes them, and names in what is kept."""
+ENDED: Final = tuple(status for status in STATUSES if status not in OPEN)
+STATUSES_OF: Final[Mapping[RunAction, tuple[str, ...]]] = {
+    "retry": ("failed", "held"),
+    "cancel": OPEN,
+    "release": ("waiting", "held"),
+    "delete": ENDED,
+    "erase": ENDED,
+}
+"""The statuses of runs that each action is for; it leaves others as they are."""
+
+
+def action_query(
+    action: RunAction, chosen: RunFilter, *, programs: Iterable[str] | None = None, before: tuple[float, str] | None = None
+) -> sa.Select[*tuple[object, ...]]:
+    """Return the query of the runs that a filter names and an action is for, the latest first."""
+    query = runs_query(chosen.only(STATUSES_OF[action]), programs=programs, before=before)
+    if action == "release":
+        query = query.where(RUNS.c.run.in_(sa.select(CLAIMS.c.run).where(CLAIMS.c.until > time())))
+    return query
+
+
+def erase_names(table: RunTable, run: str, secret: str) -> None:
+    """Delete the names of people in what is kept of a run that was deleted, or is deleted next.
+
+    The audit log keeps a pseudonym of each name and of the digest of what was sent: the same one with the same secret.
+    """
+
+    def pseudonym(text: str) -> str:
+        return hmac.new(secret.encode(), f"pseudonym {text}".encode("utf-8", "surrogatepass"), sha256).hexdigest()[:32]
+
+    with table.engine.begin() as connection:
+        begin_write(connection)
+        sent = sa.select(MESSAGES.c.id).where(MESSAGES.c.run == run)
+        connection.execute(sa.delete(DELIVERIES).where(DELIVERIES.c.message.in_(sent)))
+        for each in (MESSAGES, REQUESTS):
+            connection.execute(sa.delete(each).where(each.c.run == run))
+        connection.execute(sa.update(FEED).where(FEED.c.run == run).values(body={}))
+        noted = connection.execute(sa.select(AUDIT).where(AUDIT.c.run == run, AUDIT.c.who.not_like(f"{ERASED}%"))).all()
+        for row in noted:
+            values = {"who": f"{ERASED}{pseudonym(row.who)}", "digest": row.digest and pseudonym(row.digest)}
+            connection.execute(sa.update(AUDIT).where(AUDIT.c.number == row.number).values(values))
+
+
+ERASED: Final = "erased:"
+"""Begins the pseudonyms of the audit log."""
+
+
+class AuditEntry(Struct, frozen=True):
+    """Who did what, and when."""
+
+    number: int
+    at: float
+    who: str
+    means: str
+    action: str
+    run: str | None
+    question: str | None
+    digest: str | None
+    """Of what was sent, which is not kept."""
+
+
+class AuditFilter(Struct, frozen=True):
+    """Which entries of the audit log are meant."""
+
+    run: str | None = None
+    who: str | None = None
+    action: str | None = None
+    since: float | None = None
+    before: float | None = None
+
+
+def audit_log(table: RunTable, chosen: AuditFilter, limit: int, below: int | None = None) -> list[AuditEntry]:
+    """Return entries of the audit log, the latest first, those `below` a number."""
+    query = sa.select(AUDIT).order_by(AUDIT.c.number.desc()).limit(limit)
+    for column, value in ((AUDIT.c.run, chosen.run), (AUDIT.c.who, chosen.who), (AUDIT.c.action, chosen.action)):
+        query = query if value is None else query.where(column == value)
+    if chosen.since is not None:
+        query = query.where(AUDIT.c.at >= chosen.since)
+    if chosen.before is not None:
+        query = query.where(AUDIT.c.at < chosen.before)
+    if below is not None:
+        query = query.where(AUDIT.c.number < below)
+    with table.engine.connect() as connection:
+        return [AuditEntry(**row._mapping) for row in connection.execute(query)]  # noqa: SLF001  -- its public name for a mapping
+
+
+CostGroup: TypeAlias = Literal["program", "day", "person"]
+COST_GROUPS: Final[tuple[CostGroup, ...]] = get_args(CostGroup)
+_DAY: Final = 86400
+
+
+class CostRow(Struct, frozen=True):
+    """What the runs of a group have used."""
+
+    program: str | None
+    """`None` where the runs are not grouped by it; likewise below."""
+    day: float | None
+    """When the day begins in UTC, in seconds since 1970."""
+    person: str | None
+    runs: int
+    tokens: int
+    cost: float
+    """US dollars."""
+
+    def to_json(self, groups: Sequence[str]) -> JsonObject:
+        """Return it as JSON, with what it is grouped by."""
+        day = None if self.day is None else f"{datetime.fromtimestamp(self.day, UTC):%Y-%m-%d}"
+        keys = {"program": self.program, "day": day, "person": self.person}
+        return {**{group: keys[group] for group in groups}, "runs": self.runs, "tokens": self.tokens, "cost": self.cost}
+
+
+def costs(
+    table: RunTable, groups: Sequence[CostGroup], chosen: RunFilter, programs: Iterable[str] | None = None
+) -> list[CostRow]:
+    """Return what runs have used, by program, day of their beginning and who started them; deleted runs count as nobody's."""
+    began = RUNS.c.began if table.engine.dialect.name == "sqlite" else sa.func.floor(RUNS.c.began)  # a server rounds in a cast
+    day = sa.cast(began, sa.BigInteger) // sa.literal_column(str(_DAY), sa.BigInteger)
+    of_group = {"program": RUNS.c.program, "day": day, "person": RUNS.c.starter}
+    columns = cast("Mapping[CostGroup, sa.ColumnElement[object]]", of_group)
+    keys = [(columns[group] if group in groups else sa.null()).label(group) for group in COST_GROUPS]
+    used = [sa.func.coalesce(sa.func.sum(column), 0).label(column.name) for column in (RUNS.c.tokens, RUNS.c.cost)]
+    chosen_columns = [columns[group] for group in groups]
+    query = (
+        sa.select(*keys, sa.func.count().label("runs"), *used)
+        .group_by(*chosen_columns)
+        .order_by(*chosen_columns)
+        .where(*conditions_of(chosen))
+    )
+    if programs is not None:
+        query = query.where(RUNS.c.program.in_(list(programs)))
+    with table.engine.connect() as connection:
+        rows = connection.execute(query).all()
+    return [
+        CostRow(
+            row.program, row.day if row.day is None else float(row.day * _DAY), row.person, row.runs, int(row.tokens), row.cost
+        )
+        for row in rows
+        if row.runs
+    ]

@@ -1,0 +1,216 @@
+"""What operators do over HTTP: act on all runs that a filter names, read the audit log, and see what runs have cost."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import Final, cast, get_args
+
+from msgspec import Struct, structs
+
+from instrc.engines.names import ALL
+from instrc.engines.operating import (
+    COST_GROUPS,
+    AuditFilter,
+    CostGroup,
+    RunAction,
+    action_query,
+    audit_log,
+    costs,
+    erase_names,
+)
+from instrc.engines.run_table import RunRow
+from instrc.problems.errors import InstrcError
+from instrc.runtime.retry import RetryOptions
+from instrc.runtime.run_report import RunFilter, moment_ago
+from instrc.server.access import Caller
+from instrc.server.operations import (
+    ID,
+    METADATA,
+    MOMENT,
+    PAGE,
+    RUNS_CHOSEN,
+    SPAN,
+    TEXT,
+    WORD,
+    Endpoint,
+    RequestData,
+    ResponseData,
+    filter_of,
+    moment,
+    object_of,
+    place_of,
+    place_of_run,
+    refuse,
+    row_json,
+    token_of,
+)
+from instrc.server.run_service import SEES, RunService
+from instrc.text.jsonvalue import Json, JsonObject, as_number, as_object, optional_text
+from instrc.vibes.service_settings import Role
+
+_AT_ONCE: Final = 8
+"""Runs of one request that something is done with at the same time."""
+
+
+class ActedRuns(Struct, frozen=True):
+    """What was done with a page of runs."""
+
+    count: int
+    """How many runs the filter named, on all pages."""
+    rows: tuple[RunRow, ...]
+    reasons: tuple[str | None, ...]
+    """Why it was not possible, for each of the rows."""
+    next: tuple[float, str] | None
+
+
+async def act_on_runs(
+    service: RunService,
+    caller: Caller,
+    action: RunAction,
+    chosen: RunFilter,
+    *,
+    dry_run: bool,
+    limit: int = 50,
+    cursor: tuple[float, str] | None = None,
+) -> ActedRuns:
+    """Do something with a page of the runs that a filter names and the caller may operate; with `dry_run` only list and count.
+
+    Erasing needs the role `admin`, everything else `operator`.
+    """
+    role: Role = "admin" if action == "erase" else "operator"
+    programs = [name for name in service.launchers if caller.may(role, name)]
+    if chosen.program is not None or not programs:
+        caller.require(role, chosen.program or "", f"{action} runs")
+    query = partial(action_query, action, chosen, programs=None if caller.may(role, "") else programs)
+    count = await asyncio.to_thread(service.records.count, query())
+    rows = await asyncio.to_thread(service.records.runs, query(before=cursor), limit + 1)
+    page = tuple(rows[:limit])
+    turns = asyncio.Semaphore(_AT_ONCE)
+
+    async def act(run: str) -> str | None:
+        async with turns:
+            try:
+                await _act(service, caller, action, run)
+            except InstrcError as error:
+                return error.problems[0].message
+        return None
+
+    reasons = [None] * len(page) if dry_run else await asyncio.gather(*(act(row.run) for row in page))
+    return ActedRuns(count, page, tuple(reasons), (page[-1].began, page[-1].run) if len(rows) > limit else None)
+
+
+async def _act(service: RunService, caller: Caller, action: RunAction, run: str) -> None:
+    if action == "retry":
+        await service.retry(caller, run, RetryOptions())
+    elif action == "cancel":
+        await service.cancel(caller, run)
+    elif action == "release":
+        for question in await asyncio.to_thread(service.records.release, run, caller.name):
+            await asyncio.to_thread(service.records.audit, caller.name, caller.by, "release", run, question)
+        service.hub.wake(run)
+    else:
+        if action == "erase":  # before its metadata go, by which it is found again after a kill
+            await asyncio.to_thread(erase_names, service.records, run, service.signer.secrets[-1])
+        await service.delete(caller, run)
+
+
+async def _acted(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
+    body = asked.body
+    acted = await act_on_runs(
+        service,
+        caller,
+        cast("RunAction", body["action"]),
+        filter_of(as_object(body.get("filter", {}))),
+        dry_run=body.get("dryRun") is not False,
+        limit=int(as_number(body.get("limit", 50))),
+        cursor=place_of_run(optional_text(body.get("cursor"))),
+    )
+    rows = zip(acted.rows, acted.reasons, strict=True)
+    items: list[Json] = [{**row_json(row), **({} if reason is None else {"reason": reason})} for row, reason in rows]
+    return ResponseData({"count": acted.count, "items": items, "next": token_of(acted.next)})
+
+
+async def _audited(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
+    caller.require("admin", ALL, "read the audit log")
+    texts = {name: asked.query.get(name) for name in ("run", "who", "action")}
+    chosen = AuditFilter(**texts, since=_ago(asked, "since"), before=_ago(asked, "before"))
+    place = place_of(asked.query.get("cursor"), int)
+    below = None if place is None else int(place[0])
+    found = await asyncio.to_thread(audit_log, service.records, chosen, asked.limit + 1, below)
+    page = found[: asked.limit]
+    items: list[Json] = [{**structs.asdict(entry), "at": moment(entry.at)} for entry in page]
+    return ResponseData({"items": items, "next": token_of((page[-1].number,)) if len(found) > asked.limit else None})
+
+
+def _ago(asked: RequestData, name: str) -> float | None:
+    try:
+        return moment_ago(asked.query.get(name))
+    except InstrcError as error:
+        refuse(error.problems[0].message)
+
+
+async def _costs(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
+    groups = asked.query.get("by", "program").split(",")
+    if not {*groups} <= {*COST_GROUPS}:
+        refuse(f"`by` is some of {', '.join(f'`{group}`' for group in COST_GROUPS)}, divided by commas")
+    chosen = structs.replace(filter_of(asked.query), status=None)
+    programs = None if caller.may_any(SEES, "") else [name for name in service.launchers if caller.may_any(SEES, name)]
+    if programs == []:
+        caller.require("viewer", chosen.program or "", "see what runs have cost")
+    rows = await asyncio.to_thread(costs, service.records, cast("list[CostGroup]", groups), chosen, programs)
+    return ResponseData({"items": [row.to_json(groups) for row in rows]})
+
+
+_SPANS: Final = {"since": SPAN, "before": SPAN}
+_ROW: Final = object_of(
+    {"run": ID, "program": TEXT, "status": TEXT, "began": MOMENT, "ended": MOMENT},
+    {"reason": {**TEXT, "description": "Why it was not possible."}},
+)
+_NEXT: Final[JsonObject] = {"type": ["string", "null"]}
+OPERATOR_ENDPOINTS: Final[tuple[Endpoint, ...]] = (
+    Endpoint(
+        "POST",
+        "/v1/actions",
+        "actOnRuns",
+        "Count the runs that a filter names and that you may operate; with `dryRun: false`, act on a page of them.",
+        _acted,
+        object_of({"count": {"type": "integer"}, "items": {"type": "array", "items": _ROW}, "next": _NEXT}),
+        body=object_of(
+            {"action": {"enum": [*get_args(RunAction)]}},
+            {
+                "filter": {
+                    **object_of({}, {**RUNS_CHOSEN, "metadata": METADATA}, closed=True),
+                    "description": "Which runs; all that the action is for by default.",
+                },
+                "dryRun": {"type": "boolean", "default": True},
+                **PAGE,
+            },
+            closed=True,
+        ),
+    ),
+    Endpoint(
+        "GET",
+        "/v1/audit",
+        "listAudit",
+        "List who did what, the latest first.",
+        _audited,
+        object_of(
+            {
+                "items": {"type": "array", "items": object_of({"number": {"type": "integer"}, "at": MOMENT, "who": TEXT})},
+                "next": _NEXT,
+            }
+        ),
+        query={**PAGE, "run": WORD, "who": WORD, "action": WORD, **_SPANS},
+    ),
+    Endpoint(
+        "GET",
+        "/v1/costs",
+        "listCosts",
+        "Sum what runs have used, `by=program,day,person` or some of these; days are those of UTC.",
+        _costs,
+        object_of({"items": {"type": "array", "items": object_of({"runs": {"type": "integer"}, "tokens": {"type": "integer"}})}}),
+        query={"by": {**WORD, "default": "program"}, "program": WORD, **_SPANS},
+    ),
+)
+"""The operations of the HTTP API for operators, as `ENDPOINTS` has those for everybody."""

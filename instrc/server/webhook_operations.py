@@ -1,0 +1,119 @@
+"""The operations of the HTTP API for webhooks: add and remove them, list what became of their messages, and send these again."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Final, cast
+
+from msgspec import structs
+
+from instrc import problems
+from instrc.engines.names import ALL
+from instrc.problems.errors import NotFoundError
+from instrc.server.access import Caller
+from instrc.server.operations import (
+    PAGE,
+    TEXT,
+    WORD,
+    Call,
+    Endpoint,
+    RequestData,
+    ResponseData,
+    object_of,
+    place_of_run,
+    token_of,
+)
+from instrc.server.run_service import RunService
+from instrc.server.webhooks import EVENTS, STATUSES, DeliveryFilter, Hook, Webhooks
+from instrc.text.jsonvalue import Json, JsonObject, as_text, as_texts, optional_text
+
+_NAMES: Final[JsonObject] = {"type": "array", "items": {"type": "string"}, "maxItems": 100}
+_ASKED: Final[JsonObject] = {
+    "type": "object",
+    "properties": {
+        "url": {"type": "string", "pattern": "^https?://", "maxLength": 2000},
+        "events": {"type": "array", "items": {"enum": [*EVENTS]}, "minItems": 1, "maxItems": 100},
+        "programs": _NAMES,
+    },
+    "required": ["url"],
+    "additionalProperties": False,
+}
+_ITEMS: Final[JsonObject] = {"type": "object", "properties": {"items": {"type": "array"}}, "required": ["items"]}
+_AGAIN: Final = object_of(
+    {}, {"status": {"enum": [*STATUSES[1:]]}, "type": {"enum": [*EVENTS]}, "run": TEXT, "message": TEXT}, closed=True
+)
+
+
+def webhook_routes(hooks: Webhooks) -> list[Endpoint]:
+    """Return the operations that add, list and remove webhooks, and those about their deliveries."""
+
+    async def listed(_caller: Caller, _asked: RequestData) -> ResponseData:
+        return ResponseData({"items": [_hook_json(each) for each in await hooks.hooks()]})
+
+    async def made(caller: Caller, asked: RequestData) -> ResponseData:
+        events, programs = (
+            as_texts(asked.body.get(name, default)) for name, default in (("events", list[Json](EVENTS)), ("programs", []))
+        )
+        hook, secret = await hooks.add(as_text(asked.body["url"]), owner=caller.name, events=events, programs=programs)
+        return ResponseData({**_hook_json(hook), "secret": secret}, 201, {"Location": f"/v1/webhooks/{hook.id}"})
+
+    async def removed(_caller: Caller, asked: RequestData) -> ResponseData:
+        await hooks.remove(await _known(hooks, asked))
+        return ResponseData(None, 204)
+
+    place, hook = "/v1/webhooks", "/v1/webhooks/{hook}"
+    shown: JsonObject = {"type": "object", "required": ["id", "url", "secret", "events", "programs"]}
+    added = "Add a webhook; its secret is shown this once."
+    return [
+        Endpoint("GET", place, "listWebhooks", "List the webhooks.", _allowed(listed), _ITEMS),
+        Endpoint("POST", place, "addWebhook", added, _allowed(made), shown, body=_ASKED, status=201, errors=(404, 422)),
+        Endpoint("DELETE", hook, "removeWebhook", "Delete a webhook.", _allowed(removed), None, status=204, errors=(404,)),
+        *_delivery_routes(hooks, f"{hook}/deliveries"),
+    ]
+
+
+def _allowed(call: Callable[[Caller, RequestData], Awaitable[ResponseData]]) -> Call:
+    async def checked(service: RunService, caller: Caller, asked: RequestData) -> ResponseData:
+        caller.require("admin", ALL, "manage webhooks")
+        for name in as_texts(asked.body.get("programs", [])):
+            await service.program(caller, name)
+        return await call(caller, asked)
+
+    return checked
+
+
+async def _known(hooks: Webhooks, asked: RequestData) -> str:
+    """Return the webhook that the path names."""
+    hook = asked.path["hook"]
+    if hook not in {each.id for each in await hooks.hooks()}:
+        raise NotFoundError([problems.serving.InvalidRequest(reason="there is no such webhook", pointer="/hook")])
+    return hook
+
+
+def _delivery_routes(hooks: Webhooks, place: str) -> list[Endpoint]:
+    async def listed(_caller: Caller, asked: RequestData) -> ResponseData:
+        hook, before = await _known(hooks, asked), place_of_run(asked.query.get("cursor"))
+        chosen = DeliveryFilter(*(asked.query.get(name) for name in ("status", "type", "run")))
+        found = await hooks.deliveries(hook, chosen, asked.limit + 1, before)
+        page = found[: asked.limit]
+        following = token_of((page[-1].at, page[-1].message)) if len(found) > asked.limit else None
+        return ResponseData({"items": [cast("JsonObject", structs.asdict(each)) for each in page], "next": following})
+
+    async def again(_caller: Caller, asked: RequestData) -> ResponseData:
+        hook = await _known(hooks, asked)
+        chosen = DeliveryFilter(*(optional_text(asked.body.get(name)) for name in DeliveryFilter.__struct_fields__))
+        return ResponseData({"count": await hooks.send_again(hook, chosen)}, 202)
+
+    summary = "List what became of the messages to a webhook, the latest first."
+    query: dict[str, JsonObject] = {**PAGE, "status": {"enum": [*STATUSES]}, "type": {"enum": [*EVENTS]}, "run": WORD}
+    sent = "Send messages again that were delivered or have failed: all of the webhook, or those that the body names."
+    count = object_of({"count": {"type": "integer"}})
+    return [
+        Endpoint("GET", place, "listDeliveries", summary, _allowed(listed), _ITEMS, query=query, errors=(404,)),
+        Endpoint("POST", place, "sendAgain", sent, _allowed(again), count, body=_AGAIN, status=202, errors=(404,)),
+    ]
+
+
+def _hook_json(hook: Hook) -> JsonObject:
+    told = {"id", "url", "owner", "made", "disabled", "events", "programs"}
+    return {key: value for key, value in structs.asdict(hook).items() if key in told}
