@@ -111,6 +111,22 @@ def test_responses_are_asked_with_a_flat_tool_and_read_with_their_tokens(kind: s
 
 
 @pytest.mark.parametrize("kind", ["openai-responses"], indirect=True)
+@pytest.mark.parametrize("written", ["SELECT 1", "null", '{"sql": 1}', ""])
+def test_a_text_with_a_grammar_is_asked_by_it_and_stays_what_was_written(kind: str, standin: Standin, written: str) -> None:
+    schema = {"type": "object", "properties": {"sql": {"type": "string", "x-grammar": "start: /SELECT .+/"}}, "required": ["sql"]}
+    call = {"type": "custom_tool_call", "id": "f", "call_id": "c", "name": "step1_read", "input": written}
+    standin.answers.append((200, SHAPES[kind](FILLED, "step1_read") | {"output": [call]}))
+    request = Request("r/c", "step1_read", "Read.", schema, partial=lambda *_: None)
+    reply = asyncio.run(model_of(f"{kind}:m-1", Path()).answer(request))
+    assert (reply.answer, reply.complaints) == ({"sql": written}, ())
+    [(_, _, sent)] = standin.seen
+    [tool] = sent["tools"]
+    assert (tool["type"], tool["name"]) == ("custom", "step1_read")
+    assert tool["format"] == {"type": "grammar", "syntax": "lark", "definition": "start: /SELECT .+/"}
+    assert sent["tool_choice"] == {"type": "custom", "name": "step1_read"}
+
+
+@pytest.mark.parametrize("kind", ["openai-responses"], indirect=True)
 def test_a_response_that_failed_or_was_filtered_is_an_error(kind: str, standin: Standin) -> None:
     good = SHAPES[kind](FILLED, "step1_read")
     failed = {**good, "status": "failed", "error": {"code": "server_error", "message": "Oops"}, "output": []}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Mapping
 from http import HTTPStatus
 from types import ModuleType
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -14,7 +14,8 @@ from instrc.runtime.models.failures import StatusError, raise_reported
 from instrc.runtime.models.forms import Form, thinks_adaptively
 from instrc.runtime.models.model import Reply, Request
 from instrc.runtime.models.provider import CACHED_LETTERS, Provider, ProviderRequest, TokenNames, Told, base_url_from, is_long
-from instrc.text.jsonvalue import Json, JsonObject, as_object
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, JsonObject, as_object, listing, mapping
 
 REPORTED: Final = {"response": [raise_reported]}
 """Hooks of clients whose libraries lose an error that an answer reports."""
@@ -484,8 +485,25 @@ class OpenAIResponses(OpenAI):
     }
     without_tools: ClassVar[str | None] = None
 
+    async def send(self, client: Client, asked: ProviderRequest) -> Json:
+        """Ask for a response; a text by a grammar becomes the one argument of the tool."""
+        answered = as_object(await super().send(client, asked))
+        if (text := grammar_of(asked)) is None:
+            return answered
+        output = [mapping(item) for item in listing(answered.get("output"))]
+        calls: list[Json] = [
+            {**item, "type": "function_call", "arguments": dumps({text.key: item.get("input")}, indent=False)}
+            if item.get("type") == "custom_tool_call"
+            else item
+            for item in output
+        ]
+        return {**answered, "output": calls}
+
     async def stream(self, client: Client, asked: ProviderRequest) -> AsyncGenerator[JsonObject]:
-        """Ask for a response, event by event."""
+        """Ask for a response, event by event; a text by a grammar comes as a whole."""
+        if grammar_of(asked) is not None:
+            yield {"type": "response.completed", "response": await self.send(client, asked)}
+            return
         async for piece in await self._create(client, asked, stream=True):
             yield piece.model_dump(mode="json", exclude_unset=True, warnings=False)
 
@@ -509,8 +527,29 @@ class OpenAIResponses(OpenAI):
         """Return the part of a request that carries the schema: a tool, or the shape of the answer."""
         if asked.form in {"output", "words"}:
             return {"text": {"format": asked.payload}} if asked.form == "output" else {}
-        choice: Json = {"type": "function", "name": asked.name} if asked.form == "forced" else "auto"
-        return {"tools": [asked.payload], "tool_choice": choice, "parallel_tool_calls": False}
+        text, tool = grammar_of(asked), as_object(asked.payload)
+        if text is not None:
+            about: JsonObject = {"name": asked.name, "description": tool.get("description")}
+            tool = {"type": "custom", **about, "format": {"type": "grammar", "syntax": "lark", "definition": text.grammar}}
+        choice: Json = {"type": tool["type"], "name": asked.name} if asked.form == "forced" else "auto"
+        return {"tools": [tool], "tool_choice": choice, "parallel_tool_calls": False}
+
+
+class GrammarText(NamedTuple):
+    """A text that a grammar describes, the only argument of a tool."""
+
+    key: str
+    """The name that it is sent under."""
+    grammar: str
+
+
+def grammar_of(asked: ProviderRequest) -> GrammarText | None:
+    """Return the text with a Lark grammar, `x-grammar`, that is all a tool takes (openai 3.57.0, `CustomToolParam`, 2026-11-28)."""
+    sent = [*mapping(mapping(mapping(asked.payload).get("parameters")).get("properties"))]
+    ours = [mapping(item) for item in mapping(mapping(asked.schema).get("properties")).values()]
+    if len(sent) != 1 or len(ours) != 1 or ours[0].get("type") != "string" or asked.form not in {"forced", "choice"}:
+        return None
+    return GrammarText(sent[0], text) if isinstance(text := ours[0].get("x-grammar"), str) else None
 
 
 _OF_SERVERS: Final = {**OpenAI.names, "max_tokens": "max_tokens"}

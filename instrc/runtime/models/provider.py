@@ -64,6 +64,8 @@ class ProviderRequest(Struct, frozen=True):
     timeout: float
     """Seconds."""
     form: Form = "forced"
+    schema: Json = None
+    """The schema in our own form."""
     shared: int = 0
     """Letters at the beginning of the message that are equal for all runs of the program."""
 
@@ -304,6 +306,7 @@ class Provider(ABC):
             as_object(given.get("extra", {})),
             settings.get("timeout", TIMEOUT),
             form,
+            lowering.map["schema"],
             len(message) - len(request.message),
         )
         return asked, notes
