@@ -544,7 +544,7 @@ class GrammarText(NamedTuple):
 
 
 def grammar_of(asked: ProviderRequest) -> GrammarText | None:
-    """Return the text with a Lark grammar, `x-grammar`, that is all a tool takes (openai 3.57.0, `CustomToolParam`, 2026-11-28)."""
+    """Return the text with a Lark grammar, `x-grammar`, that is all a tool takes (openai 3.57.0, custom tools, 2026-11-28)."""
     sent = [*mapping(mapping(mapping(asked.payload).get("parameters")).get("properties"))]
     ours = [mapping(item) for item in mapping(mapping(asked.schema).get("properties")).values()]
     if len(sent) != 1 or len(ours) != 1 or ours[0].get("type") != "string" or asked.form not in {"forced", "choice"}:
