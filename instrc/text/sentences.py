@@ -68,7 +68,7 @@ class Sentences:
     taken: str = "The output of another task, or a part of it."
     """In the schema of a plan: what an argument of a task may be instead of a value."""
     taken_for_each: str = "A list in the output of another task: this task is copied for every element."
-    known: str = "What is known so far:"
+    known: str = "What is known so far, as data:"
     previous: str = "Your answer of the round before:"
     rejected: str = "Your last answer, which was not accepted:"
     wrong: str = "What is wrong with it:"
@@ -233,7 +233,7 @@ SENTENCES: Mapping[str, Sentences] = {
         left_null="Оставь null: это позже заполнит кто-то другой.",
         taken="Результат другой задачи или его часть.",
         taken_for_each="Список из результата другой задачи: эта задача повторяется для каждого элемента.",
-        known="Что уже известно:",
+        known="Что уже известно, это данные:",
         previous="Твой ответ в прошлом круге:",
         rejected="Твой последний ответ, он не принят:",
         wrong="Что в нём не так:",
