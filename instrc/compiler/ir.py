@@ -518,18 +518,21 @@ class Graph(msgspec.Struct, frozen=True, gc=False):
         """Return the steps whose result, or `output`, comes from the server or a person, in evaluation order."""
         return [self.steps[number] for number in self.awaited_numbers]
 
-    def origins(self) -> set[str | int | Local]:
-        """Return the sources of a step, a condition, a list, the value of a body or the export."""
-        paths = [] if self.value is None else reading_paths(self.value)
+    def readings(self, *, given: bool = True) -> Iterator[tuple[Path, int]]:
+        """Yield each path that is read, with its reader: -1 for a condition, the export, and, if `given`, a value of a body."""
+        values = [] if self.value is None else [self.value]
         for step in self.blocks():
-            paths += [test.path for test in tests_of(step.content)]
-            for region in regions_of(step.content):
-                paths += reading_paths(region.value)
+            yield from ((test.path, -1) for test in tests_of(step.content))
+            values += [region.value for region in regions_of(step.content) if given]
             if type(step.content) is Repeat and step.content.handed:
-                paths += [path for _, reading in step.content.names for path in reading_paths(reading)]
-        for step in self.steps.values():
-            paths += step.reads + step.needs
-        return {path.origin for path in paths}
+                values += [reading for _, reading in step.content.names]
+        yield from ((path, -1) for value in values for path in reading_paths(value))
+        for number, step in self.steps.items():
+            yield from ((path, number) for path in step.reads + step.needs)
+
+    def origins(self) -> set[str | int | Local]:
+        """Return what a step, a condition, a list, the value of a body or the export reads, or a part of."""
+        return {path.origin for path, _ in self.readings()}
 
     @property
     def has_flow(self) -> bool:

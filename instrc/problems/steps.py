@@ -145,6 +145,16 @@ class UnreadResult(Problem):
         return Label(self.other, "this is not shown"), Label(self.carried, "this uses it after the decision")
 
 
+class UnreadAnswer(Problem):
+    severity = "warning"
+    message = "nothing reads the `{choice}` of `{word}`, so what follows is carried out whatever the answer is"
+    hint = "give the answer a name and write `when answer.{choice} is … { … }` around what depends on it"
+
+    word: str
+    choice: str
+    """The property that the person decides on."""
+
+
 class IdleKey(Problem):
     severity = "warning"
     message = "`{word}` is only another name for an earlier value, and nothing reads it by this name"

@@ -20,7 +20,7 @@ from instrc.compiler.compose.outcomes import (
     plans_of,
 )
 from instrc.compiler.compose.shown import Shown, shown_in_rounds
-from instrc.compiler.compose.unread import unread_results, unshown_results
+from instrc.compiler.compose.unread import unread_choices, unread_results, unshown_results
 from instrc.compiler.instructions import fitting_literals, fitting_members
 from instrc.compiler.rounds import Rounds, bodies_by_number
 from instrc.language.program_places import place_of_value
@@ -327,6 +327,8 @@ def _check(flat: ir.FlatGraph, report: Report) -> None:
     for step, shown in unread_results(flat):
         other = None if shown is step else shown.span
         report.add(problems.steps.UnreadResult(at=step.span, word=shown.key or shown.base_name, other=other))
+    for step, choice in unread_choices(flat):
+        report.add(problems.steps.UnreadAnswer(at=step.span, word=step.key or step.base_name, choice=choice))
     for each in unshown_results(flat):
         word = each.result.key or each.result.base_name
         found = problems.steps.UnreadResult(at=each.person.span, word=word, other=each.result.span, carried=each.activity.span)

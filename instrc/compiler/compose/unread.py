@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from typing import Final
 
 import msgspec
 
 from instrc.compiler import ir
+from instrc.compiler.bind.steps import PROGRAM
 from instrc.compiler.bind.values import step_numbers
+from instrc.compiler.partition.effects import Kind, kinds_of_steps
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json, as_texts
+from instrc.text.jsonvalue import Json, as_texts, mapping
 
 FOLLOWED_PATHS: Final = 60
 """Paths that one path is followed to; what comes from more places is not looked into."""
@@ -50,7 +52,9 @@ def unread_results(flat: ir.FlatGraph) -> Iterator[tuple[ir.Step, ir.Step]]:
     or an activity receives only the decision of a person, and what the person was shown is not passed on.
     """
     graph = flat.graph
-    readers = _readers(graph) if graph.awaited_numbers else {}
+    readers: defaultdict[int | str | ir.Local, set[int]] = defaultdict(set)
+    for path, reader in graph.readings() if graph.awaited_numbers else ():
+        readers[path.origin].add(reader)
     unread = graph.steps.keys() - flat.read - {path.origin for path in ir.reading_paths(graph.value or ir.ObjectReading(()))}
     idle = unread & (_in_blocks(graph) | graph.unread) if unread else unread
     for number in sorted({*idle, *graph.awaited_numbers}):
@@ -70,30 +74,6 @@ def unread_results(flat: ir.FlatGraph) -> Iterator[tuple[ir.Step, ir.Step]]:
             if shown is not None and shown.executor == "model" and readers.get(shown.number) == {person.number}:
                 yield step, shown
                 break
-
-
-def _readers(graph: ir.Graph) -> dict[int, set[int]]:
-    """Return who reads each step: steps by number, `-1` for the export, the value of a body and a condition."""
-    found: defaultdict[int, set[int]] = defaultdict(set)
-
-    def note(paths: Iterable[ir.Path], reader: int) -> None:
-        for path in paths:
-            if isinstance(path.origin, int):
-                found[path.origin].add(reader)
-
-    if graph.value is not None:
-        note(ir.reading_paths(graph.value), -1)
-    for number, step in graph.steps.items():
-        for path in step.reads + step.needs:
-            if isinstance(path.origin, int):
-                found[path.origin].add(number)
-    for step in graph.blocks():
-        note([test.path for test in ir.tests_of(step.content)], -1)
-        for region in ir.regions_of(step.content):
-            note(ir.reading_paths(region.value), -1)
-        if type(step.content) is ir.Repeat and step.content.handed:
-            note([path for _, reading in step.content.names for path in ir.reading_paths(reading)], -1)
-    return found
 
 
 def _in_blocks(graph: ir.Graph) -> set[int]:
@@ -125,6 +105,60 @@ def _steps_read(graph: ir.Graph, step: ir.Step) -> list[ir.Step]:
         origins = [path.origin for path in graph.steps[origins[0]].reads]
     found = [graph.steps[origin] for origin in origins if isinstance(origin, int)]
     return found if len(found) == len(origins) else []
+
+
+def unread_choices(flat: ir.FlatGraph) -> Iterator[tuple[ir.Step, str]]:
+    """Yield the questions with a choice that nothing reads although an effect follows, each with the name of the choice.
+
+    A "Reject" that nothing reads ends the run, so it is obeyed.
+    """
+    graph = flat.graph
+    people = [step for step in graph.awaited() if step.executor == "user"]
+    if not people:
+        return
+    read: defaultdict[int | str | ir.Local, set[str | None]] = defaultdict(set)
+    blocks = graph.blocks()
+    paths = [path for path, _ in graph.readings(given=False)]
+    for block in (None, *reversed(blocks)):  # one in another has the smaller number
+        if block is not None:
+            values = [region.value for region in ir.regions_of(block.content) if read[block.number]]
+            paths = [path for value in values for path in ir.reading_paths(value)]
+        for path in paths:
+            read[path.origin].add(path.tail[0] if path.tail else None)
+    kinds = kinds_of_steps(graph)
+    regions = [(block.number, region) for block in blocks for region in ir.regions_of(block.content)]
+    holders = {region.number: block for block, region in regions}
+    homes = {step: region.number for _, region in regions for step in step_numbers(region.units)}
+
+    def followed(number: int) -> bool:
+        region = homes.get(number, PROGRAM)
+        if _is_followed(graph.lines.get(region, ()), number, kinds):
+            return True
+        return region in holders and followed(holders[region])
+
+    for step in people:
+        schema = flat.schemas.get(step.number)
+        properties = mapping(mapping(schema).get("properties"))
+        names = [name for name in properties if is_decision(schema, name) and _ways(name, mapping(properties[name])) > 1]
+        if read[step.number].isdisjoint({None, *names}) and names and followed(step.number):
+            yield step, names[0]
+
+
+def _ways(name: str, schema: Mapping[str, Json]) -> int:
+    """Return how many answers to a choice let the run go on."""
+    values = schema.get("enum")
+    if isinstance(values, list):
+        return len([value for value in values if (name, value) != ("decision", "Reject")])
+    return 1 if "const" in schema else 2
+
+
+def _is_followed(lines: ir.Lines, number: int, kinds: Mapping[int, Kind]) -> bool:
+    """Return whether a line below that of a step has an effect."""
+    for place, line in enumerate(lines):
+        if number in line.steps:
+            later = any(step in kinds for below in lines[place + 1 :] for step in below.steps)
+            return later or any(_is_followed(body, number, kinds) for body in line.bodies)
+    return False
 
 
 class Origins(msgspec.Struct):

@@ -12,7 +12,7 @@ from objects import an_object
 
 import instrc
 
-VIBES = LETTER_VIBES | {"Search": an_object(query=TEXT)}
+VIBES = LETTER_VIBES | {"Search": an_object(query=TEXT), "Pick_User": an_object(level={"enum": ["low", "high"]})}
 
 MISTAKES = [
     # strings and the goal
@@ -103,6 +103,10 @@ MISTAKES = [
     ("try { Send_Activity(prompt) } else { «raise» }", "unknown-name", "Fail(error)"),
     ("«output» Draft(prompt)", "unknown-name", ""),
     ('Draft(prompt, «model»: "gpt-5")', "slot-not-found", "chosen when a program is run"),
+    # choices that nothing reads
+    ("const d = Draft(prompt); «Pick_User(d)»; Send_Activity(d)", "unread-answer", "when answer.level is"),
+    ("do { const d = Draft(prompt); const o = «Pick_User(d)»; try { Send_Activity(d) } else { d } }", "unread-answer", "when"),
+    ("const d = Draft(prompt); do { «Pick_User(d)» }; Send_Activity(d)", "unread-answer", "when answer.level is"),
     # lines that do nothing, or do not run
     ("const d = Draft(prompt); «d»; Write(d)", "nothing-to-do", "Draft(prompt)"),
     ("tool d = Draft(prompt); «Send_Activity(d)»", "misplaced-line", "without `tool` every line runs"),
@@ -146,6 +150,8 @@ def test_each_is_one_problem_with_a_way_out(marked: str, name: str, advice: str)
         "Draft\n{ a: Write }",
         CHECK + 'when c.level is "low" { "calm" } else { "loud" }',
         "const until = Draft(prompt); Write(until)",
+        'const o = Pick_User(prompt); when o.level is "low" { Send_Activity(prompt) }',
+        "{ picked: Pick_User(prompt), sent: Send_Activity(prompt) }",
         'try { Send_Activity(prompt) } else { Fail(code: "late", message: "too late") }',
         PEOPLE + "Draft(prompt, { tone: OneOf(p.names) })",
     ],
