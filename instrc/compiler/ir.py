@@ -693,6 +693,8 @@ class HintedPath(NamedTuple):
 
     path: str
     words: str = ""
+    label: str = ""
+    """As `as mine`, where the step is given it under another name."""
 
 
 class Hinted(Struct, frozen=True):
@@ -708,10 +710,10 @@ def hint_of(around: Sequence[str], paths: Sequence[HintedPath]) -> tuple[str, tu
     """Return the text of a hint, and the place of each path in it; the paths are listed in each place of the sentence."""
     text, places = around[0], []
     for part in around[1:]:
-        for number, (path, words) in enumerate(paths):
+        for number, (path, words, label) in enumerate(paths):
             text += ", " if number else ""
             places.append((len(text), len(text) + len(path)))
-            text += f"{path} ({words})" if words else path
+            text += " ".join(filter(None, (path, label, f"({words})" if words else "")))
         text += part
     return text, tuple(places)
 

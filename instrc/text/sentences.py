@@ -63,6 +63,8 @@ class Sentences:
     """In the description of a step: what it reads."""
     may_be_null: str = "may be null"
     """In a hint, of a value that may be missing."""
+    labelled: str = "as {labels}"
+    """In a hint, behind a value that the step is given under another name."""
     left_null: str = "Leave it null: it is given later by somebody else."
     """In the description of what the model does not give."""
     taken: str = "The output of another task, or a part of it."
@@ -230,6 +232,7 @@ SENTENCES: Mapping[str, Sentences] = {
     "ru": Sentences(
         hint="Опирайся на {paths}.",
         may_be_null="может быть null",
+        labelled="как {labels}",
         left_null="Оставь null: это позже заполнит кто-то другой.",
         taken="Результат другой задачи или его часть.",
         taken_for_each="Список из результата другой задачи: эта задача повторяется для каждого элемента.",

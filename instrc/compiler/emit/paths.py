@@ -140,15 +140,15 @@ class Paths:
             return [self.text(reads[0], item)]
         return [self.text(path, item) for path in self.ordered(reads, item)]
 
-    def ordered(self, reads: Sequence[ir.Path], item: int | None) -> Sequence[ir.Path]:
+    def ordered(self, reads: Sequence[ir.Path], item: int | None, kept: Container[tuple[str, ...]] = ()) -> Sequence[ir.Path]:
         """Return the paths read: inputs, names of blocks from the outermost in, then steps in the order in which they run.
 
-        A path below another one is left out, unless it leads to a thought or a metric.
+        A path below another one is left out, unless it is `kept`, or leads to a thought or a metric.
         """
         if len(reads) == 1:
             return reads
         ordered = {self.segments(path, item): path for path in sorted(reads, key=self._place)}
-        return [path for each, path in ordered.items() if not self.quoted or not _is_below(each, ordered)]
+        return [path for each, path in ordered.items() if not self.quoted or each in kept or not _is_below(each, ordered)]
 
     def _place(self, path: ir.Path) -> tuple[int, int, int]:
         match path.origin:

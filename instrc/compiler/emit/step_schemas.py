@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -18,7 +18,7 @@ from instrc.schema.annotate import closes, nullable, write_beside
 from instrc.schema.document_definitions import DocumentDefinitions
 from instrc.schema.strip import is_meta
 from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, as_texts
-from instrc.text.sentences import Sentences
+from instrc.text.sentences import Sentences, filled
 from instrc.text.source import Span
 
 Purpose: TypeAlias = Literal["tool", "process", "flat", "result"]
@@ -510,7 +510,20 @@ class Hints:
             return ()
         if self.part in {"flat", "result"}:
             reads = [path for path in reads if not self._is_absent(path, item)]
-        return tuple([self._told(path, step, item) for path in self.paths.ordered(reads, item)])
+        labels = self._labels(step, item)
+        return tuple([self._told(path, step, item, labels) for path in self.paths.ordered(reads, item, labels)])
+
+    def _labels(self, step: int, item: int | None) -> dict[tuple[str, ...], str]:
+        """Return how a step is given values under other names than their paths end in, by path."""
+        found: dict[tuple[str, ...], list[str]] = {}
+        for each in self.graph.steps[step].arguments:
+            if each.label is not None and isinstance(each.value, ir.Path):
+                last = self.paths.segments(each.value)[-1]
+                if last != each.label and not last.endswith(f"_{each.label}"):
+                    found.setdefault(self.paths.segments(each.value, item), []).append(each.label)
+        assert self.sentences is not None
+        join, sentence = self.sentences.join, self.sentences.labelled
+        return {path: filled(sentence, labels=join.join(labels)) for path, labels in found.items()}
 
     def room(self, schema: JsonObject) -> DescribedSchema | None:
         """Return a schema with room for a hint, or `None` if there are no hints."""
@@ -528,11 +541,12 @@ class Hints:
         step = self.graph.steps.get(path.origin) if isinstance(path.origin, int) else None
         return step is not None and (step.executor in {"server", "user"} or step.output)
 
-    def _told(self, path: ir.Path, step: int, item: int | None) -> ir.HintedPath:
+    def _told(self, path: ir.Path, step: int, item: int | None, labels: Mapping[tuple[str, ...], str]) -> ir.HintedPath:
         """Return a path with its description: `prompt (What the user wants)`, `step3_when_draft (may be null)`."""
         words = [self._words_of_input(self.paths.read(path, item))] if self._inputs else []
         words += [self.sentences.may_be_null] if self.sentences is not None and self.paths.may_be_null(path, step) else []
-        return ir.HintedPath(self.paths.text(path, item), "; ".join(filter(None, words)))
+        label = labels.get(self.paths.segments(path, item), "")
+        return ir.HintedPath(self.paths.text(path, item), "; ".join(filter(None, words)), label)
 
     def _words_of_input(self, read: Read) -> str:
         """Return the description of the input at the beginning of a path, or nothing if it is not an input."""

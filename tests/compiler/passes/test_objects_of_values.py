@@ -81,4 +81,5 @@ def test_a_value_in_the_braces_of_a_slot_is_read(call: str, slot: str, read: str
     [artefact] = instrc.artefacts(text, vibes={**VIBES, "Page": part, "Around_Mixin": around}, report=Report())
     *_, step = artefact.documents["tool"]["properties"].values()
     reads = ["step1_ma"] if "Mixin" in call else [read]  # the mixin stands around a step that reads the whole
-    assert step["description"] == f"Use {', '.join(reads)}."
+    labels = {"{ c }": " as part.c", "{ z: c.a }": " as part.z"}  # elsewhere the slot is composed, and says nothing of labels
+    assert step["description"] == f"Use {', '.join(reads)}{'' if 'Mixin' in call else labels.get(slot, '')}."
