@@ -216,7 +216,8 @@ class AnswerForm:
     @property
     def errors(self) -> list[tuple[FormField, str, bool]]:
         """The errors: the field, the text, and whether it is English."""
-        return [(each, told, english) for each in self.root.walk() for told, english in each.problems]
+        parts = sorted(self.root.walk(), key=lambda part: part.decides)  # the buttons stand behind all fields
+        return [(part, said, english) for part in parts for said, english in part.problems]
 
     @property
     def unseen(self) -> list[FormField]:

@@ -41,6 +41,9 @@ SCHEMA = {
 }
 LETTER = process(userContext1=chunk(step1_approve=step(SCHEMA, "prompt")))
 
+APPROVE = 'answer:/data/decision "Approve"'
+"""The button that approves."""
+
 
 @contextmanager
 def served(place: Path) -> Iterator[str]:
@@ -96,8 +99,8 @@ def test_axe_finds_nothing_and_nothing_is_cut_off(tmp_path: Path, width: int, sc
         looked_at(page)
         page.click(".cards a")
         looked_at(page)
-        page.click("button.primary")
-        page.wait_for_function("document.activeElement.name == '/data/decision'")
+        page.click(f"button[value='{APPROVE}']")
+        page.wait_for_function("document.activeElement.name == '/data/note'")
         looked_at(page)
         page.click("button[value='add:/data/guests']")
         page.wait_for_function("document.activeElement.name == '/data/guests/0/name'")
@@ -135,15 +138,13 @@ def test_what_is_wrong_is_said_where_the_keyboard_begins(tmp_path: Path, languag
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
             return page.evaluate(here), [each.inner_text() for each in page.query_selector_all(".summary li")]
 
-        found, listed = sent("answer")
-        assert found == ["/data/decision", "true", said[0]]
+        found, listed = sent("check")
+        assert (found[0], found[-1]) == ("/data/note", said[0])
         assert [each.rpartition(": ")[2] for each in listed] == [said[0], said[0]]
-        page.select_option("select[name='/data/decision']", '"Approve"')
         page.check("input[name='null:/data/note']")
-        page.select_option("select[name='kind:/data/place']", "1")
-        assert sent("kind:/data/place")[0][0] == "/data/place", "the fields of what is chosen are there"
+        assert sent("pick:kind:/data/place 1")[0][0] == "/data/place", "the fields of what is chosen are there"
         page.keyboard.type("many")
-        found, listed = sent("answer")
+        found, listed = sent(APPROVE)
         assert found == ["/data/place", "true", said[1]]
         assert len(listed) == 1
 
@@ -179,9 +180,8 @@ def test_the_keyboard_is_enough(tmp_path: Path) -> None:
         with page.expect_navigation():
             page.keyboard.press("Enter")  # in a field it only checks
         assert page.url.endswith(":userContext1")
-        press("/data/decision", "ArrowDown")
         press("null:/data/note", "Space")
         press("/comment", "x")
         with page.expect_navigation():
-            press("answer", "Enter")
+            press(APPROVE, "Enter")
         assert page.url == f"{base}/inbox?done=answered"
