@@ -41,6 +41,8 @@ class PictureStep(Struct, frozen=True):
     schema: Json
     source: str | None
     """Where the program says it, as `meeting.aug:3`, with the text of the line."""
+    state: str | None = None
+    """In a picture of a run: `done`, `failed`, `open`, `idle` and the like."""
 
 
 class Section(Struct, frozen=True):

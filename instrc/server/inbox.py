@@ -30,21 +30,25 @@ from instrc.problems.errors import (
     codes_of,
 )
 from instrc.problems.problem import Problem
+from instrc.process.process import Process
+from instrc.process.svg import style
 from instrc.runtime.interpreter.documents import Complaint
+from instrc.runtime.questions import Question
+from instrc.runtime.retry import ForkOptions, RetryOptions
 from instrc.runtime.run_report import RunFilter, step_values
 from instrc.runtime.trace_page import page_of
-from instrc.runtime.traces import spans_of, steps_of
-from instrc.schema.strip import split
+from instrc.runtime.traces import TimelineSpan, spans_of
 from instrc.server.access import Caller, RateLimiter
 from instrc.server.door import CONTENT_POLICY, caller_of
-from instrc.server.form_data import ROOT, begun, changed, pairs
+from instrc.server.form_data import ROOT, begun, changed, data_of, pairs
 from instrc.server.forms import AnswerForm, Words
 from instrc.server.http import used_link
 from instrc.server.identity import Identity
 from instrc.server.operations import RequestData, place_of_question, place_of_run, question_id, token_of
+from instrc.server.run_page import STEPS, drawn, element_of, facts_of, groups_of, name_of_step, schemas_of, titles_of
 from instrc.server.run_service import RunService
 from instrc.server.templates import counted, operator_schema, render, spoken, words_for
-from instrc.server.views import QuestionInfo
+from instrc.server.views import QuestionInfo, RunInfo
 from instrc.text.jsonvalue import Json, mapping, optional_text, pointer, tokens
 
 _log: Final = logging.getLogger(__name__)
@@ -88,6 +92,7 @@ class Inbox:
             ("/inbox/start/{program}", self._start, "POST"),
             ("/inbox/runs", self._runs, "GET"),
             ("/inbox/runs/{run}", self._run, "GET"),
+            ("/inbox/runs/{run}", self._operate, "POST"),
             ("/inbox/runs/{run}/trace", self._trace, "GET"),
             ("/inbox/{other:path}", self._no_page, "GET"),
         ]
@@ -355,23 +360,79 @@ class Inbox:
 
     async def _run(self, request: Request) -> Response:
         caller, run = caller_of(request), request.path_params["run"]
-        info = await self.service.run(caller, run)
-        decided = await self.service.votes(caller, run) if info.is_whole else {}
-        asked = [(each, _step(each.steps, each.id)) for each in info.report.questions]
-        steps = {
-            event["id"]: _step(tuple(steps_of(event)), "")
-            for event in (await self.service.trace(caller, run) if info.is_whole else ())
-            if event["event"] == "question"
-        }
-        answers = sorted(
-            ((vote, steps.get(name) or name) for name, votes in decided.items() for vote in votes), key=lambda each: each[0].at
-        )
-        brought = {_step((key,), key): split(value)["output"] for key, value in step_values(info.report.record).items()}
-        ended = info.report.outcome
+        return await self._run_page(request, await self.service.run(caller, run), {})
+
+    async def _run_page(self, request: Request, info: RunInfo, facts: Mapping[str, object], status: int = 200) -> Response:
+        caller, report, query = caller_of(request), info.report, request.query_params
+        about: dict[str, object] = {"inputs": {}, "groups": [], "picture": None, "chosen": None, "answers": []}
+        if info.is_whole:
+            launch, spans = await self.service.launch(caller, report.run), spans_of(await self.service.trace(caller, report.run))
+            process = Process.from_json(launch.plan["process"])
+            titles = titles_of(process)
+            groups = groups_of(spans, titles)
+            shown = await asyncio.to_thread(drawn, process, report.name, groups)
+            chosen = next((group for group in groups if group.key == query.get("step")), None)
+            names = {span.id: titles.get(_first_step(span)) or _step((_first_step(span),), span.id) for span in spans}
+            votes = [
+                (vote, names.get(name) or name)
+                for name, cast in (await self.service.votes(caller, report.run)).items()
+                for vote in cast
+            ]
+            about = {"inputs": launch.inputs, "groups": groups[:STEPS], "picture": shown, "chosen": chosen}
+            about["answers"] = sorted(votes, key=lambda vote: vote[0].at)
+        ended = report.outcome
         failed = ended["error"]["step"] if ended is not None and ended["status"] == "failed" else None
-        failed = failed and _step((failed,), failed)
-        facts = {"info": info, "report": info.report, "asked": asked, "answers": answers, "brought": brought, "failed": failed}
-        return self.page(request, "run.html", facts)
+        number = query.get("page", "1")
+        about |= {
+            "info": info,
+            "report": report,
+            "asked": [(question, _question_title(question)) for question in report.questions],
+            "failed": failed and _step((failed,), failed),
+            "operates": caller.may("operator", report.name),
+            "state": query.get("state"),
+            "number": int(number) if re.fullmatch(r"[1-9][0-9]{0,5}", number) else 1,
+            "element_of": element_of,
+            "facts_of": facts_of,
+            "problems": (),
+            "form": None,
+        }
+        return self.page(request, "run.html", {**about, **facts}, status)
+
+    async def _operate(self, request: Request) -> Response:
+        """Carry out a button of the page of a run: cancel it, try again, or begin a fork with another value of a step."""
+        caller, run, sent = caller_of(request), request.path_params["run"], await _sent(request)
+        button, step = sent.pop("do", ""), sent.pop("step", "") or None
+        info = await self.service.run(caller, run)
+        try:
+            if button == "cancel":
+                await self.service.cancel(caller, run)
+            elif button == "resume":
+                await self.service.resume(caller, run)
+            elif button == "retry":
+                await self.service.retry(caller, run, RetryOptions(step))
+            elif button == "fork":
+                forked = await self.service.fork(caller, run, ForkOptions(step))
+                run = forked.report.run
+            elif step is not None:
+                return await self._edited(request, info, button, step, sent)
+        except InstrcError as error:
+            return await self._run_page(request, info, {"problems": error.problems}, codes_of(type(error)).http)
+        return RedirectResponse(f"/inbox/runs/{quote(run)}", 303)
+
+    async def _edited(self, request: Request, info: RunInfo, button: str, step: str, sent: dict[str, str]) -> Response:
+        """Show the form of another value for a step, and begin a fork with it."""
+        caller, words = caller_of(request), self.words(request)
+        caller.require("operator", info.report.name, f"fork runs of `{info.report.name}`")
+        process = Process.from_json((await self.service.launch(caller, info.report.run)).plan["process"])
+        schema: Json = schemas_of(process).get(step, {})
+        recorded = step_values(info.report.record).get(step)
+        data = data_of(schema, recorded) if button == "edit" and recorded is not None else sent
+        data, _ = changed(schema, data, button, None)
+        form = AnswerForm(schema, data, words, label=step)
+        if button != "answer" or not form.check():
+            return await self._run_page(request, info, {"form": form, "step": step}, 422 if form.errors else 200)
+        made = await self.service.fork(caller, info.report.run, ForkOptions(edits={step: form.value}))
+        return RedirectResponse(f"/inbox/runs/{quote(made.report.run)}", 303)
 
     async def _trace(self, request: Request) -> Response:
         caller, run = caller_of(request), request.path_params["run"]
@@ -381,7 +442,7 @@ class Inbox:
 
 
 async def _style(_request: Request) -> Response:
-    text = (files("instrc.server") / "pages" / "style.css").read_text(encoding="utf-8")
+    text = (files("instrc.server") / "pages" / "style.css").read_text(encoding="utf-8") + style()
     return Response(text, 200, {"Cache-Control": "public, max-age=3600"}, "text/css")
 
 
@@ -408,13 +469,22 @@ def _host(request: Request) -> str:
 
 
 def _title(found: QuestionInfo) -> str:
-    """Return the title of a question: that of its schema, else its step."""
-    question = found.question
-    return optional_text(mapping(question.schema).get("title")) or _step(question.steps, question.id)
+    return _question_title(found.question)
+
+
+def _question_title(question: Question) -> str:
+    """Return what a question is called: the title of its schema, or of its only step, else its steps."""
+    schema = mapping(question.schema)
+    return optional_text(schema.get("title")) or _step(question.steps, question.id)
+
+
+def _first_step(span: TimelineSpan) -> str:
+    steps = span.facts.get("steps")
+    return str(steps[0]) if isinstance(steps, list) and steps else span.id.rpartition(".")[2]
 
 
 def _step(steps: tuple[str, ...], name: str) -> str:
-    return ", ".join(re.sub(r"^step\d+_|_(?:User|Activity)$", "", key).replace("_", " ") for key in steps) or name
+    return ", ".join(name_of_step(key) for key in steps) or name
 
 
 def _summary(value: Json) -> str:

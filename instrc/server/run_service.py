@@ -216,6 +216,11 @@ class RunService:
         await self._require_whole(caller, run)
         return await asyncio.to_thread(self.engine.trace, run)
 
+    async def launch(self, caller: Caller, run: str) -> Launch:
+        """Return how a run was begun: its plan and its inputs."""
+        await self._require_whole(caller, run)
+        return (await self.engine.journal(run))[0]
+
     async def votes(self, caller: Caller, run: str) -> Mapping[str, Sequence[Vote]]:
         """Return the answers of people in a run, by question."""
         await self._require_whole(caller, run)

@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from instrc.problems.problem import Problem
 from instrc.problems.serving import NotAuthenticated
@@ -103,8 +104,17 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters["json"] = _as_json
+    made.filters["linked"] = _linked
     return made
 
 
 def _as_json(value: Json) -> str:
     return dumps(value)
+
+
+def _linked(text: str) -> Markup:
+    """Return a text in which addresses of the web are links."""
+    parts = re.split(r"(https?://[^\s<>\"'`]*[^\s<>\"'`.,;:!?)\]}*_])", text)
+    return Markup("").join(
+        Markup('<a href="{0}" rel="noreferrer">{0}</a>').format(part) if at % 2 else escape(part) for at, part in enumerate(parts)
+    )

@@ -1,0 +1,177 @@
+"""The facts of the page of a run: its steps with what became of them, folded where there are many, and its picture."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from instrc.problems.errors import InstrcError
+from instrc.process import flow
+from instrc.process.layout import layout
+from instrc.process.picture import Box, Picture, PictureStep, picture_of
+from instrc.process.process import Process
+from instrc.process.svg import figure
+from instrc.runtime.traces import TimelineSpan
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import Json, mapping, optional_text
+
+SPANS: Final = 50
+"""Elements of a step on one page."""
+FOLDED: Final = 2
+"""Elements of a step that are shown while it is folded."""
+STEPS: Final = 200
+"""Steps in a list, and in a picture."""
+_EXCERPT: Final = 1_000
+"""Characters of a value in the list of steps."""
+_SIGNS: Final = {"done": "\u2713", "failed": "\u2717", "rejected": "\u21ba", "open": "\u2026", "cancelled": "\u2013"}
+_FACTS: Final = ("input", "show", "answer", "output", "error", "complaints")
+
+
+@dataclass(slots=True)
+class StepGroup:
+    """A step of a run, with everything that it did: once, or once for each element and round."""
+
+    key: str
+    """Its command without the numbers of elements and rounds."""
+    title: str
+    lane: str
+    spans: list[TimelineSpan] = field(default_factory=list)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many are in each state, the most urgent first."""
+        states = [span.state for span in self.spans]
+        return {state: states.count(state) for state in ("failed", "rejected", "open", "done", "cancelled") if state in states}
+
+    @property
+    def state(self) -> str:
+        """The most urgent state."""
+        return next(iter(self.counts))
+
+    @property
+    def tally(self) -> str:
+        """The counts as signs and numbers."""
+        return " ".join(
+            f"{_SIGNS[state]} {count}" if len(self.spans) > 1 else _SIGNS[state] for state, count in self.counts.items()
+        )
+
+    @property
+    def seconds(self) -> float | None:
+        """From the first beginning to the last end; `None` while it goes on."""
+        ends = [span.ended for span in self.spans if span.ended is not None]
+        return max(ends) - self.spans[0].began if len(ends) == len(self.spans) else None
+
+    @property
+    def tokens(self) -> int:
+        """What models have read and written."""
+        return int(sum(_numbers(span.facts.get("usage")) for span in self.spans))
+
+    @property
+    def cost(self) -> float:
+        """What models have cost, in dollars, as far as it is known."""
+        return sum(cost for span in self.spans if isinstance(cost := span.facts.get("cost"), int | float))
+
+    @property
+    def tries(self) -> int:
+        """How often something was tried again."""
+        return sum(len(span.retries) for span in self.spans)
+
+    def page(self, state: str | None, first: int, most: int) -> list[TimelineSpan]:
+        """Return some elements, those that have failed first; with a state only those."""
+        order = list(self.counts)
+        chosen = [span for span in self.spans if state in {None, span.state}]
+        return sorted(chosen, key=lambda span: order.index(span.state))[first : first + most]
+
+
+def _numbers(usage: Json) -> float:
+    names = ("input_tokens", "output_tokens")
+    return sum(count for name in names if isinstance(usage, dict) and isinstance(count := usage.get(name), int))
+
+
+def groups_of(spans: Iterable[TimelineSpan], titles: Mapping[str, str]) -> list[StepGroup]:
+    """Return the steps of a run in the order in which they began."""
+    groups: dict[str, StepGroup] = {}
+    for span in spans:
+        key = re.sub(r"\[\d+\]|#\d+", "", span.id)
+        if key not in groups:
+            groups[key] = StepGroup(key, _title(span, titles), span.lane)
+        groups[key].spans.append(span)
+    return list(groups.values())
+
+
+def _title(span: TimelineSpan, titles: Mapping[str, str]) -> str:
+    steps = span.facts.get("steps")
+    keys = [key for key in steps if isinstance(key, str)] if isinstance(steps, list) else []
+    keys = keys or [span.id.rpartition(".")[2]]
+    return ", ".join(titles.get(key) or name_of_step(key) for key in keys)
+
+
+def name_of_step(key: str) -> str:
+    """Return the key of a step as a person reads it."""
+    return re.sub(r"^step\d+_|_(?:User|Activity)$", "", key).replace("_", " ")
+
+
+def element_of(span: TimelineSpan) -> str:
+    """Return which element and round a command is of: "3", "3.2"; nothing of one that there is once."""
+    return ".".join(re.findall(r"\[(\d+)\]", span.id))
+
+
+def facts_of(span: TimelineSpan) -> list[tuple[str, str]]:
+    """Return what a step was given and what it gave, each cut to an excerpt."""
+    values = [(name, span.facts[name]) for name in _FACTS if span.facts.get(name) not in (None, {}, [], "")]
+    texts = [(name, value if isinstance(value, str) else dumps(value)) for name, value in values]
+    return [(name, text if len(text) <= _EXCERPT else f"{text[:_EXCERPT]}\u2026") for name, text in texts]
+
+
+def schemas_of(process: Process) -> dict[str, Json]:
+    """Return the schemas of steps by their keys."""
+    return {step.key: step.schema for context in process.contexts() if isinstance(context, flow.Chunk) for step in context.steps}
+
+
+def titles_of(process: Process) -> dict[str, str]:
+    """Return the titles of steps by their keys."""
+    titles = {key: optional_text(mapping(schema).get("title")) for key, schema in schemas_of(process).items()}
+    return {key: title for key, title in titles.items() if title}
+
+
+def drawn(process: Process, name: str, groups: Iterable[StepGroup]) -> str | None:
+    """Return the picture of a program with the states of a run; `None` if it is too large."""
+    by_key: dict[str, StepGroup] = {}
+    for group in groups:
+        for key in _keys(group):
+            by_key.setdefault(key, group)
+    try:
+        picture = picture_of(process, name)
+        if sum(1 for _ in picture.nodes()) > STEPS:
+            return None
+        boxes = tuple(_marked(box, by_key) for box in picture.boxes)
+        return figure(layout(Picture(picture.name, picture.title, picture.inputs, boxes)), styled=False, prefix="g")
+    except InstrcError:
+        return None
+
+
+def _keys(group: StepGroup) -> Iterator[str]:
+    steps = group.spans[0].facts.get("steps")
+    yield from (str(key) for key in steps) if isinstance(steps, list) else ()
+    yield group.key.rpartition(".")[2]
+
+
+def _marked(box: Box, groups: Mapping[str, StepGroup]) -> Box:
+    sections = []
+    for section in box.sections:
+        items = [_marked(item, groups) if isinstance(item, Box) else _noted(item, groups.get(item.key)) for item in section.items]
+        sections.append(replace(section, items=tuple(items)))
+    return replace(box, sections=tuple(sections))
+
+
+def _noted(step: PictureStep, group: StepGroup | None) -> PictureStep:
+    if group is None:
+        return replace(step, state="idle")
+    spent = [
+        *([f"{seconds:.1f} s"] if (seconds := group.seconds) is not None else []),
+        *([f"{group.tokens:,} tokens"] if group.tokens else []),
+    ]
+    spent += [f"${group.cost:,.4f}"] if group.cost else []
+    return replace(step, state=group.state, notes=(*step.notes, " \u00b7 ".join([group.tally, *spent])))

@@ -1,0 +1,146 @@
+"""The page of a run: what went in and came out, its steps folded, its picture, and the buttons of operators."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+from typing import Any
+
+import httpx
+from serving import BOB, BOSS, LETTER, client, go, person, service, settled
+from test_inbox import seen
+from written_processes import TEXT, chunk, each, process, step
+
+from instrc.process.process import Process
+from instrc.runtime.traces import TimelineSpan
+from instrc.server.access import Caller  # the room behind its commands
+from instrc.server.inbox import Inbox  # the room behind its commands
+from instrc.server.run_page import drawn, groups_of
+
+MANY: Any = process(
+    llmContext1=chunk(
+        step1_read=step(
+            {
+                "title": "The letters",
+                "type": "object",
+                "properties": {"items": {"type": "array", "items": {"type": "string"}, "minItems": 7, "maxItems": 7}},
+                "required": ["items"],
+            },
+            "prompt",
+        )
+    ),
+    eachContext1=each(
+        "item",
+        "step1_read.items",
+        chunk(llmContext2=chunk(step2_draft=step({**TEXT, "title": "A draft"}, "item"))),
+        key="step3_each",
+    ),
+)
+
+
+def on_a_run(place: Path, program: Any, test: Any, caller: Caller | None = None, status: str = "done") -> None:
+    async def body() -> None:
+        made = service(place, program=program)
+        async with client(made, caller, routes=Inbox(made).routes) as http:
+            run = (await made.start(BOSS, "program", "Ann comes", wait=20)).report.run
+            await settled(made, run, status)
+            await test(http, run)
+
+    go(body())
+
+
+def test_a_run_says_what_went_in_and_what_came_out_and_folds_elements(tmp_path: Path) -> None:
+    async def test(http: httpx.AsyncClient, run: str) -> None:
+        page = await http.get(f"/inbox/runs/{run}")
+        seen(page)
+        main = page.text.partition("<main")[2]
+        assert main.index("What went in") < main.index("Ann comes") < main.index("What came out") < main.index("What happened")
+        assert "The letters" in main
+        assert "7 done" in main
+        assert len(re.findall('<details class="span', main)) == 3, "one of the first step, two of seven"
+        assert "All 7" in main
+        assert '<g class="step model done"' in main
+        assert "\u2713 7" in main
+        inner = (await http.get(f"/inbox/runs/{run}?step=eachContext1.llmContext2")).text
+        assert "Element 7" in inner
+        assert "done (7)" in inner
+        assert (await http.get(f"/inbox/runs/{run}?step=nothing&state=odd&page=x")).status_code == 200
+
+    on_a_run(tmp_path, MANY, test)
+
+
+def test_a_run_of_many_elements_has_a_small_page(tmp_path: Path) -> None:
+    """What is shown of elements has a bound; those that have failed come first."""
+    spans = [TimelineSpan("llmContext1", "model", 0.0, 1.0, "done", facts={"steps": ["step1_read"]})]
+    for number in range(10_000):
+        state = "failed" if number in {4_000, 9_000} else "done"
+        facts: Any = {"steps": ["step2_draft"], "answer": "x" * 5_000, **({"error": "away"} if state == "failed" else {})}
+        spans.append(TimelineSpan(f"eachContext1[{number + 1}].llmContext2", "model", 1.0, 2.0, state, facts=facts))  # type: ignore[arg-type]  # a state
+    groups = groups_of(spans, {"step2_draft": "A draft"})
+    assert [(group.title, group.counts) for group in groups] == [("read", {"done": 1}), ("A draft", {"failed": 2, "done": 9_998})]
+    assert [span.id for span in groups[1].page(None, 0, 3)] == [f"eachContext1[{at}].llmContext2" for at in (4001, 9001, 1)]
+    picture = drawn(Process.from_json(MANY), "many", groups)
+    assert picture is not None
+    assert "\u2717 2 \u2713 9998" in picture
+    assert '<g class="step model failed"' in picture
+
+    async def body() -> None:
+        made = service(tmp_path, program=MANY)
+        async with client(made, routes=Inbox(made).routes) as http:
+            run = (await made.start(BOSS, "program", "Ann comes", wait=20)).report.run
+            events = []
+            for span in spans:
+                told: Any = {"run": run, "id": span.id, **span.facts}
+                events += [{**told, "event": "asked", "at": 0.0}, {**told, "event": "answered", "at": 1.0}]
+            made.trace = lambda _caller, _run: asyncio.sleep(0, events)  # type: ignore[method-assign,assignment,misc]  # a longer one
+            for path in ("", "?step=eachContext1.llmContext2", "?step=eachContext1.llmContext2&page=100"):
+                page = await http.get(f"/inbox/runs/{run}{path}")
+                assert page.status_code == 200
+                assert len(page.content) < 150_000
+                assert "2 failed, 9998 done" in page.text
+
+    go(body())
+
+
+def test_an_operator_forks_with_another_value(tmp_path: Path) -> None:
+    async def test(http: httpx.AsyncClient, run: str) -> None:
+        page = seen(await http.get(f"/inbox/runs/{run}"))
+        assert {"retry", "fork", "edit"} <= {found.get("value") for tag, found in page.tags if tag == "button"}
+        form = seen(await http.post(f"/inbox/runs/{run}", data={"do": "edit", "step": "step1_read"}))
+        assert form.sent["rows:/data/items"] == "7"
+        refused = await http.post(f"/inbox/runs/{run}", data={**form.sent, "do": "remove:/data/items/0", "step": "step1_read"})
+        sent = seen(refused).sent
+        short = seen(await http.post(f"/inbox/runs/{run}", data={**sent, "do": "answer", "step": "step1_read"}), 422)
+        sent = {**short.sent, "rows:/data/items": "7", "/data/items/6": "the last"}
+        done = await http.post(f"/inbox/runs/{run}", data={**sent, "do": "answer", "step": "step1_read"})
+        assert done.status_code == 303
+        other = (await http.get(done.headers["location"])).text
+        assert f'<a href="/inbox/runs/{run}">{run}</a>' in other
+
+    on_a_run(tmp_path, MANY, test, BOSS)
+
+
+def test_an_operator_cancels_and_others_have_no_buttons(tmp_path: Path) -> None:
+    async def cancel(http: httpx.AsyncClient, run: str) -> None:
+        assert (await http.post(f"/inbox/runs/{run}", data={"do": "cancel"})).status_code == 303
+        assert "cancelled" in (await http.get(f"/inbox/runs/{run}")).text
+        again = await http.post(f"/inbox/runs/{run}", data={"do": "retry"})
+        assert again.status_code == 409, "the page says why"
+        seen(again, 409)
+
+    async def look(http: httpx.AsyncClient, run: str) -> None:
+        page = seen(await http.get(f"/inbox/runs/{run}"))
+        assert not [found for tag, found in page.tags if tag == "button" and found.get("name") == "do"]
+        for button in ("cancel", "retry", "fork", "edit", "answer"):
+            assert (await http.post(f"/inbox/runs/{run}", data={"do": button, "step": "step1_draft"})).status_code == 403
+
+    on_a_run(tmp_path, LETTER, cancel, BOSS, "waiting")
+    on_a_run(tmp_path / "b", LETTER, look, person("eve", "viewer"), "waiting")
+
+
+def test_who_may_not_see_a_run_may_not_operate_it(tmp_path: Path) -> None:
+    async def test(http: httpx.AsyncClient, run: str) -> None:
+        assert (await http.post(f"/inbox/runs/{run}", data={"do": "cancel"})).status_code == 404
+
+    on_a_run(tmp_path, MANY, test, BOB)
