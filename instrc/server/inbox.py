@@ -48,7 +48,7 @@ from instrc.server.operations import RequestData, place_of_question, place_of_ru
 from instrc.server.run_page import STEPS, drawn, element_of, facts_of, groups_of, name_of_step, schemas_of, titles_of
 from instrc.server.run_service import RunService
 from instrc.server.templates import counted, operator_schema, render, spoken, words_for
-from instrc.server.views import QuestionInfo, RunInfo
+from instrc.server.views import QuestionInfo, RunStory
 from instrc.text.jsonvalue import Json, mapping, optional_text, pointer, tokens
 
 _log: Final = logging.getLogger(__name__)
@@ -360,25 +360,20 @@ class Inbox:
 
     async def _run(self, request: Request) -> Response:
         caller, run = caller_of(request), request.path_params["run"]
-        return await self._run_page(request, await self.service.run(caller, run), {})
+        return await self._run_page(request, await self.service.story(caller, run), {})
 
-    async def _run_page(self, request: Request, info: RunInfo, facts: Mapping[str, object], status: int = 200) -> Response:
-        caller, report, query = caller_of(request), info.report, request.query_params
+    async def _run_page(self, request: Request, story: RunStory, facts: Mapping[str, object], status: int = 200) -> Response:
+        caller, info, report, query = caller_of(request), story.info, story.info.report, request.query_params
         about: dict[str, object] = {"inputs": {}, "groups": [], "picture": None, "chosen": None, "answers": []}
-        if info.is_whole:
-            launch, spans = await self.service.launch(caller, report.run), spans_of(await self.service.trace(caller, report.run))
-            process = Process.from_json(launch.plan["process"])
+        if story.launch is not None:
+            process, spans = Process.from_json(story.launch.plan["process"]), spans_of(story.events)
             titles = titles_of(process)
             groups = groups_of(spans, titles)
-            shown = await asyncio.to_thread(drawn, process, report.name, groups)
-            chosen = next((group for group in groups if group.key == query.get("step")), None)
             names = {span.id: titles.get(_first_step(span)) or _step((_first_step(span),), span.id) for span in spans}
-            votes = [
-                (vote, names.get(name) or name)
-                for name, cast in (await self.service.votes(caller, report.run)).items()
-                for vote in cast
-            ]
-            about = {"inputs": launch.inputs, "groups": groups[:STEPS], "picture": shown, "chosen": chosen}
+            votes = [(vote, names.get(name) or name) for name, given in story.votes.items() for vote in given]
+            about = {"inputs": story.launch.inputs, "groups": groups[:STEPS]}
+            about["chosen"] = next((group for group in groups if group.key == query.get("step")), None)
+            about["picture"] = await asyncio.to_thread(drawn, process, report.name, groups)
             about["answers"] = sorted(votes, key=lambda vote: vote[0].at)
         ended = report.outcome
         failed = ended["error"]["step"] if ended is not None and ended["status"] == "failed" else None
@@ -402,7 +397,7 @@ class Inbox:
         """Carry out a button of the page of a run: cancel it, try again, or begin a fork with another value of a step."""
         caller, run, sent = caller_of(request), request.path_params["run"], await _sent(request)
         button, step = sent.pop("do", ""), sent.pop("step", "") or None
-        info = await self.service.run(caller, run)
+        story = await self.service.story(caller, run)
         try:
             if button == "cancel":
                 await self.service.cancel(caller, run)
@@ -414,24 +409,24 @@ class Inbox:
                 forked = await self.service.fork(caller, run, ForkOptions(step))
                 run = forked.report.run
             elif step is not None:
-                return await self._edited(request, info, button, step, sent)
+                return await self._edited(request, story, button, step, sent)
         except InstrcError as error:
-            return await self._run_page(request, info, {"problems": error.problems}, codes_of(type(error)).http)
+            return await self._run_page(request, story, {"problems": error.problems}, codes_of(type(error)).http)
         return RedirectResponse(f"/inbox/runs/{quote(run)}", 303)
 
-    async def _edited(self, request: Request, info: RunInfo, button: str, step: str, sent: dict[str, str]) -> Response:
+    async def _edited(self, request: Request, story: RunStory, button: str, step: str, sent: dict[str, str]) -> Response:
         """Show the form of another value for a step, and begin a fork with it."""
-        caller, words = caller_of(request), self.words(request)
-        caller.require("operator", info.report.name, f"fork runs of `{info.report.name}`")
-        process = Process.from_json((await self.service.launch(caller, info.report.run)).plan["process"])
-        schema: Json = schemas_of(process).get(step, {})
-        recorded = step_values(info.report.record).get(step)
+        caller, words, report = caller_of(request), self.words(request), story.info.report
+        caller.require("operator", report.name, f"fork runs of `{report.name}`")
+        steps = {} if story.launch is None else schemas_of(Process.from_json(story.launch.plan["process"]))
+        schema: Json = steps.get(step, {})
+        recorded = step_values(report.record).get(step)
         data = data_of(schema, recorded) if button == "edit" and recorded is not None else sent
         data, _ = changed(schema, data, button, None)
         form = AnswerForm(schema, data, words, label=step)
         if button != "answer" or not form.check():
-            return await self._run_page(request, info, {"form": form, "step": step}, 422 if form.errors else 200)
-        made = await self.service.fork(caller, info.report.run, ForkOptions(edits={step: form.value}))
+            return await self._run_page(request, story, {"form": form, "step": step}, 422 if form.errors else 200)
+        made = await self.service.fork(caller, report.run, ForkOptions(edits={step: form.value}))
         return RedirectResponse(f"/inbox/runs/{quote(made.report.run)}", 303)
 
     async def _trace(self, request: Request) -> Response:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from instrc.problems.errors import InstrcError
 from instrc.process import flow
@@ -29,8 +31,7 @@ _SIGNS: Final = {"done": "\u2713", "failed": "\u2717", "rejected": "\u21ba", "op
 _FACTS: Final = ("input", "show", "answer", "output", "error", "complaints")
 
 
-@dataclass(slots=True)
-class StepGroup:
+class StepGroup(Struct):
     """A step of a run, with everything that it did: once, or once for each element and round."""
 
     key: str

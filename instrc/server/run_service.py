@@ -45,7 +45,7 @@ from instrc.server.identity import Signer, caller_later, known_person, link_word
 from instrc.server.records import Records
 from instrc.server.rights import Action, is_candidate, may_know_answers, refusal_of
 from instrc.server.streams import TOLD_PAUSE, Hub, NumberedEvent, TraceReading, part_json
-from instrc.server.views import Page, ProgramInfo, QuestionInfo, RunInfo, inputs_of, program_info, standing_json
+from instrc.server.views import Page, ProgramInfo, QuestionInfo, RunInfo, RunStory, inputs_of, program_info, standing_json
 from instrc.text.jsontext import digest_of
 from instrc.text.jsonvalue import Json, JsonObject
 from instrc.tools.python_values import JsonLike
@@ -67,6 +67,8 @@ _LOOK: Final = 1.0
 _LOOKS: Final = 100
 """Streams that look in a second, where there are many: what happens here wakes them at once."""
 _BREATH: Final = 0.05
+_LAUNCHES: Final = 100
+"""Beginnings of runs that are kept in memory."""
 _STALE: Final = 20
 """Runs that are looked at again at once, where nothing is known to have happened."""
 PATIENCE: Final = 20.0
@@ -97,6 +99,7 @@ class RunService:
         self.hub: Hub = hub or Hub()
         self.rate: RateLimiter = RateLimiter(self.settings.rate)
         self._secrets: list[str] = [*secrets]
+        self._launches: dict[str, Launch] = {}
         self._under_way: dict[str, asyncio.Task[RunReport]] = {}
         self._turns: dict[str, asyncio.Lock] = {}
         records.watchers.append(self.hub.changed)
@@ -216,10 +219,20 @@ class RunService:
         await self._require_whole(caller, run)
         return await asyncio.to_thread(self.engine.trace, run)
 
-    async def launch(self, caller: Caller, run: str) -> Launch:
-        """Return how a run was begun: its plan and its inputs."""
-        await self._require_whole(caller, run)
-        return (await self.engine.journal(run))[0]
+    async def story(self, caller: Caller, run: str) -> RunStory:
+        """Return how a run stands and was begun, what has happened in it, and what people have answered.
+
+        Whoever is only asked something in it gets how it stands alone.
+        """
+        info = await self._info_of(caller, await self._seen(caller, run))
+        if not info.is_whole:
+            return RunStory(info)
+        if run not in self._launches:  # the plan and the inputs of a run never change
+            self._launches[run] = (await self.engine.journal(run))[0]
+            while len(self._launches) > _LAUNCHES:
+                del self._launches[next(iter(self._launches))]
+        events = await asyncio.to_thread(self.engine.trace, run)
+        return RunStory(info, self._launches[run], events, await asyncio.to_thread(self.records.votes, run))
 
     async def votes(self, caller: Caller, run: str) -> Mapping[str, Sequence[Vote]]:
         """Return the answers of people in a run, by question."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from msgspec import Struct, field
@@ -14,7 +14,9 @@ from instrc.engines.prepare import inputs_schema, output_schema
 from instrc.engines.run_table import QuestionRow, RunRow
 from instrc.problems.errors import InputError
 from instrc.runtime.activities import complaints
+from instrc.runtime.run_launch import Launch
 from instrc.runtime.run_report import RunReport
+from instrc.runtime.traces import Event
 from instrc.text.jsontext import digest_of
 from instrc.text.jsonvalue import Json, JsonObject, as_object, tokens
 from instrc.tools.python_values import JsonLike
@@ -71,6 +73,16 @@ class RunInfo(Struct, frozen=True):
         """A short text that changes when the run does."""
         asked = [[each.id, digest_of(each.show)] for each in self.report.questions]
         return digest_of(cast("Json", [self.report.status, asked, self.report.ended, self.report.record]))[:24]
+
+
+class RunStory(Struct, frozen=True):
+    """A run from its beginning until now."""
+
+    info: RunInfo
+    launch: Launch | None = None
+    """`None` for whoever does not see all of it."""
+    events: Sequence[Event] = ()
+    votes: Mapping[str, Sequence[Vote]] = field(default_factory=dict)
 
 
 class Page(Struct, frozen=True):

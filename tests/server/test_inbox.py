@@ -434,9 +434,10 @@ def test_a_failed_run_says_so_in_the_language_of_the_reader_and_quotes_the_rest(
         made = service(tmp_path)
         async with client(made, routes=Inbox(made).routes) as http:
             run = (await made.start(BOSS, "letter", "Ann comes", wait=20)).report.run
-            info, message = await made.run(BOSS, run), "503 <b>Server Error</b>"
+            story, message = await made.story(BOSS, run), "503 <b>Server Error</b>"
             ended: Any = {"status": "failed", "error": {"step": "step1_draft", "kind": kind, "code": None, "message": message}}
-            made.run = AsyncMock(return_value=replace(info, report=replace(info.report, status="failed", outcome=ended)))  # type: ignore[method-assign]  # as it would be
+            report = replace(story.info.report, status="failed", outcome=ended)
+            made.story = AsyncMock(return_value=replace(story, info=replace(story.info, report=report)))  # type: ignore[method-assign]  # as it would be
             page = (await http.get(f"/inbox/runs/{run}", headers={"accept-language": language})).text
             words = languages()[language]
             assert f"{words['error']}: draft</h2>" in page

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from instrc.process.process import Process
 from instrc.runtime.traces import TimelineSpan
 from instrc.server.access import Caller  # the room behind its commands
 from instrc.server.inbox import Inbox  # the room behind its commands
-from instrc.server.run_page import drawn, groups_of
+from instrc.server.run_page import drawn, groups_of  # the room behind its commands
 
 MANY: Any = process(
     llmContext1=chunk(
@@ -93,7 +92,7 @@ def test_a_run_of_many_elements_has_a_small_page(tmp_path: Path) -> None:
             for span in spans:
                 told: Any = {"run": run, "id": span.id, **span.facts}
                 events += [{**told, "event": "asked", "at": 0.0}, {**told, "event": "answered", "at": 1.0}]
-            made.trace = lambda _caller, _run: asyncio.sleep(0, events)  # type: ignore[method-assign,assignment,misc]  # a longer one
+            made.engine.trace = lambda _run: events  # type: ignore[method-assign]  # a longer one
             for path in ("", "?step=eachContext1.llmContext2", "?step=eachContext1.llmContext2&page=100"):
                 page = await http.get(f"/inbox/runs/{run}{path}")
                 assert page.status_code == 200
