@@ -321,8 +321,7 @@ _HOMES = {
 def __getattr__(name: str) -> object:
     """Load a public name from its module and keep it."""
     if name not in _HOMES:
-        message = f"module 'instrc' has no attribute {name!r}"
-        raise AttributeError(message)
+        raise AttributeError(f"module 'instrc' has no attribute {name!r}")
     from importlib import import_module
 
     value: object = getattr(import_module(_HOMES[name]), name)

@@ -82,7 +82,8 @@ def _tell_unknown_variables() -> None:
     unknown = [name for name in os.environ if name.startswith("INSTRC_") and name not in VARIABLES]
     if unknown:
         from instrc.cli.terminal import write_error
-        from instrc.problems.suggest import did_you_mean, nearest
+        from instrc.problems.problem import did_you_mean
+        from instrc.problems.suggest import nearest
 
         for name in unknown:
             shown = name[:80].encode("ascii", "backslashreplace").decode()

@@ -154,7 +154,8 @@ def _fault_of(option: TyperOption, value: str) -> str | None:
     choices = tuple(str(choice.value) for choice in kind)
     if value in choices:
         return None
-    from instrc.problems.suggest import did_you_mean, nearest  # only for a message
+    from instrc.problems.problem import did_you_mean  # only for a message
+    from instrc.problems.suggest import nearest  # only for a message
 
     close = did_you_mean(nearest(value, choices))
     shown = ", ".join(f"`{choice}`" for choice in choices)

@@ -31,8 +31,7 @@ def _named_inputs(values: list[str] | None) -> list[str] | None:
     count = len(values or ())
     if count > 1 and not all(map(NAMED_INPUT.fullmatch, values or ())):
         times = "twice" if count == 2 else f"{count} times"
-        message = f"--input is given {times}, and several are given by name: NAME=VALUE"
-        raise typer.BadParameter(message)
+        raise typer.BadParameter(f"--input is given {times}, and several are given by name: NAME=VALUE")
     return values
 
 

@@ -410,8 +410,7 @@ def answer_command(
         kept = engine(store, engine_name, run=run, watch=sink)
         work = run_common.lasting(kept, lambda again: answer_or_resume(kept, run, step, given, again=again))
         report = run_common.run_to_end(work)
-    code = deliver(report, as_json=as_json, quiet=quiet, output=output, store=store, engine_name=engine_name)
-    raise typer.Exit(code)
+    raise typer.Exit(deliver(report, as_json=as_json, quiet=quiet, output=output, store=store, engine_name=engine_name))
 
 
 _LAST_ATTEMPT = 5.0

@@ -187,8 +187,7 @@ def _content(path: str) -> bytes:
     found = Problems()
     data = read_bytes(path, MOST_BYTES, found)
     if data is None or len(data) > MOST_BYTES:
-        reason = found.problems[0].message if data is None else f"it has over {MOST_BYTES:,} bytes"
-        raise ValueError(reason)
+        raise ValueError(found.problems[0].message if data is None else f"it has over {MOST_BYTES:,} bytes")
     return data
 
 

@@ -106,15 +106,13 @@ def instruction(*, name: str) -> Callable[[_T], _T]:
     """
     name = arguments.as_plain(arguments.text("name", name))
     if not name.strip():
-        message = "an instruction needs a name"
-        raise TypeError(message)
+        raise TypeError("an instruction needs a name")
 
     def mark(value: _T) -> _T:
         try:
             setattr(value, INSTRUCTION_NAME, name)
         except Exception as error:
-            message = f"{arguments.excerpt(value)} cannot be given a name: give it by name, as `vibes={{…}}`"
-            raise TypeError(message) from error
+            raise TypeError(f"{arguments.excerpt(value)} cannot be given a name: give it by name, as `vibes={{…}}`") from error
         return value
 
     return mark

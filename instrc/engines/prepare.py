@@ -324,8 +324,7 @@ def imported(what: str, words: str, folder: Path) -> Callable[..., object]:
     module, colon, name = words.partition(":")
     try:
         if not colon or not module or not name:
-            message = "it is written `package.module:function`"
-            raise ImportError(message)  # noqa: TRY301  -- told below like the others
+            raise ImportError("it is written `package.module:function`")  # noqa: TRY301  -- told below like the others
         with_folder = os.fspath(folder.absolute())
         if with_folder not in sys.path:
             sys.path.insert(0, with_folder)

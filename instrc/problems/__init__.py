@@ -39,5 +39,4 @@ def __getattr__(name: str) -> ModuleType:
     try:
         return import_module(f"instrc.problems.{name}")
     except ModuleNotFoundError:
-        message = f"module 'instrc.problems' has no attribute {name!r}"
-        raise AttributeError(message) from None
+        raise AttributeError(f"module 'instrc.problems' has no attribute {name!r}") from None

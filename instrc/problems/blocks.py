@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from instrc.problems.problem import Edit, Fix, Problem
-from instrc.problems.suggest import FOREIGN_VALUES, did_you_mean, insertion, replacement
+from instrc.problems.problem import Edit, Fix, Problem, did_you_mean
+from instrc.problems.suggest import FOREIGN_VALUES, insertion, replacement
 from instrc.text.limits import LISTED_VALUES
 from instrc.text.source import Span
 
@@ -199,7 +199,6 @@ class WrongFirstValue(Problem):
 
     word: str
     reason: str
-    nearest: tuple[str, ...] = ()
     known: tuple[str, ...] = ()
     """The names of the body that lead to a step or a block."""
     misfit: bool = False

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from instrc.problems.problem import Fix, Label, Problem
-from instrc.problems.suggest import CHOSEN_FOR_RUNS, OF_RUNS, did_you_mean, renamings, strange_letter, twin
+from instrc.problems.problem import Fix, Label, Problem, did_you_mean
+from instrc.problems.suggest import CHOSEN_FOR_RUNS, OF_RUNS, renamings, strange_letter, twin
 from instrc.text.source import Span
 
 
@@ -106,7 +106,6 @@ class SlotNotFound(Problem):
 
     word: str
     holder: str
-    nearest: tuple[str, ...] = ()
     slots: tuple[str, ...] = ()
     said: bool = False
     """Whether a text stands in it."""
@@ -283,7 +282,6 @@ class UnknownExport(Problem):
 
     word: str
     known: tuple[str, ...]
-    nearest: tuple[str, ...] = ()
 
     @property
     def hint(self) -> str | None:

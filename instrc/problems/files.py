@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from instrc.problems.problem import Problem
-from instrc.problems.suggest import did_you_mean
+from instrc.problems.problem import Problem, did_you_mean
 from instrc.text.source import Span
 
 A_FOLDER = "it is a folder"
@@ -16,8 +15,6 @@ class UnreadableFile(Problem):
 
     path: str
     reason: str
-    nearest: tuple[str, ...] = ()
-    """Files of the same folder with similar names, if there is no such file."""
 
     @property
     def hint(self) -> str | None:

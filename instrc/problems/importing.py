@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.problems.problem import Label, Problem
-from instrc.problems.suggest import did_you_mean
+from instrc.problems.problem import Label, Problem, did_you_mean
 from instrc.text.source import Span
 
 
@@ -12,7 +11,6 @@ class UnknownImporter(Problem):
 
     kind: str
     known: tuple[str, ...]
-    nearest: tuple[str, ...] = ()
 
     @property
     def hint(self) -> str | None:
@@ -74,11 +72,6 @@ class UnloadableObject(Problem):
 
     reference: str
     reason: str
-    nearest: tuple[str, ...] = ()
-
-    @property
-    def hint(self) -> str | None:
-        return did_you_mean(self.nearest)
 
 
 class MissingLibrary(Problem):

@@ -6,11 +6,10 @@ import re
 
 from msgspec.structs import replace
 
-from instrc.problems.problem import Edit, Fix, Label, Problem
+from instrc.problems.problem import Edit, Fix, Label, Problem, did_you_mean
 from instrc.problems.suggest import (
     FOREIGN_VALUES,
     comparison_key,
-    did_you_mean,
     one_of,
     renamings,
     strange_letter,
@@ -102,7 +101,6 @@ _LOOPS = frozenset({"forEach", "for_each", "map", "flatMap"})
 
 class UnknownName(Problem):
     word: str
-    nearest: tuple[str, ...] = ()
     searched: tuple[str, ...] = ()
     """The roots that were searched, as they are shown."""
     inside: Span | None = None

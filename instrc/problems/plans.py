@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal, TypeAlias
 
-from instrc.problems.problem import Problem
-from instrc.problems.suggest import did_you_mean
+from instrc.problems.problem import Problem, did_you_mean
 
 LISTED_ARGUMENTS: Final = 8
 """Arguments that a hint lists."""
@@ -71,7 +70,6 @@ class UnknownTool(PlanProblem):
 
     tool: str
     known: tuple[str, ...] = ()
-    nearest: tuple[str, ...] = ()
 
     @property
     def hint(self) -> str | None:
@@ -85,11 +83,6 @@ class DanglingTask(PlanProblem):
     message = "there is no task `{id}` in this plan"
 
     id: str
-    nearest: tuple[str, ...] = ()
-
-    @property
-    def hint(self) -> str | None:
-        return did_you_mean(self.nearest)
 
 
 class CircularPlan(PlanProblem):
@@ -126,7 +119,6 @@ class UnknownArgument(PlanProblem):
     callee: str
     """What is called."""
     argument: str
-    nearest: tuple[str, ...] = ()
     bound: bool = False
     """Whether the program sets this argument itself."""
     known: tuple[str, ...] = ()

@@ -69,6 +69,8 @@ class Problem(Struct, metaclass=_ProblemMeta, frozen=True, kw_only=True):
     """The smallest place that shows the mistake; `None` if there is no source text, as in library use."""
     calls: tuple[Span, ...] = ()
     """The calls of programs that led to it, the innermost first."""
+    nearest: tuple[str, ...] = ()
+    """Known names that are similar to an unknown one."""
 
     @property
     def message(self) -> str:
@@ -77,8 +79,8 @@ class Problem(Struct, metaclass=_ProblemMeta, frozen=True, kw_only=True):
 
     @property
     def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return None
+        """One short sentence: the way out; without another one, the nearest names."""
+        return did_you_mean(self.nearest)
 
     @property
     def with_hint(self) -> str:
@@ -103,6 +105,14 @@ class Problem(Struct, metaclass=_ProblemMeta, frozen=True, kw_only=True):
     def __str__(self) -> str:
         """Return the message with long values shortened."""
         return shorten_values(self.message)
+
+
+def did_you_mean(names: tuple[str, ...]) -> str | None:
+    """Return the hint that offers the nearest names, if there are any."""
+    if not names:
+        return None
+    *others, last = (f"`{name}`" for name in names)
+    return f"did you mean {', '.join(others) + ' or ' if others else ''}{last}?"
 
 
 FACT = r"\{(\w+)(?::(,))?\}"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from instrc.problems.problem import Problem
-from instrc.problems.suggest import did_you_mean
+from instrc.problems.problem import Problem, did_you_mean
 
 
 class RejectedAnswer(Problem):
@@ -210,7 +209,6 @@ class UnregisteredActivity(Problem):
     message = "no activity is registered as `{activity}`"
 
     activity: str
-    nearest: tuple[str, ...] = ()
     handler: str | None = None
     """What is registered under the name without `_Activity`, as a function in a list is."""
 
@@ -261,11 +259,6 @@ class UnusableSetting(Problem):
     """`model`, `activity`, `engine`."""
     word: str
     reason: str
-    nearest: tuple[str, ...] = ()
-
-    @property
-    def hint(self) -> str | None:
-        return did_you_mean(self.nearest)
 
 
 class InvalidDataSet(Problem):

@@ -6,8 +6,8 @@ from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from instrc.problems.problem import Fix, Label, Problem, Severity
-from instrc.problems.suggest import CHOSEN_FOR_RUNS, OF_RUNS, MisspeltWord, did_you_mean, one_of, renamings, types_in_words
+from instrc.problems.problem import Fix, Label, Problem, Severity, did_you_mean
+from instrc.problems.suggest import CHOSEN_FOR_RUNS, OF_RUNS, MisspeltWord, one_of, renamings, types_in_words
 from instrc.text.source import Span
 
 NAMED_VALUES: Final = 3
@@ -45,7 +45,6 @@ class InvalidSchema(Problem):
     """The JSON Pointer of the value that is wrong."""
     reason: str
     """A short clause, such as `"text" is not a type`."""
-    nearest: tuple[str, ...] = ()
 
     @property
     def message(self) -> str:

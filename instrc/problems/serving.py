@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from instrc.problems.problem import Problem
-from instrc.problems.suggest import did_you_mean
 
 
 class NotAuthenticated(Problem):
@@ -34,11 +33,6 @@ class NoSuchProgram(Problem):
     message = "the service has no program `{program}`"
 
     program: str
-    nearest: tuple[str, ...] = ()
-
-    @property
-    def hint(self) -> str | None:
-        return did_you_mean(self.nearest)
 
 
 QuestionState: TypeAlias = Literal["claimed", "answered by you", "shown anew", "overdue"]

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from instrc.problems.problem import Problem
-from instrc.problems.suggest import did_you_mean
+from instrc.problems.problem import Problem, did_you_mean
 
 
 class InvalidSettings(Problem):
     key: str
     """The setting, as `limits.source`; empty where the whole file cannot be read."""
     reason: str
-    nearest: tuple[str, ...] = ()
 
     @property
     def message(self) -> str:
         if not self.key:
             return f"the settings cannot be read: {self.reason}"
         return f"the setting `{self.key}` cannot be used: {self.reason}"
-
-    @property
-    def hint(self) -> str | None:
-        return did_you_mean(self.nearest)
 
 
 class IdleSetting(Problem):
@@ -30,7 +24,6 @@ class IdleSetting(Problem):
     table: str
     """`models` or `checks`."""
     entry: str
-    nearest: tuple[str, ...] = ()
 
     @property
     def hint(self) -> str | None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from instrc.problems.problem import Label, Problem
-from instrc.problems.suggest import did_you_mean
+from instrc.problems.problem import Label, Problem, did_you_mean
 from instrc.text.limits import HINTED_PATH
 from instrc.text.source import Span
 
@@ -179,7 +178,6 @@ class UnknownMember(Problem):
     word: str
     known: tuple[str, ...] = ()
     """The members that exist."""
-    nearest: tuple[str, ...] = ()
     handed: bool = False
     """Whether it is looked for in what a block gives, or in another round: thoughts and metrics are left out of these."""
     mixed: bool = False
@@ -240,8 +238,6 @@ class NotAValue(Problem):
     word: str
     choosing: bool = False
     """Whether it is the list of a `OneOf(…)`."""
-    nearest: tuple[str, ...] = ()
-    """Values with similar names."""
     failing: bool = False
     """Whether it is a `Fail`, which ends its block."""
     named: Span | None = None

@@ -91,14 +91,6 @@ def is_a_slip_of(word: str, name: str) -> bool:
     return abs(len(word) - len(name)) <= 1 and _edits(word, name) <= 1
 
 
-def did_you_mean(names: tuple[str, ...]) -> str | None:
-    """Return the hint that offers the nearest names, if there are any."""
-    if not names:
-        return None
-    *others, last = (f"`{name}`" for name in names)
-    return f"did you mean {', '.join(others) + ' or ' if others else ''}{last}?"
-
-
 @lru_cache(maxsize=512)
 def _nearest(word: str, candidates: tuple[str, ...], limit: int, without: frozenset[str]) -> tuple[str, ...]:
     keys, postings = _index(candidates)
@@ -304,11 +296,6 @@ class MisspeltWord(Problem):
     """A word that is probably another one, written wrongly."""
 
     word: str
-    nearest: tuple[str, ...] = ()
-
-    @property
-    def hint(self) -> str | None:
-        return did_you_mean(self.nearest)
 
     @property
     def fixes(self) -> tuple[Fix, ...]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.problems.problem import Problem
-from instrc.problems.suggest import did_you_mean
+from instrc.problems.problem import Problem, did_you_mean
 
 _MODELS = {
     "anthropic": ("claude", "sonnet", "opus", "haiku"),
@@ -21,7 +20,6 @@ class UnknownTarget(Problem):
     message = "there is no target `{target}`"
 
     target: str
-    nearest: tuple[str, ...] = ()
     known: tuple[str, ...] = ()
 
     @property

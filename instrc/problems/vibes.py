@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from instrc.problems.files import advice_for_json
-from instrc.problems.problem import Fix, Label, Problem
-from instrc.problems.suggest import MisspeltWord, did_you_mean, one_of, renamings
+from instrc.problems.problem import Fix, Label, Problem, did_you_mean
+from instrc.problems.suggest import MisspeltWord, one_of, renamings
 from instrc.text.source import Span
 
 
@@ -20,11 +20,6 @@ class DanglingReference(Problem):
     message = "the path `{path}` leads to no step"
 
     path: str
-    nearest: tuple[str, ...] = ()
-
-    @property
-    def hint(self) -> str | None:
-        return did_you_mean(self.nearest)
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
@@ -132,7 +127,6 @@ class UnresolvedReference(Problem):
     message = "the reference `{reference}` has no target"
 
     reference: str
-    nearest: tuple[str, ...] = ()
 
     @property
     def hint(self) -> str | None:

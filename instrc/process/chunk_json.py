@@ -120,10 +120,8 @@ def resolved(schema: Json, document: Json) -> JsonObject:
         try:
             schema = at(document, reference[1:])
         except (LookupError, ValueError):
-            message = f"`{reference}` has no target"
-            raise ValueError(message) from None
-    message = "it is not an object"
-    raise ValueError(message)
+            raise ValueError(f"`{reference}` has no target") from None
+    raise ValueError("it is not an object")
 
 
 def write_chunk(chunk: flow.Chunk) -> JsonObject:

@@ -398,6 +398,5 @@ def codecs_of(record: Mapping[str, Json], kind: type[Codecs] = Codecs) -> Codecs
         raise Damaged(str(error)) from None
     for codec in each([codecs.codec, *codecs.named.values()]):
         if isinstance(codec, RefCodec) and codec.name not in codecs.named:
-            message = f"`{codec.name}` is not defined"
-            raise Damaged(message)
+            raise Damaged(f"`{codec.name}` is not defined")
     return codecs

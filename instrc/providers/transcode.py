@@ -370,8 +370,7 @@ class Transcoder:
         result: dict[str, Json] = dict(zip(codec.keys, value, strict=False))
         if len(value) > len(codec.keys):
             if codec.more is None:
-                message = "the array has more places than the target was told of"
-                raise Inexpressible(message)
+                raise Inexpressible("the array has more places than the target was told of")
             result[codec.more] = value[len(codec.keys) :]
         return self.encode(codec.item, result, level + 1)
 
@@ -386,8 +385,7 @@ class Transcoder:
             if isinstance(value, dict | list):
                 self._written[id(codec), id(value)] = known
         if not known[2]:
-            message = "no alternative of the union has words for it"
-            raise Inexpressible(message)
+            raise Inexpressible("no alternative of the union has words for it")
         return known[2][0]
 
     def _of_union(self, codec: UnionCodec, value: Json, level: int) -> Iterator[Json]:
@@ -441,8 +439,7 @@ class Transcoder:
     def _member_out(self, ours: str, member: Member, item: Json, level: int) -> Json:
         """Encode the value of a declared property."""
         if item is None and member.unsaid:
-            message = f"null at {dumps(ours, indent=False)} cannot be told from leaving it out"
-            raise Inexpressible(message)
+            raise Inexpressible(f"null at {dumps(ours, indent=False)} cannot be told from leaving it out")
         word = member.null
         if item is None and word is not None:
             return word
@@ -450,8 +447,7 @@ class Transcoder:
             return f"<{item}>"
         sent = self.encode(member.codec, item, level + 1)
         if sent is None and member.absent:
-            message = f"null at {dumps(ours, indent=False)} means that it is left out"
-            raise Inexpressible(message)
+            raise Inexpressible(f"null at {dumps(ours, indent=False)} means that it is left out")
         return sent
 
 
@@ -506,6 +502,5 @@ def _to_text(codec: TextCodec, value: Json) -> str:
         return value
     text = dumps(value, indent=False)
     if not equal(from_text(codec, text), value):
-        message = "its JSON text would be read as another value"
-        raise Inexpressible(message)
+        raise Inexpressible("its JSON text would be read as another value")
     return text

@@ -102,11 +102,9 @@ class Activities:
                 _input_schema(input, getattr(value, "activity_input", None)),
             )
         else:
-            message = f"an activity is a function or a process, not {excerpt(value)}"
-            raise TypeError(message)
+            raise TypeError(f"an activity is a function or a process, not {excerpt(value)}")
         if not bare_name(text("name", name)):
-            message = "an activity needs a name"
-            raise TypeError(message)
+            raise TypeError("an activity needs a name")
         self._known[bare_name(name)] = result
 
     def __bool__(self) -> bool:
@@ -141,8 +139,7 @@ def _input_schema(*given: object) -> Json:
     result = next((item for item in given if item is not None), True)
     described = None if isinstance(result, dict | bool) else schema_of_type(result)
     if described is None and not isinstance(result, dict | bool):
-        message = f"`input` is a JSON Schema or a type, not {excerpt(result)}"
-        raise TypeError(message)
+        raise TypeError(f"`input` is a JSON Schema or a type, not {excerpt(result)}")
     return cast("Json", result) if described is None else described.schema
 
 
@@ -274,8 +271,7 @@ def activity(name: str, *, retry: Retry | None = None, input: object = None) -> 
     if not isinstance(name, str):
         called = attribute(name, "__name__")
         own = "".join(word.capitalize() for word in called.split("_")) if isinstance(called, str) else "Send"
-        message = f'an activity is marked with its name: `@instrc.activity("{own}_Activity")`'
-        raise TypeError(message)
+        raise TypeError(f'an activity is marked with its name: `@instrc.activity("{own}_Activity")`')
     taken = None if input is None else _input_schema(input)
 
     def mark(function: _F) -> _F:

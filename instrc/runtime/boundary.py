@@ -66,8 +66,7 @@ def _received_slowly(value: object) -> Json:
         fault = ("", _DEEP) if is_deeper(written, LEVELS) else json_fault(written)
         copy = None if fault is not None else loads(dumps(written, indent=False))
     except Exception as error:
-        reason = f"it cannot be read: {said_by(error)}"
-        raise NotJsonError(reason) from error
+        raise NotJsonError(f"it cannot be read: {said_by(error)}") from error
     if fault is not None:
         place, why = fault
         raise NotJsonError(why, place)

@@ -51,17 +51,13 @@ def http_handler(name: str, given: Mapping[str, object], folder: Path) -> Handle
     method = table.get("method", "POST").upper()
     parts = urlsplit(_PLACE.sub("x", table["url"]))
     if method not in _METHODS:
-        reason = f"`method` is one of {', '.join(_METHODS)}"
-        raise UnusableTableError(reason)
+        raise UnusableTableError(f"`method` is one of {', '.join(_METHODS)}")
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        reason = "`url` begins with `http://` or `https://` and names a host"
-        raise UnusableTableError(reason)
+        raise UnusableTableError("`url` begins with `http://` or `https://` and names a host")
     if "{" in table["url"].split("/", 3)[2]:
-        reason = "the host of `url` is fixed: only what follows it may hold places"
-        raise UnusableTableError(reason)
+        raise UnusableTableError("the host of `url` is fixed: only what follows it may hold places")
     if not table.get("result", "/").startswith("/") and table["result"]:
-        reason = "`result` is a JSON Pointer and begins with `/`"
-        raise UnusableTableError(reason)
+        raise UnusableTableError("`result` is a JSON Pointer and begins with `/`")
 
     async def call(value: Json) -> Json:
         request = _request(method, table, value)

@@ -79,11 +79,9 @@ def _server(table: _McpTable, folder: Path) -> _Server:
     try:
         command, *rest = shlex.split(words) or [""]
     except ValueError as error:
-        reason = f"`mcp` is a command or a URL: {error}".lower()
-        raise UnusableTableError(reason) from None
+        raise UnusableTableError(f"`mcp` is a command or a URL: {error}".lower()) from None
     if not command:
-        reason = "`mcp` is a command or a URL, and is empty"
-        raise UnusableTableError(reason)
+        raise UnusableTableError("`mcp` is a command or a URL, and is empty")
     names = table.get("environment", [])
     environment = get_default_environment() | {str(item): secret(str(item)) or "" for item in names}
     result = StdioServerParameters(command=command, args=rest, env=environment, cwd=str(folder))

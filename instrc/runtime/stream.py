@@ -30,8 +30,7 @@ class RunStream:
     def run(self) -> Run:
         """The run, when the loop over its parts has ended; a `RuntimeError` before."""
         if self._run is None:
-            message = "the run has not ended: loop over its parts first, with `async for`"
-            raise RuntimeError(message)
+            raise RuntimeError("the run has not ended: loop over its parts first, with `async for`")
         return self._run
 
     async def __aiter__(self) -> AsyncGenerator[AnswerPart]:

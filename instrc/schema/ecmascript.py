@@ -103,8 +103,7 @@ class _Reader(Struct):
         while self.at < len(self.pattern):
             self._step(self.pattern[self.at])
         if self.depth:
-            message = "a parenthesis is not closed"
-            raise Unreadable(message)
+            raise Unreadable("a parenthesis is not closed")
         text = "".join(self.out)
         for_regex = text.replace(_END, r"\Z").replace(_WORD_EDGE, _EDGE).replace(_NO_WORD_EDGE, f"(?!{_EDGE})")
         text = text.replace(_END, r"\z").replace(_WORD_EDGE, r"\b").replace(_NO_WORD_EDGE, r"\B")
@@ -125,8 +124,7 @@ class _Reader(Struct):
                 self._open()
             case ")":
                 if not self.depth:
-                    message = "a parenthesis is closed that was not opened"
-                    raise Unreadable(message)
+                    raise Unreadable("a parenthesis is closed that was not opened")
                 self.depth -= 1
                 self._put(")", 1)
             case "." | "^" | "|":
@@ -142,11 +140,9 @@ class _Reader(Struct):
 
     def _repeat(self, sign: str) -> None:
         if not self.may_repeat:
-            message = f"there is nothing before `{sign}` that could be repeated"
-            raise Unreadable(message)
+            raise Unreadable(f"there is nothing before `{sign}` that could be repeated")
         if (match := re.fullmatch(REPEAT, sign)) and match[3] and int(match[1]) > int(match[3]):
-            message = f"the bounds in `{sign}` are in the wrong order"
-            raise Unreadable(message)
+            raise Unreadable(f"the bounds in `{sign}` are in the wrong order")
         self._put(sign, len(sign), may_repeat=False)
         following = self.pattern[self.at : self.at + 1]
         if following == "?":
@@ -162,8 +158,7 @@ class _Reader(Struct):
             return
         found = re.compile(GROUP).match(self.pattern, self.at)
         if found is None:
-            message = "a group in it begins with signs that ECMA 262 does not know"
-            raise Unreadable(message)
+            raise Unreadable("a group in it begins with signs that ECMA 262 does not know")
         if found["atomic"]:
             self.foreign = self.backtracks = True
             self._put("(?>", 3, may_repeat=False)
@@ -189,8 +184,7 @@ class _Reader(Struct):
     def _escape(self) -> None:
         found = re.compile(ESCAPE).match(self.pattern, self.at)
         if found is None:
-            message = "it ends in a backslash"
-            raise Unreadable(message)
+            raise Unreadable("it ends in a backslash")
         other = found["other"]
         length = len(found[0])
         if found["number"]:
@@ -260,23 +254,20 @@ class _Reader(Struct):
             self.at = at
             return first
         if _code(first) > _code(last):
-            message = "a range in it is in the wrong order"
-            raise Unreadable(message)
+            raise Unreadable("a range in it is in the wrong order")
         return f"{first}-{last}"
 
     def _member(self) -> tuple[str, bool]:
         """Return one member of a class, and whether it is one character."""
         if self.at >= len(self.pattern):
-            message = "a character class is not closed"
-            raise Unreadable(message)
+            raise Unreadable("a character class is not closed")
         sign = self.pattern[self.at]
         if sign != "\\":
             self.at += 1
             return _character(ord(sign)), True
         found = re.compile(ESCAPE).match(self.pattern, self.at)
         if found is None:
-            message = "it ends in a backslash"
-            raise Unreadable(message)
+            raise Unreadable("it ends in a backslash")
         self.at += len(found[0])
         other = found["other"]
         if other in CLASSES:
@@ -299,8 +290,7 @@ def _for_re2(text: str) -> str:
 def _character(code: int) -> str:
     """Return a character as both engines read it, in a class and outside of one."""
     if code > 0x10FFFF:
-        message = "it names a character beyond Unicode"
-        raise Unreadable(message)
+        raise Unreadable("it names a character beyond Unicode")
     if 0xD800 <= code <= 0xDFFF:
         code = 0xFFFD  # half of a pair is no character
     if chr(code).isascii() and chr(code).isalnum():

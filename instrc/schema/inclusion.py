@@ -365,8 +365,7 @@ def _judge(engine: ModuleType, schema: Json) -> Callable[[Json], bool]:
 
 def _refuse(uri: str) -> Json:
     """Stand in for the engine's own retrieval, which would open files and addresses."""
-    message = f"nothing is ever fetched: {uri}"
-    raise LookupError(message)
+    raise LookupError(f"nothing is ever fetched: {uri}")
 
 
 def _covers(engine: ModuleType, wide: Json, narrow: Json) -> bool:

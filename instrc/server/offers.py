@@ -105,8 +105,7 @@ class Offers:
         offer = known.get(name)
         if offer is None:
             named = ", ".join(f"`{each}`" for each in known)
-            message = f"no tool is called `{name}`; there {'is' if len(known) == 1 else 'are'} {named}"
-            raise RefusedError(message)
+            raise RefusedError(f"no tool is called `{name}`; there {'is' if len(known) == 1 else 'are'} {named}")
         lifted = lift({"name": name, "arguments": arguments}, offer.lowering.map)
         if not lifted.ok:
             told = [f"{violation.instance or '/'}: {violation.message}" for violation in lifted.invalid]

@@ -471,11 +471,9 @@ async def post(url: str, body: str, headers: dict[str, str], rules: AddressRules
                     break
             return answer.status
     except TimeoutError:
-        message = f"no answer in {SECONDS:g} seconds"
-        raise OSError(message) from None
+        raise OSError(f"no answer in {SECONDS:g} seconds") from None
     except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException, OSError) as error:
-        message = f"{type(error).__name__}: {error}"
-        raise OSError(message) from None
+        raise OSError(f"{type(error).__name__}: {error}") from None
 
 
 class _CheckedBackend(AutoBackend):

@@ -332,16 +332,13 @@ def plan_check(options: JsonObject, place: CheckPlace) -> Callable[[CheckedRun, 
         try:
             tools = loads(read_whole(str(place.folder / tools)))
         except (OSError, ValueError) as error:
-            message = f"`tools` cannot be read: {error}"
-            raise ValueError(message) from None
+            raise ValueError(f"`tools` cannot be read: {error}") from None
     if not isinstance(least, int | float) or metric not in {None, *METRICS}:
-        message = f"`min` is a number, and `score` one of {', '.join(METRICS)}"
-        raise ValueError(message)
+        raise ValueError(f"`min` is a number, and `score` one of {', '.join(METRICS)}")
     wrong: list[str] = []
     bench = read_bench(tools, lambda _path, reason: wrong.append(reason))
     if wrong or not bench.tools:
-        message = f"`tools` are no tools of TaskBench: {wrong[0] if wrong else 'there are none'}"
-        raise ValueError(message)
+        raise ValueError(f"`tools` are no tools of TaskBench: {wrong[0] if wrong else 'there are none'}")
 
     index = {tool.id: number for number, tool in enumerate(bench.tools, 1)}
 

@@ -10,7 +10,8 @@ from msgspec import Struct
 
 from instrc.compiler.ir import Artefact
 from instrc.problems.errors import InstrcError
-from instrc.problems.suggest import did_you_mean, nearest
+from instrc.problems.problem import did_you_mean
+from instrc.problems.suggest import nearest
 from instrc.runtime.interpreter.documents import Command, Result, bare_name
 from instrc.runtime.interpreter.versions import apply, begin, issue
 from instrc.runtime.plan import OpenCommands, plan_of

@@ -24,8 +24,7 @@ def text(name: str, value: object) -> str:
 
 
 def _refuse(name: str, wanted: str, value: object) -> NoReturn:
-    message = f"`{name}` takes {wanted}, not {excerpt(value)}"
-    raise TypeError(message)
+    raise TypeError(f"`{name}` takes {wanted}, not {excerpt(value)}")
 
 
 def text_or_none(name: str, value: object) -> str | None:

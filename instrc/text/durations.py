@@ -24,8 +24,7 @@ def seconds(text: str) -> float:
     """Return the seconds of a duration; raise `ValueError` for any other text."""
     match = re.fullmatch(_DURATION, text)
     if match is None:
-        message = f"`{text[:100]}` is not a span of time of a fixed length as ISO 8601 writes it"
-        raise ValueError(message)
+        raise ValueError(f"`{text[:100]}` is not a span of time of a fixed length as ISO 8601 writes it")
     return sum(float(number) * unit for number, unit in zip(match.groups(), _SECONDS, strict=True) if number)
 
 

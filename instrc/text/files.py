@@ -122,8 +122,7 @@ def read_toml(text: str) -> dict[str, object]:
 
     dotted = "\n".join(line for line in text.split("\n") if line.count(".") >= 9)
     if dotted and sum((found[0].count(".") + 1) ** 2 for found in re.finditer(_DOTTED, dotted)) > _MOST_STEPS:
-        reason = "it has keys of too many parts"
-        raise TomlError(reason)
+        raise TomlError("it has keys of too many parts")
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

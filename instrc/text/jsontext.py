@@ -292,8 +292,7 @@ def exact_copy(value: object) -> Json:
     """
     copy: Json = orjson.loads(orjson.dumps(value, option=STRICTLY))
     if copy != value:
-        message = "it holds what is written in another way than it is, as `NaN`, or a tuple"
-        raise ValueError(message)
+        raise ValueError("it holds what is written in another way than it is, as `NaN`, or a tuple")
     return copy
 
 

@@ -56,8 +56,7 @@ def as_object(value: Json) -> JsonObject:
 
 
 def _unexpected(what: str, value: Json) -> NoReturn:
-    message = f"{what} is expected here, not {kind_of(value)}"
-    raise TypeError(message)
+    raise TypeError(f"{what} is expected here, not {kind_of(value)}")
 
 
 def as_array(value: Json) -> JsonArray:
@@ -132,15 +131,13 @@ def require_tree(value: JsonLike) -> None:
         if not isinstance(here, dict | list | tuple) or id(here) in done:
             continue
         if id(here) in around:
-            message = "this holds itself"
-            raise TypeError(message)
+            raise TypeError("this holds itself")
         around.add(id(here))
         stack.append((here, False))
         if isinstance(here, dict):
             for key in here:
                 if not isinstance(key, str):
-                    message = f"a key of JSON is a text, not {type(key).__name__}"
-                    raise TypeError(message)
+                    raise TypeError(f"a key of JSON is a text, not {type(key).__name__}")
         stack.extend((part, True) for part in (here.values() if isinstance(here, dict) else here))
 
 
@@ -213,8 +210,7 @@ def tokens(pointer: str) -> list[str]:
     if not pointer:
         return []
     if not pointer.startswith("/"):
-        message = f"a JSON Pointer begins with `/`: `{pointer}`"
-        raise ValueError(message)
+        raise ValueError(f"a JSON Pointer begins with `/`: `{pointer}`")
     return [token.replace("~1", "/").replace("~0", "~") for token in pointer[1:].split("/")]
 
 

@@ -51,8 +51,7 @@ async def read_lines(
         begun.append(first)
         length = len(others[-1]) if others else length + len(first)
         if length > longest:
-            message = f"a line is longer than {longest:,} bytes"
-            raise LineTooLongError(message)
+            raise LineTooLongError(f"a line is longer than {longest:,} bytes")
         for other in others:
             yield b"".join(begun).decode(errors=errors)
             begun = [other]

@@ -113,8 +113,7 @@ def message_of_a_server(value: JsonObject) -> JsonObject:
     if value.get("method") in _ASKING and isinstance(params := value.get("params"), dict):
         return params
     if "jsonrpc" in value and not isinstance(value.get("result"), dict):
-        message = "a message of JSON-RPC without a `result` has no tools: give the answer to `tools/list`"
-        raise TypeError(message)
+        raise TypeError("a message of JSON-RPC without a `result` has no tools: give the answer to `tools/list`")
     return value
 
 
@@ -123,8 +122,7 @@ def asked_schema(value: JsonObject) -> JsonObject | None:
     if isinstance(asked := value.get("requestedSchema", value.get("requested_schema")), dict):
         return asked
     if isinstance(value.get("message"), str) and value.keys() <= _OF_QUESTIONS:
-        message = "a question of MCP without a `requestedSchema` asks for no value: show its `message` to a person"
-        raise TypeError(message)
+        raise TypeError("a question of MCP without a `requestedSchema` asks for no value: show its `message` to a person")
     return None
 
 
@@ -247,8 +245,7 @@ def free_text_schema(tool: Mapping[str, object]) -> Json:
     kind = given.get("type") if isinstance(given, Mapping) else "text"
     known = kind == "text" or (kind == "grammar" and isinstance(grammar.get("definition"), str))
     if not known:
-        message = f"the format {excerpt(given)} of a custom tool is neither a text nor a grammar"
-        raise TypeError(message)
+        raise TypeError(f"the format {excerpt(given)} of a custom tool is neither a text nor a grammar")
     words = f"A text of this grammar ({grammar.get('syntax')}):\n{grammar['definition']}" if kind == "grammar" else "A free text."
     text: Json = {"type": "string", "description": words}
     return {"type": "object", "properties": {"input": text}, "required": ["input"], "additionalProperties": False}

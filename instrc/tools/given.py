@@ -30,8 +30,7 @@ def tool_of(value: object, name: str | None = None) -> Tool:
     """
     result = tools_of(value, name)
     if len(result) != 1:
-        message = f"{len(result)} tools are given where one is expected: give them to `lower_all`"
-        raise TypeError(message)
+        raise TypeError(f"{len(result)} tools are given where one is expected: give them to `lower_all`")
     return result[0]
 
 
@@ -53,8 +52,7 @@ def tools_of(value: object, name: str | None = None) -> list[Tool]:
         case None | str() | bytes() | int() | float():
             raise TypeError(_refusal(value))
         case Sequence() | set() | frozenset():
-            message = "a list is not a schema: take one of its members, as in `[tool] = …`, or give it to `lower_all`"
-            raise TypeError(message)
+            raise TypeError("a list is not a schema: take one of its members, as in `[tool] = …`, or give it to `lower_all`")
         case _:
             return _of_object(value, name)
 
@@ -74,8 +72,7 @@ def _in_object(value: JsonObject, name: str | None, level: int) -> list[Tool]:
     if definitions.is_definition(value):
         return [_of_definition(value, name)]
     if level > definitions.LEVELS:
-        message = f"a tool lies over {definitions.LEVELS} levels deep"
-        raise TypeError(message)
+        raise TypeError(f"a tool lies over {definitions.LEVELS} levels deep")
     for member, inner in definitions.inside(value).items():
         if isinstance(inner, dict):
             kind = {"type": "custom"} if member == "custom" else {}
@@ -130,15 +127,13 @@ def _refuse_hidden_schema(value: Mapping[str, object]) -> None:
     kind = value.get("type")
     if isinstance(kind, str) and kind not in definitions.CARRIED_OUT_BY_THE_CALLER:
         shown = dumps(kind, indent=False)
-        message = f"a tool of the type {shown} is carried out by its provider: it has no schema, and is sent as it is"
-        raise TypeError(message)
+        raise TypeError(f"a tool of the type {shown} is carried out by its provider: it has no schema, and is sent as it is")
     for word, inner in value.items():
         said = word in definitions.PARAMETER_WORDS and inner is not None
         if said or (isinstance(inner, dict) and word not in definitions.OBJECTS_BESIDE_THE_SCHEMA):
             known = " or ".join(f"`{item}`" for item in nearest(word, definitions.SCHEMA_WORDS))
             more = f": did you mean {known}?" if known and word not in definitions.PARAMETER_WORDS else ""
-            message = f"`{word}` of {_shown(value)} is not a schema of its arguments{more}"
-            raise TypeError(message)
+            raise TypeError(f"`{word}` of {_shown(value)} is not a schema of its arguments{more}")
 
 
 def _shown(tool: Mapping[str, object]) -> str:
@@ -153,8 +148,7 @@ def _examples(value: JsonObject) -> list[Example]:
     for word in definitions.EXAMPLES:
         listed = value.get(word) or []
         if not isinstance(listed, list):
-            message = f"`{word}` of {_shown(value)} is not a list of examples"
-            raise TypeError(message)
+            raise TypeError(f"`{word}` of {_shown(value)} is not a list of examples")
         for item in listed:
             if isinstance(item, dict) and item.keys() == {"request", "params"}:
                 result.append(Example(item["params"], arguments.text_or_none("request", item["request"])))
@@ -180,8 +174,7 @@ def _of_object(value: object, name: str | None) -> list[Tool]:
     if (json := model_as_json(value)) is not value and isinstance(json, dict):
         if _OF_OBJECTS.isdisjoint({*json, *getattr(type(value), "model_fields", ())}):
             own = type(value).__name__
-            message = f"an instance of `{own}` is given, and no tool or schema: give the class, `{own}`"
-            raise TypeError(message)
+            raise TypeError(f"an instance of `{own}` is given, and no tool or schema: give the class, `{own}`")
         return _of_mapping(json, name)
     if (kind := schema_of_call(value)) is not None:
         return [Tool(name or kind.name or "tool", checked_json(kind.schema), kind.description)]
@@ -223,8 +216,7 @@ def each_of(values: object) -> list[Tool]:
         by_name = bool(values) and all(isinstance(item, type | Tool) or function_of(item) is not None for item in values.values())
         return [tool_of(item, name) for name, item in values.items()] if by_name else tools_of(values)
     if isinstance(values, Tool) or (isinstance(values, type) and schema_of_type(values) is not None) or function_of(values):
-        message = f"one tool is given where several are expected: give a list, `[{_name_of(values)}]`, or use `lower`"
-        raise TypeError(message)
+        raise TypeError(f"one tool is given where several are expected: give a list, `[{_name_of(values)}]`, or use `lower`")
     if (json := model_as_json(values)) is not values and isinstance(json, dict):  # of `mcp`, whose objects yield their members
         return _of_object(values, None)
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
@@ -234,8 +226,7 @@ def each_of(values: object) -> list[Tool]:
         if isinstance(value, tuple) and not isinstance(value, Tool):
             name, schema, *rest = (*value, None) if len(value) == 1 else value
             if not isinstance(name, str) or len(rest) > 1:
-                message = "a tool in a tuple is a name, a schema and perhaps a description"
-                raise TypeError(message)
+                raise TypeError("a tool in a tuple is a name, a schema and perhaps a description")
             tool = tool_of(schema, name)
             text = arguments.text_or_none("description", rest[0] if rest else None)
             result.append(tool if text is None else tool._replace(description=text))

@@ -42,8 +42,7 @@ class Imported(Struct, frozen=True):
 def known_kind(kind: str) -> str:
     """Return a kind of source; raise `CompileError` if there is none of that name."""
     if not isinstance(kind, str):
-        message = f"a kind is a text, not {type(kind).__name__}"
-        raise TypeError(message)
+        raise TypeError(f"a kind is a text, not {type(kind).__name__}")
     if kind not in KINDS:
         raise SettingsError([UnknownImporter(kind=kind, known=tuple(KINDS), nearest=nearest(kind, tuple(KINDS)))])
     return kind

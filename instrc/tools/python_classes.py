@@ -93,8 +93,7 @@ def module(title: str, parts: Mapping[str, Json]) -> str:
         use_union_operator=True,
     )
     if not isinstance(text, str):
-        message = f"the generator wrote no module: {type(text).__name__}"
-        raise TypeError(message)
+        raise TypeError(f"the generator wrote no module: {type(text).__name__}")
     if dated:
         text = text.replace("from datetime import date\n", "from datetime import date as day\n", 1)
         text = text.replace("\n\n\nclass ", f"\n{_DATE}\n\n\nclass ", 1)

@@ -391,8 +391,7 @@ def schema_of_type(value: object) -> Described | None:
     except (InstrcError, UndescribedError):
         raise
     except Exception as error:
-        message = f"pydantic cannot describe `{_shown(value)}`: {why_undescribed(error, value)}"
-        raise TypeError(message) from error
+        raise TypeError(f"pydantic cannot describe `{_shown(value)}`: {why_undescribed(error, value)}") from error
     inner = routine.func if isinstance(routine, partial) else routine
     text = schema.get("description") if routine is None else docstring_of(inner)
     if not isinstance(text, str):

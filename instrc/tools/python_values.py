@@ -299,8 +299,7 @@ class PythonCall:
         except ValidationError as error:
             [first, *_] = error.errors(include_url=False, include_input=False)
             place = "/".join(map(str, (name, *first["loc"])))
-            message = f"is given what does not fit, at `/{place}`: {first['msg']}"
-            raise WrongArgumentsError(message) from error
+            raise WrongArgumentsError(f"is given what does not fit, at `/{place}`: {first['msg']}") from error
         except PydanticUserError:
             return value
 
@@ -345,8 +344,7 @@ def as_instance(value: Json, output: Json, violations: Sequence[Violation], mode
         message = f"{arguments.excerpt(model)} is not a pydantic model, dataclass or TypedDict ({why_undescribed(error, model)})"
         raise TypeError(message) from error
     except Exception as error:  # whatever the code of a foreign value raises when it is looked at
-        message = f"{arguments.excerpt(model)} is not a pydantic model, dataclass or TypedDict"
-        raise TypeError(message) from error
+        raise TypeError(f"{arguments.excerpt(model)} is not a pydantic model, dataclass or TypedDict") from error
     try:
         for said in (value, output):
             try:

@@ -96,8 +96,7 @@ def _read(value: object) -> Json:
     except TypeError:
         raise
     except Exception as error:
-        message = f"{excerpt(value)} cannot be read as JSON: its own code raises {type(error).__name__}"
-        raise TypeError(message) from error
+        raise TypeError(f"{excerpt(value)} cannot be read as JSON: its own code raises {type(error).__name__}") from error
 
 
 def _copy(value: object) -> Json:
@@ -115,8 +114,7 @@ def _copy(value: object) -> Json:
             put(_scalar(here))
             continue
         if id(here) in around:
-            message = "this holds itself"
-            raise TypeError(message)
+            raise TypeError("this holds itself")
         around.add(id(here))
         pending.append(id(here))
         if isinstance(here, Mapping):
@@ -141,11 +139,9 @@ def _scalar(value: object) -> Json:
             return value if value.__class__ is int else int(value)
         case float():
             if not math.isfinite(value):
-                message = f"{value} is not a number of JSON"
-                raise TypeError(message)
+                raise TypeError(f"{value} is not a number of JSON")
             return value if value.__class__ is float else float(value)
-    message = f"{excerpt(value)} is not a value of JSON"
-    raise TypeError(message)
+    raise TypeError(f"{excerpt(value)} is not a value of JSON")
 
 
 def _text(text: str) -> str:
@@ -154,16 +150,14 @@ def _text(text: str) -> str:
         try:
             text.encode()
         except UnicodeEncodeError:
-            message = "a text holds half of a character (a lone surrogate)"
-            raise TypeError(message) from None
+            raise TypeError("a text holds half of a character (a lone surrogate)") from None
     return text
 
 
 def _key(name: object) -> str:
     """Return a key of an object."""
     if not isinstance(name, str):
-        message = f"{excerpt(name)} is not a key of JSON"
-        raise TypeError(message)
+        raise TypeError(f"{excerpt(name)} is not a key of JSON")
     return _text(name)
 
 
@@ -176,15 +170,13 @@ def checked_tool(tool: Tool, name: str | None) -> Tool:
         arguments.truth("Tool.strict", tool.strict)
     hints: object = tool.hints
     if hints is not None and not (isinstance(hints, tuple) and all(isinstance(hint, Hint) for hint in hints)):
-        message = f"`Tool.hints` takes the hints of an artefact, not {arguments.excerpt(hints)}"
-        raise TypeError(message)
+        raise TypeError(f"`Tool.hints` takes the hints of an artefact, not {arguments.excerpt(hints)}")
     arguments.instance("Tool.sentences", tool.sentences, Sentences, "the sentences of an artefact")
     given: object = tool.schema
     if not isinstance(given, Mapping | bool):
         described = schema_of_python(given)
         if described is None:
-            message = f"`Tool.schema` takes a JSON Schema, a type or a function, not {arguments.excerpt(given)}"
-            raise TypeError(message)
+            raise TypeError(f"`Tool.schema` takes a JSON Schema, a type or a function, not {arguments.excerpt(given)}")
         given, tool = described.schema, tool._replace(description=tool.description or described.description)
     return tool._replace(name=name or tool.name, schema=checked_json(given))
 

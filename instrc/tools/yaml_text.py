@@ -254,14 +254,12 @@ def _plain(text: str) -> Json:
         try:
             return int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
         except ValueError:  # more digits than Python reads
-            message = f"{excerpt(text)} cannot be read as a whole number"
-            raise ValueError(message) from None
+            raise ValueError(f"{excerpt(text)} cannot be read as a whole number") from None
     if not _FLOAT.fullmatch(text):
         return text
     value = inf if text[-1].isalpha() else float(text)
     if not isfinite(value):
-        message = f"JSON has no number `{text[:40]}`"
-        raise ValueError(message)
+        raise ValueError(f"JSON has no number `{text[:40]}`")
     return value
 
 
@@ -280,14 +278,12 @@ def _tagged(text: str, tag: str) -> Json:
     """Return the value of a scalar with a tag; `ValueError` or `OverflowError` if it has none in JSON."""
     name = tag.removeprefix(_TAG)
     if name not in _KINDS:
-        message = f"JSON has no value for the tag `{_short_tag(tag)}`"
-        raise ValueError(message)
+        raise ValueError(f"JSON has no value for the tag `{_short_tag(tag)}`")
     value = text if name == "str" else _plain(text)
     value = float(value) if name == "float" and type(value) is int else value
     kind, words = _KINDS[name]
     if type(value) is not kind:
-        message = f"{excerpt(text)} cannot be read as {words}"
-        raise ValueError(message)
+        raise ValueError(f"{excerpt(text)} cannot be read as {words}")
     return value
 
 

@@ -67,8 +67,7 @@ class Bucket:
                 try:
                     place, body = int(name.rpartition("/")[2].partition("-")[0]), loads(decompress(data))
                 except (ValueError, zlib_error):
-                    reason = f"`{name[:200]}` is no part of a trace"
-                    raise self._unusable(reason) from None
+                    raise self._unusable(f"`{name[:200]}` is no part of a trace") from None
                 found += [event for event in (body if isinstance(body, list) else ()) if is_event(event)]
         return sorted(found, key=lambda event: event["at"]), place
 
@@ -113,8 +112,7 @@ class Bucket:
     def _trouble(self) -> Iterator[None]:
         for name in ("AWS_ENDPOINT", "AWS_ENDPOINT_URL"):
             if (address := os.environ.get(name)) is not None and not re.match("https?://[^/]", address):
-                reason = f"`{name}` is not an address as `https://HOST`"
-                raise self._unusable(reason)
+                raise self._unusable(f"`{name}` is not an address as `https://HOST`")
         try:
             with guarded():
                 yield

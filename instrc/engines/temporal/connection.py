@@ -109,8 +109,7 @@ class Blobs(PayloadCodec):
         if data is None:
             data = (self.folder / name[:2] / name).read_bytes()
         if sha256(data).hexdigest() != name:
-            message = f"the value {name} is damaged"
-            raise ValueError(message)
+            raise ValueError(f"the value {name} is damaged")
         return Payload.FromString(data)
 
 

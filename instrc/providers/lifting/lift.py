@@ -182,8 +182,7 @@ class Lifted:
     def call(self) -> LiftedCall:
         """The only call; raise `LookupError` if there is none or several."""
         if len(self.calls) != 1:
-            message = f"the answer holds {len(self.calls)} calls, not one"
-            raise LookupError(message)
+            raise LookupError(f"the answer holds {len(self.calls)} calls, not one")
         return self.calls[0]
 
     @overload
@@ -541,8 +540,7 @@ def message(record: JsonObject, name: str | None, call_id: str | None, value: ob
     known = known_target(record.get("target"))
     said = json_of(value)
     if (fault := json_fault(said)) is not None:
-        wrong = f"the result is not JSON at `{fault[0] or '/'}`: {fault[1]}"
-        raise TypeError(wrong)
+        raise TypeError(f"the result is not JSON at `{fault[0] or '/'}`: {fault[1]}")
     if (given := _of_mcp(said)) is not None:
         said, failed = given
         error = error or failed

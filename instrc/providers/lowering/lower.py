@@ -151,8 +151,7 @@ def lower(
 
 def _lower_examples(examples: Iterable[Example | Json]) -> tuple[Example, ...]:
     if isinstance(examples, Example):  # a tuple to Python, so its members would be taken for examples
-        message = "`examples` takes a list: put the `Example` in one"
-        raise TypeError(message)
+        raise TypeError("`examples` takes a list: put the `Example` in one")
     given = arguments.several("examples", examples)
     return tuple(item if isinstance(item, Example) else Example(checked_json(json_of(item, as_input=True))) for item in given)
 

@@ -104,8 +104,7 @@ def _verified(payload: Json, dialect: Dialect) -> Verification:
     if is_deeper(payload, LOWERED_LEVELS):
         raise CompileError([TooLarge(what="the payload", limit=LOWERED_LEVELS, unit="levels")])
     if json_fault(payload) is not None:
-        message = f"{excerpt(payload)} is not a payload: `verify` takes what `lower` returns, or its `payload`"
-        raise TypeError(message)
+        raise TypeError(f"{excerpt(payload)} is not a payload: `verify` takes what `lower` returns, or its `payload`")
     try:
         schema, whole = schema_in(payload, dialect), payload
     except (LookupError, TypeError, ValueError):

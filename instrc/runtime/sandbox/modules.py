@@ -33,12 +33,10 @@ def missing_module(name: str) -> str:
 def _bounded(function: Callable[..., object]) -> Callable[..., object]:
     def call(*given: object) -> object:
         if not all(isinstance(series, list | tuple | set | frozenset) and len(series) <= SERIES_NUMBERS for series in given):
-            message = f"{function.__name__}() takes lists of at most {SERIES_NUMBERS:,} numbers here"
-            raise TypeError(message)
+            raise TypeError(f"{function.__name__}() takes lists of at most {SERIES_NUMBERS:,} numbers here")
         for number in (number for series in given if isinstance(series, list | tuple | set | frozenset) for number in series):
             if not isinstance(number, float) and not (isinstance(number, int) and number.bit_length() <= _NUMBER_BITS):
-                message = f"{function.__name__}() takes numbers of at most {_NUMBER_BITS} bits here"
-                raise TypeError(message)
+                raise TypeError(f"{function.__name__}() takes numbers of at most {_NUMBER_BITS} bits here")
         return function(*given)
 
     return call

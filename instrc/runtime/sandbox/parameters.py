@@ -44,5 +44,4 @@ class ToolParameters:
         return {**schema, "$defs": self._definitions} if isinstance(schema, dict) and self._definitions else schema
 
     def _fail(self, reason: str) -> None:
-        message = f"{self._tool}() {reason}"
-        raise TypeError(message)
+        raise TypeError(f"{self._tool}() {reason}")

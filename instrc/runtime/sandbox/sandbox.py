@@ -34,8 +34,7 @@ class CodeRuns:
         schemas = tools if isinstance(tools, Mapping) else dict.fromkeys(tools)
         for name in schemas:
             if not name.isidentifier() or iskeyword(name) or name == "final_answer":
-                message = f"`tools` takes names of functions, not {name!r}"
-                raise TypeError(message)
+                raise TypeError(f"`tools` takes names of functions, not {name!r}")
         self._tools = {name: None if schema is None else ToolParameters(name, schema) for name, schema in schemas.items()}
         self._limits = limits or RoundLimits()
         self._states: OrderedDict[str, _KeptState] = OrderedDict()

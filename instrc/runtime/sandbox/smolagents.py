@@ -44,8 +44,7 @@ def smolagents_tool(schema: Json, handler: Callable[[dict[str, Json]], Json], *,
 
     def forward(_self: object, *given: Json, **named: Json) -> Json:
         if len(given) > len(properties):
-            message = f"{name} takes {len(properties)} arguments, but was given {len(given)}"
-            raise TypeError(message)
+            raise TypeError(f"{name} takes {len(properties)} arguments, but was given {len(given)}")
         arguments = dict(zip(properties, given, strict=False)) | named  # code of an agent may give them in order
         return handler({key: value for key, value in arguments.items() if value is not None or key in required})
 

@@ -55,8 +55,7 @@ class _Plain:
     def read(self, value: object, levels: int) -> Json:
         self._values -= 1
         if self._values < 0 or levels < 0:
-            message = f"a value of the code has over {SANDBOX_VALUES:,} parts, or over {LEVELS} levels"
-            raise ValueError(message)
+            raise ValueError(f"a value of the code has over {SANDBOX_VALUES:,} parts, or over {LEVELS} levels")
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, int):
@@ -74,13 +73,11 @@ class _Plain:
 
     def _integer(self, value: int) -> int:
         if value.bit_length() > INTEGER_DIGITS * 3.32:  # bits of a digit
-            message = f"an integer of the code has over {INTEGER_DIGITS:,} digits"
-            raise ValueError(message)
+            raise ValueError(f"an integer of the code has over {INTEGER_DIGITS:,} digits")
         return value
 
     def _text(self, text: str) -> str:
         self._characters -= len(text)
         if self._characters < 0:
-            message = f"a value of the code has over {SANDBOX_CHARACTERS:,} characters"
-            raise ValueError(message)
+            raise ValueError(f"a value of the code has over {SANDBOX_CHARACTERS:,} characters")
         return whole(text)

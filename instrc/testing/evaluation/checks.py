@@ -11,9 +11,9 @@ from typing import NamedTuple, Protocol, TypeAlias, TypeGuard
 from msgspec import Struct, structs
 
 from instrc.problems.errors import CompileError, InstrcError
-from instrc.problems.problem import Problem
+from instrc.problems.problem import Problem, did_you_mean
 from instrc.problems.runs import InvalidDataSet
-from instrc.problems.suggest import did_you_mean, nearest
+from instrc.problems.suggest import nearest
 from instrc.runtime.boundary import copy_of, guarded, said_by
 from instrc.runtime.interpreter.documents import bare_name, spellings
 from instrc.schema.validation import validate
@@ -185,7 +185,7 @@ def _equal(options: JsonObject, _place: CheckPlace) -> Callable[[CheckedRun, Jso
 def _schema(options: JsonObject, _place: CheckPlace) -> Callable[[CheckedRun, Json, Json], Looked]:
     schema = options.get("schema")
     if not isinstance(schema, dict | bool):
-        raise ValueError("`schema` is a JSON Schema")  # noqa: EM101, TRY003, TRY004  -- told with the name of the check
+        raise ValueError("`schema` is a JSON Schema")  # noqa: TRY004  -- told with the name of the check
     if wrong := problems_of(schema):
         raise CompileError(wrong)
 
@@ -231,7 +231,7 @@ def _set(options: JsonObject, _place: CheckPlace) -> Callable[[CheckedRun, Json,
 def _metric(options: JsonObject, _place: CheckPlace) -> Callable[[CheckedRun, Json, Json], Looked]:
     name = options.get("metric")
     if not isinstance(name, str) or "$" not in name:
-        raise ValueError("`metric` is the name of a metric, as `$score` or `draft.$score`")  # noqa: EM101, TRY003  -- as above
+        raise ValueError("`metric` is the name of a metric, as `$score` or `draft.$score`")
     least, most = _float(options, "min", -float("inf")), _float(options, "max", float("inf"))
 
     def look(seen: CheckedRun, _part: Json, _expected: Json) -> CheckScore:
@@ -256,8 +256,7 @@ KINDS: Mapping[str, CheckKind] = {
 def _truth(options: JsonObject, name: str) -> bool:
     value = options.get(name, False)
     if not isinstance(value, bool):
-        message = f"`{name}` is true or false"
-        raise ValueError(message)  # noqa: TRY004  -- told with the name of the check
+        raise ValueError(f"`{name}` is true or false")  # noqa: TRY004  -- told with the name of the check
     return value
 
 
@@ -284,8 +283,7 @@ def _short(value: Json) -> str:
 def _float(options: JsonObject, name: str, otherwise: float) -> float:
     value = options.get(name, otherwise)
     if not _is_number(value) or value != value:  # noqa: PLR0124  -- NaN
-        message = f"`{name}` is a number"
-        raise ValueError(message)
+        raise ValueError(f"`{name}` is a number")
     return value
 
 
@@ -379,18 +377,15 @@ def _made(name: str, options: Json, kinds: Mapping[str, CheckKind], place: Check
         hint = did_you_mean(nearest(str(word), kinds)) or f"there are {', '.join(f'`{kind}`' for kind in kinds)}"
         if word == "function":
             hint = f"functions are given on the command line, `--check {name}=module:function`, or by `checks=` in Python"
-        message = f"no check is called `{word}`: {hint}"
-        raise ValueError(message)
+        raise ValueError(f"no check is called `{word}`: {hint}")
     kind = kinds[word]
     for key in options:
         if key not in {"check", "at", *kind.options}:
             hint = did_you_mean(nearest(key, ("at", *kind.options))) or f"there are {', '.join(('at', *kind.options))}"
-            message = f"`{key}` says nothing to `{word}`: {hint}"
-            raise ValueError(message)
+            raise ValueError(f"`{key}` says nothing to `{word}`: {hint}")
     at = options.get("at", name if kind.expects else "")
     if not isinstance(at, str):
-        message = "`at` is a path, as `label` or `decide.label`"
-        raise ValueError(message)  # noqa: TRY004  -- told with the name of the check
+        raise ValueError("`at` is a path, as `label` or `decide.label`")  # noqa: TRY004  -- told with the name of the check
     return EvalCheck(name, kind.make(options, place), at, kind.expects)
 
 

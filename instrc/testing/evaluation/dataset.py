@@ -10,9 +10,10 @@ from typing import Final, Literal, cast
 from msgspec import Struct, field
 
 from instrc.problems.errors import CompileError, InstrcError
+from instrc.problems.problem import did_you_mean
 from instrc.problems.report import Report
 from instrc.problems.runs import InvalidDataSet
-from instrc.problems.suggest import did_you_mean, nearest
+from instrc.problems.suggest import nearest
 from instrc.runtime.boundary import guarded, said_by
 from instrc.text.files import is_regular
 from instrc.text.jsontext import dumps
@@ -100,7 +101,7 @@ def _made_by(path: str) -> object:
         with guarded():
             result = runpy.run_path(path).get("cases")
             if not callable(result):
-                raise TypeError("it has no function `cases`")  # noqa: EM101, TRY003, TRY301  -- told below like the others
+                raise TypeError("it has no function `cases`")  # noqa: TRY301  -- told below like the others
             return json_of([*result()])
     except Exception as error:
         at = Source(path, "").whole()
@@ -221,8 +222,7 @@ def minimum_of(given: Mapping[str, object]) -> dict[str, float]:
     """Return the rates that a gate demands; raise `ValueError` if one is no share."""
     for name, value in given.items():
         if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 1:
-            message = f"of `{name}` is a number from 0 to 1"
-            raise ValueError(message)
+            raise ValueError(f"of `{name}` is a number from 0 to 1")
     return {name: float(cast("float", value)) for name, value in given.items()}
 
 

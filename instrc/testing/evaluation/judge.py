@@ -35,7 +35,7 @@ _SIDES = ("first", "second")
 def _judge_check(options: JsonObject, place: CheckPlace) -> Callable[[CheckedRun, Json, Json], Awaitable[CheckScore]]:
     file, model = _file_of(options, place.folder), options.get("model")
     if model is not None and not isinstance(model, str):
-        raise ValueError("`model` is the words of a model, as `openai:gpt-5`")  # noqa: EM101, TRY003  -- told with the check
+        raise ValueError("`model` is the words of a model, as `openai:gpt-5`")
     prepared = prepare(str(file))
     word = _word_of(prepared)
 
@@ -59,7 +59,7 @@ JUDGE = CheckKind(_judge_check, ("judge", "model"))
 def _file_of(options: JsonObject, folder: Path) -> Path:
     said = options.get("judge")
     if not isinstance(said, str):
-        raise ValueError("`judge` is the file of a program or a vibe")  # noqa: EM101, TRY003, TRY004  -- told with the name of the check
+        raise ValueError("`judge` is the file of a program or a vibe")  # noqa: TRY004  -- told with the name of the check
     return folder / said
 
 
@@ -70,18 +70,17 @@ def _word_of(prepared: Prepared) -> str:
         properties = mapping(mapping(next(iter(properties.values()))).get("properties"))
     word = next((item for item in (PASS, BETTER) if item in properties), None)
     if word is None:
-        raise ValueError("a judge answers with a reason and then `pass`, true or false, or `better`, `first` or `second`")  # noqa: EM101, TRY003  -- as above
+        raise ValueError("a judge answers with a reason and then `pass`, true or false, or `better`, `first` or `second`")
     first, schema = next(iter(properties)), mapping(properties[word])
     if first == word or mapping(properties[first]).get("type") != "string":
-        message = f"the reason comes first: write a text before `{word}`, so that the model thinks before it judges"
-        raise ValueError(message)
+        raise ValueError(f"the reason comes first: write a text before `{word}`, so that the model thinks before it judges")
     if word == PASS and schema.get("type") != "boolean":
-        raise ValueError("`pass` is true or false: marks of a judge mean little")  # noqa: EM101, TRY003  -- as above
+        raise ValueError("`pass` is true or false: marks of a judge mean little")
     said = schema.get("enum")
     if word == BETTER and (
         not isinstance(said, list) or not {"first", "second"} <= {item for item in said if isinstance(item, str)}
     ):
-        raise ValueError('`better` is one of "first" and "second", perhaps "tie"')  # noqa: EM101, TRY003  -- as above
+        raise ValueError('`better` is one of "first" and "second", perhaps "tie"')
     return word
 
 

@@ -218,8 +218,7 @@ class EvaluationResult(Struct, frozen=True, kw_only=True):
         """Return the evaluation that `to_json` has written; raise `ValueError` if it is not one."""
         result = msgspec.convert(value, cls)  # a `msgspec.ValidationError` is a `ValueError`
         if result.format != RESULT_FORMAT:
-            message = f"its format is {result.format}, and this release reads {RESULT_FORMAT}"
-            raise ValueError(message)
+            raise ValueError(f"its format is {result.format}, and this release reads {RESULT_FORMAT}")
         return result
 
     def __str__(self) -> str:

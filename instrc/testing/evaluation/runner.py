@@ -24,8 +24,8 @@ from instrc.engines.launch import Launcher, new_id
 from instrc.engines.memory import LiveRun
 from instrc.engines.prepare import Prepared, called_activities, prepare, reach_of
 from instrc.problems.errors import CompileError, InstrcError, SettingsError
-from instrc.problems.problem import Problem
-from instrc.problems.suggest import did_you_mean, nearest
+from instrc.problems.problem import Problem, did_you_mean
+from instrc.problems.suggest import nearest
 from instrc.runtime.activities import ONCE, Activities, Activity, ActivityError, current_call
 from instrc.runtime.effects import Effects
 from instrc.runtime.interpreter import versions

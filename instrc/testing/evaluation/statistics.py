@@ -128,8 +128,7 @@ def compare(
     that changes signs at random.
     """
     if len(before) != len(after):
-        message = f"there are {len(before)} scores before and {len(after)} after"
-        raise ValueError(message)
+        raise ValueError(f"there are {len(before)} scores before and {len(after)} after")
     if not before:
         return PairedDifference(0, nan, nan, Interval(-1.0, 1.0), 1.0, 0, 0, "mcnemar")
     item = _weights(before, weights)
@@ -324,8 +323,7 @@ def _weights(scores: Sequence[float], weights: Sequence[float] | None) -> Number
     if weights is None:
         return np.ones(len(scores))
     if len(weights) != len(scores) or not all(weight > 0 for weight in weights):
-        message = "each score needs a weight above 0"
-        raise ValueError(message)
+        raise ValueError("each score needs a weight above 0")
     return np.asarray(weights, float)
 
 
