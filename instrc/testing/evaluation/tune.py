@@ -243,7 +243,7 @@ async def _wordings(subject: Subject, start: PromptForm) -> dict[str, list[str]]
         asked: Json = {"text": texts.get(place, ""), "wrong": wrong[:WRONG]}
         facts = await writer.run(EvalCase(id="wordings", input=dumps(asked)))
         if facts.error is not None:
-            raise SpentError(f"the writer gave no answer: {facts.error}")  # noqa: EM102, TRY003  -- it is shown as it is
+            raise SpentError(f"the writer gave no answer: {facts.error}")
         proposed = listing(mapping(facts.value).get("wordings"))
         result[place] = [*result.get(place, ()), *(text for text in proposed if isinstance(text, str) and text.strip())]
     return result
