@@ -125,3 +125,13 @@ def test_the_matrix_has_each_python_that_the_package_says() -> None:
     workflow = yaml.safe_load((GITHUB / "workflows" / "test.yml").read_text(encoding="utf-8"))
     said = [each.rpartition(" ")[2] for each in PROJECT["classifiers"] if re.search(r":: 3\.\d+$", each)]
     assert set(said) <= set(workflow["jobs"]["matrix"]["strategy"]["matrix"]["python"])
+
+
+def test_actions_are_pinned_by_digest_and_what_is_built_asks_for_no_identity() -> None:
+    workflows = {file.name: file.read_text(encoding="utf-8") for file in GITHUB.glob("workflows/*.yml")}
+    for name, text in workflows.items():
+        for used in re.findall(r"uses: (?!\./)(.+)", text):
+            assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+", used), (name, used)
+        for job, said in yaml.safe_load(text)["jobs"].items():
+            runs = any("run" in step for step in said.get("steps", ()))
+            assert not (runs and "id-token" in said.get("permissions", {})), (name, job)
