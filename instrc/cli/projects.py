@@ -28,7 +28,7 @@ from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import comparison_key
 from instrc.text.arguments import excerpt
-from instrc.text.files import is_regular, read_whole
+from instrc.text.files import is_open_to_others, is_regular, read_whole
 from instrc.text.names import file_name
 from instrc.text.source import Source
 from instrc.text.visible import visible
@@ -330,9 +330,22 @@ def doctor_command(
         state = "" if each.path.is_dir() else ", but it is not a folder"
         write_report(f"  {each.path.as_posix()}  {count} vibe{'' if count == 1 else 's'}, {why}{state}\n")
     show(tuple(idle_entries(settings, registry)), Format.TEXT)
+    for line in _exposures(Path(".instrc")):
+        write_report(f"\nwarning: {line}")
     write_report(f"\nlock: {project.lock_place(None)}{'' if project.lock_place(None).is_file() else ' (not there)'}\n")
     for program, use in (("git", "check --dependents sees deleted vibes"), ("chromium", "our own tests look at pictures in it")):
         write_report(f"{program}: {shutil.which(program) or f'not found; with it {use}'}\n")
+
+
+def _exposures(store: Path) -> list[str]:
+    """Return a line for each way in which others may read the runs of a project, or sign in its name."""
+    result = []
+    if is_open_to_others(store):
+        result.append(f"`{store}` is open to other users of this machine: `chmod -R go= {store}`\n")
+    given = [secret for secret in os.environ.get("INSTRC_SECRETS", "").split(",") if secret]
+    if (store / "server.sqlite").is_file() and not given:
+        result.append("the secret that signs links lies in the store, and in its backups: set `INSTRC_SECRETS`\n")
+    return result
 
 
 def _extras() -> list[str]:

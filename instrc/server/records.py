@@ -40,6 +40,8 @@ from instrc.engines.service_tables import (
     VOTES,
     service_store,
 )
+from instrc.problems.errors import SettingsError
+from instrc.problems.runs import UnusableSetting
 from instrc.runtime.questions import Question
 from instrc.runtime.run_report import RunReport
 from instrc.text.jsontext import digest_of
@@ -314,6 +316,14 @@ SECRETS: Final = "INSTRC_SECRETS"
 """The variable of the environment with the secrets that sign links and sessions, divided by commas: the last one signs."""
 
 
+SECRET_CHARACTERS: Final = 32
+"""Characters of a secret at least: whoever has a link has a signature, from which a short secret can be guessed."""
+
+
 def secrets_given() -> list[str]:
-    """Return the secrets of the environment."""
-    return [secret for secret in os.environ.get(SECRETS, "").split(",") if secret]
+    """Return the secrets of the environment; raise `SettingsError` for one that is too short."""
+    secrets = [secret for secret in os.environ.get(SECRETS, "").split(",") if secret]
+    if any(len(secret) < SECRET_CHARACTERS for secret in secrets):
+        reason = f"a secret has at least {SECRET_CHARACTERS} characters, as `openssl rand -base64 48` prints them"
+        raise SettingsError([UnusableSetting(what="secret", word=SECRETS, reason=reason)])
+    return secrets

@@ -10,8 +10,12 @@ from pathlib import Path
 import pytest
 from serving import ANSWER, BOSS, go, opened, service, settled
 
+from instrc import SettingsError
+from instrc.cli import main
+from instrc.runtime.models.forms import learn  # remembers in a file
 from instrc.server.hosting import exposed  # what a service says when it begins
 from instrc.server.identity import Identity  # what callers are known by
+from instrc.server.records import secrets_given  # of the environment
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes of files are those of POSIX")
 
@@ -57,6 +61,47 @@ def test_what_is_open_to_others_is_warned_of(tmp_path: Path, monkeypatch: pytest
     assert "INSTRC_SECRETS" in last
     monkeypatch.setenv("INSTRC_SECRETS", "a secret of more than thirty-two characters")
     assert exposed(made, known_callers=True) == told
+
+
+@pytest.mark.parametrize("given", ["short", "a secret of more than thirty-two characters,short"])
+def test_a_secret_that_can_be_guessed_is_refused(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INSTRC_SECRETS", given)
+    with pytest.raises(SettingsError, match="at least 32 characters"):
+        secrets_given()
+
+
+def test_what_is_remembered_of_models_is_for_its_owner_alone(tmp_path: Path) -> None:
+    learn(tmp_path / ".instrc" / "models.sqlite", "openai:m", "forced", "no")
+    assert wide(tmp_path / ".instrc") == []
+    assert (tmp_path / ".instrc" / "models.sqlite").is_file()
+
+
+def test_large_values_of_temporal_are_for_their_owner_alone(tmp_path: Path) -> None:
+    pytest.importorskip("temporalio")
+    from temporalio.api.common.v1 import Payload  # an extra
+
+    from instrc.engines.temporal.connection import Blobs  # keeps large values
+
+    blobs = Blobs(tmp_path / "store" / "blobs", large=10)
+    payload = Payload(metadata={"encoding": b"json/plain"}, data=b'"' + b"x" * 100 + b'"')
+    [kept] = asyncio.run(blobs.encode([payload]))
+    assert asyncio.run(blobs.decode([kept])) == [payload]
+    assert wide(tmp_path / "store" / "blobs") == []
+
+
+def test_the_doctor_warns_of_what_others_may_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("INSTRC_SECRETS", raising=False)
+    assert main(["doctor"]) == 0
+    assert "warning" not in capsys.readouterr().out
+    (tmp_path / ".instrc").mkdir(mode=0o755)
+    (tmp_path / ".instrc" / "server.sqlite").touch()
+    assert main(["doctor"]) == 0
+    told = capsys.readouterr().out
+    assert "warning: `.instrc` is open to other users of this machine: `chmod -R go= .instrc`" in told
+    assert "set `INSTRC_SECRETS`" in told
 
 
 def test_whoever_reads_the_store_begins_no_session(tmp_path: Path) -> None:

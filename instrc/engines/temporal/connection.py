@@ -33,6 +33,7 @@ from instrc.engines.stores import SharedPlace
 from instrc.engines.temporal import documents
 from instrc.problems.errors import InstrcError, UnavailableError, UnreachableError
 from instrc.runtime.secrets import redacted
+from instrc.text.files import make_private, private_opener
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json
 
@@ -92,9 +93,10 @@ class Blobs(PayloadCodec):
         if self.shared is not None:
             self.shared.put(name, data)
         elif not file.exists():
-            file.parent.mkdir(parents=True, exist_ok=True)
+            make_private(self.folder)
+            make_private(file.parent)
             beside = file.with_name(f"{name}.{token_hex(4)}.part")
-            with beside.open("wb") as out:
+            with os.fdopen(private_opener(str(beside), os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as out:
                 out.write(data)
                 out.flush()
                 os.fsync(out.fileno())

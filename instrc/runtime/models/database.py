@@ -31,14 +31,19 @@ def transaction(file: str | Path, table: str) -> Iterator[sqlite3.Connection]:
         database.close()
 
 
+def create_private(file: str | Path) -> None:
+    """Create a file that is for its owner alone, and its folder likewise; existing ones are left unchanged."""
+    make_private(Path(file).parent)
+    with open(file, "ab", opener=private_opener):
+        pass
+
+
 def require_file(file: str | Path, table: str, what: str) -> None:
     """Create a file with its table; raise `SettingsError` with the `what` that cannot be used."""
     if not str(file).strip():
         raise SettingsError([problems.runs.UnusableSetting(what=what, word=str(file), reason="it is empty")])
     try:
-        make_private(Path(file).parent)
-        with open(file, "ab", opener=private_opener):
-            pass
+        create_private(file)
         with transaction(file, table):
             pass
     except (sqlite3.Error, OSError, ValueError) as error:

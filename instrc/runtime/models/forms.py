@@ -11,7 +11,7 @@ from pathlib import Path
 from time import time
 from typing import Final, Literal, NamedTuple
 
-from instrc.runtime.models.database import transaction
+from instrc.runtime.models.database import create_private, transaction
 from instrc.runtime.models.model import ModelError
 
 Form = Literal["forced", "choice", "output", "words"]
@@ -131,7 +131,7 @@ def learn(file: Path | None, model: str, form: str, said: str) -> None:
     _learned.setdefault(model, {})[form] = now = time()
     if file is not None:
         with suppress(sqlite3.Error, OSError):
-            file.parent.mkdir(exist_ok=True)
+            create_private(file)
             with transaction(file, _TABLE) as database:
                 database.execute("INSERT OR REPLACE INTO forms VALUES (?, ?, ?, ?)", (model, form, now, said))
 
