@@ -89,6 +89,7 @@ from instrc.version import __version__
 
 if TYPE_CHECKING:
     from instrc.api.app import App
+    from instrc.api.batch import ItemResult
     from instrc.api.evaluation import evaluate, evaluate_async
     from instrc.api.programs import (
         artefacts,
@@ -164,6 +165,7 @@ __all__ = [
     "Inexpressible",
     "InputError",
     "InstrcError",
+    "ItemResult",
     "Label",
     "Lifted",
     "LoweredTools",
@@ -233,6 +235,7 @@ __all__ = [
 
 _HOMES = {
     "App": "instrc.api.app",
+    "ItemResult": "instrc.api.batch",
     "Artefact": "instrc.compiler.ir",
     "CheckedRun": "instrc.testing.evaluation.checks",
     "EvaluationResult": "instrc.testing.evaluation.results",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Final, Literal, NamedTuple, Self, TypedDict
 
 from msgspec.structs import replace
 
+from instrc.api.batch import ItemResult, Progress, mapped
 from instrc.api.evaluation import evaluate_async
 from instrc.api.preparation import Handlers, ProgramLike, classes_of, local_objects, prepared_program, require_mode, require_types
 from instrc.api.programs import AnyPath
@@ -158,6 +159,41 @@ class App:
         """
         options: _RunOptions = {"id": id, "export": export, "rehearse": rehearse}
         return RunStream(lambda tell: self.run(program, input, **options, parts=tell), parts)
+
+    @takes_plain_values
+    def map(
+        self,
+        program: ProgramLike,
+        inputs: Iterable[JsonLike] | AsyncIterable[JsonLike],
+        *,
+        concurrency: int = 4,
+        rate: float | None = None,
+        id: str | None = None,  # noqa: A002  -- its name
+        export: str | None = None,
+        rehearse: RehearseMode = False,
+        progress: Progress | None = None,
+    ) -> AsyncIterator[ItemResult]:
+        """Run a program for each input, and yield the results as they come.
+
+            async for item in app.map("triage.aug", letters, concurrency=20):
+                print(item.number, item.value if item.ok else item.run or item.error)
+
+        `concurrency` runs work at the same time, and at most `rate` begin in a second.  With a store and an `id` the runs are
+        `ID.0`, `ID.1` and so on, and the same call after a kill continues: runs that have ended are not repeated.
+        `progress` is called with each result; `True` shows a bar, in a terminal or in a notebook.
+        """
+        run_id = arguments.text_or_none("id", id)
+        if rate is not None and not (isinstance(rate, int | float) and rate > 0):
+            arguments.instance("rate", rate, type(None), "a number above 0")
+        return mapped(
+            lambda number, item: self.run(
+                program, item, id=None if run_id is None else f"{run_id}.{number}", export=export, rehearse=rehearse
+            ),
+            inputs,
+            concurrency=max(arguments.whole_number("concurrency", concurrency), 1),
+            rate=rate,
+            progress=progress,
+        )
 
     @takes_plain_values_async
     async def find(self, id: str, *, model: str | None = None) -> Run:  # noqa: A002  -- its name

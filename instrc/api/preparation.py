@@ -5,9 +5,10 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from dataclasses import replace
 from functools import wraps
 from typing import ParamSpec, TypeAlias, TypeVar
+
+from msgspec.structs import replace
 
 from instrc.api.programs import AnyPath, project_of
 from instrc.compiler.resolve import InMemory, classes_in_memory

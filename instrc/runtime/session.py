@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable
 from typing import Final, TypeAlias, TypeVar
 
 from msgspec import Struct, field
@@ -165,9 +165,9 @@ _Result = TypeVar("_Result")
 
 
 async def streamed(
-    items: AsyncIterable[_Item], work: Callable[[int, _Item], Awaitable[_Result]], *, window: int
-) -> AsyncIterator[_Result]:
-    """Yield the result for each item, in order, as soon as it and all before it are done.
+    items: AsyncIterable[_Item], work: Callable[[int, _Item], Awaitable[_Result]], *, window: int, ordered: bool = True
+) -> AsyncGenerator[_Result]:
+    """Yield the result for each item as soon as it is done: in order, unless `ordered` is false.
 
     At most `window` items are begun and not yet yielded.
     So the slowest of the items, the model and the reader holds the others back; only the wait for an item holds nothing.
@@ -185,10 +185,14 @@ async def streamed(
                 task = asyncio.ensure_future(work(number, await anext(following)))
                 running.add(task)
                 task.add_done_callback(running.discard)
-                begun.put_nowait(task)
+                if ordered:
+                    begun.put_nowait(task)
+                else:
+                    task.add_done_callback(begun.put_nowait)
                 number += 1
         except StopAsyncIteration:
-            return
+            if running and not ordered:
+                await asyncio.wait(running)
         finally:
             begun.put_nowait(None)
 

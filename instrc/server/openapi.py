@@ -8,7 +8,7 @@ from typing import Final
 from instrc.schema.walk import nodes, redirected
 from instrc.server.operations import ENDPOINTS, SCHEMAS, WORD, Endpoint, in_path
 from instrc.server.views import ProgramInfo
-from instrc.text.jsonvalue import Json, JsonObject, as_object
+from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object
 from instrc.version import __version__
 
 EVENTS: Final = "text/event-stream"
@@ -64,7 +64,12 @@ def _reference(node: Json) -> str:
 def _start(program: ProgramInfo, schema: str) -> JsonObject:
     """Return the request body that begins a run of one program: its inputs by name, or the text that is its only input."""
     body = as_object(next(each for each in ENDPOINTS if each.name == "startRun").body)
-    properties: JsonObject = {"program": {"const": program.name}, "input": {"$ref": f"#/components/schemas/{schema}"}}
+    given: JsonObject = {"$ref": f"#/components/schemas/{schema}"}
+    prompt = as_object(program.inputs.get("properties", {})).get("prompt")
+    alone = all(name == "prompt" for name in as_array(program.inputs.get("required", [])))
+    if alone and isinstance(prompt, dict) and prompt.get("type") == "string" and not _reference(prompt):
+        given = {"anyOf": [given, prompt]}
+    properties: JsonObject = {"program": {"const": program.name}, "input": given}
     required: list[Json] = ["program", *(["input"] if program.inputs.get("required") else [])]
     return {**body, "title": program.name, "properties": {**as_object(body["properties"]), **properties}, "required": required}
 

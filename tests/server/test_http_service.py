@@ -463,6 +463,10 @@ def test_health_metrics_and_the_document_are_there(tmp_path: Path) -> None:
             document = (await http.get("/openapi.json")).json()
             assert document["openapi"] == "3.1.0"
             assert document["components"]["schemas"]["Input1"]["properties"].keys() == {"prompt"}
+            [start] = document["paths"]["/v1/runs"]["post"]["requestBody"]["content"]["application/json"]["schema"]["anyOf"]
+            by_name, text = start["properties"]["input"]["anyOf"]
+            assert by_name == {"$ref": "#/components/schemas/Input1"}
+            assert text["type"] == "string"  # as this client begins its runs
             assert {"/v1/events", "/v1/runs/{run}/events", "/v1/links/{word}"} <= document["paths"].keys()
             assert (await http.get("/v1/programs/letter")).json()["output"]["properties"].keys() == {
                 "step1_draft",

@@ -139,6 +139,9 @@ async def work() -> None:
         assert_type(run.value_as(Reply), Reply)
         async for part in app.stream("Reply", "a text"):
             assert_type(part, instrc.AnswerPart)
+        async for item in app.map("Reply", ["a", {"prompt": "b"}], concurrency=20, rate=5, progress=print):
+            assert_type(item, instrc.ItemResult)
+            assert_type(item.run, instrc.Run | None)
         async for reply in app.stream("Reply", "a text").values(Reply):
             assert_type(reply, Reply)
         assert_type(await app.find("friday", model="openai:gpt-5"), instrc.Run)

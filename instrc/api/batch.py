@@ -1,0 +1,108 @@
+"""Many items through one program: results as they come, with failures beside them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sized
+from contextlib import aclosing, contextmanager
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from instrc.problems.errors import InstrcError
+from instrc.runtime.run import Run
+from instrc.runtime.session import streamed
+from instrc.text.jsonvalue import Json
+from instrc.tools.python_values import JsonLike
+
+
+class ItemResult(msgspec.Struct, frozen=True):
+    """The run of one item, or the error that has prevented it."""
+
+    number: int
+    """The place of the item among the inputs, from 0."""
+    input: JsonLike
+    run: Run | None
+    error: InstrcError | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether the run is done."""
+        return self.run is not None and self.run.status == "done"
+
+    @property
+    def value(self) -> Json:
+        """The value of the run; raises the error of an item that has none."""
+        if self.run is not None:
+            return self.run.value
+        assert self.error is not None
+        raise self.error
+
+
+Progress: TypeAlias = Callable[[ItemResult], object] | Literal[True]
+
+
+async def mapped(
+    begin: Callable[[int, JsonLike], Awaitable[Run]],
+    inputs: Iterable[JsonLike] | AsyncIterable[JsonLike],
+    *,
+    concurrency: int,
+    rate: float | None,
+    progress: Progress | None,
+) -> AsyncIterator[ItemResult]:
+    """Yield the result of each item as soon as it is there; begin at most `rate` items a second."""
+
+    async def work(number: int, item: JsonLike) -> ItemResult:
+        try:
+            return ItemResult(number, item, await begin(number, item))
+        except InstrcError as error:
+            return ItemResult(number, item, None, error)
+
+    results = streamed(_paced(inputs, rate), work, window=concurrency, ordered=False)
+    with _shown(progress, len(inputs) if isinstance(inputs, Sized) else None) as tell:
+        async with aclosing(results):
+            async for result in results:
+                tell(result)
+                yield result
+
+
+async def _paced(inputs: Iterable[JsonLike] | AsyncIterable[JsonLike], rate: float | None) -> AsyncIterator[JsonLike]:
+    loop = asyncio.get_running_loop()
+    due = loop.time()
+    async for item in _each(inputs):
+        if rate is not None:
+            await asyncio.sleep(due - loop.time())
+            due = max(due, loop.time()) + 1 / rate
+        yield item
+
+
+async def _each(inputs: Iterable[JsonLike] | AsyncIterable[JsonLike]) -> AsyncIterator[JsonLike]:
+    if isinstance(inputs, AsyncIterable):
+        async for item in inputs:
+            yield item
+    else:
+        for item in inputs:
+            yield item
+
+
+@contextmanager
+def _shown(progress: Progress | None, total: int | None) -> Iterator[Callable[[ItemResult], object]]:
+    """Give the listener of results; `True` is a bar of `rich`, in a terminal or in a notebook."""
+    if progress is not True:
+        yield progress or (lambda _: None)
+        return
+    from rich.console import Console
+    from rich.progress import MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    failed = 0
+    columns = (TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
+    with Bar(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("running", total=total)
+
+        def tell(result: ItemResult) -> None:
+            nonlocal failed
+            failed += not result.ok
+            bar.update(task, advance=1, description=f"running, {failed} not done" if failed else "running")
+
+        yield tell
