@@ -27,6 +27,8 @@ BLOB = f"{REPOSITORY}/blob/main/"
 PROBLEMS = "instrc/problems/pages/"
 PLACES = {".github/": "project/", PROBLEMS: "explain/"}
 """Where pages lie on the site, if not where they lie in the repository."""
+BY_TITLE = ("explain/", "CHANGELOG", "tests/", "project/")
+"""Pages that a search finds by their titles alone: their text would stand before what teaches."""
 sys.path.insert(0, str(HERE))
 LEXERS["AugLexer"] = ("aug_lexer", "Aug", ("aug",), ("*.aug",), ())
 
@@ -122,7 +124,7 @@ def reference() -> None:
 def _signature(thing: object) -> str:
     try:
         return str(inspect.signature(thing)).replace("'", "")  # type: ignore[arg-type]  # what has no signature raises
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, NameError):  # a record has names that only type checkers know
         return "(…)"
 
 
@@ -146,6 +148,19 @@ def main() -> None:
         text = page.read_text(encoding="utf-8")
         page.write_text(text.replace("https://unpkg.com/iframe-worker/shim", f"{_up(page)}assets/worker.js"), encoding="utf-8")
     shutil.copyfile(HERE / "worker.js", HERE / "out" / "site" / "assets" / "worker.js")
+    searched()
+
+
+def searched() -> None:
+    """Let a search find what teaches before problems and changes, in its index and in the copy for pages from a file."""
+    index, copy = HERE / "out" / "site" / "search.json", HERE / "out" / "site" / "search.js"
+    before = index.read_text(encoding="utf-8")
+    whole = json.loads(before)
+    for item in whole["items"]:
+        item["text"] = "" if item["location"].startswith(BY_TITLE) else item["text"]
+    after = json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
+    index.write_text(after, encoding="utf-8")
+    copy.write_text(copy.read_text(encoding="utf-8").replace(before, after), encoding="utf-8")
 
 
 def _up(page: Path) -> str:
