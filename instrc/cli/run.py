@@ -474,12 +474,28 @@ async def _worked(carrier: Serving, every: float | None, note: str, *, quiet: bo
     """Serve, and retry held runs meanwhile."""
     import asyncio  # the help of all commands does without it
 
-    retrying = asyncio.ensure_future(_retried(cast("Engine", carrier), max(every, 1.0))) if every is not None else None
+    beside = [asyncio.ensure_future(_swept(cast("Engine", carrier)))]
+    if every is not None:
+        beside.append(asyncio.ensure_future(_retried(cast("Engine", carrier), max(every, 1.0))))
     try:
         await _served(carrier, note, quiet=quiet)
     finally:
-        if retrying is not None:
-            retrying.cancel()
+        for task in beside:
+            task.cancel()
+        await asyncio.wait(beside)
+
+
+async def _swept(carrier: Engine) -> None:
+    """Delete what the settings of this project keep no longer; a service beside Temporal does so itself."""
+    from instrc.vibes.settings import read_settings
+
+    service = read_settings(Path()).service
+    if service is not None and hasattr(carrier, "use_table"):
+        from instrc.engines.retention import keep_swept
+        from instrc.engines.run_table import TableEngine
+
+        if isinstance(carrier, TableEngine):
+            await keep_swept(cast("Engine", carrier), carrier.table, service.retention)
 
 
 async def _retried(carrier: Engine, every: float) -> None:
@@ -492,7 +508,7 @@ async def _retried(carrier: Engine, every: float) -> None:
     while True:
         await sleep(every)
         with suppress(InstrcError):  # the server may be away: the worker itself says so
-            held = [report.run for report in await carrier.runs(RunFilter(status="held"))]
+            held = await carrier.run_ids(RunFilter(status="held"))
             await gather(*(ensure_future(carrier.retry(run, RetryOptions())) for run in held), return_exceptions=True)
 
 

@@ -80,7 +80,7 @@ def runs_command(
         if do is not None:
             raise typer.Exit(run_to_end(act(engines, do, chosen, store_place(store), yes=yes)))
         if prune:
-            old = structs.replace(chosen, ended=time() - seconds(_kept()))
+            old = structs.replace(chosen, ended=time() - _kept())
             deleted = sum(run_to_end(_pruned(each, old)) for each in engines)
             kept = sum(sum(run_to_end(each.counts()).values()) for each in engines)
             write_error(f"{deleted} runs are deleted, {kept} are kept\n")
@@ -123,16 +123,18 @@ async def _pruned(kept: Engine, old: RunFilter) -> int:
     return len(runs)
 
 
-def _kept() -> str:
+def _kept() -> float:
     """Return how long runs are kept, as the project has set it."""
     from pathlib import Path
 
     from instrc.vibes.settings import read_settings
 
-    span = read_settings(Path()).run.get("keep")
-    if span is None:
+    settings = read_settings(Path())
+    span = settings.run.get("keep")
+    kept = None if settings.service is None else settings.service.retention.runs
+    if span is None and kept is None:
         refuse_use('nothing says how long runs are kept: `keep = "P30D"` in `[tool.instrc.run]`', "--prune")
-    return span
+    return kept or 0.0 if span is None else seconds(span)
 
 
 def _family(run: str, reports: list[RunReport]) -> list[tuple[RunReport, int]]:

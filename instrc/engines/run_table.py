@@ -262,6 +262,9 @@ class TableEngine(Protocol):
     def use_table(self, table: RunTable, opening: OpeningOf) -> None:
         """Write runs into the table of a service, whose `opening` returns who may answer."""
 
+    def table(self) -> RunTable:
+        """Return the table of runs."""
+
     async def fill(self) -> None:
         """Write the runs of an earlier release into the table; continue where an earlier attempt was interrupted."""
 

@@ -136,14 +136,14 @@ REQUESTS = sa.Table(
     sa.Column("key", sa.Text, primary_key=True),
     sa.Column("digest", sa.String(64), nullable=False),
     sa.Column("run", sa.Text, nullable=False),
-    sa.Column("at", sa.Float, nullable=False),
+    sa.Column("at", sa.Float, nullable=False, index=True),
 )
 """Idempotency keys, each with the run that it began."""
 FEED = sa.Table(
     "instrc_feed",
     TABLES,
     sa.Column("number", _NUMBER, primary_key=True, autoincrement=True),
-    sa.Column("at", sa.Float, nullable=False),
+    sa.Column("at", sa.Float, nullable=False, index=True),
     sa.Column("kind", sa.String(32), nullable=False),
     sa.Column("run", sa.Text, nullable=False),
     sa.Column("program", sa.Text, nullable=False),
@@ -154,7 +154,7 @@ AUDIT = sa.Table(
     "instrc_audit",
     TABLES,
     sa.Column("number", _NUMBER, primary_key=True, autoincrement=True),
-    sa.Column("at", sa.Float, nullable=False),
+    sa.Column("at", sa.Float, nullable=False, index=True),
     sa.Column("who", sa.Text, nullable=False),
     sa.Column("means", sa.String(8), nullable=False),
     sa.Column("action", sa.String(32), nullable=False),
@@ -190,7 +190,10 @@ SESSIONS = sa.Table(
 )
 """Sessions of pages, by a digest each; of a key, or of a token with its groups."""
 NONCES = sa.Table(
-    "instrc_nonces", TABLES, sa.Column("nonce", sa.String(64), primary_key=True), sa.Column("at", sa.Float, nullable=False)
+    "instrc_nonces",
+    TABLES,
+    sa.Column("nonce", sa.String(64), primary_key=True),
+    sa.Column("at", sa.Float, nullable=False, index=True),
 )
 """Signed links that were used."""
 CURSORS = sa.Table(

@@ -18,6 +18,7 @@ from starlette.routing import BaseRoute
 from instrc import problems
 from instrc.engines.launch import Launcher, RehearseMode
 from instrc.engines.prepare import Prepared, prepare
+from instrc.engines.retention import keep_swept
 from instrc.engines.run_table import RunChange
 from instrc.problems.errors import InstrcError, SettingsError, UnreachableError
 from instrc.problems.suggest import nearest
@@ -261,6 +262,7 @@ async def serve(
     server = GracefulServer(config, app.state.streams.closing)
     stop, claimed = asyncio.Event(), asyncio.Event()
     carrying = asyncio.create_task(_carry(service.engine, stop, claimed, tell, None if stands_by else monotonic() + _YIELDING))
+    sweeping = asyncio.create_task(keep_swept(service.engine, lambda: service.records, service.settings.retention))
     try:
         await asyncio.wait({carrying, asyncio.ensure_future(claimed.wait())}, return_when=asyncio.FIRST_COMPLETED)
         if carrying.done():
@@ -268,7 +270,8 @@ async def serve(
         await server.serve(sockets=[listener])
     finally:
         stop.set()
-        await asyncio.wait({carrying})
+        sweeping.cancel()
+        await asyncio.wait({carrying, sweeping})
         service.records.close()
 
 

@@ -27,7 +27,7 @@ from instrc.problems.errors import AuthenticationError, RequestError, SettingsEr
 from instrc.server.access import LOCAL, Caller, Means
 from instrc.server.records import KeyRow, Records
 from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text, as_texts, mapping
-from instrc.vibes.service_settings import OidcSettings, Role, ServiceSettings
+from instrc.vibes.service_settings import LEAST_LINKS, OidcSettings, Role, ServiceSettings
 
 _LONGEST: Final = 16 * 1024
 """Letters of a token."""
@@ -318,7 +318,7 @@ def _said(error: Exception) -> str:
     return said.get(type(error), "the token does not hold")
 
 
-LINK_SECONDS: Final = 7 * 86400
+LINK_SECONDS: Final = LEAST_LINKS
 
 
 def refuse_unknown(reason: str) -> NoReturn:

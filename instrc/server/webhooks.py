@@ -24,9 +24,8 @@ from standardwebhooks import Webhook
 
 from instrc import problems
 from instrc.engines.run_table import RunChange, begin_write, feed_after
-from instrc.engines.service_tables import CURSORS, DELIVERIES, HOOKS, MESSAGES, RUNS
+from instrc.engines.service_tables import CURSORS, DELIVERIES, HOOKS, MESSAGES
 from instrc.problems.errors import InputError, InstrcError, RequestError, SettingsError
-from instrc.runtime.run_report import OPEN
 from instrc.server.records import Records
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import JsonObject, as_object
@@ -126,8 +125,6 @@ _LEASE: Final = 60.0
 """Seconds for which a message is one process's to send; if that process ends, another one sends it after them."""
 PATIENCE: Final = 3 * 86400.0
 """Seconds after which a message is given up."""
-_KEPT: Final = 30 * 86400.0
-"""Seconds for which the log of deliveries is kept."""
 
 
 class Webhooks:
@@ -290,7 +287,7 @@ class Webhooks:
 
     async def serve(self, stop: asyncio.Event, every: float = 1.0) -> None:
         """Deliver due messages until `stop` is set."""
-        swept = reminded = 0.0
+        reminded = 0.0
         self._loop = asyncio.get_running_loop()
         while not stop.is_set():
             self._noted.clear()
@@ -300,9 +297,6 @@ class Webhooks:
                 if time() - reminded > 60:
                     await asyncio.to_thread(self.remind)
                     reminded = time()
-                if time() - swept > 3600:
-                    await asyncio.to_thread(self._sweep)
-                    swept = time()
             if sent == 0:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._noted.wait(), every)
@@ -380,17 +374,6 @@ class Webhooks:
             for each in statements:
                 changed = connection.execute(each).rowcount
         return changed
-
-    def _sweep(self) -> None:
-        goes_on = sa.select(RUNS.c.run).where(RUNS.c.status.in_(OPEN))  # its next messages are numbered behind these
-        is_old = sa.and_(MESSAGES.c.at < time() - _KEPT, MESSAGES.c.run.not_in(goes_on))
-        self._write(
-            [
-                sa.delete(DELIVERIES).where(DELIVERIES.c.message.in_(sa.select(MESSAGES.c.id).where(is_old))),
-                sa.delete(MESSAGES).where(is_old),
-                sa.delete(HOOKS).where(HOOKS.c.run.is_not(None), HOOKS.c.made < time() - _KEPT),
-            ]
-        )
 
 
 def _hook_of(row: sa.Row[tuple[object, ...]]) -> Hook:

@@ -35,6 +35,25 @@ class OidcSettings(Struct, frozen=True):
     """The claim that names the person."""
 
 
+class RetentionSettings(Struct, frozen=True):
+    """How many seconds things are kept; `None`: for ever."""
+
+    runs: float | None = None
+    """After they have ended."""
+    feed: float | None = None
+    """What has happened to runs, for streams of events."""
+    idempotency_keys: float | None = None
+    links: float | None = None
+    """Notes of the signed links that were used; longer than links are valid."""
+    messages: float | None = 30 * 86400.0
+    """Messages of webhooks, with what became of them."""
+    audit: float | None = None
+
+
+LEAST_LINKS: Final = 7 * 86400
+"""Seconds for which a link is valid: it answers once as long as its use is noted."""
+
+
 class ServiceSettings(Struct, frozen=True):
     """The settings of the service of a project."""
 
@@ -63,6 +82,7 @@ class ServiceSettings(Struct, frozen=True):
     """The public URL of the service; links begin with it."""
     allow_fork_person_steps: bool = False
     """Whether a fork may `set` the answer of a person."""
+    retention: RetentionSettings = field(default_factory=RetentionSettings)
     language: str | None = None
     """The language of the pages for people, one of `LANGUAGES`; `None`: that of the browser."""
 
@@ -105,6 +125,7 @@ def service_settings(serve: object, people: object, wrong: Wrong) -> ServiceSett
         proxies=_texts("serve.proxies", table.get("proxies", []), wrong),
         networks=_networks(table.get("networks", []), wrong),
         url=_url(table["url"], wrong) if "url" in table else None,
+        retention=_retention(table.get("retention", {}), wrong),
         language=_language(table["language"], wrong) if "language" in table else None,
         allow_fork_person_steps=_truth("serve.allow-fork-person-steps", table.get("allow-fork-person-steps", False), wrong),
         **numbers,
@@ -173,6 +194,16 @@ def _oidc(given: object, wrong: Wrong) -> OidcSettings | None:
         wrong("serve.oidc", f"it needs {', '.join(f'`{key}`' for key in missing)}", word="oidc")
         return None
     return OidcSettings(**texts) if texts.keys() == table.keys() and texts.keys() <= {*OidcSettings.__struct_fields__} else None
+
+
+def _retention(given: object, wrong: Wrong) -> RetentionSettings:
+    table = _table("serve.retention", given, wrong)
+    known = tuple(name.replace("_", "-") for name in RetentionSettings.__struct_fields__)
+    _refuse_unknown("serve.retention", table, known, wrong)
+    spans = {key.replace("-", "_"): _seconds(f"serve.retention.{key}", table[key], wrong) for key in known if key in table}
+    if (links := spans.get("links")) is not None and links <= LEAST_LINKS:
+        wrong("serve.retention.links", "it must be longer than links are valid, which is `P7D`", word="links")
+    return RetentionSettings(**spans)
 
 
 def _networks(given: object, wrong: Wrong) -> tuple[str, ...]:

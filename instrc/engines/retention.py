@@ -1,0 +1,86 @@
+"""Delete what is older than the settings of a service keep: a worker or a service does so each hour, in small batches."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from time import time
+from typing import Final
+
+import sqlalchemy as sa
+
+from instrc.engines.run_table import RunTable, begin_write
+from instrc.engines.service_tables import AUDIT, CURSORS, DELIVERIES, FEED, HOOKS, MESSAGES, NONCES, REQUESTS, RUNS
+from instrc.problems.errors import InstrcError
+from instrc.runtime.engine_protocol import Engine
+from instrc.runtime.run_report import OPEN, RunFilter
+from instrc.vibes.service_settings import RetentionSettings
+
+_EVERY: Final = 3600.0
+"""Seconds between two sweeps of a store, whichever process makes them."""
+_TURN: Final = "swept"
+"""The cursor of the latest sweep."""
+_BATCH: Final = 100
+"""Runs that are deleted together; of other rows five times as many."""
+_PAUSE: Final = 0.05
+"""Seconds between two batches, for whoever waits to write."""
+
+
+async def keep_swept(engine: Engine, table: Callable[[], RunTable], kept: RetentionSettings) -> None:
+    """Sweep a store each hour, unless another process does; `table` is asked each time, as the store may be closed meanwhile."""
+    while True:
+        with suppress(InstrcError, sa.exc.SQLAlchemyError):  # the store may be away for a while
+            if await asyncio.to_thread(lambda: _take_turn(table())):
+                await sweep(engine, table(), kept)
+        await asyncio.sleep(_EVERY / 10)
+
+
+async def sweep(engine: Engine, table: RunTable, kept: RetentionSettings) -> int:
+    """Delete what is too old, and return how many rows that were."""
+    now, swept = time(), 0
+    if kept.runs is not None:
+        runs = await engine.run_ids(RunFilter(ended=now - kept.runs))
+        for first in range(0, len(runs), _BATCH):
+            await engine.delete_all(runs[first : first + _BATCH])
+            await asyncio.sleep(_PAUSE)
+        swept += len(runs)
+    goes_on = sa.select(RUNS.c.run).where(RUNS.c.status.in_(OPEN))  # its next messages are numbered behind these
+    for source, column, condition, span in (
+        (FEED, FEED.c.number, FEED.c.number < sa.select(sa.func.max(FEED.c.number)).scalar_subquery(), kept.feed),
+        (AUDIT, AUDIT.c.number, AUDIT.c.number < sa.select(sa.func.max(AUDIT.c.number)).scalar_subquery(), kept.audit),
+        (REQUESTS, REQUESTS.c.key, sa.true(), kept.idempotency_keys),
+        (NONCES, NONCES.c.nonce, sa.true(), kept.links),
+        (MESSAGES, MESSAGES.c.id, MESSAGES.c.run.not_in(goes_on), kept.messages),
+        (HOOKS, HOOKS.c.id, HOOKS.c.run.is_not(None), kept.messages),
+    ):
+        moment = source.c.made if source is HOOKS else source.c.at
+        batch = _BATCH
+        while span is not None and batch:
+            old = sa.select(column).where(moment < now - span, condition).order_by(moment).limit(_BATCH * 5)
+            batch = await asyncio.to_thread(_delete, table, source, column, old)
+            swept += batch
+            await asyncio.sleep(_PAUSE if batch else 0)
+    return swept
+
+
+def _delete(table: RunTable, source: sa.Table, column: sa.Column[object], old: sa.Select[object]) -> int:
+    with table.engine.begin() as connection:
+        begin_write(connection)
+        keys = list(connection.execute(old).scalars())
+        if source is MESSAGES:
+            connection.execute(sa.delete(DELIVERIES).where(DELIVERIES.c.message.in_(keys)))
+        return connection.execute(sa.delete(source).where(column.in_(keys))).rowcount if keys else 0
+
+
+def _take_turn(table: RunTable) -> bool:
+    """Return whether this process sweeps now: no other has for an hour."""
+    now = time()
+    with table.engine.begin() as connection:
+        begin_write(connection)
+        last = connection.execute(sa.select(CURSORS.c.value).where(CURSORS.c.name == _TURN).with_for_update()).scalar()
+        if last is None:
+            connection.execute(sa.insert(CURSORS).values(name=_TURN, value=str(now)))
+        elif float(last) < now - _EVERY:
+            connection.execute(sa.update(CURSORS).where(CURSORS.c.name == _TURN).values(value=str(now)))
+        return last is None or float(last) < now - _EVERY
