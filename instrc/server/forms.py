@@ -37,7 +37,7 @@ from instrc.server.form_shapes import (
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, listing, mapping, optional_text, pointer, tokens
 from instrc.text.names import free_name
-from instrc.text.sentences import SENTENCES, filled, translated
+from instrc.text.sentences import LANGUAGES, filled, sentences_in, translated
 
 Words: TypeAlias = Mapping[str, str]
 """The words of the pages in one language."""
@@ -182,8 +182,8 @@ class AnswerForm:
         self.words = words
         self.data = data
         self._show = show
-        common = SENTENCES.get(words["language"])
-        self._faults = {**(common.faults if common else {}), **_beginning(words, "fault ")}
+        common = sentences_in(words["language"]).faults if words["language"] in LANGUAGES else {}
+        self._faults = {**common, **_beginning(words, "fault ")}
         self._hints = _beginning(words, "hint ")
         self._count = 0
         try:

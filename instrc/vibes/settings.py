@@ -30,7 +30,7 @@ from instrc.text.durations import is_duration
 from instrc.text.files import TomlError, read_regular, read_toml
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import is_amount
-from instrc.text.sentences import EN, SENTENCES, Sentences
+from instrc.text.sentences import EN, LANGUAGES, Sentences, sentences_in
 from instrc.text.sentences import NAMES as SENTENCE_NAMES
 from instrc.text.source import Source, Span
 from instrc.vibes.settings_places import (
@@ -249,11 +249,11 @@ class _SettingsReader:
         written = self.table.get("prompts", "en")
         said: dict[str, object] = dict(written) if isinstance(written, dict) else {"language": written}
         language = said.pop("language", "en")
-        if not isinstance(language, str) or language not in SENTENCES:
-            known = ", ".join(f'`"{each}"`' for each in SENTENCES)
+        if not isinstance(language, str) or language not in LANGUAGES:
+            known = ", ".join(f'`"{each}"`' for each in LANGUAGES)
             self._wrong("prompts", f"it must be a language ({known}), or a table of `language` and sentences", word="prompts")
             return EN
-        found = SENTENCES[language]
+        found = sentences_in(language)
         tables = {
             "faults": (found.faults, "it must be a table of texts by keyword of JSON Schema, or by English sentence"),
             "notes": (found.notes, "it must be a table of texts by keyword of JSON Schema"),

@@ -24,7 +24,7 @@ from instrc.runtime.models.catalogue import model_of, provider_of  # makes one a
 from instrc.runtime.models.fallback import LONGEST_REST, Fallback, Limited, limited, turn  # their counts are looked at
 from instrc.runtime.models.provider import message_with_words
 from instrc.runtime.models.settings import RequestTable, answer_bound, temperatures, with_short_thoughts  # what wins over what
-from instrc.text.sentences import SENTENCES
+from instrc.text.sentences import sentences_in
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
@@ -182,7 +182,7 @@ def test_the_words_say_first_what_is_to_be_done_then_the_keys_in_the_language_of
         "properties": {"mood": {"enum": ["a", "b"]}, "tags": {"type": "array", "items": {"type": "string"}}},
         "required": ["mood", "tags"],
     }
-    said = message_with_words("Вот оно.\n", lower(Tool("read", schema), target="llamacpp"), SENTENCES["ru"])
+    said = message_with_words("Вот оно.\n", lower(Tool("read", schema), target="llamacpp"), sentences_in("ru"))
     keys = "mood: string\ntags: список: string"
     assert said == f"Прочти письмо.\n\nВ этом JSON такие ключи, в таком порядке:\n\n{keys}\n\nВот оно.\n"
 
@@ -230,7 +230,8 @@ def test_the_meaning_of_a_text_does_not_stand_where_its_value_would() -> None:
         "mood": {"enum": ["a", "b"], "description": "How it sounds."},
     }
     schema: Any = {"type": "object", "properties": properties, "required": ["text", "mood"]}
-    lines = message_with_words("", lower(Tool("read", schema), target="llamacpp"), SENTENCES["en"]).split("\n\n")[1].splitlines()
+    message = message_with_words("", lower(Tool("read", schema), target="llamacpp"), sentences_in("en"))
+    lines = message.split("\n\n")[1].splitlines()
     assert lines == [
         "text: string, maxLength 90. The reply, ready to be sent.",
         "mood: string. How it sounds.",
@@ -248,7 +249,7 @@ def test_what_alternatives_have_in_common_is_said_once() -> None:
         for name, where, most in (("a", place, 1), ("b", place, True), ("c", {"type": "string"}, 1), ("d", place, 1))
     ]
     schema: Any = {"type": "object", "properties": {"next": {"anyOf": [{"type": "null"}, *tools]}}, "required": ["next"]}
-    said = message_with_words("", lower(Tool("read", schema), target="llamacpp"), SENTENCES["en"])
+    said = message_with_words("", lower(Tool("read", schema), target="llamacpp"), sentences_in("en"))
     assert said.split("\n\n")[1].splitlines()[1:] == [
         *("  (alternative 1)", '    tool: always "a"', "    where: object", "      city: string, maxLength 30"),
         *("    max: always 1", "  (alternative 2)", '    tool: always "b"'),

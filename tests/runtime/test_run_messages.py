@@ -18,7 +18,7 @@ from instrc.runtime.activities import complaints  # as the adapters of providers
 from instrc.runtime.models.batching import Batching
 from instrc.runtime.models.model import model_message  # what a context becomes
 from instrc.text.jsontext import dumps
-from instrc.text.sentences import SENTENCES, translated
+from instrc.text.sentences import LANGUAGES, sentences_in, translated
 
 THINKING = {
     "type": "object",
@@ -224,10 +224,10 @@ def test_what_is_wrong_with_an_answer_is_said_in_the_language_of_the_project(tmp
     assert '"Hello" is too long' in [each["message"] for each in rejected["complaints"]]
 
 
-@pytest.mark.parametrize("language", sorted(SENTENCES.keys() - {"en"}))
+@pytest.mark.parametrize("language", [language for language in LANGUAGES if language != "en"])
 def test_each_keyword_has_a_sentence_in_each_other_language(language: str) -> None:
     asserted = {"type", "enum", "const", "required", "minimum", "maxLength", "pattern", "format", "items", "false", "anyOf"}
-    faults = SENTENCES[language].faults
+    faults = sentences_in(language).faults
     assert asserted <= faults.keys()
     for said, sentence in faults.items():
         places = set(re.findall(r"\{(.*?)\}", sentence))
@@ -253,8 +253,8 @@ def test_each_keyword_has_a_sentence_in_each_other_language(language: str) -> No
 def test_why_an_argument_of_a_plan_does_not_fit_is_said_in_russian(schema: Any, value: Any, said: str) -> None:
     [found] = complaints(value, schema)
     message = f"the argument `day` of `Book` does not fit: {found['message']}"
-    assert translated(message, SENTENCES["ru"].faults) == f"аргумент `day` у `Book`: {said}"
-    assert translated(found["message"], SENTENCES["ru"].faults) == found["message"]
+    assert translated(message, sentences_in("ru").faults) == f"аргумент `day` у `Book`: {said}"
+    assert translated(found["message"], sentences_in("ru").faults) == found["message"]
 
 
 def test_asynchronous_code_is_told_what_to_await() -> None:
@@ -284,7 +284,7 @@ def test_errors_of_tasks_that_a_model_reads_speak_its_language() -> None:
     own = {"kind": "failed", "code": "full", "message": "no room is free"}
     tasks = [{"id": "found", "tool": "Find", "status": "failed", "error": own}, {"id": "sent", "error": SKIPPED}]
     command: Any = {**COMMAND, "context": {"act": tasks, "message": SKIPPED["message"]}}
-    said = json.loads(model_message(command, SENTENCES["ru"]).split("-----")[1])
+    said = json.loads(model_message(command, sentences_in("ru")).split("-----")[1])
     assert said["act"][0]["error"] == own
     assert said["act"][1]["error"] == {**SKIPPED, "message": "она ждёт `found`, а та не удалась"}
     assert said["message"] == SKIPPED["message"]
@@ -321,4 +321,4 @@ def test_data_of_others_cannot_end_its_block(break_: str, member: str) -> None:
     ],
 )
 def test_what_is_wrong_is_said_in_russian_to_its_last_word(english: str, said: str) -> None:
-    assert translated(english, SENTENCES["ru"].faults) == said
+    assert translated(english, sentences_in("ru").faults) == said

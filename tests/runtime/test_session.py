@@ -23,7 +23,7 @@ from instrc.runtime.session import (  # the schema of a turn, before it is sent
     turn_schema,
 )
 from instrc.text.jsontext import dumps, loads
-from instrc.text.sentences import SENTENCES
+from instrc.text.sentences import sentences_in
 
 
 def turns_of(session: Session, text: str) -> list[Any]:
@@ -181,10 +181,10 @@ def test_a_turn_asks_and_uses_tools_only_so_often() -> None:
     silent = Stubborn({"say": None, "use": None})
     [note] = turns_of(Session("s", silent, tools), "Hello")
     assert note["note"].endswith("nothing is said and no tool is used: do one of the two")
-    [note] = turns_of(Session("s", silent, tools, sentences=SENTENCES["ru"]), "Hello")
+    [note] = turns_of(Session("s", silent, tools, sentences=sentences_in("ru")), "Hello")
     said = "ничего не сказано и ни один инструмент не вызван: сделай одно из двух"
     assert note["note"] == f"модель не дала подходящего ответа, в `/`: {said}"
-    schema: Any = turn_schema(tools, SENTENCES["ru"])
+    schema: Any = turn_schema(tools, sentences_in("ru"))
     assert "Скажи" in schema["description"]
 
 

@@ -14,7 +14,7 @@ from instrc.engines import hosts  # its engines are those of the settings
 from instrc.problems.catalogue import page  # every problem and its page
 from instrc.problems.errors import SettingsError
 from instrc.problems.settings import InvalidSettings
-from instrc.text.sentences import EN, NAMES, SENTENCES  # every language has every sentence
+from instrc.text.sentences import EN, LANGUAGES, NAMES, sentences_in  # every language has every sentence
 from instrc.vibes.project import Project, ProjectContext
 from instrc.vibes.settings import ENGINES, KEYS, SETTINGS_BYTES, Settings, read_settings  # the names that the page lists
 
@@ -324,19 +324,19 @@ def test_all_that_is_said_to_a_model_has_a_language_and_can_be_replaced(files: F
     said = '[tool.instrc]\nhint = "Смотри {paths}."\n[tool.instrc.prompts]\nlanguage = "ru"\nknown = "Дано:"\n'
     found = read_settings(files("p", {"pyproject.toml": said})).sentences
     assert (found.hint, found.known, found.join) == ("Смотри {paths}.", "Дано:", " и ")
-    assert read_settings(files("q", {"pyproject.toml": '[tool.instrc]\nprompts = "ru"'})).sentences == SENTENCES["ru"]
+    assert read_settings(files("q", {"pyproject.toml": '[tool.instrc]\nprompts = "ru"'})).sentences == sentences_in("ru")
 
 
-@every_case("language", SENTENCES)
+@every_case("language", LANGUAGES)
 def test_each_language_says_every_sentence_with_its_places(language: str) -> None:
     for name in NAMES:
-        assert EN.fault_of(name, getattr(SENTENCES[language], name)) is None
-        assert language == "en" or getattr(SENTENCES[language], name) != getattr(EN, name)
+        assert EN.fault_of(name, getattr(sentences_in(language), name)) is None
+        assert language == "en" or getattr(sentences_in(language), name) != getattr(EN, name)
 
 
 def test_each_language_says_every_note_with_its_place() -> None:
-    assert SENTENCES["ru"].notes.keys() == EN.notes.keys()
-    for name, note in SENTENCES["ru"].notes.items():
+    assert sentences_in("ru").notes.keys() == EN.notes.keys()
+    for name, note in sentences_in("ru").notes.items():
         assert note != EN.notes[name]
         assert ("{value}" in note) is ("{value}" in EN.notes[name])
 

@@ -10,7 +10,7 @@ from every_case import every_case
 from instrc import Tool, lower, targets
 from instrc.providers.lowering.context import DESCRIBED_VALUE, join_notes, note  # one step of a lowering
 from instrc.schema.walk import map_schemas, walk
-from instrc.text.sentences import SENTENCES
+from instrc.text.sentences import sentences_in
 
 
 @every_case(
@@ -72,7 +72,7 @@ HARD = {
 
 @every_case("target", targets())
 def test_no_word_of_ours_is_english_where_a_project_speaks_russian(target: str) -> None:
-    sent = lower(Tool("t", HARD, sentences=SENTENCES["ru"]), target)
+    sent = lower(Tool("t", HARD, sentences=sentences_in("ru")), target)
     texts = [node["description"] for _, node in walk(sent.schema) if isinstance(node, dict) and "description" in node]
     assert [text for text in texts if FOREIGN.search(re.sub(r"[\[{].*[\]}]", "", text))] == []
     english = lower(Tool("t", HARD), target)
