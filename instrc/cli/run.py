@@ -495,7 +495,7 @@ async def _swept(carrier: Engine) -> None:
         from instrc.engines.run_table import TableEngine
 
         if isinstance(carrier, TableEngine):
-            await keep_swept(cast("Engine", carrier), carrier.table, service.retention)
+            await keep_swept(cast("Engine", carrier), carrier.table, msgspec.structs.asdict(service.retention))
 
 
 async def _retried(carrier: Engine, every: float) -> None:

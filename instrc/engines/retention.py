@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from time import time
-from typing import Final
+from typing import Final, TypeAlias
 
 import sqlalchemy as sa
 
@@ -15,8 +15,9 @@ from instrc.engines.service_tables import AUDIT, CURSORS, DELIVERIES, FEED, HOOK
 from instrc.problems.errors import InstrcError
 from instrc.runtime.engine_protocol import Engine
 from instrc.runtime.run_report import OPEN, RunFilter
-from instrc.vibes.service_settings import RetentionSettings
 
+Kept: TypeAlias = Mapping[str, float | None]
+"""How many seconds things are kept, by the names of the settings; `None`: for ever."""
 _EVERY: Final = 3600.0
 """Seconds between two sweeps of a store, whichever process makes them."""
 _TURN: Final = "swept"
@@ -27,7 +28,7 @@ _PAUSE: Final = 0.05
 """Seconds between two batches, for whoever waits to write."""
 
 
-async def keep_swept(engine: Engine, table: Callable[[], RunTable], kept: RetentionSettings) -> None:
+async def keep_swept(engine: Engine, table: Callable[[], RunTable], kept: Kept) -> None:
     """Sweep a store each hour, unless another process does; `table` is asked each time, as the store may be closed meanwhile."""
     while True:
         with suppress(InstrcError, sa.exc.SQLAlchemyError):  # the store may be away for a while
@@ -36,23 +37,23 @@ async def keep_swept(engine: Engine, table: Callable[[], RunTable], kept: Retent
         await asyncio.sleep(_EVERY / 10)
 
 
-async def sweep(engine: Engine, table: RunTable, kept: RetentionSettings) -> int:
+async def sweep(engine: Engine, table: RunTable, kept: Kept) -> int:
     """Delete what is too old, and return how many rows that were."""
     now, swept = time(), 0
-    if kept.runs is not None:
-        runs = await engine.run_ids(RunFilter(ended=now - kept.runs))
+    if kept["runs"] is not None:
+        runs = await engine.run_ids(RunFilter(ended=now - kept["runs"]))
         for first in range(0, len(runs), _BATCH):
             await engine.delete_all(runs[first : first + _BATCH])
             await asyncio.sleep(_PAUSE)
         swept += len(runs)
     goes_on = sa.select(RUNS.c.run).where(RUNS.c.status.in_(OPEN))  # its next messages are numbered behind these
     for source, column, condition, span in (
-        (FEED, FEED.c.number, FEED.c.number < sa.select(sa.func.max(FEED.c.number)).scalar_subquery(), kept.feed),
-        (AUDIT, AUDIT.c.number, AUDIT.c.number < sa.select(sa.func.max(AUDIT.c.number)).scalar_subquery(), kept.audit),
-        (REQUESTS, REQUESTS.c.key, sa.true(), kept.idempotency_keys),
-        (NONCES, NONCES.c.nonce, sa.true(), kept.links),
-        (MESSAGES, MESSAGES.c.id, MESSAGES.c.run.not_in(goes_on), kept.messages),
-        (HOOKS, HOOKS.c.id, HOOKS.c.run.is_not(None), kept.messages),
+        (FEED, FEED.c.number, FEED.c.number < sa.select(sa.func.max(FEED.c.number)).scalar_subquery(), kept["feed"]),
+        (AUDIT, AUDIT.c.number, AUDIT.c.number < sa.select(sa.func.max(AUDIT.c.number)).scalar_subquery(), kept["audit"]),
+        (REQUESTS, REQUESTS.c.key, sa.true(), kept["idempotency_keys"]),
+        (NONCES, NONCES.c.nonce, sa.true(), kept["links"]),
+        (MESSAGES, MESSAGES.c.id, MESSAGES.c.run.not_in(goes_on), kept["messages"]),
+        (HOOKS, HOOKS.c.id, HOOKS.c.run.is_not(None), kept["messages"]),
     ):
         moment = source.c.made if source is HOOKS else source.c.at
         batch = _BATCH

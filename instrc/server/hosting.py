@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from socket import IPPROTO_TCP, SOCK_STREAM, create_server, getaddrinfo, socket
 from time import monotonic
@@ -13,6 +14,7 @@ from typing import Final
 from urllib.parse import quote
 
 import uvicorn
+from msgspec import structs
 from starlette.routing import BaseRoute
 
 from instrc import problems
@@ -115,7 +117,7 @@ def protocols_of(service: RunService, tools: Iterable[Prepared], address: str) -
 
     hooks = Webhooks(service.records, AddressRules.of(service.settings.networks), link)
     routes: list[BaseRoute | Endpoint] = [*webhook_routes(hooks)]
-    beside: list[Beside] = [hooks.beside]
+    beside: list[Beside] = [hooks.beside, partial(_sweeping, service)]
     with suppress(ModuleNotFoundError):
         from instrc.server.mcp_runs import RunOffers, mcp_mount  # an extra
 
@@ -131,6 +133,18 @@ def protocols_of(service: RunService, tools: Iterable[Prepared], address: str) -
 
         routes += agui_routes(service)
     return routes, beside
+
+
+@asynccontextmanager
+async def _sweeping(service: RunService) -> AsyncIterator[None]:
+    """Delete what the settings keep no longer while a service runs."""
+    kept = structs.asdict(service.settings.retention)
+    task = asyncio.create_task(keep_swept(service.engine, lambda: service.records, kept))
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
 
 
 def idle_settings(service: RunService) -> list[str]:
@@ -262,7 +276,6 @@ async def serve(
     server = GracefulServer(config, app.state.streams.closing)
     stop, claimed = asyncio.Event(), asyncio.Event()
     carrying = asyncio.create_task(_carry(service.engine, stop, claimed, tell, None if stands_by else monotonic() + _YIELDING))
-    sweeping = asyncio.create_task(keep_swept(service.engine, lambda: service.records, service.settings.retention))
     try:
         await asyncio.wait({carrying, asyncio.ensure_future(claimed.wait())}, return_when=asyncio.FIRST_COMPLETED)
         if carrying.done():
@@ -270,8 +283,7 @@ async def serve(
         await server.serve(sockets=[listener])
     finally:
         stop.set()
-        sweeping.cancel()
-        await asyncio.wait({carrying, sweeping})
+        await asyncio.wait({carrying})
         service.records.close()
 
 

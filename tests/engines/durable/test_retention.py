@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from msgspec import structs
 from written_processes import DECISION, TEXT, chunk, process, step
 
 from instrc.engines.dbos.durable_engine import DurableEngine  # the store of the runs
@@ -34,6 +35,10 @@ def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     return str(request.getfixturevalue("postgres_server").fresh() if request.param == "postgres" else tmp_path / "store")
 
 
+def kept(**spans: float) -> dict[str, float | None]:
+    return structs.asdict(RetentionSettings(**spans))
+
+
 def launch(run: str, document: Any) -> Launch:
     return Launcher(Prepared("pay", document, Path(), Settings()), rehearse=True).launch("x", run)
 
@@ -57,7 +62,7 @@ def test_what_is_too_old_goes_and_all_else_stays(place: str) -> None:
             for run, document in (("old", WRITING), ("new", WRITING), ("asks", ASKING)):
                 await engine.start(launch(run, document))
             table = engine.table()
-            assert await sweep(engine, table, RetentionSettings()) == 0, "without settings all is kept"
+            assert await sweep(engine, table, kept()) == 0, "without settings all is kept"
             aged(engine, RUNS, "ended", 40, run="old")
             aged(engine, RUNS, "began", 40)
             with table.engine.begin() as connection:
@@ -69,10 +74,8 @@ def test_what_is_too_old_goes_and_all_else_stays(place: str) -> None:
                 for run in ("old", "asks"):
                     message = {"id": f"m-{run}", "type": "run.done", "run": run, "at": time() - 40 * DAY, "body": "{}"}
                     connection.execute(sa.insert(MESSAGES).values(message))
-            kept = RetentionSettings(
-                runs=30 * DAY, feed=30 * DAY, idempotency_keys=7 * DAY, links=8 * DAY, audit=7 * DAY, messages=30 * DAY
-            )
-            await sweep(engine, table, kept)
+            spans = kept(runs=30 * DAY, feed=30 * DAY, idempotency_keys=7 * DAY, links=8 * DAY, audit=7 * DAY, messages=30 * DAY)
+            await sweep(engine, table, spans)
             with pytest.raises(NotFoundError):
                 await engine.show("old")
             assert (await engine.show("new")).status == "done"
@@ -80,7 +83,7 @@ def test_what_is_too_old_goes_and_all_else_stays(place: str) -> None:
             assert [count(engine, each) for each in (REQUESTS, NONCES, AUDIT, MESSAGES)] == [1, 1, 1, 1]
             aged(engine, FEED, "at", 40)
             last = table.feed_bounds()[1]
-            await sweep(engine, table, kept)
+            await sweep(engine, table, spans)
             assert table.feed_bounds() == (last, last), "numbers go on behind the last one"
         finally:
             engine.close()
@@ -97,7 +100,7 @@ def test_one_of_several_processes_sweeps_in_an_hour(place: str) -> None:
                 if run == "b":
                     await engine.start(launch("b", WRITING))
                 aged(engine, RUNS, "ended", 2, run=run)
-                task = asyncio.create_task(keep_swept(engine, engine.table, RetentionSettings(runs=DAY)))
+                task = asyncio.create_task(keep_swept(engine, engine.table, kept(runs=DAY)))
                 for _ in range(200 if gone else 20):
                     if gone and await engine.asker.find(run) is None:
                         break
