@@ -282,7 +282,7 @@ class App:
         return Source(str(self._folder / named.name), named.text)
 
     def _prepared(self, program: ProgramLike, export: str | None) -> Prepared:
-        return prepared_program(self._named(program), export, self._roots, self._shared, self._vibes)
+        return prepared_program(self._named(program), export, self._roots, self._shared, self._vibes, self._model)
 
     def _launcher(self, program: ProgramLike, export: str | None, rehearse: RehearseMode) -> Launcher:
         """Return what begins runs of a program, compiled anew if one of its files has changed."""

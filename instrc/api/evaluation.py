@@ -58,7 +58,7 @@ async def evaluate_async(
     The arguments are those of `evaluate`.
     """
     require_types(model, export, None, requests, tokens)
-    prepared = prepared_program(program, export, roots, shared, vibes)
+    prepared = prepared_program(program, export, roots, shared, vibes, model)
     given = dict(arguments.mapping("checks", {} if checks is None else checks))
     functions = {name: check for name, check in given.items() if callable(check)}
     report = Report()

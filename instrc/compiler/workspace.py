@@ -82,7 +82,12 @@ class Workspace:
         settings = self._project.settings(place).file
         folders = [root.path for root in self.registry(path).roots]
         own = [each for each in (place, settings) if each is not None]
-        return lambda: [*own, *(file for folder in folders for file in sorted(folder.rglob("*.vibe.json")))]
+        tuned = [] if place is None else [place.with_name(place.name.removesuffix(".aug") + ".tuned.toml")]
+        return lambda: [
+            *own,
+            *(file for file in tuned if file.is_file()),
+            *(file for folder in folders for file in sorted(folder.rglob("*.vibe.json"))),
+        ]
 
     def compile(self, program: str | Source, overrides: OptionOverrides, report: Report) -> tuple[Artefact, ...]:
         """Return the artefacts of a program or vibe: a path, `-`, or a text with the name it would have as a file.

@@ -12,8 +12,9 @@ from typing import Any
 import msgspec
 import pytest
 
+import instrc
 from instrc import Reply, Request
-from instrc.compiler.tuned import PromptForm, Tuned, read_tuned, tuned_file
+from instrc.compiler.tuned import PromptForm, Tuned, digest_of, read_tuned, tuned_file
 from instrc.problems.report import Report
 from instrc.testing.evaluation.dataset import DataSet, EvalCase  # cases without a file
 from instrc.testing.evaluation.runner import Budget, EvalOptions
@@ -164,6 +165,23 @@ def test_a_form_is_read_as_it_was_written(program: str) -> None:
     written = Tuned(export="e", model="m:1", program="p", data="d", date="2026-11-28", figures={"p": 0.5}, form=form)
     tuned_file(program).write_text(written.text())
     assert read_tuned(program, Report()) == written
+
+
+def test_programs_in_python_use_the_form_of_their_model(program: str) -> None:
+    subject = Subject(program, cases(1), EvalOptions("sample"))
+    subject.prepared(PromptForm())
+    assert subject.flat is not None
+    form = PromptForm(texts={"tell_mood.mood": "The feeling."})
+    digest = digest_of(subject.flat, Path(program).read_text())
+    written = Tuned(export="mood", model="sample", program=digest, data="", date="2026-11-28", form=form)
+    tuned_file(program).write_text(written.text())
+    run = instrc.run(program, "x", model="sample", rehearse=True)
+    [asked] = [event for event in run.trace if event["event"] == "asked"]
+    assert asked["schema"]["properties"]["mood"]["description"] == "The feeling."
+    with pytest.warns(instrc.CompileWarning, match="it is for `sample`"):
+        other = instrc.run(program, "x", model=instrc.Scripted([{"_why": "so", "mood": "calm"}]))
+    [asked] = [event for event in other.trace if event["event"] == "asked"]
+    assert asked["schema"]["properties"]["mood"]["description"] == "The mood."
 
 
 @pytest.mark.parametrize(
