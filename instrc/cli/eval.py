@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple, TypeAlias, cast
 
 import typer
 from msgspec import structs
@@ -20,6 +20,7 @@ from instrc.cli.terminal import is_terminal, write_error
 from instrc.problems.errors import SettingsError
 from instrc.problems.report import Report
 from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import JsonObject
 from instrc.text.visible import visible_lines
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class EvalFormat(StrEnum):
     MARKDOWN = "markdown"
     HTML = "html"
     PYDANTIC_EVALS = "pydantic-evals"
+    ANSWERS = "answers"
 
 
 Paths: TypeAlias = Annotated[
@@ -73,7 +75,7 @@ Record: TypeAlias = Annotated[
 Shape: TypeAlias = Annotated[EvalFormat, typer.Option("--format", help="How the report is printed.")]
 Reports: TypeAlias = Annotated[
     list[Path] | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Write .html, .md, .json, .xml (JUnit), .txt, or .yaml."),
+    typer.Option("--output", "-o", metavar="FILE", help="Write .html, .md, .json, .xml (JUnit), .txt, .yaml, or answers.json."),
 ]
 Problems: TypeAlias = Annotated[Format, typer.Option("--problems", help="How problems are written.")]
 
@@ -198,6 +200,7 @@ _ENDINGS: Final = {
     ".txt": EvalFormat.TEXT,
     ".yaml": EvalFormat.PYDANTIC_EVALS,
 }
+_ANSWERS: Final = "answers.json"
 
 
 def _written(outputs: list[Path] | None) -> dict[Path, EvalFormat]:
@@ -206,7 +209,10 @@ def _written(outputs: list[Path] | None) -> dict[Path, EvalFormat]:
         if output.suffix.lower() not in _ENDINGS:
             options.refuse_use(f"`{output}`: a report ends in {', '.join(_ENDINGS)}")
         run_common.refuse_output(output, ())
-    return {output: _ENDINGS[output.suffix.lower()] for output in outputs or ()}
+    return {
+        output: EvalFormat.ANSWERS if output.name.endswith(_ANSWERS) else _ENDINGS[output.suffix.lower()]
+        for output in outputs or ()
+    }
 
 
 class _Job(NamedTuple):
@@ -297,6 +303,8 @@ class _Done(NamedTuple):
     found: EvaluationResult
     gates: list[Gate]
     judges: list[JudgeReport]
+    settings: JsonObject
+    """Of the requests, as they were given."""
 
 
 def _evaluated(jobs: list[_Job], asked: EvalOptions, *, quiet: bool) -> list[_Done]:
@@ -307,7 +315,8 @@ def _evaluated(jobs: list[_Job], asked: EvalOptions, *, quiet: bool) -> list[_Do
     with _progress(total, asked.budget, quiet=quiet) as told:
         found = run_common.run_to_end(_evaluate_all(jobs, structs.replace(asked, progress=told)))
     pairs = zip(jobs, found, strict=True)
-    done = [_Done(job, each, *run_common.run_to_end(calibrated_gates(each, job.data, asked))) for job, each in pairs]
+    given = cast("JsonObject", dict(asked.settings))
+    done = [_Done(job, each, *run_common.run_to_end(calibrated_gates(each, job.data, asked)), given) for job, each in pairs]
     write_error("".join(f"{line}\n" for each in done for judge in each.judges for line in judge.remarks))
     return done
 
@@ -404,6 +413,14 @@ def _rendered(done: list[_Done], shape: EvalFormat, folder: Path) -> str:
         if len(done) > 1:
             options.refuse_use("a file of pydantic-evals has the cases of one program: name one")
         return pydantic_evals(done[0].job.data, done[0].job.prepared.name)
+    if shape is EvalFormat.ANSWERS:
+        from instrc.runtime.traces import read_trace
+        from instrc.testing.evaluation.export import recorded_answers
+
+        if len(done) > 1:
+            options.refuse_use("a file of answers is of one program: name one")
+        traces = {result.trace: read_trace(folder, result.trace) for result in done[0].found.results if result.trace}
+        return recorded_answers(done[0].found, traces, done[0].settings)
     if shape is EvalFormat.JSON:
         return f"{dumps(report.as_json(found, (each.gates for each in done)))}\n"
     if shape is EvalFormat.JUNIT:

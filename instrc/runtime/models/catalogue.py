@@ -8,15 +8,19 @@ from importlib import import_module
 from pathlib import Path
 from typing import cast
 
+from msgspec import convert
+
 from instrc import problems
 from instrc.problems.errors import ConflictError, SettingsError
 from instrc.problems.suggest import nearest
+from instrc.process.request_settings import request_settings
 from instrc.runtime.models.batching import Batching
 from instrc.runtime.models.budget import Prices, require_prices
 from instrc.runtime.models.database import MODELS_FILE
 from instrc.runtime.models.fallback import Fallback, Limited, limited
 from instrc.runtime.models.model import Model, Sample, Scripted
 from instrc.runtime.models.provider import Provider
+from instrc.runtime.models.recording import RECORDED, Recorded, Recording
 from instrc.runtime.models.settings import RequestTable, joined
 from instrc.text.files import read_whole
 from instrc.text.jsontext import loads
@@ -65,7 +69,7 @@ def model_of(words: str, folder: Path, table: RequestTable | None = None) -> Mod
     if kind == "sample" and not rest:
         return Sample()
     if kind == "scripted" and rest:
-        return _scripted(words, folder / rest)
+        return _scripted(words, folder / rest, RequestTable() if table is None else table)
     if kind in ADAPTERS and not rest.strip():
         reason = f"it is a provider; say which of its models: `{kind}:MODEL`"
         raise SettingsError([problems.runs.UnusableSetting(what="model", word=words, reason=reason)])
@@ -80,7 +84,7 @@ def model_of(words: str, folder: Path, table: RequestTable | None = None) -> Mod
     raise SettingsError([problems.runs.UnusableSetting(what="model", word=words, reason=f"models are {known}", nearest=near)])
 
 
-def _scripted(words: str, file: Path) -> Model:
+def _scripted(words: str, file: Path, table: RequestTable) -> Model:
     try:
         answers = loads(read_whole(str(file)))
     except OSError as error:
@@ -93,7 +97,22 @@ def _scripted(words: str, file: Path) -> Model:
     if not isinstance(answers, list | dict):
         reason = "the file holds a list of answers, or an object of answers by step"
         raise SettingsError([problems.runs.UnusableSetting(what="model", word=words, reason=reason)])
-    return Scripted(answers)
+    recorded = answers.pop(RECORDED, None) if isinstance(answers, dict) else None
+    if recorded is None:
+        return Scripted(answers)
+    try:
+        recording = convert(recorded, Recording)
+    except ValueError as error:
+        reason = f"`{RECORDED}` is not of its form: {error}"
+        raise SettingsError([problems.runs.UnusableSetting(what="model", word=words, reason=reason)]) from None
+    kind, _, name = recording.model.partition(":")
+    settings = joined(table.general, table.given, request_settings(recording.settings)[0])
+    provider = adapter_of(kind)(name, settings=settings) if kind in ADAPTERS and name else None
+    return Recorded(
+        Scripted(answers),
+        recording,
+        lambda request: request.message if provider is None else provider.preview(request)[0].message,
+    )
 
 
 def provider_of(model: Model) -> Provider | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from instrc.runtime.interpreter.documents import bare_name
+from instrc.runtime.models.recording import RECORDED, prompt_digest
 from instrc.runtime.traces import Event, steps_of
 from instrc.testing.evaluation.dataset import DataSet
 from instrc.testing.evaluation.results import CaseResult, EvaluationResult
@@ -20,6 +21,20 @@ def recorded_cases(found: EvaluationResult, traces: Mapping[str, Sequence[Event]
     first = [results[0] for results in found.by_case().values()]
     parts = [_recorded(item, traces[item.trace]) for item in first if traces.get(item.trace) and not item.unanswered]
     return f"# {found.program}: recorded by `instrc eval --record`, with {found.model}\n\n" + "\n".join(parts)
+
+
+def recorded_answers(found: EvaluationResult, traces: Mapping[str, Sequence[Event]], settings: JsonObject) -> str:
+    """Return a file of answers by step for `scripted:FILE`, with the digests of the prompts that they were recorded with."""
+    answers: dict[str, list[Json]] = {}
+    prompts: list[str] = []
+    for events in (traces[result.trace] for result in found.results if traces.get(result.trace)):
+        for name, value in _answers(events).items():
+            answers.setdefault(name, []).append(value)
+        asked = {event["id"]: event for event in events if event["event"] == "asked"}
+        answered = [(event, asked[event["id"]]) for event in events if event["event"] == "answered" and event["id"] in asked]
+        prompts += [prompt_digest(event.get("sent", before["sent"]), before["schema"], settings) for event, before in answered]
+    model: Json = {"model": found.model, "prompts": [*dict.fromkeys(prompts)], "settings": settings}
+    return f"{dumps({RECORDED: model, **answers})}\n"
 
 
 def _recorded(result: CaseResult, events: Sequence[Event]) -> str:
