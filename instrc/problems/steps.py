@@ -111,6 +111,20 @@ class SameEffect(Problem):
         return (Label(self.first, "the same call"),)
 
 
+class SameStep(Problem):
+    severity = "warning"
+    message = "`{word}` is the same step as `{other}`: equal calls are one, so the model answers once"
+    hint = "for independent answers write `each i in 2 { … }`; for one answer, read `{other}`"
+
+    word: str
+    other: str
+    first: Span
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        return (Label(self.first, "the same call"),)
+
+
 class UnreadResult(Problem):
     severity = "warning"
 

@@ -57,6 +57,9 @@ def bind(program: surface.Program, instructions: InstructionTable, report: Repor
             for number, first, again in evaluation.steps.log.repeated(evaluation.frames.values(), kinds_of_steps(graph)):
                 word = graph.steps[number].activity or graph.steps[number].base_name
                 mine.add(problems.steps.SameEffect(at=again, word=word, first=first))
+            for one, other in evaluation.shared_names():
+                again, first, word = one.name.span, other.name.span, one.name.text
+                mine.add(problems.steps.SameStep(at=again, word=word, other=other.name.text, first=first))
             graphs.append(replace(graph, unread=frozenset()) if unclear else graph)
             steps += len(graph.steps)
         read |= evaluation.read

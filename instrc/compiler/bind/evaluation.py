@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from collections.abc import Set as AbstractSet
 from typing import Final, TypeAlias, final
 
@@ -13,12 +13,12 @@ from instrc import problems
 from instrc.compiler.bind.identities import Identities
 from instrc.compiler.bind.scopes import Ends, LocalName, Scope
 from instrc.compiler.bind.steps import NOTHING_FORESEEN, EvaluationContext, Foreseen, Steps
-from instrc.compiler.bind.values import BoundValue, paths_read
+from instrc.compiler.bind.values import BoundValue, StepResult, paths_read
 from instrc.compiler.instructions import InstructionTable
 from instrc.compiler.ir import NO_TIMING, READS_ONLY, Fusion, Instruction, InstructionKind, Path, Reached, Step, TypedArgument
 from instrc.compiler.recursion import EVALUATED_LEVELS
 from instrc.compiler.rounds import Bodies, Rounds
-from instrc.language.surface import Binding, Expression, Name
+from instrc.language.surface import Annotated, Binding, Call, Expression, Name, Pipe
 from instrc.problems.errors import InstrcError
 from instrc.problems.report import Report
 from instrc.process.flow import Executor
@@ -233,6 +233,22 @@ class Evaluation:
         """Return the frame of a local name of a scope, if its evaluation has begun."""
         known = self._names.get((scope.number, name))
         return None if known is None else known.frame
+
+    def shared_names(self) -> Iterator[tuple[Binding, Binding]]:
+        """Yield each definition of a step of the model that another one defines as well, with that first one."""
+        first: dict[int, Binding] = {}
+        for known in self._names.values():
+            value, written = known.value, known.binding.value
+            if (
+                isinstance(value, StepResult)
+                and isinstance(value.path.origin, int)
+                and isinstance(written, Call | Pipe | Annotated)
+            ):
+                step = self.steps.table[value.path.origin]
+                other = first.setdefault(step.number, known.binding)
+                called = known.binding.span.source in self.calls
+                if other is not known.binding and not value.path.tail and step.executor == "model" and not called:
+                    yield known.binding, other
 
     def reads_pipe(self, context: EvaluationContext) -> None:
         """Record that the value at a place depends on what is piped there, or that nothing is."""

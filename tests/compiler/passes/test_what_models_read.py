@@ -84,7 +84,7 @@ def test_a_hint_says_what_may_be_null(program: str, told: str) -> None:
         ("Describe(mine: a._plan, other: b.ok)", "Use step1_draft._plan as mine, step2_check.ok as other."),
         ("Describe(other: a._plan, mine: b.ok)", "Use step1_draft._plan as other, step2_check.ok as mine."),
         ("Describe(draft: a, check: b)", "Use step1_draft, step2_check."),
-        ("Describe(ok: b.ok, both: { a, x: b })", "Use step1_draft as both.a, step2_check.ok, step2_check as both.x."),
+        ("Describe(ok: b.ok, both: { a, x: b })", "Use step1_draft as both.a, step2_check as both.x."),
         ("Describe(mine: b, other: b)", "Use step2_check as mine and other."),
         ("Describe(whole: b, part: b.ok)", "Use step2_check as whole, step2_check.ok as part."),
         ("Describe({ b })", "Use step2_check as b."),
