@@ -14,6 +14,7 @@ from msgspec import Struct
 from instrc.process.flow import Constant, Executor, Gives
 from instrc.text.jsonvalue import Json, JsonObject
 from instrc.text.limits import FLAT_SCHEMAS
+from instrc.text.notebook import block, folded
 from instrc.text.sentences import EN, Sentences
 from instrc.text.source import Source, Span
 
@@ -744,7 +745,18 @@ class Artefact(Struct, frozen=True, eq=False):
     __hash__ = None  # type: ignore[assignment]  # documents change
 
     def __repr__(self) -> str:
-        return f"Artefact(name={self.name!r}, title={self.title!r}, documents={self.documents!r})"
+        return f"<artefact {self.name}: {', '.join(self.documents)}>"
+
+    def _repr_html_(self) -> str:
+        """Return the picture of a process and the documents, for a notebook."""
+        from instrc.process.picture import picture_of  # only a notebook shows it
+        from instrc.process.process import Process
+        from instrc.process.svg import svg
+
+        process = self.documents.get("process")
+        drawn = [] if process is None else [svg(picture_of(Process.from_json(process), self.name))]
+        documents = [folded(kind, document) for kind, document in self.documents.items()]
+        return block(self.title or self.name, *drawn, *documents)
 
     def __instrc_tool__(self, name: str | None) -> Tool:
         """Return the tool that a model fills in, described by its goal, else by its instruction."""

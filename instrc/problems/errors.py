@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
+from pathlib import Path
+from traceback import extract_tb, format_list
 from typing import Final, NamedTuple
 
 from instrc.problems.problem import Problem, shorten_values
@@ -29,6 +32,12 @@ class InstrcError(Exception):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self)!r})"
+
+    def _render_traceback_(self) -> list[str]:
+        """Return what a notebook shows in place of a traceback: the lines of the caller, and the problems."""
+        frames = [frame for frame in extract_tb(self.__traceback__) if not any(part in frame.filename for part in _LIBRARIES)]
+        cause = [] if self.__cause__ is None else [f"caused by: {self.__cause__}"]
+        return [*map(str.rstrip, format_list(frames[-FRAMES:])), f"{type(self).__name__}: {self}", *cause]
 
 
 class CompileError(InstrcError):
@@ -151,6 +160,9 @@ CODES: Final[Mapping[type[InstrcError], Codes]] = {
     RunCancelledError: Codes(409, 6),
 }
 """The codes of each class of errors; a class that is not listed has those of its base class."""
+FRAMES: Final = 3
+"""Lines of the caller that a notebook shows."""
+_LIBRARIES: Final = (str(Path(__file__).parents[1]), f"{os.sep}site-packages{os.sep}", f"{os.sep}asyncio{os.sep}")
 LISTED_PROBLEMS: Final = 20
 """Problems that the text of an exception lists; `problems` has all of them."""
 

@@ -18,12 +18,13 @@ from instrc.runtime.interpreter import documents
 from instrc.runtime.interpreter.documents import bare_instruction
 from instrc.runtime.models.catalogue import words_from
 from instrc.runtime.models.clients import closing_all
+from instrc.runtime.models.model import instance_of
 from instrc.runtime.questions import Question
 from instrc.runtime.retry import ForkOptions, ForkOrigin, RetryOptions
 from instrc.runtime.run_report import RUN_ERRORS, RunStatus, describe_outcome, describe_waiting, step_values
 from instrc.runtime.traces import Event, usage_in
 from instrc.schema.strip import holds_meta, split
-from instrc.text import arguments
+from instrc.text import arguments, notebook
 from instrc.text.arguments import ProgramInput, source_or_path
 from instrc.text.jsonvalue import Json, JsonObject
 from instrc.tools.python_types import Adapter
@@ -205,6 +206,23 @@ class Run(ABC):
                 why = f": {message}"
         return f"<run {self.id}: {self.status}{f' for {asked}' if asked else ''}{why}>"
 
+    def _repr_html_(self) -> str:
+        """Return the state for a notebook: the steps with their outputs, and how to answer what is asked."""
+        values = self._values()
+        rows = [(key, split(value)["output"] if holds_meta(value) else value) for key, value in values.items()]
+        waiting: list[str] = []
+        for question in self.questions:
+            name = question.steps[0] if question.steps else question.id
+            answer = f'await run.answer_async("{name}", {instance_of(question.schema)!r})'
+            waiting += [notebook.table(["question", "shown"], [(name, question.show)]), notebook.code(answer)]
+        missing = [(key, "not reached") for key in self.steps if key not in values]
+        return notebook.block(repr(self)[1:-1], notebook.table(["step", "output"], [*rows, *missing]), *waiting)
+
+    def _values(self) -> JsonObject:
+        """Return the outputs of the steps so far, by key."""
+        record, only = self.record or {}, self.only_step
+        return step_values(record) if only is None else dict(zip([only], record.values(), strict=False))
+
     @property
     def output(self) -> Json:
         """The outputs of all steps by key; raises `RunError` unless the run is done."""
@@ -259,9 +277,7 @@ class Run(ABC):
         `InputError` if no step has the name, or several have it.
         """
         name = arguments.as_plain(arguments.text("name", name))
-        record = self.record or {}
-        only = self.only_step
-        values = step_values(record) if only is None else dict(zip([only], record.values(), strict=False))
+        values = self._values()
         result = _named(name, values)
         if not result and (expected := _named(name, self.steps)):
             raise self._not_reached(expected[0])

@@ -22,6 +22,7 @@ from instrc.runtime.plan import plan_of
 from instrc.schema.walk import map_schemas
 from instrc.testing.branches import ABSENT, AS_MADE, Fails, Point, RunBranch, TakenBranches, is_excluded, points_of, run_branches
 from instrc.text.jsonvalue import Json, JsonObject, without_type
+from instrc.text.notebook import block, table
 from instrc.tools.plan_check import check_plan
 
 
@@ -78,6 +79,15 @@ class Rehearsal(Struct, frozen=True):
         lines += [f"not reached: {item.branch} | {item.reason}" for item in self.missed]
         runs = f"{len(self.runs)} run{'s' * (len(self.runs) != 1)}"
         return "\n".join([*lines, f"{self.branches - len(self.missed)} of {self.branches} branches in {runs}"])
+
+    def __repr__(self) -> str:
+        return f"<rehearsal: {str(self).splitlines()[-1]}>"
+
+    def _repr_html_(self) -> str:
+        """Return the runs and what they have missed, for a notebook."""
+        runs = [str(run).split(" | ", 2) for run in self.runs]
+        missed = [(item.branch, item.reason) for item in self.missed]
+        return block(repr(self)[1:-1], table(["end", "choices", "branches"], runs), table(["not reached", "reason"], missed))
 
     def to_json(self) -> list[dict[str, Json]]:
         """Return the same as objects, one a line."""

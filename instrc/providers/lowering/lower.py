@@ -31,6 +31,7 @@ from instrc.text.arguments import takes_plain_values
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, Payload, mapping
 from instrc.text.limits import UNROLL
+from instrc.text.notebook import block, folded, table
 from instrc.text.sentences import EN
 from instrc.tools.definitions import OPTIONS
 from instrc.tools.given import ToolLike, tool_of
@@ -92,8 +93,14 @@ class Lowering(Struct, frozen=True, eq=False, dict=True):  # noqa: PLW1641  -- i
         return self.payload, self.map, self.losses, self.problems, self.schema
 
     def __repr__(self) -> str:
-        said = f"payload={self.payload!r}, map={self.map!r}, losses={self.losses!r}, problems={self.problems!r}"
-        return f"Lowering({said})"
+        return f"<lowering to {self.dialect.name}: {len(self.losses)} losses, {len(self.problems)} warnings>"
+
+    def _repr_html_(self) -> str:
+        """Return the losses and the payload, for a notebook."""
+        rows = [(loss.pointer, loss.keyword, loss.kind, loss.reason) for loss in self.losses]
+        losses = table(["place", "keyword", "kind", "reason"], rows)
+        warnings = table(["warning"], [(problem.message,) for problem in self.problems])
+        return block(repr(self)[1:-1], losses, warnings, folded("payload", self.payload), folded("map", self.map))
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the losses and not their account."""

@@ -16,6 +16,7 @@ from instrc.testing.evaluation.runner import EvalOptions, evaluated
 from instrc.testing.evaluation.statistics import LEVEL, PairedDifference, Verdict, compare, false_alarms, holm, verdict, visible
 from instrc.testing.evaluation.variants import Part, Version
 from instrc.text.jsonvalue import JsonObject
+from instrc.text.notebook import block, table
 
 SHOWN: Final = 20
 """Cases that got better, and that got worse, in a report."""
@@ -58,6 +59,15 @@ class VersionComparison(Struct, frozen=True):
         old, new = self.before.passes(), self.after.passes()
         both = [case for case in old if case in new]
         return [case for case in both if new[case] > old[case]], [case for case in both if new[case] < old[case]]
+
+    def __repr__(self) -> str:
+        better, worse = self.moved()
+        return f"<comparison of {self.after.program}: {len(better)} cases better, {len(worse)} worse>"
+
+    def _repr_html_(self) -> str:
+        """Return the tables of the command line, for a notebook."""
+        tables = [block(item.title, table(item.header, item.rows)) for item in comparison_tables(self)]
+        return block(" ".join(conclusion(self)), *tables)
 
     def verdict(self, drop: float) -> Verdict:
         """Return whether the later version is worse by more than a drop."""

@@ -9,8 +9,8 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_object
+from instrc.text.notebook import block, table
 
 RESULT_FORMAT: Final = 1
 """Of the JSON of an evaluation."""
@@ -221,8 +221,14 @@ class EvaluationResult(Struct, frozen=True, kw_only=True):
             raise ValueError(f"its format is {result.format}, and this release reads {RESULT_FORMAT}")
         return result
 
-    def __str__(self) -> str:
-        return dumps(self.to_json())
+    __str__ = __repr__
+
+    def _repr_html_(self) -> str:
+        """Return the rates and the cases that failed, for a notebook."""
+        rates = [(name, f"{fmean(self.passes(name).values()):.1%}") for name in self.checks]
+        failed = [result for result in self.results if result.pass_of(None) is False]
+        reasons = [(result.case, "; ".join(check.reason for check in result.checks if not check.passed)) for result in failed]
+        return block(repr(self)[1:-1], table(["check", "passed"], rates), table(["case", "why it failed"], reasons))
 
 
 def total_cost(steps: Iterable[StepUse]) -> float | None:
