@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import html
+import json
 import shlex
 import shutil
 import subprocess
 import sys
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import sleep
+from typing import Any
+from urllib.request import Request, urlopen
 
 from PIL import Image
 
 HERE = Path(__file__).parent
 MEETING = HERE.parent / "meeting-with-approval"
+SERVED = HERE.parent / "tutorial" / "9-served"
 PAGE = """<!doctype html><meta charset="utf-8"><style>
 body { margin: 0; padding: 20px; background: #16181d; color: #dfe3ea; } pre { font: 13px/1.35 "DejaVu Sans Mono", monospace; }
 </style><pre>%s</pre>"""
@@ -25,17 +31,47 @@ def instrc(folder: Path, *words: str) -> str:
     return done.stdout
 
 
-def shoot(page: Path, name: str, width: int, height: int) -> None:
+def shoot(page: Path | str, name: str, width: int, height: int) -> None:
     """Take the picture of a page, with 128 colours so that it stays small."""
     browser = next(found for each in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(each)))
     place = HERE / f"{name}.png"
     options = ["--headless", "--no-sandbox", "--hide-scrollbars", f"--window-size={width},{height}", "--virtual-time-budget=2000"]
-    subprocess.run([browser, *options, f"--screenshot={place}", page.as_uri()], check=True, capture_output=True)  # noqa: S603  -- a browser
+    address = page if isinstance(page, str) else page.as_uri()
+    subprocess.run([browser, *options, f"--screenshot={place}", address], check=True, capture_output=True)  # noqa: S603  -- a browser
     Image.open(place).convert("RGB").quantize(128, dither=Image.Dither.NONE).save(place, optimize=True)
+
+
+def serve(folder: Path) -> None:
+    """Take the pictures of a service: its inbox, a question, and the run that waits for the answer."""
+    with ExitStack() as stack:
+        for command in (["service.py"], ["-m", "instrc", "serve", "answer.aug", "--port", "8421"]):
+            started = subprocess.Popen([sys.executable, *command], cwd=folder, stdout=subprocess.DEVNULL)  # noqa: S603  -- our own
+            stack.enter_context(started)
+            stack.callback(started.terminate)
+        for letter in ("My cake came broken. Ann", "The cherries were missing. Order 17. Bob"):
+            run = asked(letter)
+        base = "http://127.0.0.1:8421/inbox"
+        shoot(base, "inbox", 760, 480)
+        shoot(f"{base}/question/{run['questions'][0]['id']}", "question", 760, 1150)
+        shoot(f"{base}/runs/{run['run']}", "run", 1000, 1500)
+
+
+def asked(letter: str) -> dict[str, Any]:
+    """Begin a run, as soon as the service is there, and return how it stands when it waits."""
+    headers = {"Content-Type": "application/json", "Prefer": "wait=30"}
+    body = json.dumps({"program": "answer_a_customer", "input": letter}).encode()
+    for _ in range(60):
+        with suppress(OSError), urlopen(Request("http://127.0.0.1:8421/v1/runs", body, headers)) as answer:
+            return dict(json.load(answer))
+        sleep(1)
+    raise SystemExit("the service does not answer")
 
 
 def main() -> None:
     """Make all pictures."""
+    with TemporaryDirectory() as name:
+        shutil.copytree(SERVED, Path(name) / "served")
+        serve(Path(name) / "served")
     with TemporaryDirectory() as name:
         folder = Path(name) / "meeting"
         shutil.copytree(MEETING, folder, ignore=shutil.ignore_patterns("expected"))

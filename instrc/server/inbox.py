@@ -37,7 +37,7 @@ from instrc.runtime.questions import Question
 from instrc.runtime.retry import ForkOptions, RetryOptions
 from instrc.runtime.run_report import RunFilter, step_values
 from instrc.runtime.trace_page import page_of
-from instrc.runtime.traces import TimelineSpan, spans_of
+from instrc.runtime.traces import spans_of
 from instrc.server.access import Caller, RateLimiter
 from instrc.server.door import CONTENT_POLICY, caller_of
 from instrc.server.form_data import ROOT, begun, changed, data_of, pairs
@@ -45,7 +45,7 @@ from instrc.server.forms import AnswerForm, Words
 from instrc.server.http import used_link
 from instrc.server.identity import Identity
 from instrc.server.operations import RequestData, place_of_question, place_of_run, question_id, token_of
-from instrc.server.run_page import STEPS, drawn, element_of, facts_of, groups_of, name_of_step, schemas_of, titles_of
+from instrc.server.run_page import STEPS, drawn, element_of, facts_of, groups_of, keys_of, name_of_step, schemas_of, titles_of
 from instrc.server.run_service import RunService
 from instrc.server.templates import counted, operator_schema, render, spoken, words_for
 from instrc.server.views import QuestionInfo, RunStory
@@ -369,7 +369,7 @@ class Inbox:
             process, spans = Process.from_json(story.launch.plan["process"]), spans_of(story.events)
             titles = titles_of(process)
             groups = groups_of(spans, titles)
-            names = {span.id: titles.get(_first_step(span)) or _step((_first_step(span),), span.id) for span in spans}
+            names = {span.id: titles.get(keys_of(span)[0]) or name_of_step(keys_of(span)[0]) for span in spans}
             votes = [(vote, names.get(name) or name) for name, given in story.votes.items() for vote in given]
             about = {"inputs": story.launch.inputs, "groups": groups[:STEPS]}
             about["chosen"] = next((group for group in groups if group.key == query.get("step")), None)
@@ -471,11 +471,6 @@ def _question_title(question: Question) -> str:
     """Return what a question is called: the title of its schema, or of its only step, else its steps."""
     schema = mapping(question.schema)
     return optional_text(schema.get("title")) or _step(question.steps, question.id)
-
-
-def _first_step(span: TimelineSpan) -> str:
-    steps = span.facts.get("steps")
-    return str(steps[0]) if isinstance(steps, list) and steps else span.id.rpartition(".")[2]
 
 
 def _step(steps: tuple[str, ...], name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from msgspec import Struct, field
@@ -79,6 +79,12 @@ class StepGroup(Struct):
         """How often something was tried again."""
         return sum(len(span.retries) for span in self.spans)
 
+    @property
+    def step(self) -> str | None:
+        """The key of its first step, from which the run can go on anew; `None` in a run below it, in elements and in rounds."""
+        span = self.spans[0]
+        return None if "/" in span.id or "[" in span.id else keys_of(span)[0]
+
     def page(self, state: str | None, first: int, most: int) -> list[TimelineSpan]:
         """Return some elements, those that have failed first; with a state only those."""
         order = list(self.counts)
@@ -103,10 +109,14 @@ def groups_of(spans: Iterable[TimelineSpan], titles: Mapping[str, str]) -> list[
 
 
 def _title(span: TimelineSpan, titles: Mapping[str, str]) -> str:
+    return ", ".join(titles.get(key) or name_of_step(key) for key in keys_of(span))
+
+
+def keys_of(span: TimelineSpan) -> list[str]:
+    """Return the keys of the steps of a command."""
     steps = span.facts.get("steps")
     keys = [key for key in steps if isinstance(key, str)] if isinstance(steps, list) else []
-    keys = keys or [span.id.rpartition(".")[2]]
-    return ", ".join(titles.get(key) or name_of_step(key) for key in keys)
+    return keys or [re.sub(r"#\d+$", "", span.id.rpartition(".")[2])]
 
 
 def name_of_step(key: str) -> str:
@@ -141,7 +151,7 @@ def drawn(process: Process, name: str, groups: Iterable[StepGroup]) -> str | Non
     """Return the picture of a program with the states of a run; `None` if it is too large."""
     by_key: dict[str, StepGroup] = {}
     for group in groups:
-        for key in _keys(group):
+        for key in keys_of(group.spans[0]):
             by_key.setdefault(key, group)
     try:
         picture = picture_of(process, name)
@@ -151,12 +161,6 @@ def drawn(process: Process, name: str, groups: Iterable[StepGroup]) -> str | Non
         return figure(layout(Picture(picture.name, picture.title, picture.inputs, boxes)), styled=False, prefix="g")
     except InstrcError:
         return None
-
-
-def _keys(group: StepGroup) -> Iterator[str]:
-    steps = group.spans[0].facts.get("steps")
-    yield from (str(key) for key in steps) if isinstance(steps, list) else ()
-    yield group.key.rpartition(".")[2]
 
 
 def _marked(box: Box, groups: Mapping[str, StepGroup]) -> Box:

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 from serving import BOB, BOSS, LETTER, client, go, person, service, settled
 from test_inbox import seen
-from written_processes import TEXT, chunk, each, process, step
+from written_processes import DECISION, TEXT, call, chunk, each, process, step
 
 from instrc.process.process import Process
 from instrc.runtime.traces import TimelineSpan
@@ -100,6 +100,23 @@ def test_a_run_of_many_elements_has_a_small_page(tmp_path: Path) -> None:
                 assert "2 failed, 9998 done" in page.text
 
     go(body())
+
+
+def test_what_servers_and_people_do_is_among_the_steps(tmp_path: Path) -> None:
+    lookup = chunk(step1_look=call("Look_Activity", {"what": "prompt"}))
+    asked = chunk(step2_approve=step({**DECISION, "title": "May it go out?"}, "step1_look"))
+
+    async def test(http: httpx.AsyncClient, run: str) -> None:
+        page = await http.get(f"/inbox/runs/{run}")
+        seen(page)
+        assert '<span class="lane server">server</span>' in page.text
+        assert '<span class="lane person">person</span>' in page.text
+        assert 'name="step" value="step1_look"' in page.text
+        assert '">May it go out?</a>' in page.text
+        assert '<g class="step server done"' in page.text
+        assert '<g class="step user open"' in page.text
+
+    on_a_run(tmp_path, process(serverContext1=lookup, userContext1=asked), test, BOSS, "waiting")
 
 
 def test_an_operator_forks_with_another_value(tmp_path: Path) -> None:
