@@ -18,9 +18,10 @@ from instrc.server.a2a import a2a_routes  # the service over A2A
 from instrc.server.agui import agui_routes  # the service over AG-UI
 from instrc.server.connections import BoundedConnections  # what listens in a service
 from instrc.server.http import app_of  # the application itself
+from instrc.server.mcp_runs import RunOffers, mcp_mount, no_link  # the service over MCP
 from instrc.vibes.service_settings import ServiceSettings  # without a file
 
-DOORS = ("/v1/runs", "/a2a", "/a2a/rest/message:send", "/agui/letter", "/v1/links/x")
+DOORS = ("/v1/runs", "/mcp", "/a2a", "/a2a/rest/message:send", "/agui/letter", "/v1/links/x")
 DIGITS = b'{"program": "letter", "input": ' + b"9" * 900_000 + b"}"
 DEEP = b'{"program": "letter", "input": ' + b"[" * 400_000 + b"]" * 400_000 + b"}"
 WIDE = b'{"program": "letter", "input": [' + b"1," * 300_000 + b"1]}"
@@ -32,7 +33,8 @@ METADATA = b'{"program": "letter", "metadata": {' + b",".join(b'"k%d":""' % each
 def test_a_body_that_costs_much_is_refused_soon_at_every_door(path: str, body: bytes, tmp_path: Path) -> None:
     async def test() -> None:
         made = service(tmp_path)
-        async with client(made, routes=[*a2a_routes(made), *agui_routes(made)]) as http:
+        mcp, running = mcp_mount(RunOffers([], made), no_link)
+        async with client(made, routes=[mcp, *a2a_routes(made), *agui_routes(made)], beside=[running]) as http:
             longest = 0.0
 
             async def beat() -> None:

@@ -10,13 +10,16 @@ from random import Random
 from typing import Any
 
 import pytest
+from mcp_types.version import LATEST_MODERN_VERSION as VERSION
 from serving import BOSS, asking, client, go, person, service
 from starlette.applications import Starlette
+from starlette.routing import BaseRoute
 
 from instrc.server.a2a import a2a_routes  # the service over A2A
 from instrc.server.access import Caller  # who asks
 from instrc.server.agui import agui_routes  # the service over AG-UI
 from instrc.server.http import Streams, app_of, event_endpoints  # the application itself, and its table
+from instrc.server.mcp_runs import TASKS, RunOffers, mcp_mount, no_link  # the service over MCP
 from instrc.server.operations import ENDPOINTS, Endpoint  # the table
 from instrc.server.operators import OPERATOR_ENDPOINTS  # the table
 from instrc.server.run_service import RunService  # the service itself
@@ -48,11 +51,11 @@ def table(made: RunService, hooks: Webhooks) -> list[Endpoint]:
     return [*ENDPOINTS, *OPERATOR_ENDPOINTS, *event_endpoints(Streams(made.settings.streams)), *rest]
 
 
-def application(made: RunService, hooks: Webhooks, caller: Caller | None) -> Starlette:
+def application(made: RunService, hooks: Webhooks, caller: Caller | None, mcp: BaseRoute) -> Starlette:
     async def identify(_headers: object) -> Caller | None:
         return caller
 
-    routes = [*webhook_routes(hooks), *a2a_routes(made, hooks), *agui_routes(made)]
+    routes = [*webhook_routes(hooks), mcp, *a2a_routes(made, hooks), *agui_routes(made)]
     return app_of(made, identify=identify, routes=routes)
 
 
@@ -60,6 +63,10 @@ async def ask(app: Starlette, method: str, path: str, body: Any = None, query: s
     """Return the status, the text and the headers of a response; a stream is left after a moment."""
     content = b"" if body is None else json.dumps(body).encode("utf-8", "surrogatepass")
     headers = [(b"host", b"localhost"), (b"content-type", b"application/json"), (b"a2a-version", b"1.0")]
+    if path == "/mcp":
+        named = {"mcp-protocol-version": VERSION, "mcp-method": body["method"], "accept": "application/json, text/event-stream"}
+        named |= {"mcp-name": name} if isinstance(name := body["params"].get("name", body["params"].get("taskId")), str) else {}
+        headers += [(key.encode(), value.encode()) for key, value in named.items()]
     scope = {"type": "http", "method": method, "path": path, "raw_path": path.encode("utf-8", "surrogatepass"), "root_path": ""}
     scope |= {"query_string": query.encode(), "headers": headers, "http_version": "1.1", "scheme": "http", "app": app}
     asked, got, status, names = False, b"", 0, set()
@@ -143,10 +150,30 @@ def others_of(run: str) -> list[tuple[str, str, Any]]:
     agui = {"threadId": "t", "runId": run, "messages": [], "tools": [], "context": [], "state": {}, "forwardedProps": {}}
     return [
         *(("POST", "/a2a", each) for each in sent),
+        *(("POST", "/mcp", each) for each in mcp_of(run)),
         ("POST", "/agui/ask", {**agui, "resume": resume}),
         ("GET", f"/a2a/rest/tasks/{run}", None),
         ("POST", f"/a2a/rest/tasks/{run}:cancel", {}),
     ]
+
+
+def mcp_of(run: str) -> list[Any]:
+    """Return requests of MCP about a run: the tools about runs, and the methods of tasks."""
+    answer = {"action": "accept", "content": {"decision": "Approve"}}
+    about: dict[str, Any] = {
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": VERSION,
+            "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}, "extensions": {TASKS: {}}},
+            "io.modelcontextprotocol/clientInfo": {"name": "eve", "version": "1"},
+        }
+    }
+    question = {"step": "userContext1", "data": {"decision": "Approve"}}
+    given: dict[str, Any] = {"run_status": {}, "open_questions": {}, "answer": question, "cancel_run": {}}
+    calls = [("tools/call", {"name": name, "arguments": {"run": run, **more}}) for name, more in given.items()]
+    calls += [(f"tasks/{what}", {"taskId": run}) for what in ("get", "cancel")]
+    calls += [("tasks/update", {"taskId": run, "inputResponses": {"userContext1": answer}})]
+    calls += [("tools/call", {"name": "ask", "requestState": run, "inputResponses": {"userContext1": answer}})]
+    return [{"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, **about}} for method, params in calls]
 
 
 async def attacked(tmp_path: Path, name: str, roles: tuple[Role, ...], seed: int | None, rounds: int) -> None:
@@ -154,10 +181,11 @@ async def attacked(tmp_path: Path, name: str, roles: tuple[Role, ...], seed: int
     made = service(tmp_path / name.replace(" ", "-"), settings=settings, ask=asking())
     hooks = Webhooks(made.records, AddressRules(), lambda _: "")
     random = None if seed is None else Random(seed)  # noqa: S311  -- it draws attacks
-    async with client(made, BOSS):  # the service begins
+    mcp, running = mcp_mount(RunOffers([], made), no_link)
+    async with client(made, BOSS), running():  # the service begins
         run = (await made.start(person("ann", "starter"), "ask", MARK, wait=20)).report.run
         before = await state_of(made, run)
-        app = application(made, hooks, person("eve", *roles))
+        app = application(made, hooks, person("eve", *roles), mcp)
         tried = [(each.method, *requests_of(each, run, random)) for _ in range(rounds) for each in table(made, hooks)]
         tried += others_of(run)
         for method, path, body in tried:
@@ -183,9 +211,10 @@ def test_who_is_unknown_is_told_nothing_but_that(tmp_path: Path) -> None:
     async def body() -> None:
         made = service(tmp_path, ask=asking())
         hooks = Webhooks(made.records, AddressRules(), lambda _: "")
-        async with client(made, BOSS):
+        mcp, running = mcp_mount(RunOffers([], made), no_link)
+        async with client(made, BOSS), running():
             run = (await made.start(person("ann", "starter"), "ask", MARK, wait=20)).report.run
-            app, before = application(made, hooks, None), await state_of(made, run)
+            app, before = application(made, hooks, None, mcp), await state_of(made, run)
             tried = [(each.method, *requests_of(each, run, None)) for each in table(made, hooks)] + others_of(run)
             for method, path, sent in tried:
                 status, text, headers = await ask(app, method, path, sent)
