@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import re
+import shlex
+import shutil
+import subprocess
+import sys
 from contextlib import suppress
 from pathlib import Path
 from time import perf_counter
@@ -176,3 +181,62 @@ def test_whoever_sends_a_byte_at_a_time_is_cut_off_and_others_are_served(tmp_pat
         assert not known.open
 
     go(test())
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has all addresses that begin with 127")
+def test_hundreds_of_slow_clients_and_idle_connections_leave_a_service_of_1024_descriptors_reachable(tmp_path: Path) -> None:
+    shutil.copytree(Path(__file__).parents[2] / "examples" / "tutorial" / "1-one-prompt", tmp_path, dirs_exist_ok=True)
+    line = [sys.executable, "-m", "instrc", "serve", "--engine", "memory", "--rehearse", "--port", "0"]
+    limited = f"ulimit -n 1024; exec {shlex.join(line)}"
+    service = subprocess.Popen(["bash", "-c", limited], cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert service.stderr is not None
+    try:
+        port = next(int(found[1]) for line in service.stderr if (found := re.search(r"http://127\.0\.0\.1:(\d+)", line)))
+
+        async def connected(number: int) -> asyncio.StreamWriter:
+            local = (f"127.0.{1 + number // 100}.1", 0)
+            return (await asyncio.open_connection("127.0.0.1", port, local_addr=local))[1]
+
+        async def drip(number: int) -> bool:
+            """Send the head of a request a byte at a time; return whether the service ends that."""
+            writer = None
+            try:
+                reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(f"127.1.{number // 100}.1", 0))
+                for byte in b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 30:
+                    writer.write(bytes([byte]))
+                    await writer.drain()
+                    await asyncio.sleep(0.5)
+                    if reader.at_eof():
+                        return True
+            except OSError:
+                return True
+            finally:
+                if writer is not None:
+                    writer.close()
+            return False
+
+        async def probed(address: str) -> int:
+            transport = httpx.AsyncHTTPTransport(local_address=address)
+            async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=60, transport=transport) as http:
+                return (await http.get("/healthz")).status_code
+
+        async def attacked() -> None:
+            slow = [asyncio.create_task(drip(number)) for number in range(400)]
+            await asyncio.sleep(1)
+            idle = await asyncio.gather(*(connected(number) for number in range(1100)), return_exceptions=True)
+            try:
+                assert await probed("127.9.9.9") == 200
+                assert all(await asyncio.gather(*slow))
+                assert await probed("127.9.9.10") == 200
+            finally:
+                for writer in idle:
+                    if isinstance(writer, asyncio.StreamWriter):
+                        writer.close()
+            assert await probed("127.9.9.11") == 200
+
+        go(attacked())
+        assert service.poll() is None
+    finally:
+        service.terminate()
+        service.communicate(timeout=20)
