@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from ipaddress import ip_address, ip_network
 from time import monotonic
 from typing import Final, Literal, TypeAlias
 
@@ -66,6 +67,17 @@ class Caller(Struct, frozen=True):
 
 LOCAL: Final = Caller("local", roles={ALL: frozenset({"admin"})})
 """The caller of a service without authentication, which listens on this machine only."""
+
+
+def peer_of(address: str) -> str:
+    """Return an address as limits count it: of IPv6 its network of 64 bits, since whoever has one has all of that."""
+    try:
+        parsed = ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if parsed.version == 4:
+        return address
+    return str(parsed.ipv4_mapped or ip_network((int(parsed), 64), strict=False))
 
 
 class RateLimiter:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from uvicorn.protocols.utils import get_remote_addr
 
+from instrc.server.access import peer_of
 from instrc.server.bounds import CONNECTIONS, FROM_ONE_ADDRESS, HEAD_SECONDS, RESERVED
 
 
@@ -16,7 +17,7 @@ class BoundedConnections:
     """Counts the connections of one service by address; connections of proxies count for the whole alone."""
 
     def __init__(self, proxies: Iterable[str] = ()) -> None:
-        self.proxies: frozenset[str] = frozenset(proxies)
+        self.proxies: frozenset[str] = frozenset(map(peer_of, proxies))
         self.open: Counter[str] = Counter()
 
     def protocol(self) -> type[asyncio.Protocol]:
@@ -29,7 +30,7 @@ class BoundedConnections:
 
             def connection_made(self, transport: asyncio.Transport) -> None:
                 super().connection_made(transport)
-                address = (get_remote_addr(transport) or ("",))[0]
+                address = peer_of((get_remote_addr(transport) or ("",))[0])
                 if not bounds.admits(address):
                     transport.abort()
                     return

@@ -18,7 +18,7 @@ from instrc import problems
 from instrc.problems.errors import AccessError, AuthenticationError, InstrcError, LimitError, RequestError, codes_of
 from instrc.problems.problem import Problem
 from instrc.server import bounds
-from instrc.server.access import LOCAL, Caller, RateLimiter
+from instrc.server.access import LOCAL, Caller, RateLimiter, peer_of
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, pointer
 
@@ -69,7 +69,7 @@ class Door:
             except InstrcError as error:
                 scope["instrc.caller"], scope["instrc.unknown"] = None, getattr(error.problems[0], "reason", "")
                 try:
-                    self.failures.enter((scope.get("client") or ("",))[0], "wrong keys in a minute")
+                    self.failures.enter(peer_of((scope.get("client") or ("",))[0]), "wrong keys in a minute")
                 except InstrcError as too_often:
                     await problem_response(too_often)(scope, receive, self._protected(scope, send))
                     return
@@ -194,6 +194,11 @@ class Door:
             await send(message)
 
         return protected
+
+
+def peer_in(request: Request) -> str:
+    """Return where a request comes from, as limits count it."""
+    return peer_of(request.client.host) if request.client else ""
 
 
 async def _end(scope: Scope, receive: Receive, send: Send) -> None:

@@ -42,6 +42,7 @@ from instrc.server.door import (
     Identify,
     caller_of,
     json_response,
+    peer_in,
     problem_json,
     problem_response,
 )
@@ -274,7 +275,7 @@ async def used_link(service: RunService, rate: RateLimiter, request: Request, wo
     try:
         caller = await service.linked(word)
     except InstrcError:
-        rate.enter(f"link {request.client.host if request.client else ''}", "uses of links in a minute")
+        rate.enter(f"link {peer_in(request)}", "uses of links in a minute")
         raise
     rate.enter(f"link {caller.nonce}", "uses of links in a minute")
     return caller

@@ -39,7 +39,7 @@ from instrc.runtime.run_report import RunFilter, step_values
 from instrc.runtime.trace_page import page_of
 from instrc.runtime.traces import spans_of
 from instrc.server.access import Caller, RateLimiter
-from instrc.server.door import CONTENT_POLICY, caller_of
+from instrc.server.door import CONTENT_POLICY, caller_of, peer_in
 from instrc.server.form_data import ROOT, begun, changed, data_of, pairs
 from instrc.server.forms import AnswerForm, Words
 from instrc.server.http import used_link
@@ -162,7 +162,7 @@ class Inbox:
         try:
             caller = await self.identity.bearer(word)
         except InstrcError:  # only wrong ones count: they lock nobody else out
-            self._rate.enter(f"login {_host(request)}", "attempts to log in in a minute")
+            self._rate.enter(f"login {peer_in(request)}", "attempts to log in in a minute")
             return self.page(request, "login.html", {**facts, "wrong": True}, 401)
         cookie = await asyncio.to_thread(self.identity.session, caller)
         if not kept:
@@ -457,10 +457,6 @@ def _past(seconds: float | None) -> bool:
 def _address(run: str, question: str) -> str:
     """Return the address of the page of a question."""
     return f"/inbox/question/{quote(question_id(run, question), safe=':~')}"
-
-
-def _host(request: Request) -> str:
-    return request.client.host if request.client else ""
 
 
 def _title(found: QuestionInfo) -> str:

@@ -20,6 +20,7 @@ from serving import client, go, service
 
 from instrc.server import bounds  # the table of what is tried here
 from instrc.server.a2a import a2a_routes  # the service over A2A
+from instrc.server.access import peer_of  # as limits count it
 from instrc.server.agui import agui_routes  # the service over AG-UI
 from instrc.server.connections import BoundedConnections  # what listens in a service
 from instrc.server.http import app_of  # the application itself
@@ -112,6 +113,22 @@ def test_connections_are_bounded_by_address_and_in_all() -> None:
     assert made.admits("203.0.113.7")  # a probe that has none yet
     made.open["10.0.0.1"] += bounds.RESERVED
     assert not made.admits("203.0.113.7")
+
+
+@pytest.mark.parametrize(
+    ("address", "peer"),
+    [
+        ("198.51.100.7", "198.51.100.7"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2::9", "2001:db8:1:2::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("::ffff:198.51.100.7", "198.51.100.7"),
+        ("", ""),
+        ("a socket", "a socket"),
+    ],
+)
+def test_the_network_of_an_address_is_counted_where_somebody_has_all_of_it(address: str, peer: str) -> None:
+    assert peer_of(address) == peer
 
 
 def test_whoever_sends_a_byte_at_a_time_is_cut_off_and_others_are_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
