@@ -96,23 +96,24 @@ def runs_command(
             write_error(_none_of(program, {name for each in engines for name in run_to_end(each.counts())}))
     for report, depth in lines:
         if as_json:
-            waits = {"waitsFor": unserved[report.run] or ""} if report.run in unserved else {}
+            waits = {"waitsFor": unserved[report.run]} if report.run in unserved else {}
             write(f"{dumps({**report_as_json(report), 'began': report.began, 'ended': report.ended, **waits}, indent=False)}\n")
             continue
         write_report(_line(report, depth, unserved))
 
 
-def _reports_of(engines: Iterable[Engine], chosen: RunFilter | None) -> tuple[list[RunReport], dict[str, str | None]]:
+def _reports_of(engines: Iterable[Engine], chosen: RunFilter | None) -> tuple[list[RunReport], dict[str, str]]:
     """Return the runs of engines, each once, the latest first, and the projects for whose workers some of them wait."""
     from instrc.runtime.engine_protocol import WorkerListing
 
     reports: dict[str, RunReport] = {}
-    unserved: dict[str, str | None] = {}
+    unserved: dict[str, str] = {}
     for kept in engines:
         found = {report.run: report for report in run_to_end(kept.runs(chosen))}
         reports = found | reports
         if isinstance(kept, WorkerListing):
-            unserved |= run_to_end(kept.unserved([run for run, report in found.items() if report.status == "running"]))
+            running = {run: report.config.project for run, report in found.items() if report.status == "running"}
+            unserved |= run_to_end(kept.unserved(running))
     return sorted(reports.values(), key=lambda report: -(report.began or 0)), unserved
 
 
@@ -164,7 +165,7 @@ def _none_of(program: str | None, programs: set[str]) -> str:
     return f"there are no such runs here{others}\n" if programs else "there are no runs here\n"
 
 
-def _line(report: RunReport, depth: int, unserved: Mapping[str, str | None]) -> str:
+def _line(report: RunReport, depth: int, unserved: Mapping[str, str]) -> str:
     began = datetime.fromtimestamp(report.began or 0, tz=UTC).strftime("%Y-%m-%d %H:%M:%S")
     steps = [step_asked(question) for question in report.questions]
     asked = zip(report.questions, steps, strict=True)

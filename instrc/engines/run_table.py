@@ -83,6 +83,7 @@ class RunRow(Struct, frozen=True):
     metadata: Mapping[str, str] = field(default_factory=dict)
     digest: str | None = None
     """That of its plan; `None` of a run of an earlier release."""
+    project: str | None = None
     waits_for: str | None = None
     """The project for whose worker it waits, as none lives; "" for any worker."""
     fault: RunFault | None = None
@@ -140,10 +141,13 @@ class RunTable:
             who = report.config.starter
             changes = [RunChange("run.started", report.run, report.name, {"who": who} if who else {})] if known is None else []
             below = None if mark is None or report.has_ended else mark.below
-            changes += _note_questions(connection, report, opening, below)
-            status = report.status if below is None else _open_status(connection, report.run)
+            is_new = before is None and not report.questions
+            changes += [] if is_new else _note_questions(connection, report, opening, below)
+            status = report.status if below is None or is_new else _open_status(connection, report.run)
             used = {} if mark is None or mark.is_old else _used(connection, report.run, mark)
             if known is None:
+                if before is not None:  # one of its id was deleted
+                    connection.execute(sa.delete(RUNS).where(RUNS.c.run == report.run))
                 _insert(connection, report, {"starter": who, "tokens": 0.0, **_values(report, None, mark, status), **used})
             else:
                 values = {"status": status} if below else _values(report, known, mark, status)
@@ -285,7 +289,6 @@ def _may_write(before: sa.Row[*tuple[object, ...]] | None, mark: JournalMark) ->
 
 
 def _insert(connection: sa.Connection, report: RunReport, values: dict[str, object]) -> None:
-    connection.execute(sa.delete(RUNS).where(RUNS.c.run == report.run))  # one of its id was deleted
     connection.execute(sa.insert(RUNS).values(run=report.run, **values))
     rows = [{"run": report.run, "key": key, "value": value} for key, value in report.config.metadata.items()]
     if rows:
@@ -424,7 +427,8 @@ def votes_of(connection: sa.Connection, run: str, question: str | None, since: f
 
 def _run_row(row: sa.Row[*tuple[object, ...]], metadata: Mapping[str, str]) -> RunRow:
     fault = None if row.error_kind is None else RunFault(row.error_kind, row.error_step, row.error_message or "")
-    return RunRow(row.run, row.program, row.status, row.began, row.ended, row.starter, metadata, row.digest, fault=fault)
+    known = (row.starter, metadata, row.digest, row.project)
+    return RunRow(row.run, row.program, row.status, row.began, row.ended, *known, fault=fault)
 
 
 def runs_query(

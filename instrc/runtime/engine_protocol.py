@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, TypedDict, runtime_checkable
 
@@ -132,8 +132,11 @@ class WorkerListing(Protocol):
     async def workers(self) -> list[WorkerInfo]:
         """Return the workers that live."""
 
-    async def unserved(self, runs: Collection[str]) -> dict[str, str | None]:
-        """Return those of some runs that wait for a worker, as none that lives serves their project, each with that."""
+    async def unserved(self, runs: Mapping[str, str | None]) -> dict[str, str]:
+        """Return those of some running runs, given with their projects, that wait for a worker: no living one serves the project.
+
+        Each comes with its project, "" where it has none.
+        """
 
 
 class EngineOptions(TypedDict, total=False):

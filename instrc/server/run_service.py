@@ -159,10 +159,24 @@ class RunService:
             launch = replace(launch, run=known)
         if key is not None or run is not None:
             await self._require_free(caller, launch.run)
-        report = await self._recorded(launch.run, self.engine.start(launch), wait)
+        if isinstance(self.engine, TableEngine) and self.engine.has_peers:
+            report = await self._settled(await self.engine.start(launch), wait)
+        else:
+            report = await self._recorded(launch.run, self.engine.start(launch), wait)
         await asyncio.to_thread(self.records.audit, caller.name, caller.by, "start", launch.run, None, launch.inputs)
         await self._note(report)
         return await self._info_of(caller, report)
+
+    async def _settled(self, report: RunReport, wait: float) -> RunReport:
+        """Wait until a run that another process carries ends or asks for something, at most so many seconds."""
+        end, pause = monotonic() + wait, 0.05
+        while report.status == "running" and monotonic() < end:
+            await self.hub.wait(report.run, pause)
+            row = await asyncio.to_thread(self.records.run, report.run)
+            if row is not None and row.status != "running":
+                return await self.engine.show(report.run)
+            pause = min(pause * 2, _LOOK)
+        return report
 
     async def _require_free(self, caller: Caller, run: str) -> None:
         """Refuse the id of a run that was deleted, or of another caller's: its state would be revealed."""
@@ -188,7 +202,7 @@ class RunService:
         starter = None if every else caller.name
         query = runs_query(chosen, programs=None if every else seen, starter=starter, before=cursor)
         rows = await asyncio.to_thread(self.records.runs, query, limit + 1)
-        unserved = await self._unserved(row.run for row in rows if row.status == "running")
+        unserved = await self._unserved({row.run: row.project for row in rows if row.status == "running"})
         page = tuple(replace(row, waits_for=unserved.get(row.run)) for row in rows[:limit])
         return Page(page, (page[-1].began, page[-1].run) if len(rows) > limit else None)
 
@@ -203,10 +217,8 @@ class RunService:
             caller.require("operator", "", "see workers")
         return await self.engine.workers() if isinstance(self.engine, WorkerListing) else []
 
-    async def _unserved(self, runs: Iterable[str]) -> dict[str, str]:
-        """Return those of some runs that wait for a worker, each with the project that none serves."""
-        unserved = await self.engine.unserved([*runs]) if isinstance(self.engine, WorkerListing) else {}
-        return {run: project or "" for run, project in unserved.items()}
+    async def _unserved(self, runs: Mapping[str, str | None]) -> dict[str, str]:
+        return await self.engine.unserved(runs) if isinstance(self.engine, WorkerListing) else {}
 
     async def run(self, caller: Caller, run: str) -> RunInfo:
         """Return the state of a run; one that the caller may not see is reported as missing."""
@@ -691,7 +703,7 @@ class RunService:
         row = await asyncio.to_thread(self.records.run, report.run)
         starter = None if row is None else row.starter
         if _may_see(caller, report.name, starter):
-            waits_for = await self._unserved([report.run] if report.status == "running" else [])
+            waits_for = await self._unserved({report.run: report.config.project} if report.status == "running" else {})
             metadata, digest = ({}, None) if row is None else (row.metadata, row.digest)
             return RunInfo(report, starter, metadata, digest=digest, waits_for=waits_for.get(report.run))
         asked = tuple([each for each in report.questions if await asyncio.to_thread(self._is_for, caller, report, each)])
@@ -722,18 +734,13 @@ class RunService:
         task.add_done_callback(lambda done: self._ended(key, done))
         clock = asyncio.get_running_loop().time
         begun, pause = clock(), 0.01
-        while clock() < begun + max(PATIENCE, wait):
+        while clock() < begun + PATIENCE:
             change = asyncio.ensure_future(self.hub.wait(run, pause))
-            await asyncio.wait({change} if task.done() else {task, change}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({task, change}, return_when=asyncio.FIRST_COMPLETED)
             change.cancel()
             if task.done():
-                report = task.result()
-                if report.status != "running" or clock() > begun + wait:
-                    return report
-                row = await asyncio.to_thread(self.records.run, run)  # another process carries it
-                if row is not None and row.status != "running":
-                    return await self.engine.show(run)
-            elif clock() > begun + wait or (known and question is not None):
+                return task.result()
+            if clock() > begun + wait or (known and question is not None):
                 with suppress(InstrcError):
                     if await self._is_taken(run, question):
                         return await self.engine.show(run)

@@ -219,8 +219,9 @@ class DurablePort(MemoryPort):
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing has happened that the run has to take in, and nothing is on its way but what `busy` counts."""
-        return not (self._done or self._fired or self._again or self.overdue)
+        """Whether the run waits for something to happen, and nothing is on its way but what `busy` counts."""
+        waits = self._changed is not None and not self._changed.done()  # not while it records or takes in a result
+        return waits and not (self._done or self._fired or self._again or self.overdue)
 
     def look_again(self) -> None:
         """Let the run notice that it is to be left."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
-from time import time
+from time import monotonic, time
 from typing import TypeVar, Unpack, cast
 
 import sqlalchemy as sa
@@ -76,6 +76,8 @@ class DurableEngine(TracedEngine):
         """Whether other processes carry all runs, and nobody waits here for what they do."""
         self._shares: bool = self._fronts
         """Whether it works beside other workers of the store."""
+        self._served: tuple[float, set[str | None]] = (-_LOOK, set())
+        """The projects that living workers serve, and when that was asked."""
         self._gate = threading.RLock()
         self._events: EventWriter = EventWriter(partial(store.insert_events, self.asker.db))
 
@@ -189,14 +191,20 @@ class DurableEngine(TracedEngine):
         """Write a run into the queue of its project, and return that it has begun; who carries it takes it from there."""
         if not await self.asker.is_there():
             await asyncio.to_thread(self._prepare)
-        if (row := await self.asker.find(launch.run)) is not None:
-            _refuse_another(row, begun)
+        if not await self.asker.ask(lambda client: self._put_new(client, begun)):
             return await self.show(launch.run)
-        await self.asker.ask(lambda client: self._put(client, begun))
-        _refuse_another(await self.asker.row(launch.run), begun)  # as above
         if (runner := self._runner_here()) is not None:
             runner.loop.call(runner.rest.wake)
         return RunReport(launch.run, launch.name, "running", None, began=time(), config=launch.config)
+
+    def _put_new(self, client: DBOSClient, begun: LaunchDocument) -> bool:
+        """Put a run into the queue, unless it has begun already; return whether it had not."""
+        known = client.list_workflows(workflow_ids=[begun["run"]])
+        if not known:
+            self._put(client, begun)
+        for row in known or client.list_workflows(workflow_ids=[begun["run"]]):
+            _refuse_another(row, begun)  # another process, or thread, may have begun one at that moment
+        return not known
 
     def _put(self, client: DBOSClient, begun: LaunchDocument) -> None:
         """Write a run into the queue of its project, and that it has begun into the table."""
@@ -222,15 +230,18 @@ class DurableEngine(TracedEngine):
             return []
         return await self.asker.ask(lambda _: workers_of(self.asker.db()))
 
-    async def unserved(self, runs: Collection[str]) -> dict[str, str | None]:
-        """Return those of some runs that wait for a worker, as none that lives serves their project, each with that."""
+    async def unserved(self, runs: Mapping[str, str | None]) -> dict[str, str]:
+        """Return those of some running runs, given with their projects, that wait for a worker; none in a folder."""
         if self.location.is_local or not runs:
             return {}
-        rows = await self.asker.ask(lambda client: client.list_workflows(workflow_ids=list(runs), status="ENQUEUED"))
-        waiting = {row.workflow_id: row.queue_name or "" for row in rows}
-        served = {store.queue_of(name) for each in await self.workers() for name in (None, *each.projects)} if waiting else set()
-        unserved = {run: queue for run, queue in waiting.items() if queue not in served and queue != store.PARKED}
-        return {run: queue.partition("/")[2] or None for run, queue in unserved.items()}
+        now = monotonic()
+        if now > self._served[0] + _LOOK:
+            self._served = now, {name for each in await self.workers() for name in (None, *each.projects)}
+        waiting = [run for run, project in runs.items() if project not in self._served[1]]
+        if waiting:
+            rows = await self.asker.ask(lambda client: client.list_workflows(workflow_ids=waiting, status="ENQUEUED"))
+            waiting = [row.workflow_id for row in rows if row.queue_name != store.PARKED]
+        return {run: runs[run] or "" for run in waiting}
 
     async def run_ids(self, chosen: RunFilter) -> list[str]:
         """Return the ids of the selected runs, the latest first, from the table."""
