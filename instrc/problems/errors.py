@@ -24,6 +24,11 @@ class InstrcError(Exception):
         self.problems = tuple(problems)
         super().__init__(self.problems)
 
+    @property
+    def http_status(self) -> int:
+        """The status of a response that reports the error, as the service sends it."""
+        return codes_of(type(self)).http
+
     def __str__(self) -> str:
         """Return two lines a problem: the place, the name and the message; then the hint."""
         more = len(self.problems) - LISTED_PROBLEMS
