@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from instrc.compiler.ir import SUFFIXES
@@ -77,119 +78,32 @@ def _instruction(stem: str, suffix: str) -> Json:
 
 PROGRAM: Final = "answer.aug"
 SETTINGS: Final = "pyproject.toml"
-META_SCHEMA: Final = ".vscode/vibe.schema.json"
-"""The schema of vibe files, for editors: it says which keywords a vibe has, and offers them."""
-_SOURCE = """\
-// Read a letter, think, answer it: one tool, filled in from top to bottom.
-// `instrc compile answer.aug` prints it; `instrc preview answer.aug` shows what the model receives.
-"Answer a letter"
-  | ReadLetter
-  | Introspect_Mixin(WriteReply)
-"""
-_READ: Json = {
-    "description": "Read the letter and say what it is about.",
-    "type": "object",
-    "properties": {
-        "asks": {"description": "What the writer wants, in one sentence.", "type": "string"},
-        "tone": {"description": "How the letter is written.", "enum": ["friendly", "formal", "angry"]},
-    },
-    "required": ["asks", "tone"],
+_FILES: Final = {
+    PROGRAM: "answer.aug",
+    "answer.cases.md": "answer.cases.md",
+    "schemas/read-letter.vibe.json": "read-letter.vibe.json",
+    "schemas/write-reply.vibe.json": "write-reply.vibe.json",
+    SETTINGS: "settings.toml",
+    ".pre-commit-config.yaml": "pre-commit-config.yaml",
+    ".vscode/settings.json": "vscode-settings.json",
 }
-_WRITE: Json = {
-    "description": "Answer in the language of the letter.",
-    "type": "object",
-    "properties": {"text": {"description": "The reply, ready to be sent.", "type": "string", "maxLength": 900}},
-    "required": ["text"],
-}
-_CASES = """\
-# Cases of `answer.aug`
-
-`instrc test` runs these; `instrc test --update` writes what comes out into the blocks after `answer`.
-
-## Thoughts are no part of the output
-
-```json answer
-{
-  "step1_read_letter": { "asks": "when the fair is", "tone": "friendly" },
-  "step2_write_reply": { "_considerations": "Short is best.", "text": "On Monday, Ann!", "_feedback": "-" }
-}
-```
-
-```json output
-{
-  "step1_read_letter": {
-    "asks": "when the fair is",
-    "tone": "friendly"
-  },
-  "step2_write_reply": {
-    "text": "On Monday, Ann!"
-  }
-}
-```
-
-## A reply without a text is a problem
-
-```json answer
-{
-  "step1_read_letter": { "asks": "when the fair is", "tone": "friendly" },
-  "step2_write_reply": { "_considerations": "-", "_feedback": "-" }
-}
-```
-
-```problems
-/step2_write_reply "text" is a required property
-```
-"""
-TABLE: Final = """\
-[tool.instrc]
-roots = ["schemas"]  # folders of vibes, earlier ones first
-# hint = "Use {paths}."  # the sentence that says which results a step reads
-# naming = "step"        # or "camel"
-# keywords = []          # keywords of JSON Schema that are your own
-"""
-_HOOKS = """\
-# `pre-commit install` runs these before each commit; they use the `instrc` that is installed in your environment.
-repos:
-  - repo: local
-    hooks:
-      - id: instrc-check
-        name: instrc check
-        entry: instrc check --dependents
-        language: system
-        files: \\.(aug|vibe\\.json)$
-        require_serial: true
-        always_run: true  # also for a commit that only deletes a vibe
-      - id: instrc-fmt
-        name: instrc fmt
-        entry: instrc fmt
-        language: system
-        files: \\.(aug|vibe\\.json)$
-"""
-_EDITOR: Json = {
-    "files.associations": {"*.aug": "aug", "*.cases.md": "markdown"},
-    "json.schemas": [{"fileMatch": ["*.vibe.json"], "url": f"./{META_SCHEMA}"}],
-    "files.insertFinalNewline": True,
-}
+"""The files of a new project, by path, in the folder `project` beside this module: without the dots that tools look for."""
 
 
 def project() -> dict[str, str]:
     """Return the files of a new project by their paths below its folder."""
-    return {
-        PROGRAM: _SOURCE,
-        "answer.cases.md": _CASES,
-        "schemas/read-letter.vibe.json": f"{dumps(_READ)}\n",
-        "schemas/write-reply.vibe.json": f"{dumps(_WRITE)}\n",
-        SETTINGS: TABLE,
-        ".pre-commit-config.yaml": _HOOKS,
-        ".vscode/settings.json": f"{dumps(_EDITOR)}\n",
-        META_SCHEMA: files.read("schemas", "meta/vibe.schema.json"),
-    }
+    texts = {path: _text(name) for path, name in _FILES.items()}
+    return texts | {".vscode/vibe.schema.json": files.read("schemas", "meta/vibe.schema.json")}
+
+
+def _text(name: str) -> str:
+    return (Path(__file__).parent / "project" / name).read_text("utf-8")
 
 
 def with_table(settings: str) -> str | None:
     """Return a `pyproject.toml` that exists with our table behind it, or `None` if it has one, or cannot take one."""
     ending = "\r\n" if "\r\n" in settings else "\n"
-    joined = f"{settings.rstrip()}\n\n{TABLE}".lstrip().replace("\r\n", "\n").replace("\n", ending)
+    joined = f"{settings.rstrip()}\n\n{_text(_FILES[SETTINGS])}".lstrip().replace("\r\n", "\n").replace("\n", ending)
     try:
         tools = read_toml(settings).get("tool", {})
         read_toml(joined)  # behind `tool = {…}` there can be no further table

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from pathlib import Path
 
 from instrc.runtime.traces import TimelineLane, TimelineSpan
 from instrc.text.jsontext import dumps
@@ -38,46 +39,11 @@ _LETTER = 0.75
 """Percent of the width that a letter of a label has; a label that needs more is cut."""
 _AROUND = 1.5
 """Percent of the width that a label has besides."""
-_STYLE = """
-:root { color-scheme: light dark; --line: #8884; --soft: #8881; --failed: #d0443e;
-  --model: #4f7cff; --server: #1a9c6b; --process: #8a5cd6; --person: #d98a1f; }
-html { background: Canvas; color: CanvasText; }
-body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem; padding: 0 1rem; }
-h1 { font-size: 1.4rem; margin-bottom: .2rem; overflow-wrap: anywhere; } .sub { opacity: .7; margin-top: 0; }
-.lanes { border: 1px solid var(--line); border-radius: 8px; overflow: auto hidden; margin: 1.2rem 0; }
-.lanes > * { min-width: 60rem; }
-.lane { display: grid; grid-template-columns: 6rem 1fr; border-top: 1px solid var(--line); } .lane:first-child { border-top: 0; }
-.lane > b { padding: .5rem .7rem; background: var(--soft); font-weight: 600; }
-.bars { position: relative; margin: 5px 10px; }
-.bar { position: absolute; height: 20px; min-width: 4px; color: inherit; text-decoration: none;
-  font-size: 12px; line-height: 20px; white-space: nowrap; }
-.bar i { position: absolute; height: 100%; min-width: 4px; box-sizing: border-box; border-radius: 4px;
-  border-left: 3px solid var(--c); background: color-mix(in srgb, var(--c) 30%, transparent); }
-.bar span { position: absolute; inset: 0 auto 0 0; max-width: 100%; box-sizing: border-box; padding: 0 5px;
-  overflow: hidden; text-overflow: ellipsis; } .bar.late span { left: auto; }
-.dense .bar { height: 5px; } .dense .bar i { border-radius: 2px; border-left-width: 1px;
-  background: color-mix(in srgb, var(--c) 60%, transparent); }
-.bar:hover { z-index: 2; outline: 1px solid var(--c); }
-.model { --c: var(--model); } .server { --c: var(--server); } .process { --c: var(--process); } .person { --c: var(--person); }
-.failed, .rejected { --c: var(--failed); } .bar.open i { border-right: 2px dashed var(--c); }
-.axis { display: flex; justify-content: space-between; padding: .2rem 10px .2rem 6.6rem; font-size: 12px; opacity: .7; }
-details { border: 1px solid var(--line); border-left: 4px solid var(--c); border-radius: 6px; margin: .5rem 0;
-  padding: .45rem .8rem; }
-details:has(> div:target) { box-shadow: 0 0 0 2px var(--c); }
-summary { cursor: pointer; display: flex; gap: 1rem; flex-wrap: wrap; }
-summary > * { overflow-wrap: anywhere; } summary code { font-weight: 600; } summary .facts { opacity: .7; margin-left: auto; }
-h3 { font-size: .8rem; text-transform: uppercase; letter-spacing: .04em; opacity: .7; margin: .8rem 0 .2rem; }
-pre { background: var(--soft); padding: .6rem .8rem; border-radius: 6px; overflow: auto; max-height: 26rem; margin: .2rem 0;
-  white-space: pre-wrap; overflow-wrap: anywhere; font-size: 12.5px; }
-details > div { scroll-margin-top: 3.5rem; }
-@media print { :root { color-scheme: light; } body { font-size: 11px; margin: 0; max-width: none; } .lanes > * { min-width: 0; }
-  details::details-content { content-visibility: visible; } pre { max-height: none; }
-  .bar { font-size: 9px; } .bar i, .lane > b { print-color-adjust: exact; } }
-"""
 
 
 def page_of(title: str, status: str, spans: Sequence[TimelineSpan]) -> str:
     """Return the page, as HTML without scripts and without anything that is loaded."""
+    style = Path(__file__).with_suffix(".css").read_text("utf-8")
     whole = max([*(span.ended or span.began for span in spans), 0.001])
     numbered = list(enumerate(spans))
     lanes = "".join(_lane(lane, [item for item in numbered if item[1].lane == lane], whole) for lane in _LANES)
@@ -89,7 +55,7 @@ def page_of(title: str, status: str, spans: Sequence[TimelineSpan]) -> str:
     details = "".join(_details(number, span) for number, span in numbered)
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
-        f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head><body><main>'
+        f'<meta name="viewport" content="width=device-width"><style>\n{style}</style></head><body><main>'
         f'<h1>{escape(title)}</h1><p class="sub">{escape(about)}</p>'
         f'<div class="lanes" role="group" aria-label="Time line">{lanes}<div class="axis" aria-hidden="true">{ticks}</div></div>'
         f"{details}</main></body></html>\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from pathlib import Path
 from typing import Final, cast
 
 from instrc.runtime.traces import Event, steps_of
@@ -19,51 +20,6 @@ _LONGEST: Final = 20_000
 """Letters of a part of a trace."""
 _EXCERPT: Final = 160
 """Letters of a value in the table."""
-_STYLE = """
-:root { color-scheme: light dark; --line: #8884; --soft: #8881; --good: #1a7f4b; --bad: #c0392b; --accent: #3b6fe0; }
-@media (prefers-color-scheme: dark) { :root { --good: #4cc38a; --bad: #ff8a7a; --accent: #8fb0ff; } }
-html { background: Canvas; color: CanvasText; }
-body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 90rem; padding: 0 1rem; }
-h1 { font-size: 1.4rem; margin-bottom: .2rem; } h2 { font-size: 1.1rem; margin: 1.8rem 0 .4rem; }
-h1, h2, td, th { overflow-wrap: anywhere; } .sub { margin: .1rem 0; }
-.wide { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { text-align: left; vertical-align: top; padding: .3rem .7rem; border-bottom: 1px solid var(--line); }
-th { background: var(--soft); white-space: nowrap; } .cases { width: 100%; } .cases td { min-width: 3.5rem; }
-th button { all: unset; cursor: pointer; font-weight: 600; } th button:focus-visible { outline: 2px solid var(--accent); }
-th[aria-sort=ascending] button::after { content: " ▲"; } th[aria-sort=descending] button::after { content: " ▼"; }
-.good { color: var(--good); font-weight: 600; } .bad { color: var(--bad); font-weight: 600; }
-.tools { display: flex; gap: 1rem; flex-wrap: wrap; margin: .6rem 0; }
-.tools input[type=search] { font: inherit; padding: .2rem .5rem; }
-summary { cursor: pointer; } h3 { font-size: .85rem; margin: .6rem 0 .1rem; }
-pre { background: var(--soft); padding: .5rem .7rem; border-radius: 6px; overflow: auto; max-height: 22rem; margin: .1rem 0;
-  white-space: pre-wrap; overflow-wrap: anywhere; font-size: 12.5px; }
-@media print { .tools { display: none; } }
-"""
-_SCRIPT = """
-for (const table of document.querySelectorAll("table.cases")) {
-  const body = table.tBodies[0], box = table.closest("section"), rows = [...body.rows];
-  const key = (row, at) => { const cell = row.cells[at], value = cell.dataset.sort ?? cell.textContent; return value; };
-  table.tHead.querySelectorAll("button").forEach((button) => button.addEventListener("click", () => {
-    const head = button.parentElement, down = head.getAttribute("aria-sort") === "ascending", at = head.cellIndex;
-    for (const each of table.tHead.rows[0].cells) each.removeAttribute("aria-sort");
-    head.setAttribute("aria-sort", down ? "descending" : "ascending");
-    const sign = down ? -1 : 1, order = (a, b) => sign * key(a, at).localeCompare(key(b, at), undefined, { numeric: true });
-    body.append(...[...body.rows].sort(order));
-  }));
-  const show = () => {
-    const words = box.querySelector("[type=search]").value.toLowerCase();
-    const kinds = [...box.querySelectorAll("[type=checkbox]:checked")].map((each) => each.value);
-    let seen = 0;
-    for (const row of rows) {
-      row.hidden = !kinds.every((kind) => row.dataset.is.includes(kind)) || !row.textContent.toLowerCase().includes(words);
-      seen += !row.hidden;
-    }
-    box.querySelector("output").textContent = `${seen} of ${rows.length} cases`;
-  };
-  box.querySelectorAll("input").forEach((each) => each.addEventListener("input", show));
-  show();
-}
-"""
 
 
 def page_of(
@@ -76,10 +32,11 @@ def page_of(
     `found` has the versions of each program, the earlier one first, and its tables; `traces` the events of runs, by id.
     """
     parts = "".join(_program(versions, tables, traces) for versions, tables in found)
+    style, script = (Path(__file__).with_suffix(kind).read_text("utf-8") for kind in (".css", ".js"))
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{_text(title)}</title>'
-        f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head><body><main>'
-        f"<h1>{_text(title)}</h1>{parts}</main><script>{_SCRIPT}</script></body></html>\n"
+        f'<meta name="viewport" content="width=device-width"><style>\n{style}</style></head><body><main>'
+        f"<h1>{_text(title)}</h1>{parts}</main><script>\n{script}</script></body></html>\n"
     )
 
 
