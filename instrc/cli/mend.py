@@ -84,6 +84,10 @@ def fork_command(
         str | None, typer.Option("--export", metavar="NAME", help="Which of several programs in the file of `--program`.")
     ] = None,
     model: OtherModel = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--setting", metavar="NAME=VALUE", help="How models are asked from now on: temperature=0.9, seed=2."),
+    ] = None,
     run_id: Annotated[str | None, typer.Option("--id", metavar="RUN", help="The id of the new run.")] = None,
     store: options.Store = None,
     engine_name: options.EngineName = None,
@@ -98,7 +102,8 @@ def fork_command(
     from instrc.runtime.retry import ForkOptions
 
     with options.exit_on_problems(shape), run_display.Watcher(quiet=quiet) as sink:
-        asked = ForkOptions(at, dict(map(_edit, edits or ())), run_id, model=_words(model))
+        given = options.settings_of(settings)
+        asked = ForkOptions(at, dict(map(_edit, edits or ())), run_id, model=_words(model), settings=given)
         report = run_common.run_to_end(_forked(engine(store, engine_name, run=run, watch=sink), run, asked, program, export))
     raise typer.Exit(run_common.deliver(report, quiet=quiet, output=output, store=store, engine_name=engine_name))
 

@@ -57,7 +57,9 @@ ProblemsOption: TypeAlias = Annotated[Format, typer.Option("--problems", help="T
 LockedOption: TypeAlias = Annotated[bool, typer.Option("--locked", help="Use only the vibes in aug.lock; see `instrc lock`.")]
 Strict: TypeAlias = Annotated[bool, typer.Option("--strict", help="Treat warnings as errors.")]
 Sketch: TypeAlias = Annotated[bool, typer.Option("--sketch", help="Treat unknown instructions as objects with any properties.")]
-Rehearse: TypeAlias = Annotated[bool, typer.Option("--rehearse", help="Invent answers and results from their schemas.")]
+Rehearse: TypeAlias = Annotated[
+    bool, typer.Option("--rehearse", help="Invent answers and results from their schemas; with --model, results only.")
+]
 WithActivities: TypeAlias = Annotated[
     bool, typer.Option("--rehearse-with-activities", help="Invent the answers of models only, and call the activities.")
 ]

@@ -271,6 +271,7 @@ async def forked(engine: Engine, run: str, options: ForkOptions, version: Callab
         chosen=options.model or journal.model or before.config.chosen or launch.config.chosen,
         cache=launch.config.cache if options.step is None else None,  # a fork at a step wants another answer
         failed=before.config.failed or launch.config.failed,
+        settings=as_object(cast("Json", given_settings({**launch.config.settings, **options.settings}))),
         starter=None,
         metadata=before.config.metadata,  # a person's data are found by them
     )

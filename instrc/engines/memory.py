@@ -25,6 +25,7 @@ from instrc.runtime.effects import Effects, Invention
 from instrc.runtime.interpreter import documents, versions
 from instrc.runtime.journal import Again, Hold, Journal, JournalEntry, begun, rebuild_journal
 from instrc.runtime.models.catalogue import require_other
+from instrc.runtime.models.settings import joined
 from instrc.runtime.plan import child_inputs, child_result, drive, has_pauses, plan_of, step_keys
 from instrc.runtime.questions import People, Question, open_questions
 from instrc.runtime.retry import ForkOptions, ForkOrigin, ProgramVersion, RetryOptions, fork_of, origin_of, retry_of
@@ -36,6 +37,7 @@ from instrc.tools.python_values import JsonLike
 
 if TYPE_CHECKING:
     from instrc.engines.launch import Launcher
+from instrc.engines.equip import given_settings
 from instrc.engines.memory_port import MemoryPort
 
 
@@ -297,7 +299,9 @@ class LiveRun(Run):
         made = fork_of(self.id, self.journal(), options, plan, inputs)
         cache = effects.cache if options.step is None else None  # another answer is wanted
         model = options.model or self.effects.chosen
+        table = replace(effects.table, given=joined(effects.table.given, given_settings(options.settings)))
         effects = replace(effects, run=run, keys={}, chosen=model, sink=self._sink, cache=cache, parts=self.effects.parts)
+        effects = replace(effects, table=table)
         live = LiveRun(plan, begun(plan, inputs, holds=self.holds), effects, self.people, holds=self.holds)
         live.entries, live.origin, live.version = [*made.entries], origin_of(self.id, options, made), self.version
         live.enter()

@@ -284,6 +284,8 @@ class ForkOptions(Struct, frozen=True):
     """Who gives the `edits`; it is recorded with them."""
     persons: bool = True
     """Whether `edits` may replace answers of people."""
+    settings: Mapping[str, object] = field(default_factory=dict)
+    """Settings of its requests, before those of the run before."""
 
 
 class Forked(Struct, frozen=True):

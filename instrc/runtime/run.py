@@ -140,6 +140,7 @@ class Run(ABC):
         set: Mapping[str, Json] | None = None,  # noqa: A002  -- its name
         program: ProgramInput | JsonObject | None = None,
         model: str | None = None,
+        settings: Mapping[str, object] | None = None,
         id: str | None = None,  # noqa: A002  -- its name
     ) -> Run:
         """Start another run from the recorded results of this one, and return it; this one does not change.
@@ -151,14 +152,22 @@ class Run(ABC):
         `step` is a key, a bare name, or the id of a command; separate several with commas.
         `program` is another version of the program, as for `run`: it reuses each result that it asks for in the same way.
         `forked["left"]` names the steps whose results it does not reuse, with the reasons.
-        `model` answers every chunk from now on. `id` is the id of the new run.
+        `model` answers every chunk from now on, with these `settings` of requests (`{"temperature": 0}`).
+        `id` is the id of the new run.
         Raises `InstrcError` if a result does not fit, or if an effect of an activity or a person would happen twice.
         """
         given = {} if set is None else dict(arguments.mapping("set", set))
         edits = {arguments.text("set", key): copy_answer(key, value) for key, value in arguments.as_plain(given).items()}
         version = program if program is None or isinstance(program, dict) else source_or_path(program)
         return await self._fork_async(
-            ForkOptions(_plain_text("step", step), edits, _plain_text("id", id), version, _model_spec(model))
+            ForkOptions(
+                _plain_text("step", step),
+                edits,
+                _plain_text("id", id),
+                version,
+                _model_spec(model),
+                settings={} if settings is None else dict(arguments.mapping("settings", settings)),
+            )
         )
 
     async def retry_async(

@@ -29,6 +29,7 @@ from instrc.runtime.run_config import RunConfig
 from instrc.text import arguments
 from instrc.text.durations import is_duration, seconds
 from instrc.text.jsonvalue import Json, JsonObject, mapping
+from instrc.text.sentences import LANGUAGES, sentences_in
 
 
 class RunReport(Struct, frozen=True):
@@ -255,5 +256,9 @@ def describe_outcome(outcome: documents.Outcome | None) -> str:
     if outcome["status"] == "failed":
         error = outcome["error"]
         place = f" ({error['place']})" if "place" in error else ""
+        last = error.get("attempts", [])[-1:]
+        cut = {sentences_in(language).cut for language in LANGUAGES} if last else set()
+        if any(item["message"] in cut for attempt in last for item in attempt["complaints"]):
+            place += "; `max_tokens` gives an answer more room, `maxLength` keeps a text short"
         return f"`{error['step']}` failed ({error['kind']}): {error['message']}{place}"
     return f"`{outcome['step']}` was refused, so the run has stopped" if outcome["status"] == "stopped" else outcome["status"]

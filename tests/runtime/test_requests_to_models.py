@@ -523,6 +523,34 @@ def test_an_answer_that_was_cut_is_asked_again_with_the_reason_and_more_room(
     assert answered["notes"] == ["asked again: temperature 0.7, seed 1, with the first message"]
 
 
+def test_a_run_whose_answers_were_cut_says_what_to_set(standin: Standin, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("openai")
+    monkeypatch.setenv("LLAMACPP_BASE_URL", standin.url)
+    cut = completion({"content": '{"text": "' + " ".join(map(str, range(90)))})
+    cut["choices"][0]["finish_reason"] = "length"
+    standin.answers += [(200, cut)] * 3
+    run = instrc.run('@{ title: "A", type: "object", properties: { text: { type: "string" } } }', "x", model="llamacpp:m")
+    with pytest.raises(instrc.RunFailedError, match="`max_tokens` gives an answer more room"):
+        _ = run.value
+
+
+def test_a_fork_asks_with_other_settings(standin: Standin, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("openai")
+    monkeypatch.setenv("LLAMACPP_BASE_URL", standin.url)
+    standin.answers += [(200, completion({"content": '{"text": "one"}'})), (200, completion({"content": '{"text": "two"}'}))]
+    program = '@{ title: "A", type: "object", properties: { text: { type: "string" } } }'
+    run = instrc.run(program, "x", model="llamacpp:m", settings={"temperature": 0, "max_tokens": 50})
+    other = run.fork("a", model="llamacpp:n", settings={"temperature": 0.9})
+    assert (run.value, other.value) == ({"text": "one"}, {"text": "two"})
+    [(_, _, first), (_, _, second)] = standin.seen
+    assert [(sent["model"], sent["temperature"], sent["max_tokens"]) for sent in (first, second)] == [
+        ("m", 0, 50),
+        ("n", 0.9, 50),
+    ]
+    with pytest.raises(CompileError, match="warmth"):
+        run.fork("a", settings={"warmth": 1})
+
+
 def test_a_third_request_has_the_complaint_and_no_two_requests_are_the_same(
     standin: Standin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
