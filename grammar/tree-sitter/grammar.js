@@ -80,7 +80,7 @@ module.exports = grammar({
     _condition: ($) => prec.right(20, seq($._test, repeat(seq(choice("or", "and"), $._test)))),
     _test: ($) => choice($._subject, $.equals, $.compares, $.matches),
     equals: ($) => prec(30, seq($._subject, "is", optional("not"), choice($._scalar, $._subject))),
-    compares: ($) => seq($._subject, choice("<", "<=", ">", ">="), $.number),
+    compares: ($) => seq($._subject, choice("<", "<=", ">", ">="), choice($.number, $._subject)),
     matches: ($) => prec(30, seq($._subject, "@", $.object)),
     _subject: ($) => choice($.name, $.path),
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeGuard, cas
 import msgspec
 from msgspec import Struct
 
+from instrc.process import flow
 from instrc.process.flow import Constant, Executor, Gives
 from instrc.text.jsonvalue import Json, JsonObject
 from instrc.text.limits import FLAT_SCHEMAS
@@ -220,7 +221,7 @@ Filling: TypeAlias = Fusion | Constant | StepObject
 Word: TypeAlias = Literal["when", "each", "repeat", "try", "race", "do"]
 
 
-Comparison: TypeAlias = Literal["equals", "differs", "other"]
+Comparison: TypeAlias = flow.Comparison | Literal["other"]
 
 
 class Test(msgspec.Struct, frozen=True, gc=False):

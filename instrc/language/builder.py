@@ -391,8 +391,10 @@ class Builder(ExpressionBuilder):
         return surface.Equals(values[0], values[3], Span(self.source, start, end), negated=True)
 
     def compares(self, values: Values, start: int, end: int) -> surface.Compares:
-        number = self.literal([values[2]], values[2].start, values[2].end)
-        return surface.Compares(values[0], self.text(values[1]), number, Span(self.source, start, end))
+        limit = values[2]
+        if not isinstance(limit, surface.Name | surface.Access):
+            limit = self.literal([limit], limit.start, limit.end)
+        return surface.Compares(values[0], self.text(values[1]), limit, Span(self.source, start, end))
 
     def matches(self, values: Values, start: int, end: int) -> surface.Matches:
         written: surface.Object = values[2]

@@ -118,11 +118,11 @@ class Equals(msgspec.Struct, frozen=True, gc=False):
 
 
 class Compares(msgspec.Struct, frozen=True, gc=False):
-    """`PATH >= NUMBER`; `sign` is `<`, `<=`, `>` or `>=`."""
+    """`PATH >= NUMBER`, `PATH >= PATH`; `sign` is `<`, `<=`, `>` or `>=`."""
 
     subject: Name | Access
     sign: str
-    value: Literal
+    value: Literal | Name | Access
     span: Span
 
 
@@ -375,4 +375,4 @@ def subjects(condition: Condition | None) -> tuple[Name | Access, ...]:
 
 
 def _compared(test: Test) -> tuple[Name | Access, ...]:
-    return (test.value,) if isinstance(test, Equals) and not isinstance(test.value, Literal) else ()
+    return (test.value,) if isinstance(test, Equals | Compares) and not isinstance(test.value, Literal) else ()

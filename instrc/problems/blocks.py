@@ -395,7 +395,7 @@ class BadCondition(Problem):
             case "list":
                 return "write `PATH @ { enum: […] }` for one of several values"
             case "number":
-                return "write a number: `PATH >= 8`; two paths are compared by `is` and `is not` only"
+                return "write a number, or the path to one: `PATH >= 8`, `PATH >= order.limit`"
             case "or":
                 return f"write the path again: `PATH is … {self.word}`"
             case "bounds":

@@ -282,7 +282,9 @@ def _is_source(value: Json) -> bool:
             return is_count(value)
 
 
-_NO_CONDITION = "a condition says a `path` and a `schema`, or a path that it `equals` or `differs` from"
+_NO_CONDITION = (
+    "a condition says a `path` and a `schema`, or a path that it `equals`, `differs` from, or is compared with by size"
+)
 
 
 def _is_rounds(value: Json) -> bool:
@@ -314,8 +316,7 @@ _SHAPES: dict[str, _Shape] = {
     "of": (_is_text, "it is the name of a `repeat` beside it"),
     "path": (_is_text, "it is a path"),
     "schema": (_is_schema, "it is a schema"),
-    "equals": (_is_text, "it is a path"),
-    "differs": (_is_text, "it is a path"),
+    **dict.fromkeys(flow.COMPARISONS, (_is_text, "it is a path")),
     "anyOf": (lambda value: isinstance(value, list), "it is a list of conditions"),
     "allOf": (lambda value: isinstance(value, list), "it is a list of conditions"),
     "from": (lambda value: isinstance(value, dict) and flow.is_value(value), "it is an object of paths and constants"),
@@ -333,7 +334,7 @@ def _of_until(until: Json) -> MisplacedWord | None:
     return _of_condition(until, ("until",)) if until else (("until",), _NO_CONDITION)
 
 
-_TESTS = ({"path", "schema"}, {"path", "equals"}, {"path", "differs"})
+_TESTS = tuple({"path", word} for word in ("schema", *flow.COMPARISONS))
 """The words of each kind of test."""
 
 
@@ -470,16 +471,16 @@ def condition_of(written: JsonObject, place: str) -> flow.Condition:
     """Return a condition."""
     tests: list[tuple[flow.Read, Json]] = []
     joined: set[int] = set()
-    compared: dict[int, bool] = {}
+    compared: dict[int, flow.Comparison] = {}
     for _, case in _listed("anyOf", (), written):
         for number, (_, test) in enumerate(_listed("allOf", (), case)):
             if not isinstance(test, dict) or not isinstance(path := test.get("path"), str):
                 refuse_process(place, _NO_CONDITION)
             if number:
                 joined.add(len(tests))
-            other = test.get("equals", test.get("differs"))
-            if isinstance(other, str):
-                compared[len(tests)] = "differs" in test
+            word = next((each for each in flow.COMPARISONS if each in test), None)
+            if word is not None and isinstance(other := test[word], str):
+                compared[len(tests)] = word
                 joined.add(len(tests) + 1)
                 tests += [(flow.Read.parse(path), {}), (flow.Read.parse(other), {})]
             else:

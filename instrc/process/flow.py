@@ -354,6 +354,19 @@ def framed(frame: JsonObject | None, properties: JsonObject) -> JsonObject:
 # True of this form: contexts stand in an order in which they can run; a `repeat` stands before its `else`.
 
 
+Comparison: TypeAlias = Literal["equals", "differs", "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"]
+COMPARISONS: Mapping[Comparison, str] = {
+    "equals": "is",
+    "differs": "is not",
+    "minimum": ">=",
+    "exclusiveMinimum": ">",
+    "maximum": "<=",
+    "exclusiveMaximum": "<",
+}
+"""The word of each comparison with another path in a process, and how it is written in a program."""
+_BY_SIZE = frozenset({"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"})
+
+
 class Condition(msgspec.Struct, frozen=True, gc=False):
     """Holds if one of its tests does, with all that is joined to it: the value of the path satisfies the schema."""
 
@@ -361,8 +374,8 @@ class Condition(msgspec.Struct, frozen=True, gc=False):
     """Where two paths are compared, both stand here, with a schema that asks for nothing."""
     joined: frozenset[int] = frozenset()
     """The numbers of tests that hold only together with the one before."""
-    compared: Mapping[int, bool] = {}
-    """The numbers of tests whose value is compared with that of the next one, and whether they must differ."""
+    compared: Mapping[int, Comparison] = {}
+    """The numbers of tests whose value is compared with that of the next one, and how."""
 
     @property
     def alternatives(self) -> list[list[int]]:
@@ -383,7 +396,7 @@ class Condition(msgspec.Struct, frozen=True, gc=False):
             for number in case:
                 read, schema = self.tests[number]
                 if number in self.compared:
-                    clauses.append(f"{path(read)} is{' not' * self.compared[number]} {path(self.tests[number + 1][0])}")
+                    clauses.append(f"{path(read)} {COMPARISONS[self.compared[number]]} {path(self.tests[number + 1][0])}")
                 elif number - 1 not in self.compared:
                     clauses.append(f"{path(read)}{test(schema)}")
             cases.append(" and ".join(clauses))
@@ -398,7 +411,7 @@ class Condition(msgspec.Struct, frozen=True, gc=False):
             for number in case:
                 first = number if number in whole else number - 1
                 all_of = () if len(whole) == 1 else ("allOf", whole.index(first))
-                word = "path" if first == number else "differs" if self.compared[first] else "equals"
+                word = "path" if first == number else self.compared[first]
                 yield (*one, *all_of, word), number
 
 
@@ -614,7 +627,7 @@ def version_needed(contexts: Iterable[Context]) -> int | None:
 
 
 def _version_of(context: Context) -> int:
-    if afters_of(context):
+    if afters_of(context) or any(word in _BY_SIZE for each in _conditions_of(context) for word in each.compared.values()):
         return ORDERED
     return int(_is_of_version_1(context))
 
@@ -627,12 +640,15 @@ def afters_of(context: Context) -> tuple[str, ...]:
 
 
 def _is_of_version_1(context: Context) -> bool:
-    conditions = [each for part in parts_of(context) for each in (part.condition, part.until) if each is not None]
-    if any(condition.compared or condition.joined for condition in conditions):
+    if any(condition.compared or condition.joined for condition in _conditions_of(context)):
         return True
     if isinstance(context, Each):
         return context.until is not None
     return isinstance(context, Race) or (isinstance(context, Repeat) and context.first is not None)
+
+
+def _conditions_of(context: Context) -> list[Condition]:
+    return [each for part in parts_of(context) for each in (part.condition, part.until) if each is not None]
 
 
 def bodies_of(context: Context) -> tuple[Body, ...]:
@@ -642,7 +658,7 @@ def bodies_of(context: Context) -> tuple[Body, ...]:
 
 _COMMON = ("key", "after", "within", "delay")
 _VALUE = ("value", "shows")
-CONDITION = ("path", "schema", "equals", "differs", "anyOf", "allOf")
+CONDITION = ("path", "schema", *COMPARISONS, "anyOf", "allOf")
 """The words of a condition."""
 
 

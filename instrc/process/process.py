@@ -614,7 +614,7 @@ def _condition(condition: flow.Condition) -> JsonObject:
 def _test(condition: flow.Condition, number: int) -> JsonObject:
     read, schema = condition.tests[number]
     if number in condition.compared:
-        return {"path": read.text, "differs" if condition.compared[number] else "equals": condition.tests[number + 1][0].text}
+        return {"path": read.text, condition.compared[number]: condition.tests[number + 1][0].text}
     return {"path": read.text, "schema": schema}
 
 

@@ -295,6 +295,27 @@ CASES: dict[str, tuple[str, Any, Any, list[tuple[str, Any]], dict[str, Any]]] = 
         ],
         {"elements": 2},
     ),
+    "compared-by-size": (
+        "Two paths are compared as numbers: `minimum` is at least, `exclusiveMaximum` less; what is no number satisfies neither.",
+        {
+            "instrc": 2,
+            **process(
+                whenContext1=when(
+                    ({"path": "prompt", "minimum": "low"}, process(serverContext1=chunk(step1_a=call("A", "prompt"))), "step1_a"),
+                    ({"path": "low", "minimum": "high"}, process(serverContext2=chunk(step2_b=call("B", "prompt"))), "step2_b"),
+                    (
+                        {"path": "low", "exclusiveMaximum": "high"},
+                        process(serverContext3=chunk(step3_c=call("C", "low"))),
+                        "step3_c",
+                    ),
+                    key="step4_when",
+                )
+            ),
+        },
+        {"prompt": "9", "low": 3, "high": 3.5},
+        [("whenContext1.serverContext3.step3_c", t("c"))],
+        {},
+    ),
     "each-of-nothing": (
         "An empty list gives an empty list; what is no list fails with `not-a-list`.",
         process(

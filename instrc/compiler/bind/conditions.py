@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from msgspec import Struct, structs
 
 from instrc import problems
@@ -13,6 +15,7 @@ from instrc.compiler.bind.steps import EvaluationContext
 from instrc.compiler.bind.values import BoundValue, Data, Inner, StepResult
 from instrc.language.surface import Access, Compares, Condition, Equals, Literal, Matches, Name, Truth
 from instrc.language.surface import Test as Written
+from instrc.process import flow
 from instrc.schema.vocabulary import SPEAKS_OF
 from instrc.text.jsonvalue import Json
 
@@ -35,14 +38,16 @@ def _tests(ev: Evaluation, written: Written, path: ir.Path | None, context: Eval
     if path is None or schema is None:
         return None
     if isinstance(schema, ir.Path):
-        comparison: ir.Comparison = "differs" if isinstance(written, Equals) and written.negated else "equals"
+        comparison = _LIMITS[written.sign] if isinstance(written, Compares) else "differs" if _is_negated(written) else "equals"
         other = ir.Test(schema, {}, written.span, joined=True, compared="other")
         return ir.Test(path, {}, written.span, compared=comparison), other
     return (ir.Test(path, schema, written.span),)
 
 
-_LIMITS = {"<": "exclusiveMaximum", "<=": "maximum", ">": "exclusiveMinimum", ">=": "minimum"}
+_LIMITS: Mapping[str, flow.Comparison] = {"<": "exclusiveMaximum", "<=": "maximum", ">": "exclusiveMinimum", ">=": "minimum"}
 """The keyword of JSON Schema that each sign stands for."""
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+"""The sign of each comparison with its sides exchanged."""
 
 
 def _schema(ev: Evaluation, written: Written, context: EvaluationContext) -> Json | ir.Path | None:
@@ -63,8 +68,16 @@ def _schema(ev: Evaluation, written: Written, context: EvaluationContext) -> Jso
                 ev.report.add(problems.blocks.BadCondition(at=value.span, slip="list"))
                 return None
             return _equal_to(known.value, negated=written.negated)
-        case Compares(_, sign, number):
-            return {"type": "number", _LIMITS[sign]: number.value}
+        case Compares(_, sign, limit):
+            if isinstance(limit, Literal):
+                return {"type": "number", _LIMITS[sign]: limit.value}
+            known = _value(ev, limit, context)
+            if not isinstance(known, Data):
+                return _path(ev, known, limit, context)
+            if isinstance(known.value, bool) or not isinstance(known.value, int | float):
+                ev.report.add(problems.blocks.BadCondition(at=limit.span, slip="number"))
+                return None
+            return {"type": "number", _LIMITS[sign]: known.value}
         case Matches(_, schema, span):
             for word in timing_words(schema):
                 ev.report.add(problems.blocks.MisplacedDeadline(at=span, word=word))
@@ -146,8 +159,13 @@ def _decided(ev: Evaluation, written: Written, value: Data, context: EvaluationC
     schema = _schema(ev, written, context)
     if not isinstance(schema, ir.Path):
         return None if schema is None else is_valid(value.value, schema)
-    negated = isinstance(written, Equals) and written.negated
-    return (ir.Test(schema, _equal_to(value.value, negated=negated), written.span),)
+    if isinstance(written, Compares):
+        return (ir.Test(schema, {"type": "number", _LIMITS[_MIRRORED[written.sign]]: value.value}, written.span),)
+    return (ir.Test(schema, _equal_to(value.value, negated=_is_negated(written)), written.span),)
+
+
+def _is_negated(written: Written) -> bool:
+    return isinstance(written, Equals) and written.negated
 
 
 def read_path(ev: Evaluation, written: Name | Access, context: EvaluationContext) -> ir.Path | None:

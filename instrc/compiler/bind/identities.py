@@ -183,7 +183,7 @@ class Identities:
             case surface.Equals(_, value):
                 return "is", self.json(value.value) if isinstance(value, surface.Literal) else "path", test.negated
             case surface.Compares(_, sign, value):
-                return sign, self.json(value.value)
+                return sign, self.json(value.value) if isinstance(value, surface.Literal) else "path"
             case surface.Matches(_, schema):
                 return "matches", self.json(schema)
 

@@ -48,13 +48,17 @@ def check_conditions(graph: ir.Graph, outcomes: Outcomes, report: Report) -> Non
 def _check_compared(tests: tuple[ir.Test, ...], outcomes: Outcomes, report: Report) -> None:
     """Report two paths that are compared although nothing that they lead to is ever equal."""
     for test, other in pairwise(tests):
-        if test.compared not in {"equals", "differs"}:
+        if test.compared in {None, "other"}:
             continue
         if test.path == other.path:
             _check_same(test, outcomes, report)
             continue
         found = [outcomes.find(each.path) for each in (test, other)]
         schemas = [without_null(each.schema) for each in found if each.schema is not None]
+        if test.compared not in {"equals", "differs"}:
+            if any(disjoint(schema, {"type": "number"}) for schema in schemas):
+                report.add(problems.blocks.NeverTrue(at=test.span, advice="only numbers are compared by size"))
+            continue
         if len(schemas) < 2 or not disjoint(*schemas):
             continue
         if test.compared == "equals":
@@ -65,7 +69,7 @@ def _check_compared(tests: tuple[ir.Test, ...], outcomes: Outcomes, report: Repo
 
 def _check_same(test: ir.Test, outcomes: Outcomes, report: Report) -> None:
     """Report a path that is compared with itself."""
-    if test.compared == "differs":
+    if test.compared in {"differs", "exclusiveMinimum", "exclusiveMaximum"}:
         report.add(problems.blocks.NeverTrue(at=test.span, advice="both paths are the same: compare with another one"))
     elif not outcomes.may_be_null(test.path):
         report.add(problems.blocks.AlwaysTrue(at=test.span))

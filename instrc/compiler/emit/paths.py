@@ -203,9 +203,7 @@ class Paths:
         if not tests:
             return None
         joined = frozenset(number for number, test in enumerate(tests) if test.joined)
-        compared = {
-            number: test.compared == "differs" for number, test in enumerate(tests) if test.compared in {"equals", "differs"}
-        }
+        compared = {n: test.compared for n, test in enumerate(tests) if test.compared is not None and test.compared != "other"}
         return Condition(tuple((self.read(test.path, item), test.schema) for test in tests), joined, compared)
 
     def first(self, block: ir.Repeat, item: int | None = None) -> Value | None:

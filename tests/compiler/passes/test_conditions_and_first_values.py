@@ -34,9 +34,12 @@ def definitions(text: str) -> Any:
 
 
 def the_condition(written: str) -> Any:
-    process = definitions(C + f"when {written} {{ Send_Activity(prompt) }}")
+    more = "const limit = 7; const e = Check(d); " if "limit" in written or "e.score" in written else ""
+    process = definitions(C + more + f"when {written} {{ Send_Activity(prompt) }}")
     first = process["$defs"]["WHEN_1"]["anyOf"][0]["when"]
-    assert ("instrc" in process) == any(word in str(first) for word in ("allOf", "equals", "differs"))
+    by_size = "'minimum': '" in str(first) or "'exclusiveMaximum': '" in str(first)
+    version = 2 if by_size else 1 if any(word in str(first) for word in ("allOf", "equals", "differs")) else None
+    assert process.get("instrc") == version
     return {word: value for word, value in first.items() if word != "value"}
 
 
@@ -60,6 +63,12 @@ LOW = {"path": "step1_check.level", "schema": {"const": "low"}}
         ("c.note is null", {"path": "step1_check.note", "schema": {"const": None}}),
         ("c.text is d.text", {"path": "step1_check.text", "equals": "step2_draft.text"}),
         ("c.text is not d.text", {"path": "step1_check.text", "differs": "step2_draft.text"}),
+        ("c.score >= e.score", {"path": "step1_check.score", "minimum": "step3_check.score"}),
+        ("c.score < e.score", {"path": "step1_check.score", "exclusiveMaximum": "step3_check.score"}),
+        (
+            "c.score > limit and c.score < e.score",
+            {"allOf": [score(exclusiveMinimum=7), {"path": "step1_check.score", "exclusiveMaximum": "step3_check.score"}]},
+        ),
         ('c.ok and c.level is "low"', {"allOf": [OK, LOW]}),
         ('c.ok or c.level is "low"', {"anyOf": [OK, LOW]}),
         ('c.score > 1 or c.ok and c.level is "low"', {"anyOf": [score(exclusiveMinimum=1), {"allOf": [OK, LOW]}]}),
@@ -126,6 +135,8 @@ def test_a_run_starts_with_the_first_values() -> None:
     [
         ("c.score >= 8", {"score": 8}, {}, True),
         ("c.score > 8", {"score": 8}, {}, False),
+        ("c.score > e.score", {"score": 8}, {}, False),
+        ("c.score <= e.score", {"score": 8}, {}, True),
         ("c.note is d.text", {"note": None}, {}, False),
         ("c.note is not d.text", {"note": None}, {}, False),
         ("c.note is not d.text", {"note": "b"}, {"text": "a"}, True),
@@ -139,7 +150,7 @@ def test_a_run_starts_with_the_first_values() -> None:
 def test_conditions_in_a_run(condition: str, check: Any, draft: Any, *, holds: bool) -> None:
     answers = {"ok": True, "level": "low", "note": "n", "score": 1, "text": "t", **check}
     done, _ = run(
-        C + f"when {condition} {{ Send_Activity(d) }} else {{ null }}",
+        C + ("const e = Check(d); " * ("e." in condition)) + f"when {condition} {{ Send_Activity(d) }} else {{ null }}",
         check=answers,
         draft={"text": "t", "who": "w", "parts": [], **draft},
     )
@@ -154,7 +165,7 @@ MISTAKES = [
     (C + "when c.ok «&&» c.score > 3 { Send_Activity(d) }", "unknown-operator", "write `and`"),
     (C + "when c.ok «||» c.score > 3 { Send_Activity(d) }", "unknown-operator", "write `or`"),
     (C + "when c.score «=>» 3 { Send_Activity(d) }", "unknown-operator", "write `>=`"),
-    (C + "when c.score >= «d».text { Send_Activity(d) }", "bad-condition", "two paths are compared by `is`"),
+    (C + "when «c.score >= d.text» { Send_Activity(d) }", "never-true", ""),
     (C + 'when c.score < «"8"» { Send_Activity(d) }', "bad-condition", "write a number"),
     (C + "when c.score < «null» { Send_Activity(d) }", "bad-condition", "write a number"),
     (C + "when c.score >= «{» Send_Activity(d) }", "bad-condition", "write a number"),

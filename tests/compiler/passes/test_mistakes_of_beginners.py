@@ -32,7 +32,9 @@ MISTAKES = [
     (PEOPLE + "Draft(«**»p)", "unknown-operator", "value whole"),
     ("Draft(prompt).then«(»Write)", "bracket-after-value", "| Review"),
     (PEOPLE + "when p.count «=>» 3 { Draft(prompt) }", "unknown-operator", "write `>=`"),
-    (PEOPLE + "when p.count < «p».count { Draft(prompt) }", "bad-condition", "a number"),
+    (PEOPLE + "when «p.count < p.count» { Draft(prompt) }", "never-true", "both paths are the same"),
+    (PEOPLE + 'when p.count < «"3"» { Draft(prompt) }', "bad-condition", "a number"),
+    (PEOPLE + "when «p.count < p.organizer» { Draft(prompt) }", "never-true", "only numbers"),
     (CHECK + "when c.note «!=» null { Draft(prompt) }", "unknown-operator", "write `is not`"),
     # definitions
     ("«const» { organizer } = People(prompt); Draft(organizer)", "missing-name", "p.names`".replace("p.", "people.")),
@@ -168,7 +170,7 @@ def test_two_steps_on_one_line_stay_a_warning() -> None:
 
 def test_what_stands_in_and_behind_the_braces_of_a_wrong_condition_is_read_on() -> None:
     text = """const p = People(prompt);
-when p.count > limit {
+when p.count > "3" {
   const c = Check(p);
   when c.level == "low" { Send_Activity(c) } else { Draft(c) }
 } else {

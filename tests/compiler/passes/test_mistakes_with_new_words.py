@@ -67,7 +67,7 @@ MISTAKES = [
     (f"{WHEN} not l.ok {{ A }}", "unknown-operator", "`PATH is false`"),
     (f"{WHEN} l.ok and not l.ok {{ A }}", "unknown-operator", "`PATH is false`"),
     (f'{WHEN} l.n >= "3" {{ A }}', "bad-condition", "write a number"),
-    (f"{WHEN} l.n > l.t {{ A }}", "bad-condition", "two paths are compared by `is`"),
+    (f"{WHEN} l.n > l.t {{ A }}", "never-true", ""),
     (f"{WHEN} 3 < l.n {{ A }}", "bad-condition", "the path comes first"),
     (f"{WHEN} 3 <= l.n <= 5 {{ A }}", "bad-condition", "`PATH >= 3 and PATH <= 5`"),
     (f"{WHEN} l.n > 3 > 1 {{ A }}", "incomplete-block", "`PATH >= 3 and PATH <= 5`"),

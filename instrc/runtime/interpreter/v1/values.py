@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from instrc.process.flow import Condition, Constant, Else, Listed, Named, Read, Repeat, Value
+from instrc.process.flow import Comparison, Condition, Constant, Else, Listed, Named, Read, Repeat, Value
 from instrc.runtime.activities import surely_valid
 from instrc.runtime.interpreter.documents import BodyState
 from instrc.runtime.interpreter.v1.runnable import LocatedPath, PlanRegion, PlanUnit, ShownPath, with_definitions
 from instrc.runtime.interpreter.v1.state import Machine
+from instrc.schema.kinds import is_number
 from instrc.schema.strip import split
 from instrc.text.jsonvalue import Json, JsonObject, as_object, equal
 
@@ -149,10 +150,17 @@ def holds(machine: Machine, scope: str, condition: Condition) -> bool:
         value = resolve(machine, scope, read)
         if number in condition.compared:
             other = resolve(machine, scope, condition.tests[number + 1][0])
-            return value is not None and other is not None and equal(value, other) != condition.compared[number]
+            return value is not None and other is not None and _compares(condition.compared[number], value, other)
         return number - 1 in condition.compared or surely_valid(with_definitions(schema, definitions), value)
 
     return any(all(map(one, case)) for case in condition.alternatives)
+
+
+def _compares(word: Comparison, value: Json, other: Json) -> bool:
+    """Return whether two values compare as a word says; only numbers are compared by size."""
+    if word in {"equals", "differs"}:
+        return equal(value, other) == (word == "equals")
+    return is_number(value) and is_number(other) and surely_valid({word: other}, value)
 
 
 def context_of(machine: Machine, scope: str, unit: PlanUnit, reads: tuple[Read, ...]) -> dict[str, Json]:
