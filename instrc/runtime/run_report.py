@@ -143,6 +143,8 @@ class RunFilter(Struct, frozen=True):
     metadata: Mapping[str, str] = field(default_factory=dict)
     among: tuple[str, ...] = ()
     """Only those of one of these statuses."""
+    text: str | None = None
+    """In a table of runs, only those with this text in their id, in who began them, or in their error."""
 
     @classmethod
     def of(

@@ -13,6 +13,7 @@ from time import time
 from typing import Final
 from urllib.parse import quote
 
+from msgspec import structs
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -45,11 +46,22 @@ from instrc.server.forms import AnswerForm, Words
 from instrc.server.http import used_link
 from instrc.server.identity import Identity
 from instrc.server.operations import RequestData, place_of_question, place_of_run, question_id, token_of
-from instrc.server.run_page import STEPS, drawn, element_of, facts_of, groups_of, keys_of, name_of_step, schemas_of, titles_of
+from instrc.server.run_page import (
+    STEPS,
+    drawn,
+    element_of,
+    facts_of,
+    groups_of,
+    keys_of,
+    name_of_step,
+    sample_picture,
+    schemas_of,
+    titles_of,
+)
 from instrc.server.run_service import RunService
 from instrc.server.templates import counted, operator_schema, render, spoken, words_for
 from instrc.server.views import QuestionInfo, RunStory
-from instrc.text.jsonvalue import Json, mapping, optional_text, pointer, tokens
+from instrc.text.jsonvalue import Json, JsonObject, mapping, optional_text, pointer, tokens
 
 _log: Final = logging.getLogger(__name__)
 _PAGE: Final = 50
@@ -94,6 +106,7 @@ class Inbox:
             ("/inbox/runs/{run}", self._run, "GET"),
             ("/inbox/runs/{run}", self._operate, "POST"),
             ("/inbox/runs/{run}/trace", self._trace, "GET"),
+            ("/inbox/components", self._components, "GET"),
             ("/inbox/{other:path}", self._no_page, "GET"),
         ]
         return [
@@ -352,11 +365,15 @@ class Inbox:
         return RedirectResponse(f"/inbox/runs/{quote(made.report.run)}", 303)
 
     async def _runs(self, request: Request) -> Response:
-        caller, cursor = caller_of(request), place_of_run(request.query_params.get("after"))
-        status = request.query_params.get("status") or None
-        chosen = RunFilter.of(status, request.query_params.get("program") or None)
-        page = await self.service.runs(caller, chosen, limit=_PAGE, cursor=cursor)
-        return self.page(request, "runs.html", {"rows": page.rows, "status_chosen": status, "following": token_of(page.next)})
+        caller, query = caller_of(request), request.query_params
+        status, program, since = (query.get(name) or None for name in ("status", "program", "since"))
+        text = query.get("q", "").strip()
+        chosen = structs.replace(RunFilter.of(status, program, since), text=text or None)
+        page = await self.service.runs(caller, chosen, limit=_PAGE, cursor=place_of_run(query.get("after")))
+        facts: dict[str, object] = {"rows": page.rows, "status_chosen": status, "following": token_of(page.next)}
+        facts |= {"text": text, "program": program, "since": since}
+        facts["programs"] = [info.name for info in await self.service.programs(caller)]
+        return self.page(request, "runs.html", facts)
 
     async def _run(self, request: Request) -> Response:
         caller, run = caller_of(request), request.path_params["run"]
@@ -434,6 +451,34 @@ class Inbox:
         info = await self.service.run(caller, run)
         made = page_of(info.report.run, info.report.standing, spans_of(await self.service.trace(caller, run)))
         return HTMLResponse(made, 200, {"Content-Security-Policy": _TRACE_POLICY})
+
+    async def _components(self, request: Request) -> Response:
+        """Show every component of the pages, for whoever changes the style sheet."""
+        caller_of(request)
+        form = AnswerForm(_SAMPLE, {"/data/number": "many"}, self.words(request), show={"line": "Ann"}, decides=True)
+        form.check()
+        value: Json = {"text": "Two lines,\nand https://example.com.", "list": [1, 2, 3], "nothing": None}
+        return self.page(request, "components.html", {"form": form, "value": value, "picture": sample_picture()})
+
+
+_SAMPLE: Final[JsonObject] = {
+    "type": "object",
+    "required": ["decision", "number"],
+    "properties": {
+        "decision": {"title": "Choice of few", "enum": ["Approve", "Reject"]},
+        "text": {"title": "Text", "description": "A description.", "type": "string"},
+        "line": {"title": "Line", "type": "string", "maxLength": 40, "examples": ["Ann"]},
+        "number": {"title": "Number", "type": "number", "minimum": 1},
+        "day": {"title": "Day", "type": "string", "format": "date"},
+        "moment": {"title": "Moment", "type": "string", "format": "date-time"},
+        "several": {"title": "Several", "type": "array", "uniqueItems": True, "items": {"enum": ["a", "b"]}},
+        "flag": {"title": "Choice", "type": ["boolean", "null"]},
+        "kinds": {"title": "Kinds", "oneOf": [{"title": "Text", "type": "string"}, {"title": "Number", "type": "integer"}]},
+        "rows": {"title": "Rows", "type": "array", "items": {"type": "string"}},
+        "more": {"title": "Anything", "type": "object"},
+    },
+}
+"""A schema with each kind of field."""
 
 
 async def _style(_request: Request) -> Response:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Final, cast
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -15,9 +15,9 @@ from instrc.process.layout import layout
 from instrc.process.picture import Box, Picture, PictureStep, picture_of
 from instrc.process.process import Process
 from instrc.process.svg import figure
-from instrc.runtime.traces import TimelineSpan
+from instrc.runtime.traces import SpanState, TimelineSpan
 from instrc.text.jsontext import dumps
-from instrc.text.jsonvalue import Json, mapping, optional_text
+from instrc.text.jsonvalue import Json, JsonObject, mapping, optional_text
 
 SPANS: Final = 50
 """Elements of a step on one page."""
@@ -180,3 +180,18 @@ def _noted(step: PictureStep, group: StepGroup | None) -> PictureStep:
     ]
     spent += [f"${group.cost:,.4f}"] if group.cost else []
     return replace(step, state=group.state, notes=(*step.notes, " \u00b7 ".join([group.tally, *spent])))
+
+
+def sample_picture() -> str | None:
+    """Return a picture with a step in each state, for the page of components."""
+    steps = {lane: {"type": "string", "title": lane} for lane in ("model", "server", "user")}
+    contexts: JsonObject = {}
+    spans: list[TimelineSpan] = []
+    for (lane, schema), state in zip(steps.items(), ("done", "failed", "open"), strict=True):
+        name, key = f"{'llm' if lane == 'model' else lane}Context1", f"step{len(contexts) + 1}_{lane}"
+        activity: JsonObject = {"activity": "look-up_Activity"} if lane == "server" else {}
+        contexts[name] = {"type": "object", "properties": {key: {**schema, **activity}}, "required": [key]}
+        ended = None if state == "open" else 1.0
+        spans.append(TimelineSpan(name, "model", 0.0, ended, cast("SpanState", state), facts={"steps": [key]}))
+    process = Process.from_json({"type": "object", "properties": contexts, "required": [*contexts]})
+    return drawn(process, "sample", groups_of(spans, {}))

@@ -14,10 +14,11 @@ from urllib.parse import urlsplit
 
 import pytest
 import uvicorn
-from serving import service
-from written_processes import chunk, process, step
+from serving import BOSS, service
+from written_processes import chunk, each, process, step
 
 from instrc.server.http import app_of  # the room behind its commands
+from instrc.server.identity import Identity  # the room behind its commands
 from instrc.server.inbox import Inbox  # the room behind its commands
 from instrc.server.studio import Studio  # the room behind its commands
 
@@ -61,6 +62,33 @@ def served(place: Path) -> Iterator[str]:
         server.should_exit = True
         thread.join(30)
         studio.close()
+
+
+@contextmanager
+def listening_in_a_thread(app: Any, begin: Any) -> Iterator[tuple[str, asyncio.AbstractEventLoop]]:
+    """Serve an app on a loop of its own, where something is done first; its address and the loop are given."""
+    listening, ready, loops = socket.create_server(("127.0.0.1", 0)), threading.Event(), []
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
+
+    async def body() -> None:
+        loops.append(asyncio.get_running_loop())
+        task = asyncio.create_task(server.serve(sockets=[listening]))
+        for _ in range(1000):
+            await asyncio.sleep(0.01)
+            if server.started:
+                break
+        await begin()
+        ready.set()
+        await task
+
+    thread = threading.Thread(target=lambda: asyncio.run(body()))
+    thread.start()
+    try:
+        assert ready.wait(60)
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}", loops[0]
+    finally:
+        server.should_exit = True
+        thread.join(30)
 
 
 @contextmanager
@@ -112,6 +140,8 @@ def test_axe_finds_nothing_and_nothing_is_cut_off(tmp_path: Path, width: int, sc
         page.goto(f"{base}/inbox/question/none:none")
         looked_at(page)
         page.goto(f"{base}/inbox/runs")
+        looked_at(page)
+        page.goto(f"{base}/inbox/components")
         looked_at(page)
         assert hosts == {urlsplit(base).netloc}
 
@@ -189,3 +219,145 @@ def test_the_keyboard_is_enough(tmp_path: Path) -> None:
         with page.expect_navigation():
             press(APPROVE, "Enter")
         assert page.url == f"{base}/inbox?done=answered"
+
+
+FIVE: dict[str, Any] = {
+    "choice": {
+        "title": "Возврат?",
+        "type": "object",
+        "properties": {"decision": {"enum": ["Да", "Нет"]}},
+        "required": ["decision"],
+    },
+    "sum": {
+        "title": "Сколько вернуть?",
+        "type": "object",
+        "properties": {"euros": {"title": "Сумма", "type": "number", "maximum": 5000}},
+        "required": ["euros"],
+    },
+    "draft": {
+        "title": "Письмо",
+        "type": "object",
+        "properties": {"prompt": {"title": "Текст", "type": "string"}, "decision": {"enum": ["Послать", "Нет"]}},
+        "required": ["decision", "prompt"],
+    },
+    "guests": {
+        "title": "Гости",
+        "type": "object",
+        "properties": {"names": {"title": "Имена", "type": "array", "items": {"type": "string", "maxLength": 40}, "minItems": 1}},
+        "required": ["names"],
+    },
+    "where": {
+        "title": "Где?",
+        "type": "object",
+        "properties": {
+            "place": {
+                "title": "Место",
+                "oneOf": [
+                    {
+                        "title": "По адресу",
+                        "type": "object",
+                        "properties": {"street": {"type": "string"}},
+                        "required": ["street"],
+                    },
+                    {"title": "По телефону", "type": "string", "pattern": "^[+]7", "examples": ["+7 900 000"]},
+                ],
+            }
+        },
+        "required": ["place"],
+    },
+}
+"""A question of each kind, for somebody in an office."""
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_an_office_worker_answers_on_a_telephone(tmp_path: Path, scripts: bool) -> None:  # noqa: FBT001  -- a column
+    """Five kinds of questions in Russian, a mistake in each that can have one, a conflict, and a session that ends."""
+    programs = {name: process(userContext1=chunk(step1_ask=step(schema, "prompt"))) for name, schema in FIVE.items()}
+    made = service(tmp_path / ".instrc", **programs)
+    identity = Identity(made.records, made.settings, made.signer)
+    key = identity.new_key("ann", ["admin"])
+    runs = {}
+
+    async def begin() -> None:
+        for name in FIVE:
+            runs[name] = (await made.start(BOSS, name, "Торт приехал разбитым.", wait=20)).report.run
+
+    pages = Inbox(made, identity=identity).routes
+    with listening_in_a_thread(app_of(made, identity=identity, routes=pages), begin) as (base, loop), browser(360) as (first, _):
+        context = first.context.browser.new_context(
+            viewport={"width": 360, "height": 780}, java_script_enabled=scripts, extra_http_headers={"Accept-Language": "ru"}
+        )
+        page = context.new_page()
+
+        def answer(title: str, fill: Any, button: str, *, refused: str | None = None) -> None:
+            page.goto(f"{base}/inbox")
+            page.click(f"text={title}")
+            fill()
+            page.click(f"button[value^='{button}']:visible")
+            if refused is None:
+                assert "Ваш ответ записан" in page.inner_text("main"), page.inner_text("main")
+            else:
+                assert refused in page.inner_text("main"), page.inner_text("main")
+
+        page.goto(f"{base}/inbox")
+        page.fill("[name=key]", key)
+        page.click("button.primary")
+        assert page.inner_text("h1") == "Входящие"
+        answer("Сколько вернуть?", lambda: page.fill("[name='/data/euros']", "9 000"), "answer", refused="не больше 5000")
+        answer("Сколько вернуть?", lambda: page.fill("[name='/data/euros']", "1 250,50"), "answer")
+        answer("Письмо", lambda: page.fill("[name='/data/prompt']", ""), "answer", refused="это нужно заполнить")
+        answer("Письмо", lambda: page.fill("[name='/data/prompt']", "Простите!"), 'answer:/data/decision "Послать"')
+        answer("Гости", lambda: None, "answer", refused="эта строка пуста")
+        answer("Гости", lambda: page.fill("[name='/data/names/0']", "Аня"), "answer")
+
+        def phone(text: str) -> None:
+            page.click("button:has-text('По телефону')")
+            page.fill("[name='/data/place']", text)
+
+        answer("Где?", lambda: phone("8900"), "answer", refused="не в том виде")
+        context.clear_cookies()  # the session ends while a form is open
+        page.fill("[name='/data/place']", "+7 900 000")
+        page.fill("[name='/comment']", "Звонить утром")
+        page.click("button[value^='answer']:visible")
+        assert "Вход закончился" in page.inner_text("main")
+        page.fill("[name=key]", key)
+        page.click("button.primary")
+        page.click("button.primary")
+        assert page.input_value("[name='/comment']") == "Звонить утром"
+        page.click("button[value^='answer']:visible")
+        assert "Ваш ответ записан" in page.inner_text("main")
+        page.click("text=Возврат?")
+        page.fill("[name='/comment']", "Согласна")
+        asyncio.run_coroutine_threadsafe(made.answer(BOSS, runs["choice"], "userContext1", {"decision": "Нет"}), loop).result(20)
+        page.click("button:has-text('Да')")
+        assert "На это ответил(а) boss" in page.inner_text("main")
+        assert "Согласна" in page.inner_text("main")
+        page.goto(f"{base}/inbox")
+        assert "Вас ничего не ждёт" in page.inner_text("main")
+        page.click("text=Мои ответы")
+        assert len(page.query_selector_all(".cards > li")) == 4
+
+
+def test_a_developer_finds_a_run_and_forks_it_with_another_value(tmp_path: Path) -> None:
+    """The elements of a step are folded; a new run begins with another value, and leads back to its origin."""
+    body = chunk(llmContext2=chunk(step2_draft=step({"type": "object", "properties": {"text": {"type": "string"}}}, "item")))
+    made = service(tmp_path / ".instrc", many=process(eachContext1=each("item", 40, body, key="step3_each"), llmContext2=chunk(step4_sum=step({"title": "Sum", "type": "string"}, "step3_each"))))  # fmt: skip  # noqa: E501
+    runs = []
+
+    async def begin() -> None:
+        runs.append((await made.start(BOSS, "many", {}, wait=20)).report.run)
+
+    with listening_in_a_thread(app_of(made, routes=Inbox(made).routes), begin) as (base, _), browser(1280) as (page, _):
+        page.goto(f"{base}/inbox/runs")
+        page.fill("[name=q]", runs[0][:8])
+        page.click(".search button")
+        page.click(f"text={runs[0]}")
+        page.click("text=All 40")
+        assert page.inner_text("#step + nav a[aria-current]") == "All (40)"
+        page.click("li:has-text('Sum') button[value=edit]")
+        page.fill("textarea[name='/data']", "another")
+        page.click("button.primary:has-text('Begin')")
+        page.wait_for_selector("text=Forked from")
+        assert "another" in page.inner_text("main")
+        page.click(f"a:has-text('{runs[0]}')")
+        assert page.inner_text(".facts dd") == runs[0]

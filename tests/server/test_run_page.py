@@ -160,3 +160,27 @@ def test_who_may_not_see_a_run_may_not_operate_it(tmp_path: Path) -> None:
         assert (await http.post(f"/inbox/runs/{run}", data={"do": "cancel"})).status_code == 404
 
     on_a_run(tmp_path, MANY, test, BOB)
+
+
+def test_runs_are_found_by_their_id_their_person_and_their_error(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path, letter=LETTER, many=MANY)
+        async with client(made, routes=Inbox(made).routes) as http:
+            first = (await made.start(BOSS, "letter", "Ann", wait=20)).report.run
+            second = (await made.start(BOSS, "many", "Ann", wait=20)).report.run
+            third = (await made.start(BOB, "letter", "Ann", wait=20)).report.run
+            for query, found in {
+                "": {first, second, third},
+                f"q={second.upper()}": {second},
+                "q=bob": {third},
+                "q=%25": set(),
+                "program=letter": {first, third},
+                "program=letter&q=boss&since=PT1H": {first},
+                "status=waiting&q=boss": {first},
+            }.items():
+                page = await http.get(f"/inbox/runs?{query}")
+                seen(page)
+                assert {run for run in (first, second, third) if f">{run}</a>" in page.text} == found, query
+            assert (await http.get("/inbox/runs?since=yesterday")).status_code == 422
+
+    go(body())
