@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from instrc.problems.problem import Edit, Fix, Problem, did_you_mean
+from instrc.problems.problem import Edit, Fix, Problem, ProblemWarning, did_you_mean
 from instrc.problems.suggest import FOREIGN_VALUES, insertion, replacement
 from instrc.text.limits import LISTED_VALUES
 from instrc.text.source import Span
@@ -216,8 +216,7 @@ class WrongFirstValue(Problem):
         return f"names that can have one: {names}; a member of one is set in braces, `{self.known[0]}: {{ … }}`"
 
 
-class KeepOverMax(Problem):
-    severity = "warning"
+class KeepOverMax(ProblemWarning):
     message = "`keep {keep}` has no effect: there are {most} rounds at most"
     hint = "leave `keep` out, or write `max {keep}` or more"
 
@@ -289,8 +288,7 @@ class MisplacedDeadline(Problem):
         return _PLACES_OF_DEADLINES[self.place][1]
 
 
-class IdleDeadline(Problem):
-    severity = "warning"
+class IdleDeadline(ProblemWarning):
     hint = "write `do { … } @ { … }` around it, which makes the program a process, or remove it"
 
     words: tuple[str, ...]
@@ -301,8 +299,7 @@ class IdleDeadline(Problem):
         return f"{' and '.join(f'`{word}`' for word in self.words)} on a step of a tool: no engine enforces it"
 
 
-class NeverTrue(Problem):
-    severity = "warning"
+class NeverTrue(ProblemWarning):
     message = "this condition never holds: the schema of the value excludes it"
 
     admitted: tuple[str, ...] = ()
@@ -320,8 +317,7 @@ class NeverTrue(Problem):
         return f"the schema allows {shown}{', …' if len(self.admitted) > LISTED_VALUES else ''}"
 
 
-class AlwaysTrue(Problem):
-    severity = "warning"
+class AlwaysTrue(ProblemWarning):
     message = "this condition always holds: the schema of the value allows nothing else"
     hint = "remove it, or test something that the schema does not guarantee"
 
@@ -331,8 +327,7 @@ class UnchangingCondition(Problem):
     hint = "move the step that computes this value into the block"
 
 
-class MayBeNull(Problem):
-    severity = "warning"
+class MayBeNull(ProblemWarning):
     message = "the argument `{argument}` of `{word}` may be `null`, which its schema excludes"
     hint = "check it first with `when`, or let the schema of the argument allow `null`"
 

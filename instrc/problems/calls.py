@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from instrc.problems.problem import Fix, Label, Problem, did_you_mean
+from instrc.problems.problem import Fix, Label, Problem, ProblemWarning, did_you_mean
 from instrc.problems.suggest import CHOSEN_FOR_RUNS, OF_RUNS, renamings, strange_letter, twin
 from instrc.text.source import Span
 
@@ -296,8 +296,7 @@ class ProgramWithSuffix(Problem):
     path: str
 
 
-class ForeignProcess(Problem):
-    severity = "warning"
+class ForeignProcess(ProblemWarning):
     message = "from the program that is compiled, `{word}` does not lead to `{path}`"
     hint = "to run the compiled document, add the root of that file to `shared` in the settings; the source runs without it"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from instrc.problems.problem import Problem, did_you_mean
+from instrc.problems.problem import Problem, ProblemWarning, did_you_mean
 from instrc.text.source import Span
 
 A_FOLDER = "it is a folder"
@@ -44,8 +44,7 @@ class FileExists(Problem):
         return self.way_out or "choose another name, or remove the file"
 
 
-class NothingToCheck(Problem):
-    severity = "warning"
+class NothingToCheck(ProblemWarning):
     message = "there is no `.aug` or `.vibe.json` file in this folder"
 
 
@@ -124,16 +123,14 @@ class TooLarge(Problem):
         return f"split it, or raise the limit: `[tool.instrc] limits = {{ {self.setting} = … }}`"
 
 
-class PatternTooLarge(Problem):
-    severity = "warning"
+class PatternTooLarge(ProblemWarning):
     message = "answers are not checked against this pattern: {why}"
     hint = "use smaller counts, or `minLength` and `maxLength`"
 
     why: str
 
 
-class UncheckedValues(Problem):
-    severity = "warning"
+class UncheckedValues(ProblemWarning):
     hint = "divide the schema into several vibes"
 
     count: int
@@ -146,8 +143,7 @@ class UncheckedValues(Problem):
         return f"{said} not checked by the schema: only {self.limit:,} defaults and examples are"
 
 
-class FurtherProblems(Problem):
-    severity = "warning"
+class FurtherProblems(ProblemWarning):
     message = "there are more problems `{kind}` from here on: only the first {limit} are shown"
     hint = "correct those that are shown, and check again"
 

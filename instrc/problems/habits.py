@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from instrc.problems.problem import Edit, Fix, Label, Problem
+from instrc.problems.problem import Edit, Fix, Label, Problem, ProblemWarning
 from instrc.problems.suggest import replacement
 from instrc.text.source import Span
 
@@ -18,8 +18,7 @@ class NestedQuotes(Problem):
         return f"write `\\{quote}` for a quote inside a string, or put the string into the other kind of quotes"
 
 
-class MissingSeparator(Problem):
-    severity = "warning"
+class MissingSeparator(ProblemWarning):
     message = "a new statement begins here, but nothing separates it from what is before it"
 
     before: Span
@@ -118,28 +117,24 @@ class MissingScheme(Problem):
         return f"aug:{below.removeprefix('schemas/')}{dots}{version}"
 
 
-class IndentedStatement(Problem):
-    severity = "warning"
+class IndentedStatement(ProblemWarning):
     message = "this line is a statement of its own, although it is indented like a stage of the pipe before it"
     hint = "write `|` before it, or `;` after the statement before it"
 
 
-class QuotedName(Problem):
-    severity = "warning"
+class QuotedName(ProblemWarning):
     message = "in quotes, `{word}` is a text, the goal of this program, and not the value of that name"
     hint = "write `{word}` without quotes to read the value, or choose another text for the goal"
 
     word: str
 
 
-class BareFail(Problem):
-    severity = "warning"
+class BareFail(ProblemWarning):
     message = "this `Fail` has no reason, so the run does not show why it failed"
     hint = 'write `Fail(code: "…", message: "…")`, or `Fail(error)` in the `else` of a `try`'
 
 
-class DeadlineAsArgument(Problem):
-    severity = "warning"
+class DeadlineAsArgument(ProblemWarning):
     message = "`{word}` is an argument here: the person sees it, but it sets no deadline"
     hint = 'write it after the call: `Confirm_User(draft) @ { {word}: "{written}" }`'
 
@@ -148,9 +143,7 @@ class DeadlineAsArgument(Problem):
     """The time."""
 
 
-class EmptyBraces(Problem):
-    severity = "warning"
-
+class EmptyBraces(ProblemWarning):
     annotating: bool = False
     """Whether they follow an `@`."""
     in_pipe: bool = False
@@ -171,8 +164,7 @@ class EmptyBraces(Problem):
         return "write what is missing, or remove the stage" if self.in_pipe else "write what is missing, or remove them"
 
 
-class SimilarLabel(Problem):
-    severity = "warning"
+class SimilarLabel(ProblemWarning):
     hint = "if they are the same, spell them alike"
 
     label: str

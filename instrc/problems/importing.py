@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.problems.problem import Label, Problem, did_you_mean
+from instrc.problems.problem import Label, Problem, ProblemWarning, did_you_mean
 from instrc.text.source import Span
 
 
@@ -23,22 +23,19 @@ class NoTools(Problem):
     kind: str
 
 
-class NotATool(Problem):
-    severity = "warning"
+class NotATool(ProblemWarning):
     message = "this is left out: {reason}"
 
     reason: str
 
 
-class NamelessTool(Problem):
-    severity = "warning"
+class NamelessTool(ProblemWarning):
     message = "this tool has no name and becomes `{given}`"
 
     given: str
 
 
-class RepeatedTool(Problem):
-    severity = "warning"
+class RepeatedTool(ProblemWarning):
     message = "the vibe of another tool has the name that `{word}` would get; this one becomes `{given}`"
 
     word: str
@@ -88,25 +85,21 @@ class MissingLibrary(Problem):
         return "install it in the environment in which `instrc` runs"
 
 
-class LeftOut(Problem):
-    severity = "warning"
+class LeftOut(ProblemWarning):
     message = "`{what}` is left out: {reason}"
 
     what: str
     reason: str
 
 
-class ReadOtherwise(Problem):
-    severity = "warning"
+class ReadOtherwise(ProblemWarning):
     message = "`{what}` is read as {meaning}"
 
     what: str
     meaning: str
 
 
-class PropertyWithMeaning(Problem):
-    severity = "warning"
-
+class PropertyWithMeaning(ProblemWarning):
     key: str
 
     @property
@@ -117,8 +110,7 @@ class PropertyWithMeaning(Problem):
         return f"`{self.key}` is {what} by its name, so results leave it out"
 
 
-class ResultsLeftOut(Problem):
-    severity = "warning"
+class ResultsLeftOut(ProblemWarning):
     hint = "`--results activity` or `--results output` keeps them"
 
     count: int
@@ -129,8 +121,7 @@ class ResultsLeftOut(Problem):
         return f"{who} results, which are left out"
 
 
-class UnusableTool(Problem):
-    severity = "warning"
+class UnusableTool(ProblemWarning):
     message = "the tool `{tool}` is left out: {reason}"
 
     tool: str

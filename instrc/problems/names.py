@@ -6,7 +6,7 @@ import re
 
 from msgspec.structs import replace
 
-from instrc.problems.problem import Edit, Fix, Label, Problem, did_you_mean
+from instrc.problems.problem import Edit, Fix, Label, Problem, ProblemWarning, did_you_mean
 from instrc.problems.suggest import (
     FOREIGN_VALUES,
     comparison_key,
@@ -235,8 +235,7 @@ class UnknownName(Problem):
         return (*here, Fix(f"rename `{self.unread.text}` to `{self.word}`", (Edit(self.unread, self.word),)))
 
 
-class HiddenInstruction(Problem):
-    severity = "warning"
+class HiddenInstruction(ProblemWarning):
     message = "the value `{word}` has the name of an instruction, which is hidden in this program"
     hint = "choose another name for the value, such as `{small}`"
 
@@ -255,8 +254,7 @@ class HiddenName(Problem):
     word: str
 
 
-class HiddenSlot(Problem):
-    severity = "warning"
+class HiddenSlot(ProblemWarning):
     message = "`{word}` calls the instruction, it does not read the slot `{path}`"
 
     word: str
@@ -312,9 +310,7 @@ class MisspeltDefinition(Problem):
         return renamings(self.at, self.word, (self.read_as,))
 
 
-class UnusedBinding(Problem):
-    severity = "warning"
-
+class UnusedBinding(ProblemWarning):
     word: str
     left_out: bool = False
     """Whether it has a value, whose steps are not carried out."""

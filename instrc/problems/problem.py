@@ -115,6 +115,12 @@ def did_you_mean(names: tuple[str, ...]) -> str | None:
     return f"did you mean {', '.join(others) + ' or ' if others else ''}{last}?"
 
 
+class ProblemWarning(Problem):
+    """A mistake that leaves the program usable."""
+
+    severity = "warning"
+
+
 FACT = r"\{(\w+)(?::(,))?\}"
 """A fact in a template: `{word}`, or `{count:,}` with its thousands separated; all other braces stand for themselves."""
 

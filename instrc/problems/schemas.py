@@ -6,7 +6,7 @@ from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from instrc.problems.problem import Fix, Label, Problem, Severity, did_you_mean
+from instrc.problems.problem import Fix, Label, Problem, ProblemWarning, Severity, did_you_mean
 from instrc.problems.suggest import CHOSEN_FOR_RUNS, OF_RUNS, MisspeltWord, one_of, renamings, types_in_words
 from instrc.text.source import Span
 
@@ -198,8 +198,7 @@ class ImpossibleSchema(SchemaProblem):
         return tuple(Label(span, "together with this") for span in self.others)
 
 
-class RepeatedValue(Problem):
-    severity = "warning"
+class RepeatedValue(ProblemWarning):
     message = "this `enum` has `{value}` twice"
     hint = "correct one of them, or remove it"
 
@@ -207,8 +206,7 @@ class RepeatedValue(Problem):
     """The value, as shortened JSON."""
 
 
-class FormatExcludesValue(Problem):
-    severity = "warning"
+class FormatExcludesValue(ProblemWarning):
     hint = "correct the value, or change the `format`"
 
     word: str
@@ -225,9 +223,7 @@ class FormatExcludesValue(Problem):
         return f"the format `{self.format}` excludes `{self.value}` of this `{self.word}`{so}"
 
 
-class RefusedDefault(Problem):
-    severity = "warning"
-
+class RefusedDefault(ProblemWarning):
     word: str
     """The keyword that holds the value: `default`, `examples`, `example`."""
     reason: str
@@ -247,9 +243,7 @@ class RefusedDefault(Problem):
         return "correct the value or the schema"
 
 
-class ExcludedValue(Problem):
-    severity = "warning"
-
+class ExcludedValue(ProblemWarning):
     word: str
     """`const` or `enum`."""
     values: tuple[str, ...]
@@ -273,8 +267,7 @@ class ExcludedValue(Problem):
         return f"write {types_in_words(self.types)} here, or change the `type`"
 
 
-class EmptyEnum(Problem):
-    severity = "warning"
+class EmptyEnum(ProblemWarning):
     message = "this `enum` is empty: no value is valid"
     hint = "list the values that are allowed, or remove it"
 
@@ -335,8 +328,7 @@ class SimilarProperty(MisspeltWord):
         return f"`{self.word}` becomes a new property beside `{self.nearest[0]}`"
 
 
-class EmptyRange(Problem):
-    severity = "warning"
+class EmptyRange(ProblemWarning):
     message = "no value is between `{lower}: {low}` and `{upper}: {high}`"
     hint = "exchange the two bounds, or correct one of them"
 
@@ -364,8 +356,7 @@ class ForeignDocument(Problem):
         return self.way_out
 
 
-class EmptySlot(Problem):
-    severity = "warning"
+class EmptySlot(ProblemWarning):
     message = "the slot `{word}` of `{mixin}` is required but not filled"
     hint = "fill it by its name: `{ {word}: … }`"
 
@@ -387,9 +378,7 @@ _INSTEAD = {
 """What says today what words of other dialects say."""
 
 
-class IdleKeyword(Problem):
-    severity = "warning"
-
+class IdleKeyword(ProblemWarning):
     word: str
     cause: Cause
     applies_to: tuple[str, ...] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.problems.problem import Problem, did_you_mean
+from instrc.problems.problem import Problem, ProblemWarning, did_you_mean
 
 
 class InvalidSettings(Problem):
@@ -17,8 +17,7 @@ class InvalidSettings(Problem):
         return f"the setting `{self.key}` cannot be used: {self.reason}"
 
 
-class IdleSetting(Problem):
-    severity = "warning"
+class IdleSetting(ProblemWarning):
     message = "the setting `{table}.{entry}` has no effect: no vibe has this name"
 
     table: str
@@ -63,8 +62,7 @@ class StaleLock(Problem):
     reason: str
 
 
-class NotTuned(Problem):
-    severity = "warning"
+class NotTuned(ProblemWarning):
     message = "the form of `instrc tune` is not used: {reason}"
     hint = "run `instrc tune` again, or remove the file"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.problems.problem import Edit, Fix, Problem
+from instrc.problems.problem import Edit, Fix, Problem, ProblemWarning
 from instrc.problems.suggest import insertion, replacement
 from instrc.text.durations import from_words
 from instrc.text.source import Span
@@ -49,9 +49,7 @@ class MisplacedLanguage(Problem):
         return "write `language 1;`" if self.first else "move it to the first line, or remove it"
 
 
-class DeprecatedWord(Problem):
-    severity = "warning"
-
+class DeprecatedWord(ProblemWarning):
     word: str
     since: str
     """The release that deprecates it."""

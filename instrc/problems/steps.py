@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from instrc.problems.problem import Label, Problem, did_you_mean
+from instrc.problems.problem import Label, Problem, ProblemWarning, did_you_mean
 from instrc.text.limits import HINTED_PATH
 from instrc.text.source import Span
 
@@ -80,8 +80,7 @@ class EntangledMixins(Problem):
         return () if self.other is None else (Label(self.other, "this is the other one"),)
 
 
-class IdleAnnotation(Problem):
-    severity = "warning"
+class IdleAnnotation(ProblemWarning):
     message = "`{word}` has no effect on an object"
 
     word: str
@@ -93,8 +92,7 @@ class IdleAnnotation(Problem):
         return f"name the property: `@ {{ properties: {{ {name}: {{ {self.word}: … }} }} }}`"
 
 
-class UnreadPipe(Problem):
-    severity = "warning"
+class UnreadPipe(ProblemWarning):
     message = "nothing in this block reads what is piped into it"
     hint = "give the value a name before the block and pass it to the calls that need it"
 
@@ -111,8 +109,7 @@ class SameEffect(Problem):
         return (Label(self.first, "the same call"),)
 
 
-class SameStep(Problem):
-    severity = "warning"
+class SameStep(ProblemWarning):
     message = "`{word}` is the same step as `{other}`: equal calls are one, so the model answers once"
     hint = "for independent answers write `each i in 2 { … }`; for one answer, read `{other}`"
 
@@ -125,9 +122,7 @@ class SameStep(Problem):
         return (Label(self.first, "the same call"),)
 
 
-class UnreadResult(Problem):
-    severity = "warning"
-
+class UnreadResult(ProblemWarning):
     word: str
     """The step whose result is not passed on."""
     other: Span | None = None
@@ -158,8 +153,7 @@ class UnreadResult(Problem):
         return Label(self.other, "this is not shown"), Label(self.carried, "this uses it after the decision")
 
 
-class UnreadAnswer(Problem):
-    severity = "warning"
+class UnreadAnswer(ProblemWarning):
     message = "nothing reads the `{choice}` of `{word}`, so what follows is carried out whatever the answer is"
     hint = "give the answer a name and write `when answer.{choice} is … { … }` around what depends on it"
 
@@ -168,8 +162,7 @@ class UnreadAnswer(Problem):
     """The property that the person decides on."""
 
 
-class IdleKey(Problem):
-    severity = "warning"
+class IdleKey(ProblemWarning):
     message = "`{word}` is only another name for an earlier value, and nothing reads it by this name"
     hint = "remove it; to call an instruction whose name is an earlier key, rename that key"
 
@@ -313,8 +306,7 @@ class NotAList(Problem):
         return members or "name what has the type `array`; let an instruction return a list if there is none"
 
 
-class MemberOfTool(Problem):
-    severity = "warning"
+class MemberOfTool(ProblemWarning):
     hint = "export the step itself, or write `do { … }` around it: a process returns the member alone"
 
     word: str

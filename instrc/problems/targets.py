@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.problems.problem import Problem, did_you_mean
+from instrc.problems.problem import Problem, ProblemWarning, did_you_mean
 
 _MODELS = {
     "anthropic": ("claude", "sonnet", "opus", "haiku"),
@@ -116,9 +116,7 @@ _WAYS_WITHIN_A_BUDGET = {
 """What to do about a budget, by what it counts."""
 
 
-class BudgetExceeded(Problem):
-    severity = "warning"
-
+class BudgetExceeded(ProblemWarning):
     target: str
     what: str
     """What is counted, in the plural: `properties`, `strict tools`."""

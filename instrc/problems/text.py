@@ -6,7 +6,7 @@ import re
 
 from msgspec.structs import replace
 
-from instrc.problems.problem import Edit, Fix, Problem
+from instrc.problems.problem import Edit, Fix, Problem, ProblemWarning
 from instrc.problems.suggest import insertion, replacement
 from instrc.text.limits import REPORTED_MISTAKES
 from instrc.text.source import Span
@@ -188,8 +188,7 @@ class PrefixedString(Problem):
     prefix: str
 
 
-class Placeholder(Problem):
-    severity = "warning"
+class Placeholder(ProblemWarning):
     message = "nothing is inserted for `{word}`: the text is sent as it is written"
 
     word: str

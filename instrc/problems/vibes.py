@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instrc.problems.files import advice_for_json
-from instrc.problems.problem import Fix, Label, Problem, did_you_mean
+from instrc.problems.problem import Fix, Label, Problem, ProblemWarning, did_you_mean
 from instrc.problems.suggest import MisspeltWord, one_of, renamings
 from instrc.text.source import Span
 
@@ -61,8 +61,7 @@ class UnknownPart(MisspeltWord):
         return did_you_mean(self.nearest) or "a record has a `schema`, an `input` and a `solution`; begin your own part with `x-`"
 
 
-class HiddenVersion(Problem):
-    severity = "warning"
+class HiddenVersion(ProblemWarning):
     message = "version {version} is hidden by a file without a version, which counts as the newest"
     hint = "rename the file without a version, or ask for `{found}:{version}`"
 
@@ -71,8 +70,7 @@ class HiddenVersion(Problem):
     """The reference that finds the file without a version."""
 
 
-class UnfindableVibe(Problem):
-    severity = "warning"
+class UnfindableVibe(ProblemWarning):
     message = "no program finds `{file}`: the name of a vibe ends in `.vibe.json`"
 
     file: str
@@ -83,8 +81,7 @@ class UnfindableVibe(Problem):
         return f"rename it to `{self.file.removesuffix('.json')}.vibe.json`"
 
 
-class SuffixCase(Problem):
-    severity = "warning"
+class SuffixCase(ProblemWarning):
     message = "`{word}` finds `{uri}`, which does not end in `{suffix}`, so the model fills it in"
 
     word: str
