@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Annotated
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
     from instrc.server.streams import Hub
 
 
+Carry = Annotated[
+    int | None,
+    typer.Option("--carry", metavar="N", min=1, help="Also carry up to N runs at once, beside the workers of a database."),
+]
+
+
 def serve_command(
     paths: Annotated[
         list[str] | None, typer.Argument(metavar="PATH", help="Programs, or folders of them; by default this folder.")
@@ -36,10 +43,7 @@ def serve_command(
     rehearse: options.Rehearse = False,
     with_activities: options.WithActivities = False,
     store: options.Store = None,
-    carry: Annotated[
-        int | None,
-        typer.Option("--carry", metavar="N", min=1, help="Also carry up to N runs at once, beside the workers of a database."),
-    ] = None,
+    carry: Carry = None,
     locked: options.LockedOption = False,
     new_key: Annotated[
         str | None, typer.Option("--new-key", metavar="NAME", help="Create an API key, print it, and exit.")
@@ -56,6 +60,7 @@ def serve_command(
     revoke: Annotated[
         str | None, typer.Option("--revoke-keys", metavar="NAME", help="Revoke all API keys of NAME, and exit.")
     ] = None,
+    log_json: Annotated[bool, typer.Option("--log-json", help="Log requests and messages as lines of JSON.")] = False,
     root: options.Roots = None,
     shared: options.Shared = None,
     shape: options.ProblemFormat = Format.TEXT,
@@ -77,24 +82,37 @@ def serve_command(
         listener, project = hosting.listener_at(host, port), options.project_of(root, shared, locked=locked)
         show_warnings(programs := hosting.programs_in(paths or ["."], project), shape)
         launchers = hosting.launchers_of(programs, model, options.rehearse_mode(rehearse, with_activities))
-        kept = _engine_of_service(store, engine_name, hub := Hub(), carry)
+        tell = _teller(log_json=log_json)
+        kept = _engine_of_service(store, engine_name, hub := Hub(), carry, tell)
         service = hosting.service_at(launchers, kept, store_place(store), hub)
         at = f"http://{host}:{listener.getsockname()[1]}"
         greeting = f"serving {', '.join(launchers)} at {at}/v1, for people at {at}/inbox"
         routes, beside = hosting.protocols_of(service, [], at)
-        run_to_end(hosting.serve(service, host, listener, tell_line, greeting=greeting, routes=routes, beside=beside))
+        run_to_end(hosting.serve(service, host, listener, tell, greeting=greeting, routes=routes, beside=beside))
 
 
-def _engine_of_service(store: Path | None, name: str | None, hub: Hub, carry: int | None) -> Engine:
+def _teller(*, log_json: bool) -> Callable[[str], object]:
+    """Return what writes a message for a person: to standard error, or into the log."""
+    if not log_json:
+        return tell_line
+    from instrc.server.logs import log_as_json, tell_in_log
+
+    log_as_json()
+    return tell_in_log
+
+
+def _engine_of_service(
+    store: Path | None, name: str | None, hub: Hub, carry: int | None, tell: Callable[[str], object]
+) -> Engine:
     """Return the engine of a service, once its server answers; in a database workers carry its runs, or `carry` of them here."""
     from instrc.engines.places import scheme_of
     from instrc.runtime.engine_protocol import WorkerListing, WorkerOptions
     from instrc.server import hosting
 
     kept = engine(store, name, watch=hub.saw, parts=hub.heard, worker=WorkerOptions(slots=carry or 0))
-    run_to_end(hosting.reach(kept, tell_line))
+    run_to_end(hosting.reach(kept, tell))
     if carry is None and isinstance(kept, WorkerListing) and scheme_of(store_place(store)):
-        tell_line("workers carry the runs: start `instrc worker`, or carry some here with `--carry N`")
+        tell("workers carry the runs: start `instrc worker`, or carry some here with `--carry N`")
     return kept
 
 

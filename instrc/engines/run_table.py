@@ -47,6 +47,7 @@ ChangeKind: TypeAlias = Literal[
     "run.deleted",
     "question.opened",
     "question.due",
+    "question.overdue",
     "question.claimed",
     "question.released",
     "question.voted",

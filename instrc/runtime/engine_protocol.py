@@ -132,6 +132,9 @@ class WorkerListing(Protocol):
     async def workers(self) -> list[WorkerInfo]:
         """Return the workers that live."""
 
+    async def queue(self) -> list[tuple[str, int, float]]:
+        """Return how many runs wait for a worker, by project ("" for any worker), and since when the first one does."""
+
     async def unserved(self, runs: Mapping[str, str | None]) -> dict[str, str]:
         """Return those of some running runs, given with their projects, that wait for a worker: no living one serves the project.
 

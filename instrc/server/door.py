@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from typing import Final, TypeAlias
+from time import perf_counter
+from typing import Final
 
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
@@ -19,13 +19,13 @@ from instrc.problems.errors import AccessError, AuthenticationError, InstrcError
 from instrc.problems.problem import Problem
 from instrc.server import bounds
 from instrc.server.access import LOCAL, Caller, RateLimiter, peer_of
+from instrc.server.logs import note_request
+from instrc.server.metrics import RequestMeter
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, pointer
 
 Identify = Callable[[Headers], Awaitable["Caller | None"]]
 """Finds out who asks, by the headers of a request; `None` if nothing says so."""
-Counted: TypeAlias = "Counter[tuple[str, int]]"
-"""How many responses there were, by what was asked and by status."""
 _WRONG_KEYS: Final = 30
 """Wrong keys and tokens from one address in a minute."""
 _ASKED_AGAIN: Final = 5.0
@@ -44,13 +44,13 @@ HEADERS: Final = (
 class Door:
     """Refuses foreign hosts, other sites and large bodies; finds out who asks; sends the headers that protect pages."""
 
-    def __init__(self, app: ASGIApp, *, hosts: frozenset[str], body: int, identify: Identify | None, counted: Counted) -> None:
+    def __init__(self, app: ASGIApp, *, hosts: frozenset[str], body: int, identify: Identify | None, meter: RequestMeter) -> None:
         self.app = app
         self.hosts = hosts
         self.body = body
         self.identify = identify
         self.failures: RateLimiter = RateLimiter(_WRONG_KEYS)
-        self.counted = counted
+        self.meter = meter
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Admit a request, or refuse it."""
@@ -180,12 +180,16 @@ class Door:
         return limited
 
     def _protected(self, scope: Scope, send: Send) -> Send:
-        """Return a sender of the response, with the headers that every response has; it is counted."""
+        """Return a sender of the response, with the headers that every response has; it is measured."""
+        began = perf_counter()
 
         async def protected(message: Message) -> None:
             if message["type"] == "http.response.start":
                 scope["instrc.status"] = message["status"]
-                self.counted[getattr(scope.get("route"), "name", None) or "other", message["status"]] += 1
+                route, seconds = scope.get("route"), perf_counter() - began
+                operation = getattr(route, "name", None) or "other"
+                self.meter.note(operation, message["status"], seconds)
+                note_request(operation, scope["method"], getattr(route, "path", ""), message["status"], seconds)
                 present = {name.lower() for name, _ in message["headers"]}
                 message["headers"] = [
                     *message["headers"],

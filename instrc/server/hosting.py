@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 import uvicorn
 from msgspec import structs
+from starlette.applications import Starlette
 from starlette.routing import BaseRoute
 
 from instrc import problems
@@ -31,6 +32,7 @@ from instrc.server.door import Identify
 from instrc.server.http import Beside, app_of
 from instrc.server.identity import Identity, ProviderKeys
 from instrc.server.inbox import Inbox
+from instrc.server.logs import is_json
 from instrc.server.operations import Endpoint
 from instrc.server.records import SECRETS, Records, secrets_given
 from instrc.server.run_service import RunService
@@ -263,17 +265,7 @@ async def serve(
         routes=[*routes, *Inbox(service, identity=known).routes],
         beside=beside,
     )
-    proxies = [*service.settings.proxies]
-    config = uvicorn.Config(
-        app,
-        log_level="warning",
-        timeout_graceful_shutdown=GRACE,
-        server_header=False,
-        proxy_headers=bool(proxies),  # else whoever writes the header has as many addresses as they like
-        forwarded_allow_ips=proxies,
-        http=BoundedConnections(proxies).protocol(),
-    )
-    server = GracefulServer(config, app.state.streams.closing)
+    server = GracefulServer(_config_of(app, [*service.settings.proxies]), app.state.streams.closing)
     stop, claimed = asyncio.Event(), asyncio.Event()
     carrying = asyncio.create_task(_carry(service.engine, stop, claimed, tell, None if stands_by else monotonic() + _YIELDING))
     try:
@@ -285,6 +277,19 @@ async def serve(
         stop.set()
         await asyncio.wait({carrying})
         service.records.close()
+
+
+def _config_of(app: Starlette, proxies: list[str]) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        log_level="warning",
+        log_config=None if is_json() else uvicorn.config.LOGGING_CONFIG,
+        timeout_graceful_shutdown=GRACE,
+        server_header=False,
+        proxy_headers=bool(proxies),  # else whoever writes the header has as many addresses as they like
+        forwarded_allow_ips=proxies,
+        http=BoundedConnections(proxies).protocol(),
+    )
 
 
 async def _carry(

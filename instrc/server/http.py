@@ -26,7 +26,6 @@ from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Receive, Scope, Send
 
 from instrc import problems
-from instrc.engines.service_tables import RUNS
 from instrc.problems import catalogue
 from instrc.problems.errors import InstrcError, RateLimitError, RequestError, UnavailableError
 from instrc.runtime.activities import complaints
@@ -37,7 +36,6 @@ from instrc.server.door import (
     JSON,
     LOCAL_HOSTS,
     PROBLEM,
-    Counted,
     Door,
     Identify,
     caller_of,
@@ -47,6 +45,7 @@ from instrc.server.door import (
     problem_response,
 )
 from instrc.server.identity import Identity
+from instrc.server.metrics import RequestMeter, store_metrics
 from instrc.server.openapi import EVENTS, document_of
 from instrc.server.operations import ENDPOINTS, Endpoint, RequestData, ResponseData, question_id, refuse, tags_of
 from instrc.server.operators import OPERATOR_ENDPOINTS
@@ -204,7 +203,7 @@ def app_of(
 
     Without `identify` or `identity` everybody is the local user: then it may listen at this machine only.
     """
-    rate, counted = RateLimiter(service.settings.rate), Counter[tuple[str, int]]()
+    rate, meter = RateLimiter(service.settings.rate), RequestMeter()
     streams = Streams(service.settings.streams)
 
     operations = [
@@ -223,7 +222,7 @@ def app_of(
         Route("/openapi.json", openapi),
         Route("/healthz", _health),
         Route("/readyz", _readiness(service, streams)),
-        Route("/metrics", _metrics(service, streams, counted)),
+        Route("/metrics", _metrics(service, streams, meter)),
         Route("/problems/{name}", _page_of_problem),
         *(each for each in routes if not isinstance(each, Endpoint)),
     ]
@@ -244,7 +243,7 @@ def app_of(
     told = {InstrcError: _told, HTTPException: _broken, OperationalError: _away, 500: _broken}
     app = Starlette(routes=made, exception_handlers=told, lifespan=lifespan)
     allowed = LOCAL_HOSTS | {*hosts, *service.settings.hosts}
-    app.add_middleware(Door, hosts=frozenset(allowed), body=service.settings.body, identify=identify or identity, counted=counted)
+    app.add_middleware(Door, hosts=frozenset(allowed), body=service.settings.body, identify=identify or identity, meter=meter)
     app.state.streams = streams
     return app
 
@@ -347,17 +346,10 @@ def _readiness(service: RunService, streams: Streams) -> Answering:
     return ready
 
 
-def _metrics(service: RunService, streams: Streams, counted: Counted) -> Answering:
+def _metrics(service: RunService, streams: Streams, meter: RequestMeter) -> Answering:
     async def metrics(request: Request) -> Response:
         caller_of(request).require("viewer", "", "see metrics")
-        lines = ["# TYPE instrc_requests_total counter"]
-        lines += [
-            f'instrc_requests_total{{operation="{name}",status="{status}"}} {number}'
-            for (name, status), number in sorted(counted.items())
-        ]
-        lines.append("# TYPE instrc_runs gauge")
-        found = await asyncio.to_thread(service.records.count_by, RUNS.c.status)
-        lines += [f'instrc_runs{{status="{status}"}} {number}' for status, number in sorted(found.items())]
+        lines = [*meter.lines(), *await store_metrics(service)]
         lines += ["# TYPE instrc_event_streams gauge", f"instrc_event_streams {streams.open.total()}", ""]
         return PlainTextResponse("\n".join(lines), media_type="text/plain; version=0.0.4")
 

@@ -23,7 +23,7 @@ from msgspec import Struct, structs
 from standardwebhooks import Webhook
 
 from instrc import problems
-from instrc.engines.run_table import RunChange, begin_write, feed_after
+from instrc.engines.run_table import ChangeKind, RunChange, begin_write, feed_after
 from instrc.engines.service_tables import CURSORS, DELIVERIES, HOOKS, MESSAGES
 from instrc.problems.errors import InputError, InstrcError, RequestError, SettingsError
 from instrc.server.records import Records
@@ -33,6 +33,7 @@ from instrc.text.jsonvalue import JsonObject, as_object
 EVENTS: Final = (
     "question.opened",
     "question.due",
+    "question.overdue",
     "question.answered",
     "run.done",
     "run.failed",
@@ -113,6 +114,7 @@ class Hook(Struct, frozen=True):
 Form: TypeAlias = Callable[[Hook, str], Awaitable[tuple[str, dict[str, str]] | None]]
 """Makes the body and the headers of a message for a webhook, of the run's id; `None` if there is nothing to tell."""
 _DUE: Final = "due"
+_OVERDUE: Final = "overdue"
 _FEED: Final = "webhooks"
 """The cursors of what people were reminded of, and of the feed up to which the outbox is written."""
 _READ: Final = 500
@@ -262,13 +264,16 @@ class Webhooks:
             self._loop.call_soon_threadsafe(self._noted.set)
 
     def remind(self) -> int:
-        """Tell of the open questions that are due within an hour, once; return how many."""
+        """Tell of the open questions that are due within an hour, and of those that are overdue, once each; return how many."""
+        return self._remind("question.due", _DUE, SOON) + self._remind("question.overdue", _OVERDUE, 0.0)
+
+    def _remind(self, kind: ChangeKind, cursor: str, ahead: float) -> int:
         now = time()
-        told = float(self.records.cursor(_DUE) or now)
-        found = self.records.due(told, now + SOON)
+        told = float(self.records.cursor(cursor) or now)
+        found = self.records.due(told, now + ahead)
         for each in found:
-            self.records.tell(RunChange("question.due", each.run, each.program, {"question": each.question.id}))
-        self.records.move_cursor(_DUE, str(max(told, now + SOON)))
+            self.records.tell(RunChange(kind, each.run, each.program, {"question": each.question.id}))
+        self.records.move_cursor(cursor, str(max(told, now + ahead)))
         return len(found)
 
     # --- deliver ------------------------------------------------------------------------------------------------------------

@@ -460,6 +460,12 @@ def test_health_metrics_and_the_document_are_there(tmp_path: Path) -> None:
             counted = (await http.get("/metrics")).text
             assert 'instrc_requests_total{operation="startRun",status="201"} 1' in counted
             assert 'instrc_runs{status="waiting"} 1' in counted
+            assert "instrc_questions 1" in counted
+            assert "instrc_questions_overdue 0" in counted
+            times = re.findall(r'instrc_request_seconds_bucket\{operation="startRun",le="([^"]+)"\} (\d+)', counted)
+            assert [bound for bound, _ in times] == ["0.01", "0.03", "0.1", "0.3", "1", "3", "10", "+Inf"]
+            assert [int(number) for _, number in times] == sorted(int(number) for _, number in times)
+            assert 'instrc_request_seconds_count{operation="startRun"} 1' in counted
             document = (await http.get("/openapi.json")).json()
             assert document["openapi"] == "3.1.0"
             assert document["components"]["schemas"]["Input1"]["properties"].keys() == {"prompt"}

@@ -212,6 +212,29 @@ def test_a_receiver_that_is_gone_is_told_no_more(server: tuple[Server, str]) -> 
     assert {each.status for each in log} == {"failed"}
 
 
+def test_what_is_overdue_is_told_once(server: tuple[Server, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    made, address = server
+    now = webhooks.time()
+
+    async def play() -> None:
+        await made.hooks.add(address, owner="ann", events=["question.overdue"])
+        made.hooks.remind()
+        for run, due in (("soon", now + 60), ("later", now + 6000)):
+            asked = (Question("q", ("q",), {}, {"type": "object"}),)
+            made.records.note(RunReport(run, "mail", "waiting", None, asked), lambda _, due=due: Opening(["*"], due))  # type: ignore[arg-type, misc]
+        made.hooks.remind()
+        await made.hooks.deliver()
+        assert made.asked == [], "nobody is late yet"
+        monkeypatch.setattr(webhooks, "time", lambda: now + 61)
+        made.hooks.remind()
+        made.hooks.remind()
+        await made.hooks.deliver()
+
+    asyncio.run(play())
+    [message] = [json.loads(each.body) for each in made.asked]
+    assert (message["type"], message["data"]["run"]) == ("question.overdue", "soon")
+
+
 def test_messages_are_numbered_by_run_and_sent_again_by_a_filter(server: tuple[Server, str]) -> None:
     made, address = server
     made.says = lambda asked: Answer(b"", 410 if asked.path == "/gone" else 204)

@@ -230,6 +230,12 @@ class DurableEngine(TracedEngine):
             return []
         return await self.asker.ask(lambda _: workers_of(self.asker.db()))
 
+    async def queue(self) -> list[tuple[str, int, float]]:
+        """Return how many runs wait for a worker, by project, and since when; those of a folder wait for none."""
+        if self.location.is_local or not await self.asker.is_there():
+            return []
+        return await self.asker.ask(lambda _: store.queue_in(self.asker.db(), self.location.schema))
+
     async def unserved(self, runs: Mapping[str, str | None]) -> dict[str, str]:
         """Return those of some running runs, given with their projects, that wait for a worker; none in a folder."""
         if self.location.is_local or not runs:

@@ -87,6 +87,17 @@ def queued_in(engine: sa.Engine, schema: str | None, queues: Collection[str]) ->
         return list(connection.execute(query).scalars())
 
 
+def queue_in(engine: sa.Engine, schema: str | None) -> list[tuple[str, int, float]]:
+    """Return how many runs wait in the queues that workers share, by project, and since when the first one does."""
+    columns = (sa.column("queue_name", sa.Text), sa.column("status", sa.Text), sa.column("updated_at", sa.BigInteger))
+    workflows = sa.table("workflow_status", *columns, schema=schema)
+    shared = sa.or_(workflows.c.queue_name == QUEUE, workflows.c.queue_name.startswith(f"{QUEUE}/", autoescape=True))
+    query = sa.select(workflows.c.queue_name, sa.func.count(), sa.func.min(workflows.c.updated_at))
+    query = query.where(workflows.c.status == "ENQUEUED", shared).group_by(workflows.c.queue_name)
+    with engine.connect() as connection:
+        return [(row[0].partition("/")[2], row[1], row[2] / 1000) for row in connection.execute(query)]
+
+
 def has_tables(store: RunStore, engine: sa.Engine) -> bool:
     """Return whether anything was ever kept in a store."""
     return sa.inspect(engine).has_table("workflow_status", schema=store.schema) and sa.inspect(engine).has_table("instrc_mail")

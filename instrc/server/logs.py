@@ -1,0 +1,54 @@
+"""Log lines of a service as JSON: one object a line, without addresses of people, queries, keys or tokens."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from datetime import UTC, datetime
+from typing import Final, TextIO
+
+from instrc.runtime.secrets import redacted
+from instrc.text.jsontext import dumps
+from instrc.text.jsonvalue import JsonObject
+
+REQUESTS: Final = logging.getLogger("instrc.requests")
+"""Has an entry for each response of a service, where its level allows that."""
+_FACTS: Final = "facts"
+
+
+def log_as_json(stream: TextIO | None = None) -> None:
+    """Write all log entries of this process as lines of JSON, those of requests included."""
+    handler = logging.StreamHandler(stream or sys.stderr)
+    handler.setFormatter(_JsonLine())
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(logging.WARNING)
+    REQUESTS.setLevel(logging.INFO)
+    logging.getLogger("instrc.serve").setLevel(logging.INFO)
+
+
+def is_json() -> bool:
+    """Return whether log entries of this process are written as lines of JSON."""
+    return REQUESTS.level == logging.INFO
+
+
+def note_request(operation: str, method: str, path: str, status: int, seconds: float) -> None:
+    """Log a response; `path` is that of the table of operations, as others may hold secrets."""
+    if is_json():
+        facts = {"operation": operation, "method": method, "path": path, "status": status, "seconds": round(seconds, 6)}
+        REQUESTS.info("request", extra={_FACTS: facts})
+
+
+def tell_in_log(line: str) -> None:
+    """Log what `serve` says to a person."""
+    logging.getLogger("instrc.serve").info(line)
+
+
+class _JsonLine(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        entry: JsonObject = {"at": at, "level": record.levelname.lower(), "logger": record.name, "message": record.getMessage()}
+        entry |= getattr(record, _FACTS, {})
+        if record.exc_info is not None:
+            entry["error"] = self.formatException(record.exc_info)
+        return dumps(redacted(entry), indent=False)

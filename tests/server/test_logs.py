@@ -1,0 +1,99 @@
+"""What `serve` logs as JSON, and what it measures of a queue that workers share."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+
+import httpx
+import pytest
+from postgres_server import Database
+from serving import BOSS, asking, client, go, launcher, service
+
+from instrc.engines.hosts import engine_of
+from instrc.runtime.engine_protocol import WorkerOptions
+from instrc.server.logs import REQUESTS, log_as_json  # what `serve --log-json` does
+from instrc.server.records import Records  # as `serve` opens them
+from instrc.server.run_service import RunService  # without a process of its own
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+
+
+@pytest.fixture
+def _usual_log() -> Iterator[None]:
+    root = logging.getLogger()
+    before, level = [*root.handlers], root.level
+    yield
+    root.handlers[:] = before
+    root.setLevel(level)
+    REQUESTS.setLevel(logging.NOTSET)
+
+
+@pytest.mark.usefixtures("_usual_log")
+def test_requests_and_faults_are_lines_of_json_without_what_is_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHOP_API_KEY", "a-secret-of-the-environment")
+    written = StringIO()
+    log_as_json(written)
+
+    async def body() -> None:
+        async with client(service(tmp_path)) as http:
+            await http.get("/v1/runs?program=what-ann-looks-for")
+            await http.get("/v1/runs/the-run-of-ann")
+
+    go(body())
+    try:
+        int("a-secret-of-the-environment\nin two lines")
+    except ValueError:
+        logging.getLogger("shop").exception("it broke")
+    *requests, fault = [json.loads(line) for line in written.getvalue().splitlines()]
+    facts = [(each["operation"], each["method"], each["path"], each["status"]) for each in requests]
+    assert facts == [("listRuns", "GET", "/v1/runs", 200), ("getRun", "GET", "/v1/runs/{run}", 404)]
+    assert all(each["seconds"] > 0 and each["at"].endswith("Z") for each in requests)
+    assert (fault["level"], fault["logger"], fault["message"]) == ("error", "shop", "it broke")
+    assert "ValueError" in fault["error"]
+    for secret in ("ann", "a-secret-of-the-environment"):
+        assert secret not in written.getvalue()
+
+
+@pytest.mark.long
+def test_serve_writes_nothing_but_json(tmp_path: Path) -> None:
+    example = Path(__file__).parents[2] / "examples" / "tutorial" / "1-one-prompt"
+    shutil.copytree(example, tmp_path, dirs_exist_ok=True)
+    line = [sys.executable, "-m", "instrc", "serve", "--rehearse", "--log-json", "--port", "0"]
+    running = subprocess.Popen(line, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        assert running.stderr is not None
+        entries = [json.loads(running.stderr.readline())]
+        address = entries[0]["message"].split(" at ")[1].split("/v1")[0]
+        assert httpx.get(f"{address}/healthz", timeout=20).status_code == 200
+    finally:
+        running.terminate()
+        entries += map(json.loads, running.communicate(timeout=30)[1].splitlines())
+    assert [each["path"] for each in entries if each["message"] == "request"] == ["/healthz"]
+
+
+def test_the_age_of_a_queue_that_nobody_takes_from_is_measured(postgres_server: Database, tmp_path: Path) -> None:
+    place = postgres_server.fresh()
+
+    async def body() -> str:
+        engine = engine_of("durable", place, worker=WorkerOptions(slots=0))  # type: ignore[arg-type]  # the address of a database
+        made = RunService({"ask": launcher("ask", asking())}, engine, Records(str(place)))
+        async with client(made, BOSS) as http:
+            for run in ("one", "two"):
+                assert (await http.post("/v1/runs", json={"program": "ask", "input": "x", "run": run})).status_code == 201
+            await asyncio.sleep(0.3)
+            return (await http.get("/metrics")).text
+
+    counted = go(body())
+    assert re.findall(r"instrc_queue_runs\{.*\} (\d+)", counted) == ["2"]
+    [age] = re.findall(r"^instrc_queue_age_seconds (\S+)$", counted, re.MULTILINE)
+    assert 0.2 < float(age) < 30
+    assert "instrc_workers 0" in counted
