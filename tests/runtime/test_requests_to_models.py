@@ -547,7 +547,7 @@ def test_a_fork_asks_with_other_settings(standin: Standin, monkeypatch: pytest.M
         ("m", 0, 50),
         ("n", 0.9, 50),
     ]
-    with pytest.raises(CompileError, match="warmth"):
+    with pytest.raises(SettingsError, match="warmth"):
         run.fork("a", settings={"warmth": 1})
 
 

@@ -271,7 +271,7 @@ def _said(best: PromptForm, texts: Mapping[str, str]) -> PromptForm:
 
 def _levels(subject: Subject, best: PromptForm) -> Iterator[PromptForm]:
     """Yield the levels of words that say the task, and the keys with short lists of values."""
-    yield from (msgspec.structs.replace(best, words=level) for level in WORDS_LEVELS if level not in {best.words, "none"})
+    yield from (msgspec.structs.replace(best, words=level) for level in WORDS_LEVELS if level != best.words)
     short = {
         place: " ".join(
             [str(part.get("description", "")), f"({filled(subject.sentences.one_of, values=', '.join(map(_text, values)))})"]
