@@ -8,7 +8,6 @@ from pathlib import Path
 from time import time
 from typing import cast
 
-import msgspec
 from msgspec import Struct, field, structs
 
 from instrc import problems
@@ -70,7 +69,7 @@ def equip(run: str, plan: PinnedPlan, config: RunConfig, sink: Sink, local: Loca
         raise ConflictError([problems.runs.NeedsItsProgram(run=run.partition("/")[0], uses=tuple(config.local))])
     local = local or LocalObjects()
     if local.spec is not None:
-        config = msgspec.structs.replace(config, model=local.spec)
+        config = structs.replace(config, model=local.spec)
     folder, processes = folder_of(config), config.processes
     settings = settings_of(folder)
     prepared = Prepared(
@@ -155,6 +154,7 @@ def effects_of(
     for name, reference in prepared.settings.checks.items():
         if bare_name(name) not in by_step:
             by_step[bare_name(name)] = cast("Check", imported("check", reference, prepared.folder))
+    telemetry = Telemetry() if is_on(TELEMETRY) else None
     asks_others = not (config.rehearse and config.invents("answers"))
     table = request_table(prepared.settings, config.settings)
     others = cache(lambda words: model_of(words, prepared.folder, table))
@@ -164,7 +164,7 @@ def effects_of(
         run,
         model or Sample(),
         activities,
-        join_sinks(sink, logged if listened() else None, Telemetry() if is_on(TELEMETRY) else None),
+        join_sinks(sink, logged if listened() else None, telemetry),
         by_step,
         _all_processes(prepared, activities),
         others=others if asks_others else None,
@@ -177,6 +177,7 @@ def effects_of(
         sentences=prepared.settings.sentences,
         words=config.model or prepared.settings.run.get("model") or "",
         classes=prepared.classes,
+        telemetry=telemetry,
         cache=None if config.cache is None else AnswerCache(config.cache.file, config.cache.sample),
         budget=config.budget,
     )

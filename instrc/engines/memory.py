@@ -190,11 +190,12 @@ class LiveRun(Run):
             hold = Hold(self.plan, self.state) if self.holds else None
             port = MemoryPort(self.effects, self.people, due=self.due, later=self.later, held=self.held, hold=hold)
             port.entries = self.entries
-            while self._unfired:
-                await port.fire(self._unfired.pop())
-            if await drive(self.plan, self.state, port) is not None:
-                self.effects.tell("ended", outcome=self._outcome)
-            await port.drain()
+            with self.effects.carried(self.plan):
+                while self._unfired:
+                    await port.fire(self._unfired.pop())
+                if await drive(self.plan, self.state, port) is not None:
+                    self.effects.tell("ended", outcome=self._outcome)
+                await port.drain()
         return self
 
     async def _resume_children(self) -> None:

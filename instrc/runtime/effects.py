@@ -7,7 +7,7 @@ import inspect
 import os
 import traceback
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext, suppress
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from random import uniform
@@ -42,6 +42,7 @@ from instrc.runtime.interpreter.documents import (
     FailureKind,
     FireCommand,
     ModelCommand,
+    PinnedPlan,
     Result,
     bare_name,
 )
@@ -51,6 +52,7 @@ from instrc.runtime.models.model import Model, ModelError, Reply, Request, model
 from instrc.runtime.models.partial import AnswerPart, TellPart
 from instrc.runtime.models.settings import RequestTable, answer_bound, temperatures
 from instrc.runtime.secrets import redacted
+from instrc.runtime.telemetry import Telemetry
 from instrc.runtime.traces import EventFacts, EventKind, Sink, event_of, tell_sink
 from instrc.schema.strip import Split, holds_meta, split
 from instrc.text.callers import warn_caller
@@ -118,6 +120,8 @@ class Effects(Struct, frozen=True):
     """What is made from its schema in this run, instead of being asked for or done."""
     classes: Mapping[str, ClassCheck] = field(default_factory=dict)
     """The classes of steps, by bare name: their own validators check an answer too."""
+    telemetry: Telemetry | None = None
+    """Makes spans of what the sink receives."""
     keys: Mapping[str, int] = field(default_factory=dict)
     """Which key a command has, where it is not the first: it was begun again on purpose."""
     first: int = 1
@@ -135,6 +139,12 @@ class Effects(Struct, frozen=True):
         if self.sink is not None:
             tell_sink(self.sink, event_of(self.run, event, command, facts))
 
+    def carried(self, plan: PinnedPlan) -> AbstractContextManager[None]:
+        """Open what lasts as long as this process carries the run: its span."""
+        if self.telemetry is None or "/" in self.run:
+            return nullcontext()
+        return self.telemetry.carried(self.run, str(plan["process"].get("title") or self.run))
+
     async def ask(self, command: ModelCommand) -> Result:
         """Ask the model for a chunk; a failed request is retried as its policy says."""
         steps = command["steps"]
@@ -145,6 +155,8 @@ class Effects(Struct, frozen=True):
         if command["complaints"]:
             self.tell("rejected", _before(command["id"]), complaints=command["complaints"])
         self.tell("asked", command["id"], chunk=command["chunk"], steps=list(steps), sent=first.message, schema=command["schema"])
+        if self.telemetry is not None:
+            self.telemetry.name_model(self.run, command["id"], first.model or self.words)
         began = monotonic()
         tell_part = self._teller(first.key, steps)
 

@@ -1,19 +1,25 @@
 """Events for others: as structured lines of a log, and as spans and metrics of OpenTelemetry. Nothing else knows of either.
 
-Names follow the conventions of OpenTelemetry for generative AI (as of 1.37), such as `gen_ai.usage.input_tokens`.
+Names follow the conventions of OpenTelemetry for generative AI (as of 2026-11), such as `gen_ai.usage.input_tokens`.
 Messages and answers are in neither: they belong to the trace of the run, which stays where its store is.
 """
 
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, cast
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from instrc.runtime.traces import Event, steps_of
+from instrc.text.arguments import is_on
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import JsonObject
 
 if TYPE_CHECKING:
+    from contextvars import Token
+
+    from opentelemetry.context import Context
     from opentelemetry.trace import Span
 
 LOGGER = logging.getLogger("instrc.run")
@@ -62,8 +68,24 @@ def listened() -> bool:
     return False
 
 
+CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+"""The variable of the environment that adds messages and answers to the spans."""
+_PROVIDERS = {"gemini": "gcp.gemini", "mistral": "mistral_ai", "xai": "x_ai"}
+"""Names of providers that the conventions spell otherwise."""
+
+
+class _OpenSpan(NamedTuple):
+    span: Span
+    token: Token[Context]
+    about: dict[str, str]
+    """What its metrics have in common."""
+
+
 class Telemetry:
-    """A sink that makes spans and metrics. It needs the extra `telemetry`, and shows nothing until an SDK is set up."""
+    """A sink that makes spans and metrics. It needs the extra `telemetry`, and shows nothing until an SDK is set up.
+
+    A run is one span as long as this process carries it; those of its commands are below it, and current while they work.
+    """
 
     def __init__(self) -> None:
         from opentelemetry import metrics, trace  # the extra is loaded only where it is asked for
@@ -73,7 +95,14 @@ class Telemetry:
         self._values = meter.create_histogram("instrc.metric", description="What models note under names with `$`.")
         self._tokens = meter.create_histogram("gen_ai.client.token.usage", unit="{token}")
         self._took = meter.create_histogram("gen_ai.client.operation.duration", unit="s")
-        self._open: dict[tuple[str, str], Span] = {}
+        self._open: dict[tuple[str, str], _OpenSpan] = {}
+
+    @contextmanager
+    def carried(self, run: str, program: str) -> Iterator[None]:
+        """Open the span of a run, for as long as this process carries it."""
+        about = {"gen_ai.operation.name": "invoke_workflow", "gen_ai.workflow.name": program, "gen_ai.conversation.id": run}
+        with self._tracer.start_as_current_span(f"invoke_workflow {program}", attributes={**about, "instrc.run": run}):
+            yield
 
     def __call__(self, event: Event) -> None:
         """Take an event in."""
@@ -85,37 +114,82 @@ class Telemetry:
         elif kind in _ENDS:
             self._end(key, event, nanoseconds)
         elif kind == "retried" and key in self._open:
-            self._open[key].add_event("retry", {"error.message": str(event["error"]), "attempt": event["attempt"]}, nanoseconds)
+            attempt: dict[str, str | int] = {"error.message": str(event["error"]), "attempt": event["attempt"]}
+            self._open[key].span.add_event("retry", attempt, nanoseconds)
+        elif kind == "ended" and (outcome := event.get("outcome")) is not None and "/" not in event["run"]:
+            from opentelemetry import trace  # as above
+
+            span = trace.get_current_span()
+            span.set_attribute("instrc.status", outcome["status"])
+            if outcome["status"] == "failed":
+                _fail(span, outcome["error"]["message"], outcome["error"]["code"] or outcome["error"]["kind"])
+
+    def name_model(self, run: str, command: str, spec: str) -> None:
+        """Note which model a command asks first, `openai:gpt-5`, in its span and its metrics."""
+        kind, _, model = spec.partition(",")[0].partition(":")
+        if model and (run, command) in self._open:
+            opened = self._open[run, command]
+            family = kind.partition("-")[0]
+            opened.about.update({"gen_ai.provider.name": _PROVIDERS.get(family, family), "gen_ai.request.model": model})
+            opened.span.update_name(f"chat {model}")
+            opened.span.set_attributes(opened.about)
 
     def _begin(self, key: tuple[str, str], operation: str, event: Event, at: int) -> None:
+        from opentelemetry import context, trace  # as above
+
         what = event.get("activity") or event.get("child") or event.get("chunk")
-        span = self._open[key] = self._tracer.start_span(f"{operation} {what}", start_time=at)
-        span.set_attributes({"gen_ai.operation.name": operation, "instrc.run": key[0], "instrc.command": key[1]})
+        span = self._tracer.start_span(f"{operation} {what}", start_time=at)
+        about = {"gen_ai.operation.name": operation}
+        span.set_attributes({**about, "gen_ai.conversation.id": key[0].partition("/")[0]})
+        span.set_attributes({"instrc.run": key[0], "instrc.command": key[1]})
         if operation == "execute_tool":
             span.set_attributes({"gen_ai.tool.name": str(what), "gen_ai.tool.call.id": "/".join(key)})
         if event.get("steps"):
             span.set_attribute("instrc.steps", steps_of(event))
+        if "sent" in event and is_on(CAPTURE):
+            span.set_attribute("gen_ai.input.messages", _messages("user", event["sent"]))
+        self._open[key] = _OpenSpan(span, context.attach(trace.set_span_in_context(span)), about)
 
     def _end(self, key: tuple[str, str], event: Event, at: int) -> None:
-        span = self._open.pop(key, None)
-        if span is None:
+        from opentelemetry import context, trace  # as above
+
+        opened = self._open.pop(key, None)
+        if opened is None:
             return
-        about: dict[str, str] = {}
+        span, about = opened.span, opened.about
+        if trace.get_current_span() is span:
+            context.detach(opened.token)
         if model := event.get("model"):
             about["gen_ai.response.model"] = model
         for name, count in (event.get("usage") or {}).items():
-            span.set_attribute(f"gen_ai.usage.{name}", count)
-            self._tokens.record(count, {**about, "gen_ai.token.type": name.removesuffix("_tokens")})
+            span.set_attribute(f"gen_ai.usage.{_USAGE.get(name, name)}", count)
+            if name in {"input_tokens", "output_tokens"}:
+                self._tokens.record(count, {**about, "gen_ai.token.type": name.removesuffix("_tokens")})
         for path, value in (event.get("metrics") or {}).items():
             if isinstance(value, int | float):
                 step, _, metric = path.rpartition(".")
                 self._values.record(value, {"instrc.metric": metric, "instrc.step": step})
+        if "answer" in event and is_on(CAPTURE):
+            span.set_attribute("gen_ai.output.messages", _messages("assistant", dumps(event["answer"], indent=False)))
         span.set_attributes(about)
         if event["event"] == "failed" or "error" in event:
-            from opentelemetry.trace import Status, StatusCode  # as above
-
-            span.set_status(Status(StatusCode.ERROR, str(event["error"])))
-            span.set_attribute("error.type", str(event.get("code") or "failed"))
+            about["error.type"] = str(event.get("code") or "failed")
+            _fail(span, str(event["error"]), about["error.type"])
         if "seconds" in event:
             self._took.record(event["seconds"], about)
         span.end(at)
+
+
+_USAGE = {"cache_read_tokens": "cache_read.input_tokens", "cache_write_tokens": "cache_creation.input_tokens"}
+"""Counts that the conventions name otherwise."""
+
+
+def _messages(role: str, text: str) -> str:
+    return dumps([{"role": role, "parts": [{"type": "text", "content": text}]}], indent=False)
+
+
+def _fail(span: Span, message: str, kind: str) -> None:
+    from opentelemetry.trace import Status, StatusCode  # as above
+
+    span.set_status(Status(StatusCode.ERROR, message))
+    span.set_attribute("error.type", kind)

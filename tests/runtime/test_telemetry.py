@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import logging
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from opentelemetry import metrics, trace
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
-from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from standins import FILLED, SHAPES, Standin
 from written_processes import call, chunk, process, step
 
 import instrc
-from instrc.runtime.telemetry import Telemetry, logged
+from instrc.runtime.telemetry import logged
 
 SCORED = {"type": "object", "properties": {"text": {"type": "string"}, "$score": {"type": "integer"}}}
 DOCUMENT = process(
@@ -34,25 +38,120 @@ def _run(watch: Any) -> instrc.Run:
     return instrc.run(DOCUMENT, "go", model=model, activities={"Work_Activity": work}, id="r", watch=watch[0])
 
 
-def test_spans_follow_the_conventions(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def collected(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[InMemorySpanExporter, InMemoryMetricReader]]:
+    """Collect the spans and metrics of the runs of a test."""
     spans, reader = InMemorySpanExporter(), InMemoryMetricReader()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(spans))
     monkeypatch.setattr(trace, "get_tracer", provider.get_tracer)
     meters = MeterProvider(metric_readers=[reader])
     monkeypatch.setattr(metrics, "get_meter", meters.get_meter)
-    assert _run((Telemetry(), "fine")).status == "done"
-    assert _run((Telemetry(), "bad")).status == "failed"
-    found = spans.get_finished_spans()
-    assert [span.name for span in found] == ["chat llmContext1", "execute_tool Work_Activity"] * 2
-    assert dict(found[0].attributes or {})["gen_ai.operation.name"] == "chat"
-    assert dict(found[1].attributes or {})["gen_ai.tool.call.id"] == "r/serverContext1.step2_b"
-    assert dict(found[3].attributes or {})["error.type"] == "7"
+    monkeypatch.setenv("INSTRC_TELEMETRY", "1")
+    yield spans, reader
+    meters.shutdown()
+
+
+def _named(spans: InMemorySpanExporter) -> dict[str, ReadableSpan]:
+    return {span.name: span for span in spans.get_finished_spans()}
+
+
+def _facts(span: ReadableSpan) -> dict[str, Any]:
+    return dict(span.attributes or {})
+
+
+def test_spans_follow_the_conventions(collected: tuple[InMemorySpanExporter, InMemoryMetricReader]) -> None:
+    spans, reader = collected
+    assert _run((None, "fine")).status == "done"
+    assert _run((None, "bad")).status == "failed"
+    chat, tool, whole, _, failed, stopped = spans.get_finished_spans()
+    assert [span.name for span in (chat, tool, whole)] == ["chat llmContext1", "execute_tool Work_Activity", "invoke_workflow r"]
+    assert _facts(chat)["gen_ai.operation.name"] == "chat"
+    assert _facts(tool)["gen_ai.tool.call.id"] == "r/serverContext1.step2_b"
+    assert {_facts(span)["gen_ai.conversation.id"] for span in (chat, tool, whole)} == {"r"}
+    assert _facts(whole)["instrc.status"] == "done"
+    assert _facts(failed)["error.type"] == _facts(stopped)["error.type"] == "7"
+    assert stopped.status.description == "no"
     data = reader.get_metrics_data()
     assert data is not None
-    names = {metric.name for resource in data.resource_metrics for scope in resource.scope_metrics for metric in scope.metrics}
-    assert "instrc.metric" in names
-    meters.shutdown()
+    found = {
+        metric.name: metric for resource in data.resource_metrics for scope in resource.scope_metrics for metric in scope.metrics
+    }
+    assert found.keys() == {"instrc.metric", "gen_ai.client.operation.duration"}
+
+
+def test_a_run_is_one_span_and_its_commands_are_current_while_they_work(
+    collected: tuple[InMemorySpanExporter, InMemoryMetricReader],
+) -> None:
+    """What an activity or a model opens is below the span of its command, all in the trace of the request."""
+    spans, _ = collected
+    tracer = trace.get_tracer("own")
+
+    class Own:
+        async def answer(self, _: instrc.Request) -> instrc.Reply:
+            with tracer.start_as_current_span("own model"):
+                await asyncio.sleep(0.01)
+                return instrc.Reply({"step1_a": {"text": "a", "$score": 1}})
+
+    def work(given: Any) -> Any:
+        with tracer.start_as_current_span("own work"):  # in a thread
+            return {"text": given}
+
+    async def request() -> None:
+        app = instrc.App(model=Own(), activities={"Work_Activity": work})
+        with tracer.start_as_current_span("request"):
+            runs = await asyncio.gather(*(app.run(DOCUMENT, "go") for _ in range(3)))
+            assert [run.status for run in runs] == ["done"] * 3
+            assert trace.get_current_span().name == "request"  # type: ignore[attr-defined]  # nothing stays current
+
+    asyncio.run(request())
+    finished = spans.get_finished_spans()
+    by_id = {span.context.span_id: span for span in finished if span.context is not None}
+    assert len({span.context.trace_id for span in finished if span.context is not None}) == 1
+
+    def path(span: ReadableSpan) -> list[str]:
+        return [span.name, *(path(by_id[span.parent.span_id]) if span.parent else [])]
+
+    paths = [path(span)[:-2] for span in finished if span.name.startswith("own")]
+    assert sorted(paths) == [["own model", "chat llmContext1"]] * 3 + [["own work", "execute_tool Work_Activity"]] * 3
+    assert sorted(path(span)[-1] for span in finished) == ["request"] * 16
+    assert [path(span)[1] for span in finished if span.name.startswith("invoke_workflow")] == ["request"] * 3
+
+
+@pytest.mark.parametrize("kind", ["openai", "gemini"], indirect=True)
+@pytest.mark.parametrize("content", [True, False])
+def test_a_model_is_named_and_contents_are_kept_out(
+    kind: str,
+    content: bool,  # noqa: FBT001  -- a parameter
+    standin: Standin,
+    monkeypatch: pytest.MonkeyPatch,
+    collected: tuple[InMemorySpanExporter, InMemoryMetricReader],
+) -> None:
+    spans, reader = collected
+    standin.answers.append((200, SHAPES[kind](FILLED, "Read")))
+    if content:
+        monkeypatch.setenv("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "true")
+    program = '@{ title: "Read", type: "object", properties: { asks: { type: "string" } } }'
+    assert instrc.run(program, "Hidden Lane", model=f"{kind}:m-1").status == "done"
+    facts = _facts(_named(spans)["chat m-1"])
+    assert facts["gen_ai.provider.name"] == {"openai": "openai", "gemini": "gcp.gemini"}[kind]
+    assert (facts["gen_ai.request.model"], facts["gen_ai.response.model"]) == ("m-1", "m-1")
+    assert (facts["gen_ai.usage.input_tokens"], facts["gen_ai.usage.output_tokens"]) == (11, 7)
+    whole = str([_facts(span) for span in spans.get_finished_spans()])
+    assert ("Hidden Lane" in whole, "a date" in whole) == (content, content)
+    if content:
+        assert json.loads(facts["gen_ai.output.messages"])[0]["role"] == "assistant"
+    data = reader.get_metrics_data()
+    assert data is not None
+    points = [
+        point
+        for resource in data.resource_metrics
+        for scope in resource.scope_metrics
+        for metric in scope.metrics
+        for point in metric.data.data_points
+    ]
+    assert {dict(point.attributes or {}).get("gen_ai.token.type") for point in points} == {"input", "output", None}
+    assert {dict(point.attributes or {}).get("gen_ai.request.model") for point in points} == {"m-1"}
 
 
 def test_the_log_has_the_step_as_prefix(caplog: pytest.LogCaptureFixture) -> None:

@@ -542,12 +542,13 @@ async def _interpret(carrier: RunCarrier, launch: LaunchDocument, live: Live) ->
     port.begun -= journal.held.keys()  # these have ended: what is known to have failed was not perhaps done
     if not carrier.location.is_local and (steps or run in carrier.claims.resumed):
         port.begun |= _next_commands(journal)  # a kill loses the last events of a trace, but not what was to be done next
-    for command in journal.unfired.values():
-        await port.fire(command)
-    outcome = await drive(plan, journal.state, port)
-    await port.drain()
-    await port.write_standing(outcome)
-    effects.tell("ended", outcome=outcome)
+    with effects.carried(plan):
+        for command in journal.unfired.values():
+            await port.fire(command)
+        outcome = await drive(plan, journal.state, port)
+        await port.drain()
+        await port.write_standing(outcome)
+        effects.tell("ended", outcome=outcome)
     return outcome
 
 

@@ -122,8 +122,9 @@ def test_a_case_is_a_span_with_an_event_for_each_check(monkeypatch: pytest.Monke
     monkeypatch.setattr("opentelemetry.trace.get_tracer", provider.get_tracer)
     monkeypatch.setenv("INSTRC_TELEMETRY", "1")
     instrc.evaluate(LABEL, CASES[:1], model=Answering({"label": "bad"}))
-    chat, case = kept.get_finished_spans()
-    assert (chat.parent and chat.parent.span_id) == case.context.span_id
+    chat, run, case = kept.get_finished_spans()
+    assert (chat.parent and chat.parent.span_id) == run.context.span_id
+    assert (run.parent and run.parent.span_id) == case.context.span_id
     about = dict(case.attributes or {})
     assert (about["instrc.eval.case"], about["instrc.eval.passed"]) == ("0", False)
     [event] = case.events
