@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
 from math import ceil
 from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
+from msgspec import Struct, field, structs
 
 from instrc.compiler.ir import FlatGraph
 from instrc.compiler.tuned import PromptForm, formed, parts_of, steps_of
@@ -82,11 +82,10 @@ def split_cases(data: DataSet) -> tuple[DataSet, DataSet]:
     ordered = sorted(data.cases, key=lambda case: sha256(dumps([case.input, case.expected], indent=False).encode()).digest())
     held = max(HELD, len(ordered) // 2) if len(ordered) >= HELD + RUNGS[0] else 0
     first, rest = tuple(ordered[held:]), tuple(ordered[:held])
-    return msgspec.structs.replace(data, cases=first), msgspec.structs.replace(data, cases=rest)
+    return structs.replace(data, cases=first), structs.replace(data, cases=rest)
 
 
-@dataclass(slots=True)
-class Subject:
+class Subject(Struct):
     """The program that is tuned, and how it is run."""
 
     program: str
@@ -124,7 +123,7 @@ class Subject:
                 versions[place] = self.version(form, described(form))
             except InstrcError:
                 continue  # what is left out is read elsewhere
-        cases = msgspec.structs.replace(self.data, cases=self.data.cases[:count])
+        cases = structs.replace(self.data, cases=self.data.cases[:count])
         found = dict(zip(versions, await evaluated_versions([*versions.values()], cases, self.options), strict=True))
         for place, result in found.items():
             if result.stopped is not None:
@@ -182,7 +181,7 @@ class Tuning(NamedTuple):
 async def tuned(subject: Subject, start: PromptForm, say: Callable[[str], object]) -> Tuning:
     """Return the best form of a program for its model, tested once on cases that the search has not seen."""
     whole, (train, held) = subject.data, split_cases(subject.data)
-    examples, subject.data = train.cases[:2], msgspec.structs.replace(train, cases=train.cases[2:])
+    examples, subject.data = train.cases[:2], structs.replace(train, cases=train.cases[2:])
     best, stopped, warnings = start, None, list[str]()
     try:
         for stage in stages_of(subject, await _wordings(subject, start), examples):
@@ -230,7 +229,7 @@ async def _wordings(subject: Subject, start: PromptForm) -> dict[str, list[str]]
     await subject.judge([start], RUNGS[0])
     writer = ProgramRunner(
         prepare(Source("writer.aug", f"prompt | @{dumps(_WRITER)}"), tuned=False),
-        replace(subject.options, model=subject.writer, settings={}),
+        structs.replace(subject.options, model=subject.writer, settings={}),
     )
     found = subject.found(start)
     wrong: list[Json] = [
@@ -266,12 +265,12 @@ def _reworded(place: str, texts: Sequence[str], best: PromptForm) -> Iterator[Pr
 
 
 def _said(best: PromptForm, texts: Mapping[str, str]) -> PromptForm:
-    return msgspec.structs.replace(best, texts={**best.texts, **texts})
+    return structs.replace(best, texts={**best.texts, **texts})
 
 
 def _levels(subject: Subject, best: PromptForm) -> Iterator[PromptForm]:
     """Yield the levels of words that say the task, and the keys with short lists of values."""
-    yield from (msgspec.structs.replace(best, words=level) for level in WORDS_LEVELS if level != best.words)
+    yield from (structs.replace(best, words=level) for level in WORDS_LEVELS if level != best.words)
     short = {
         place: " ".join(
             [str(part.get("description", "")), f"({filled(subject.sentences.one_of, values=', '.join(map(_text, values)))})"]
@@ -280,7 +279,7 @@ def _levels(subject: Subject, best: PromptForm) -> Iterator[PromptForm]:
         if len(values) <= NAMED
     }
     if short:
-        yield msgspec.structs.replace(_said(best, {place: text.strip() for place, text in short.items()}), words="keys")
+        yield structs.replace(_said(best, {place: text.strip() for place, text in short.items()}), words="keys")
 
 
 def _enums(subject: Subject, best: PromptForm) -> Iterator[tuple[str, JsonObject, list[Json]]]:
@@ -292,7 +291,7 @@ def _enums(subject: Subject, best: PromptForm) -> Iterator[tuple[str, JsonObject
 def _values(subject: Subject, best: PromptForm) -> Iterator[PromptForm]:
     """Yield the values of each enum in reverse, where the model reads them: their order acts through the words alone."""
     for place, _, values in [*_enums(subject, best)][:PLACES] if subject.shown or best.words == "all" else ():
-        yield msgspec.structs.replace(best, values={**best.values, place: values[::-1]})
+        yield structs.replace(best, values={**best.values, place: values[::-1]})
 
 
 def _examples(subject: Subject, examples: Sequence[EvalCase], best: PromptForm) -> Iterator[PromptForm]:
@@ -313,13 +312,13 @@ def _fits(expected: Json, known: JsonObject) -> bool:
 def _orders(subject: Subject, best: PromptForm) -> Iterator[PromptForm]:
     several = [(place, names) for place, part in subject.parts(best) if len(names := [*mapping(part.get("properties"))]) > 1]
     for place, names in several[:PLACES]:
-        yield msgspec.structs.replace(best, order={**best.order, place: names[::-1]})
+        yield structs.replace(best, order={**best.order, place: names[::-1]})
 
 
 def _without_thoughts(subject: Subject, best: PromptForm) -> Iterator[PromptForm]:
     thoughts = [place for place, _ in subject.parts(best) if place.rpartition(".")[2].startswith("_")]
     for place in thoughts[:PLACES]:
-        yield msgspec.structs.replace(best, off=[*best.off, place])
+        yield structs.replace(best, off=[*best.off, place])
 
 
 def _text(value: Json) -> str:
