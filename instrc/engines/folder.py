@@ -63,16 +63,22 @@ class FolderEngine(TracedEngine):
 
     def __init__(self, folder: Path | None, equip: Equip, **options: Unpack[EngineOptions]) -> None:
         super().__init__(folder, equip, options)
-        self._live: dict[str, asyncio.Task[LiveRun]] = {}
+        self._live: dict[str, tuple[asyncio.Task[LiveRun], RunFile]] = {}
         """Runs that this process carries on."""
 
     async def start(self, launch: Launch) -> RunReport:
         """Begin a run and carry it until it ends or waits for a person; a run that began in the same way continues."""
-        if self.folder is not None and self.keep == "all" and keeps(self.folder, launch.run):
+        task, before = self._live.get(launch.run, (None, None))
+        if before is None and self.folder is not None and self.keep == "all" and keeps(self.folder, launch.run):
             before = self._load(launch.run)
+        if before is not None:
             if (before["plan"], before["state"]["inputs"]) != (launch.plan, launch.inputs):
                 raise ConflictError([problems.runs.RunExists(run=launch.run)])
-            return await self._proceed(before)
+            if task is None:
+                return await self._proceed(before)
+            await asyncio.wait({task})  # the same request, sent again before the first one was answered
+            await asyncio.sleep(0)  # it is written down then
+            return _report(before)
         saved: RunFile = {
             "run": launch.run,
             "name": launch.name,
@@ -119,7 +125,8 @@ class FolderEngine(TracedEngine):
 
     async def cancel(self, run: str) -> RunReport:
         """End a run."""
-        if (task := self._live.get(run)) is not None:
+        if run in self._live:
+            task, _ = self._live[run]
             task.cancel()
             await asyncio.wait({task})
             await asyncio.sleep(0)  # whoever carried it on writes down that it has ended
@@ -173,7 +180,8 @@ class FolderEngine(TracedEngine):
         if again:
             saved["ended"] = None
         self._keep(saved, live)
-        task = self._live[saved["run"]] = asyncio.ensure_future(live.resume_async())
+        task = asyncio.ensure_future(live.resume_async())
+        self._live[saved["run"]] = task, saved
         try:
             await asyncio.wait({task})
         except asyncio.CancelledError:
@@ -181,7 +189,8 @@ class FolderEngine(TracedEngine):
             raise
         finally:
             task.cancel()
-            del self._live[saved["run"]]
+            if self._live.get(saved["run"], (None, None))[0] is task:
+                del self._live[saved["run"]]
         if task.cancelled():
             saved["cancelled"], saved["ended"] = True, time()
         else:

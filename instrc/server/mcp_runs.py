@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import UTC, datetime
+from secrets import token_hex
 from time import monotonic
 from typing import Final, TypeVar, cast
 
@@ -516,17 +517,24 @@ class _OfCaller(Identified):
             mine[session] = now
         if session is not None and request.method == "DELETE":
             mine.pop(session, None)
+        begun_here = token_hex(8)
+        if begins:
+            mine[begun_here] = now  # it counts before it has a name: several may begin at the same time
 
         async def noting(message: Message) -> None:
             if message["type"] == "http.response.start" and session is None:
                 begun = Headers(raw=message["headers"]).get(MCP_SESSION_ID_HEADER)
                 if begun is not None and message["status"] < 400:
+                    mine.pop(begun_here, None)
                     mine[begun] = now
             await send(message)
 
         scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=caller.name, scopes=[]))
-        with request.app.state.streams.entered(caller.name):
-            await super().__call__(scope, receive, noting)
+        try:
+            with request.app.state.streams.entered(caller.name):
+                await super().__call__(scope, receive, noting)
+        finally:
+            mine.pop(begun_here, None)
 
 
 def split_programs(programs: Iterable[Prepared]) -> tuple[list[Prepared], list[Prepared]]:

@@ -142,13 +142,17 @@ class Records(RunTable):
         """Claim a question for a person until a time, or release it; return the holder, if it is another person."""
         run, name = row.run, row.question.id
         place = (CLAIMS.c.run == run, CLAIMS.c.question == name)
-        with self.engine.begin() as connection:
-            held = connection.execute(sa.select(CLAIMS).where(*place).with_for_update()).first()
-            if held is not None and held.who != who and held.until > time() and means != "admin":
-                return str(held.who)
-            connection.execute(sa.delete(CLAIMS).where(*place))
-            if until is not None:
-                connection.execute(sa.insert(CLAIMS).values(run=run, question=name, who=who, until=until))
+        free = sa.true() if means == "admin" else sa.or_(CLAIMS.c.who == who, CLAIMS.c.until <= time())
+        with self.engine.begin() as connection:  # one statement decides: several may claim at the same time
+            if until is None:
+                connection.execute(sa.delete(CLAIMS).where(*place, free))
+            else:
+                insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+                place_of_claim, held = {"run": run, "question": name}, {"who": who, "until": until}
+                placed = insert(CLAIMS).values({**place_of_claim, **held})
+                placed = placed.on_conflict_do_update(index_elements=[*place_of_claim], set_=held, where=free)
+                if connection.execute(placed).rowcount == 0:
+                    return str(connection.execute(sa.select(CLAIMS.c.who).where(*place)).scalar())
             kind: ChangeKind = "question.released" if until is None else "question.claimed"
             written = tell_in(connection, [RunChange(kind, run, row.program, {"question": name, "who": who})])
         self._told(written)

@@ -1,0 +1,83 @@
+"""What counts once counts once, however many requests come at the same time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from serving import BOSS, asking, client, go, person, service, settled
+from test_owners import bearer, initialize
+
+from instrc.server import bounds  # the table of what is tried here
+from instrc.server.identity import Identity  # what callers are known by
+from instrc.server.mcp_runs import RunOffers, mcp_mount, no_link  # the service over MCP
+
+ANN = person("ann", "starter", "answerer")
+
+
+async def statuses(sent: list[Awaitable[httpx.Response]]) -> tuple[list[httpx.Response], Counter[int]]:
+    done = await asyncio.gather(*sent)
+    return done, Counter(int(each.status_code) for each in done)
+
+
+@pytest.mark.parametrize("name", ["memory", "durable"])
+@pytest.mark.parametrize("how", ["key", "run"])
+def test_a_request_to_start_that_is_sent_again_begins_one_run(name: str, how: str, tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path, name=name, records=str(tmp_path))
+        headers = {"Idempotency-Key": "k"} if how == "key" else {}
+        start: dict[str, Any] = {"program": "letter", "input": "x", **({} if how == "key" else {"run": "one"})}
+        async with client(made, ANN) as http:
+            done, counted = await statuses([http.post("/v1/runs", json=start, headers=headers) for _ in range(20)])
+            assert counted == {201: 20}
+            [run] = {each.json()["run"] for each in done}
+            await settled(made, run, "waiting")
+            trace = await made.trace(BOSS, run)
+            assert Counter(each["event"] for each in trace)["asked"] == 1
+
+    go(body())
+
+
+def test_sessions_of_mcp_are_few_however_fast_they_begin(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path)
+        identity = Identity(made.records, made.settings, made.signer)
+        ann = identity.new_key("ann", ["starter"])
+        route, running = mcp_mount(RunOffers([], made), no_link)
+        async with client(made, identity=identity, routes=[route], beside=[running]) as http:
+            for _ in range(2):
+                junk = [http.post("/mcp", json={}, headers=bearer(ann)) for _ in range(bounds.SESSIONS)]
+                assert (await statuses(junk))[1] == {400: bounds.SESSIONS}  # nothing has begun, and nothing is kept
+            _, counted = await statuses([http.post("/mcp", json=initialize(each), headers=bearer(ann)) for each in range(40)])
+            assert counted == {200: bounds.SESSIONS, 429: 40 - bounds.SESSIONS}
+
+    go(body())
+
+
+def test_a_link_a_vote_and_a_claim_count_once(tmp_path: Path) -> None:
+    async def body() -> None:
+        rule = {"x-needed": 2, "x-approvers": ["ann", "eve"]}
+        made = service(tmp_path, ask=asking(**rule))
+        identity = Identity(made.records, made.settings, made.signer)
+        keys = {name: identity.new_key(name, ["starter", "answerer"]) for name in ("ann", "eve")}
+        operator = identity.new_key("op", ["operator"])
+        async with client(made, identity=identity) as http:
+            start = {"program": "ask", "input": "x"}
+            run = (await http.post("/v1/runs", json=start, headers={**bearer(keys["ann"]), "Prefer": "wait=9"})).json()["run"]
+            question, data = f"/v1/questions/{run}:userContext1", {"data": {"decision": "Approve"}}
+            names = ("ann", "eve") * 10
+            claims, _ = await statuses([http.post(f"{question}/claim", headers=bearer(keys[each])) for each in names])
+            assert len({name for name, each in zip(names, claims, strict=True) if each.status_code == 200}) == 1
+            link = (await http.post(f"{question}/links", json={"to": "ann"}, headers=bearer(operator))).json()["link"]
+            assert (await statuses([http.post(link, json=data) for _ in range(20)]))[1][200] == 1
+            votes = [http.post(f"{question}/answer", json=data, headers=bearer(keys["ann"])) for _ in range(20)]
+            await statuses(votes)
+            found = await made.question(BOSS, run, "userContext1")
+            assert [vote.who for vote in found.votes] == ["ann"]
+
+    go(body())
