@@ -7,8 +7,7 @@ from collections.abc import Set as AbstractSet
 from typing import Final, Literal, TypeAlias
 
 from instrc.schema.patterns import candidates, may_match
-from instrc.schema.vocabulary import IN_PLACE
-from instrc.schema.walk import local_target, required_names, subschemas
+from instrc.schema.walk import in_place, required_names
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_texts, equal, kind_of, listing, mapping
 
 RENAMED_LEVELS: Final = 150
@@ -83,16 +82,7 @@ class KeyRenamer:
 
     def applying(self, schemas: list[Json]) -> Iterator[JsonObject]:
         """Yield the schema objects that apply to the same place as the given ones."""
-        stack: list[Json] = list(reversed(schemas))
-        seen: set[int] = set()
-        while stack:
-            node = stack.pop()
-            if not isinstance(node, dict) or id(node) in seen:
-                continue
-            seen.add(id(node))
-            yield node
-            stack.append(local_target(self._root, node.get("$ref")))
-            stack.extend(schema for _, schema in subschemas(node, IN_PLACE))
+        return in_place(schemas, self._root)
 
 
 def types_named(node: JsonObject, otherwise: str) -> list[str]:

@@ -54,7 +54,7 @@ from instrc.runtime.models.settings import RequestTable, answer_bound, temperatu
 from instrc.runtime.secrets import redacted
 from instrc.runtime.telemetry import Telemetry
 from instrc.runtime.traces import EventFacts, EventKind, Sink, event_of, tell_sink
-from instrc.schema.strip import Split, holds_meta, split
+from instrc.schema.strip import split
 from instrc.text.callers import warn_caller
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject
@@ -243,9 +243,7 @@ class Effects(Struct, frozen=True):
     def _accepted(self, command: ModelCommand, reply: Reply, attempt: int, began: float) -> Result:
         answer, numbered = with_unique_ids(reply.answer, command["schema"])
         wrong = [*beyond_schema(reply.complaints, answer, command["schema"]), *self._checked(command, answer)]  # not said twice
-        parts: Split = {"output": None, "thoughts": {}, "metrics": {}}
-        if holds_meta(answer):
-            parts = split(answer, command["schema"])
+        parts = split(answer, command["schema"])
         cost = reply.cost if reply.cost is not None else cost_of(self.prices, reply.model, reply.usage)
         facts: EventFacts = {
             "answer": answer,

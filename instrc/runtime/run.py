@@ -23,7 +23,7 @@ from instrc.runtime.questions import Question
 from instrc.runtime.retry import ForkOptions, ForkOrigin, RetryOptions
 from instrc.runtime.run_report import RUN_ERRORS, RunStatus, describe_outcome, describe_waiting, step_values
 from instrc.runtime.traces import Event, usage_in
-from instrc.schema.strip import holds_meta, split
+from instrc.schema.strip import split
 from instrc.text import arguments, notebook
 from instrc.text.arguments import ProgramInput, source_or_path
 from instrc.text.jsonvalue import Json, JsonObject
@@ -218,7 +218,7 @@ class Run(ABC):
     def _repr_html_(self) -> str:
         """Return the state for a notebook: the steps with their outputs, and how to answer what is asked."""
         values = self._values()
-        rows = [(key, split(value)["output"] if holds_meta(value) else value) for key, value in values.items()]
+        rows = [(key, split(value)["output"]) for key, value in values.items()]
         waiting: list[str] = []
         for question in self.questions:
             name = question.steps[0] if question.steps else question.id
@@ -295,7 +295,7 @@ class Run(ABC):
             wanted = f"one of {steps or 'the steps that the run has come to, none yet'}"
             raise InputError([problems.settings.InvalidOption(option="step", given=f"`{name}`", wanted=wanted)])
         whole = values[result[0]]
-        value = split(whole)["output"] if holds_meta(whole) else whole
+        value = split(whole)["output"]
         return value if as_ is None else as_instance(whole, value, (), as_)
 
     def _not_reached(self, step: str) -> RunError:

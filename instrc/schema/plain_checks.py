@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from instrc.schema.kinds import TYPES, is_number
 from instrc.schema.patterns import broken
-from instrc.schema.vocabulary import COUNTS, HOLDERS, KEYWORDS, MANY, NAMED, ValueShape
-from instrc.schema.walk import is_schema, objects_below, walk
+from instrc.schema.vocabulary import COUNTS, KEYWORDS, MANY, NAMED, ValueShape
+from instrc.schema.walk import is_schema, nodes, walk
 from instrc.text.jsonvalue import LATEST_DRAFT, Json, Location, as_object
 
 SCHEMAS_PLAIN_LEVELS: Final = 20
@@ -162,19 +162,11 @@ def _doubts_at(path: Location, node: Json) -> Iterator[Doubt]:
 
 def is_sound(schema: Json) -> bool:
     """Return whether a schema is certainly well-formed; shared and cyclic parts are visited once."""
-    seen: set[int] = set()
-    stack: list[Json] = [schema]
-    while stack:
-        node = stack.pop()
-        if node.__class__ is not dict or id(node) in seen:
-            continue
-        seen.add(id(node))
+    for node in nodes(schema):
         for keyword, value in node.items():
             sound = SOUND.get(keyword)
             if sound is not None and not sound(value):
                 return False
-        if not HOLDERS.isdisjoint(node):  # most schemas are at the end of their path
-            stack += objects_below(node)
     return True
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from functools import partial
-from typing import Final, NamedTuple, TypeAlias, TypedDict
+from typing import NamedTuple, TypeAlias, TypedDict
 
 from msgspec import Struct, field
 
 from instrc import problems
 from instrc.problems.errors import SettingsError
 from instrc.schema.patterns import search
-from instrc.schema.walk import local_target, map_schemas, nodes
+from instrc.schema.vocabulary import IN_PLACE
+from instrc.schema.walk import in_place, map_schemas, nodes
 from instrc.text.arguments import excerpt, takes_plain_values, texts
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, require_tree
 
@@ -79,10 +80,6 @@ def _without(keywords: frozenset[str], node: Json) -> Json:
 def _stays(schema: Json, change: Callable[[Json], Json]) -> bool:
     """Return whether a change leaves every schema in one unchanged: most have nothing to remove, and this is a quick check."""
     return all(change(node) is node for node in nodes(schema))
-
-
-SPLIT_AT_ONCE: Final = 1000
-"""Objects and lists; what holds more, or itself, is divided with care."""
 
 
 def is_meta(name: str) -> bool:
@@ -189,13 +186,7 @@ class _Seen(Struct):
 def _applicable(schemas: list[Json], root: Json) -> _Seen:
     """Collect the keywords of schemas, through references and every in-place alternative."""
     seen = _Seen()
-    stack = list(reversed(schemas))
-    done: set[int] = set()
-    while stack:
-        node = stack.pop()
-        if node.__class__ is not dict or id(node) in done:
-            continue
-        done.add(id(node))
+    for node in in_place(schemas, root, IN_PLACE - {"not", "dependencies"}):
         for keyword, value in node.items():
             if isinstance(value, dict):
                 if keyword == "properties":
@@ -206,17 +197,8 @@ def _applicable(schemas: list[Json], root: Json) -> _Seen:
                     seen.extra.append(value)
                 elif keyword in {"items", "unevaluatedItems", "contains"}:
                     seen.items.append(value)
-                elif keyword in {"if", "then", "else"}:
-                    stack.append(value)
-                elif keyword == "dependentSchemas":
-                    stack.extend(value.values())
-            elif isinstance(value, list):
-                if keyword in {"prefixItems", "items"}:
-                    seen.prefixes.append(value)
-                elif keyword in {"allOf", "anyOf", "oneOf"}:
-                    stack.extend(value)
-            elif keyword == "$ref" and isinstance(value, str):
-                stack.append(local_target(root, value))
+            elif isinstance(value, list) and keyword in {"prefixItems", "items"}:
+                seen.prefixes.append(value)
     return seen
 
 
@@ -227,22 +209,6 @@ def _path_as_text(steps: _Steps) -> str:
         steps, key = steps
         words.append(escaped(key))
     return ".".join(reversed(words))
-
-
-def holds_meta(answer: Json) -> bool:
-    """Return whether an answer may hold thoughts or metrics; exact for small answers, else true."""
-    stack = [answer]
-    for _ in range(SPLIT_AT_ONCE):
-        if not stack:
-            return False
-        value = stack.pop()
-        if value.__class__ is dict:
-            if any(map(is_meta, value)):
-                return True
-            stack += [item for item in value.values() if item.__class__ is dict or item.__class__ is list]
-        elif value.__class__ is list:
-            stack += [item for item in value if item.__class__ is dict or item.__class__ is list]
-    return True
 
 
 def escaped(key: str) -> str:

@@ -6,10 +6,10 @@ All walks go by the table of keywords in `vocabulary`, so data that looks like a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from instrc.schema.vocabulary import HOLDERS, MANY, NAMED, ONE
+from instrc.schema.vocabulary import HOLDERS, IN_PLACE, MANY, NAMED, ONE
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, at, listing, mapping, put, tokens
 
 
@@ -81,7 +81,7 @@ def subschemas(node: Json, into: frozenset[str] = HOLDERS) -> Iterator[tuple[Loc
 def objects_below(node: Json) -> list[JsonObject]:
     """Return the schemas directly below a schema that are objects: as a list, for the walks that have to be quick."""
     result: list[JsonObject] = []
-    if node.__class__ is not dict:
+    if node.__class__ is not dict or HOLDERS.isdisjoint(node):  # most schemas are at the end of their path
         return result
     for keyword, value in node.items():
         if keyword not in HOLDERS:
@@ -98,15 +98,18 @@ def objects_below(node: Json) -> list[JsonObject]:
 
 def nodes(*schemas: Json) -> Iterator[JsonObject]:
     """Yield the schemas in some schemas that are objects, themselves included, each once and before those below it."""
-    stack, seen = [schema for schema in schemas if isinstance(schema, dict)], set[int]()
+    return reached(schemas, objects_below)
+
+
+def reached(schemas: Iterable[Json], below: Callable[[JsonObject], Iterable[Json]]) -> Iterator[JsonObject]:
+    """Yield the schemas that are objects, and those that `below` gives for each of them, and so on; each once."""
+    stack, seen = list(schemas), set[int]()
     while stack:
         node = stack.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        yield node
-        if not HOLDERS.isdisjoint(node):  # most schemas are at the end of their path
-            stack.extend(objects_below(node))
+        if node.__class__ is dict and id(node) not in seen:
+            seen.add(id(node))
+            yield node
+            stack.extend(below(node))
 
 
 def is_schema(value: Json) -> bool:
@@ -217,16 +220,15 @@ def all_items(schema: dict[str, Json]) -> list[Json]:
 
 def conjuncts(schema: Json, definitions: Mapping[str, Json]) -> Iterator[dict[str, Json]]:
     """Yield a schema and those that apply beside it: its reference among `definitions`, and its `allOf`; each once."""
-    stack, seen = [schema], set[int]()
-    while stack:
-        part = stack.pop()
-        if not isinstance(part, dict) or id(part) in seen:
-            continue
-        seen.add(id(part))
-        yield part
-        stack.append(definitions.get(definition_named_by(part)))
-        if isinstance(branches := part.get("allOf"), list):
-            stack.extend(reversed(branches))
+    return reached([schema], lambda part: [definitions.get(definition_named_by(part)), *reversed(listing(part.get("allOf")))])
+
+
+def in_place(schemas: Sequence[Json], root: Json, keywords: frozenset[str] = IN_PLACE) -> Iterator[JsonObject]:
+    """Yield schemas and those that apply to the same value, through references within a document and every alternative."""
+    return reached(
+        reversed(schemas),
+        lambda node: [local_target(root, node.get("$ref")), *(schema for _, schema in subschemas(node, keywords))],
+    )
 
 
 def local_target(root: Json, reference: Json) -> Json:

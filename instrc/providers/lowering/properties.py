@@ -15,7 +15,7 @@ from instrc.providers.lowering.unions import combine, described, scalar_type
 from instrc.schema.laws.numbers import bound
 from instrc.schema.patterns import may_match
 from instrc.schema.vocabulary import BY_TYPE
-from instrc.schema.walk import required_names
+from instrc.schema.walk import reached, required_names
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_array, listing, mapping
 from instrc.text.sentences import filled
@@ -176,19 +176,12 @@ def _listed(schema: JsonObject) -> list[Json]:
 
 def _listed_behind(context: RewriteContext, reference: Json) -> list[Json]:
     """Return the values that a schema lists, itself or in its alternatives, through references."""
-    result: list[Json] = []
-    stack, seen = [reference], set[int]()
-    while stack:
-        node = stack.pop()
-        if not isinstance(node, dict) or id(node) in seen:
-            continue
-        seen.add(id(node))
-        result += _listed(node)
-        if "$ref" in node:
-            stack.append(context.target(node["$ref"]))
-        for keyword in ("allOf", "anyOf", "oneOf"):
-            stack += listing(node.get(keyword))
-    return result
+
+    def alternatives(node: JsonObject) -> list[Json]:
+        branches = [branch for keyword in ("allOf", "anyOf", "oneOf") for branch in listing(node.get(keyword))]
+        return [context.target(node["$ref"]), *branches] if "$ref" in node else branches
+
+    return [value for node in reached([reference], alternatives) for value in _listed(node)]
 
 
 def _lose_null(schema: Json, ledger: Ledger) -> None:

@@ -38,7 +38,7 @@ from instrc.runtime.run_launch import Launch
 from instrc.runtime.run_report import describe_outcome, step_values
 from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import Event, join_sinks, steps_of, written_to
-from instrc.schema.strip import holds_meta, split
+from instrc.schema.strip import split
 from instrc.testing.cases import CaseScript
 from instrc.testing.evaluation.checks import KINDS, Ask, CheckFunction, CheckKind, CheckPlace, EvalCheck, checks_of
 from instrc.testing.evaluation.dataset import DataSet, EvalCase
@@ -360,7 +360,7 @@ def _facts(live: LiveRun, seconds: float) -> RunFacts:
     steps = step_values(record) if only is None else dict(zip([only], record.values(), strict=False))
     return RunFacts(
         value=outcome["value"] if outcome is not None and outcome["status"] == "done" else None,
-        steps={key: split(value)["output"] if holds_meta(value) else value for key, value in steps.items()},
+        steps={key: split(value)["output"] for key, value in steps.items()},
         metrics=live.metrics,
         error=error,
         unanswered=error is not None and bool(trouble),
