@@ -61,7 +61,7 @@ def _box(box: Box, indent: str) -> Iterator[str]:
             if isinstance(item, Box):
                 yield from _box(item, inside)
             else:
-                label = "\n".join([item.key, *item.notes])
+                label = "\n".join([item.label, *item.notes])
                 yield f'{inside}{item.id} [label={_quoted(label)}, fillcolor="{_FILLS[item.lane]}", color="{_EDGES[item.lane]}"]'
         if section.title is not None:
             yield f"{indent}  }}"
@@ -165,7 +165,7 @@ def _mermaid_box(box: Box, given: Mapping[str, Mapping[str, str]], prefix: str, 
                 yield from _mermaid_box(item, given, prefix, inside)
             else:
                 notes = "".join(f"<br/><small>{_mermaid_quoted(note)}</small>" for note in item.notes)
-                yield f'{inside}{prefix}{item.id}["{_mermaid_quoted(item.key)}{notes}"]'
+                yield f'{inside}{prefix}{item.id}["{_mermaid_quoted(item.label)}{notes}"]'
         if section.title is not None:
             yield f"{indent}  end"
     yield f"{indent}end"

@@ -41,8 +41,17 @@ class PictureStep(Struct, frozen=True):
     schema: Json
     source: str | None
     """Where the program says it, as `meeting.aug:3`, with the text of the line."""
+    title: str | None = None
+    """What it is called instead of its key: the title of its schema."""
     state: str | None = None
     """In a picture of a run: `done`, `failed`, `open`, `idle` and the like."""
+    fails: bool = False
+    """Whether it fails the block around it."""
+
+    @property
+    def label(self) -> str:
+        """What stands on it: its title, else its key."""
+        return f"{'✗ ' if self.fails else ''}{self.title or self.key}"
 
 
 class Section(Struct, frozen=True):
@@ -190,7 +199,10 @@ class _Painter(Struct):
         made = f"s{self.count}"
         self.known[step.key] = made
         self.known[f"{chunk.name}.{step.key}"] = made  # as processes written by hand may call it
-        notes = [f"calls {step.activity}"] if step.activity else []
+        title = step.schema.get("title") if isinstance(step.schema, dict) else None
+        title = title if isinstance(title, str) and title.strip() else None
+        notes = [step.key] if title else []
+        notes += [f"calls {step.activity}"] if step.activity else []
         notes += ["fails the block"] if step.fail else []
         notes += [f"within {step.within}"] if step.within else []
         notes += [f"after {step.delay}"] if step.delay else []
@@ -198,7 +210,8 @@ class _Painter(Struct):
         notes += ["a plan"] if step.plans else []
         at = self.places.get(step.key)
         where = None if at is None else f"{at.source.name}:{at.line}  {_line_around(at)}"
-        return PictureStep(made, step.key, chunk.executor, reads, tuple(notes), write_step(step), where)
+        about = (write_step(step), where, title)
+        return PictureStep(made, step.key, chunk.executor, reads, tuple(notes), *about, fails=step.fail)
 
     def lines(self, reads: Iterable[flow.Read]) -> Iterator[PictureRead]:
         for read in dict.fromkeys(reads):
@@ -256,9 +269,23 @@ def _condition_as_text(condition: flow.Condition) -> str:
 
 
 def _test(schema: Json) -> str:
-    if isinstance(schema, dict) and schema.keys() == {"const"}:
-        return "" if schema["const"] is True else f" is {_short(_json(schema['const']))}"
+    """Return what a condition asks of a value, in the notation of the language where that has one."""
+    test = schema if isinstance(schema, dict) else {}
+    if test.keys() == {"const"}:
+        return "" if test["const"] is True else f" is {_short(_json(test['const']))}"
+    if test == {"not": {"type": "null"}}:
+        return " is not null"
+    excluded = test.get("not") if test.keys() == {"not"} else None
+    values = excluded.get("enum") if isinstance(excluded, dict) and excluded.keys() == {"enum"} else None
+    if isinstance(values, list) and len(values) == 2 and values[1] is None:
+        return f" is not {_short(_json(values[0]))}"
+    signs = [word for word in test if word in _SIGNS]
+    if len(signs) == 1 and test.keys() == {"type", *signs} and test["type"] == "number":
+        return f" {_SIGNS[signs[0]]} {_json(test[signs[0]])}"
     return f" @ {_short(_json(schema))}"
+
+
+_SIGNS: Final = {"minimum": ">=", "exclusiveMinimum": ">", "maximum": "<=", "exclusiveMaximum": "<"}
 
 
 def _json(value: Json) -> str:

@@ -195,9 +195,9 @@ def _reads(reads: tuple[Text, ...], width: float, *, back: bool) -> Iterator[str
 def _step(placed: PlacedNode, prefix: str) -> str:
     node, area = placed.node, placed.area
     parts = [
-        f'<g class="step {node.lane}{f" {node.state}" if node.state else ""}" id="{prefix}{node.id}">',
+        f'<g class="step {node.lane}{" fail" * node.fails}{f" {node.state}" if node.state else ""}" id="{prefix}{node.id}">',
         _frame(placed.area, 6),
-        _text("key", area.x + PAD, area.y + 17, shorten_to_width(node.key, area.width - 2 * PAD, _LETTER), node.key),
+        _text("key", area.x + PAD, area.y + 17, shorten_to_width(node.label, area.width - 2 * PAD, _LETTER), node.label),
         *(
             _text(
                 "small",

@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from drawn_processes import blocks, hostile, straight
 from every_case import every_case
+from objects import an_object
 
 import instrc
 from instrc import CompileError
@@ -258,6 +259,45 @@ def test_a_condition_stands_as_the_language_writes_it() -> None:
     [process] = instrc.compile(program, emit="process")
     titles = [branch for branch, _steps in _branches(picture(process).boxes)]
     assert titles == ["if step1_draft.ok", 'else if step1_draft.ok is false or step1_draft.mood is "well"']
+
+
+@pytest.mark.parametrize(
+    ("condition", "shown"),
+    [
+        ("a.score >= 8", "if step1_draft.score >= 8"),
+        ("a.score < 2.5", "if step1_draft.score < 2.5"),
+        ("a.mood is not null", "if step1_draft.mood is not null"),
+        ('a.mood is not "ill"', 'if step1_draft.mood is not "ill"'),
+        ('a.mood @ { type: "string", pattern: "^w" }', 'if step1_draft.mood @ {"type":"string","pattern":"^w"}'),
+    ],
+)
+def test_a_comparison_stands_as_the_language_writes_it(condition: str, shown: str) -> None:
+    members = 'properties: { score: { type: "number" }, mood: { type: ["string", "null"] } }, required: ["score", "mood"]'
+    program = f'const a = @{{ title: "Draft", {members} }}; when {condition} {{ a | @{{ title: "Yes" }} }}'
+    [process] = instrc.compile(program, emit="process")
+    assert [branch for branch, _steps in _branches(picture(process).boxes)][:1] == [shown]
+
+
+def test_a_step_is_called_by_its_title_and_one_that_fails_says_so() -> None:
+    drawn = picture(
+        {
+            "type": "object",
+            "properties": {
+                "llmContext1": an_object(step1_read={"title": "The letter", "type": "string"}, step2_sum={"type": "string"}),
+                "serverContext1": an_object(step3_fail={"fail": True, "arguments": {"message": {"const": "no"}}}),
+            },
+            "required": ["llmContext1", "serverContext1"],
+        }
+    )
+    assert [(step.label, step.key in step.notes) for step in drawn.nodes()] == [
+        ("The letter", True),
+        ("step2_sum", False),
+        ("✗ step3_fail", False),
+    ]
+    for text in (svg(drawn), dot(drawn), mermaid(drawn)):
+        assert text.index("The letter") < text.index("step1_read")
+        assert "✗ step3_fail" in text
+    assert '<g class="step server fail"' in svg(drawn)
 
 
 def test_what_a_block_reads_has_a_ground_below_which_lines_run_and_a_step_is_its_own() -> None:
