@@ -35,6 +35,7 @@ from instrc.text.visible import visible
 from instrc.version import __version__
 from instrc.vibes.find_files import find_files
 from instrc.vibes.lock import Lock, Locked, lock_text, place_in_lock, read_lock
+from instrc.vibes.packages import package_roots
 from instrc.vibes.project import Project, ProjectContext
 from instrc.vibes.roots import ENDING
 from instrc.vibes.settings import read_settings
@@ -324,6 +325,8 @@ def doctor_command(
             if each.path in {*settings.roots, *settings.shared}
             else "beside what is compiled"
             if each.path == Path("schemas")
+            else "of an installed package"
+            if each.path in package_roots()
             else "built in"
         )
         count = sum(1 for _ in each.uris())

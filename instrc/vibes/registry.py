@@ -19,6 +19,7 @@ from instrc.text.files import read_regular
 from instrc.text.jsonvalue import Json
 from instrc.text.limits import VIBE_BYTES
 from instrc.text.source import Span
+from instrc.vibes.packages import package_roots
 from instrc.vibes.roots import PROGRAM_ENDING, LeadsOutsideError, Root, VibeFile, choose, read_name
 from instrc.vibes.uri import (
     SCHEME,
@@ -55,7 +56,7 @@ class ProgramFile(Struct, frozen=True):
 class Registry:
     """Vibes by name, by reference and by path; files are read when they are first asked for and kept.
 
-    `workspace` and `shared` are root folders, earlier ones first; the built-in library follows them.
+    `workspace` and `shared` are root folders, earlier ones first; the library and those of installed packages follow them.
     `memory` are schemas by name, before all folders.
     A registry may be used by several threads.  It does not notice files that change under it.
     """
@@ -73,7 +74,7 @@ class Registry:
         around: Callable[[Path, Path], Registry] | None = None,
     ) -> None:
         built_in = files.folder("schemas") if library is None else library
-        self.roots: tuple[Root, ...] = tuple(_distinct(workspace, [*shared, built_in]))
+        self.roots: tuple[Root, ...] = tuple(_distinct(workspace, [*shared, built_in, *package_roots()]))
         if memory:
             from instrc.vibes.roots import MemoryRoot  # files have none
 

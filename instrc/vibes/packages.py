@@ -1,0 +1,56 @@
+"""Folders of vibes that installed packages bring, by their entry points `instrc.vibes`; no package is imported."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+GROUP: Final = "[instrc.vibes]"
+"""The section of `entry_points.txt`: `acme = acme_vibes.data` names the folder `data` of the package `acme_vibes`, which has
+a folder `acme` with the vibes `aug:acme/…`."""
+
+
+def package_roots() -> tuple[Path, ...]:
+    """Return the root folders of vibes of all installed packages, in the order of the names of their entry points."""
+    return _roots_in(tuple(sys.path))
+
+
+@cache
+def _roots_in(places: tuple[str, ...]) -> tuple[Path, ...]:
+    named: dict[str, Path] = {}
+    for place in places:
+        for name, value in _entry_points(place):
+            folder = _folder_of(place, value.split("."))
+            if name not in named and folder is not None and (folder / name).is_dir():
+                named[name] = folder
+    return tuple(dict.fromkeys(named[name] for name in sorted(named)))
+
+
+def _entry_points(place: str) -> Iterator[tuple[str, str]]:
+    """Yield the entry points of the packages in a folder; `importlib.metadata` takes longer to load than a program to compile."""
+    with suppress(OSError):
+        for entry in sorted(os.scandir(place or "."), key=lambda entry: entry.name):
+            if entry.name.endswith(".dist-info"):
+                with suppress(OSError, UnicodeDecodeError):
+                    text = Path(entry.path, "entry_points.txt").read_text(encoding="utf-8")
+                    lines = text.partition(f"{GROUP}\n")[2].partition("\n[")[0].splitlines()
+                    pairs = (line.partition("=") for line in lines if "=" in line and not line.startswith("#"))
+                    yield from ((name.strip(), value.strip()) for name, _, value in pairs)
+
+
+def _folder_of(place: str, parts: list[str]) -> Path | None:
+    """Return the folder of a dotted name, in the folder where its package is installed, or where its source is."""
+    if not all(part.isidentifier() for part in parts):
+        return None
+    folder = Path(place, *parts)
+    if folder.is_dir():
+        return folder
+    spec = find_spec(parts[0])  # that of a name without dots imports nothing
+    found = () if spec is None else spec.submodule_search_locations or ()
+    return next((folder for base in found if (folder := Path(base, *parts[1:])).is_dir()), None)
