@@ -9,13 +9,22 @@ from contextlib import suppress
 from time import perf_counter
 from typing import Final
 
+from sqlalchemy.exc import OperationalError
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from instrc import problems
-from instrc.problems.errors import AccessError, AuthenticationError, InstrcError, LimitError, RequestError, codes_of
+from instrc.problems.errors import (
+    AccessError,
+    AuthenticationError,
+    InstrcError,
+    LimitError,
+    RequestError,
+    UnavailableError,
+    codes_of,
+)
 from instrc.problems.problem import Problem
 from instrc.server import bounds
 from instrc.server.access import LOCAL, Caller, RateLimiter, peer_of
@@ -66,6 +75,9 @@ class Door:
         if self.identify is not None:
             try:
                 scope["instrc.caller"] = await self.identify(headers)
+            except OperationalError:
+                await unreachable_store()(scope, receive, self._protected(scope, send))
+                return
             except InstrcError as error:
                 scope["instrc.caller"], scope["instrc.unknown"] = None, getattr(error.problems[0], "reason", "")
                 try:
@@ -99,6 +111,8 @@ class Door:
         assert self.identify is not None
         try:
             return await self.identify(headers) == caller
+        except OperationalError:  # its database is away for a while
+            return True
         except InstrcError:
             return False
 
@@ -243,6 +257,11 @@ def _pointer(problem: Problem) -> str:
 
 def _reason(problem: Problem) -> str:
     return problem.reason if isinstance(problem, problems.runs.RejectedAnswer) else str(problem)
+
+
+def unreachable_store() -> Response:
+    """Return the response while the database of a service does not answer."""
+    return problem_response(UnavailableError([problems.runs.UnusableStore(store="instrc_…", reason="it does not answer")]))
 
 
 def problem_response(error: InstrcError) -> Response:

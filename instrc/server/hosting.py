@@ -266,17 +266,29 @@ async def serve(
         beside=beside,
     )
     server = GracefulServer(_config_of(app, [*service.settings.proxies]), app.state.streams.closing)
-    stop, claimed = asyncio.Event(), asyncio.Event()
-    carrying = asyncio.create_task(_carry(service.engine, stop, claimed, tell, None if stands_by else monotonic() + _YIELDING))
     try:
-        await asyncio.wait({carrying, asyncio.ensure_future(claimed.wait())}, return_when=asyncio.FIRST_COMPLETED)
-        if carrying.done():
-            carrying.result()
-        await server.serve(sockets=[listener])
+        async with carrying(service.engine, tell, stands_by=stands_by):
+            await server.serve(sockets=[listener])
+    finally:
+        service.records.close()
+
+
+@asynccontextmanager
+async def carrying(engine: Engine, tell: Callable[[str], object], *, stands_by: bool = False) -> AsyncIterator[None]:
+    """Carry runs meanwhile, beside other workers of a server.
+
+    If another process carries the runs of a folder, stand by, or raise `UnavailableError` after a few seconds.
+    """
+    stop, claimed = asyncio.Event(), asyncio.Event()
+    task = asyncio.create_task(_carry(engine, stop, claimed, tell, None if stands_by else monotonic() + _YIELDING))
+    try:
+        await asyncio.wait({task, asyncio.ensure_future(claimed.wait())}, return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            task.result()
+        yield
     finally:
         stop.set()
-        await asyncio.wait({carrying})
-        service.records.close()
+        await asyncio.wait({task})
 
 
 def _config_of(app: Starlette, proxies: list[str]) -> uvicorn.Config:

@@ -27,7 +27,7 @@ from starlette.types import Receive, Scope, Send
 
 from instrc import problems
 from instrc.problems import catalogue
-from instrc.problems.errors import InstrcError, RateLimitError, RequestError, UnavailableError
+from instrc.problems.errors import InstrcError, RateLimitError, RequestError
 from instrc.runtime.activities import complaints
 from instrc.server.access import Caller, RateLimiter
 from instrc.server.bounds import SMALL_BODY
@@ -43,6 +43,7 @@ from instrc.server.door import (
     peer_in,
     problem_json,
     problem_response,
+    unreachable_store,
 )
 from instrc.server.identity import Identity
 from instrc.server.metrics import RequestMeter, store_metrics
@@ -381,4 +382,4 @@ async def _broken(request: Request, error: Exception) -> Response:
 
 
 async def _away(_request: Request, _error: Exception) -> Response:
-    return problem_response(UnavailableError([problems.runs.UnusableStore(store="instrc_…", reason="it does not answer")]))
+    return unreachable_store()

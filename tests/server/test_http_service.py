@@ -16,7 +16,7 @@ from unittest.mock import Mock
 
 import pytest
 from listening import knowing
-from serving import ANN, ANSWER, BOB, BOSS, CAT, LETTER, RunService, client, go, opened, person, service, settled
+from serving import ANN, ANSWER, BOB, BOSS, CAT, LETTER, RunService, client, go, on, opened, person, service, settled
 from sqlalchemy.exc import OperationalError
 
 from instrc import Reply, Request, Sample
@@ -498,3 +498,18 @@ def test_runs_are_seen_by_who_may_see_them(tmp_path: Path) -> None:
 
     go(body())
     assert settled is not None
+
+
+def test_a_database_that_is_away_while_callers_are_looked_up_is_unavailable(tmp_path: Path) -> None:
+    """Not an internal error, and not a caller whom nobody knows: the client sends the request again."""
+
+    async def identify(_headers: object) -> None:
+        raise OperationalError("SELECT", {}, Exception("the connection is refused"))
+
+    async def body(made: RunService) -> None:
+        async with client(made, identify=identify) as http:
+            response = await http.get("/v1/runs")
+            assert (response.status_code, response.headers["Retry-After"]) == (503, "5")
+            assert response.json()["name"] == "unusable-store"
+
+    on(service(tmp_path), body)

@@ -1,27 +1,31 @@
-"""A service and three workers on one database, under load: whichever is killed, every run ends as if nothing had happened."""
+"""A service that begins runs, and three workers that carry them: whatever is killed or stands still, nothing is lost."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import signal
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import httpx
 import pytest
-from postgres_server import Database
+from postgres_server import Database, postgres
 from temporal_server import free_port
 
-RUNS = 80
 AT_ONCE = 6
-KILLS = 16
+FROZEN = 6.0
+"""Seconds for which a worker stands still."""
+DOWN = 2.0
+"""Seconds for which the database is away."""
 READY = 60.0
 """Seconds for a process to begin on a busy machine."""
 PATIENCE = 120.0
@@ -147,6 +151,12 @@ class Processes:
         self.living[name].wait()
         await self.begin(name)
 
+    async def freeze(self, name: str) -> None:
+        """Let a process stand still for a while."""
+        self.living[name].send_signal(signal.SIGSTOP)
+        await asyncio.sleep(FROZEN)
+        self.living[name].send_signal(signal.SIGCONT)
+
     def end(self) -> None:
         """Kill all."""
         for each in self.living.values():
@@ -177,6 +187,8 @@ class Person:
                 response = await self.http.request(method, path, **more)
             except httpx.TransportError:
                 response = None
+            if response is not None and response.status_code == 500:
+                await asyncio.sleep(2)
             if response is not None and response.status_code != 503:
                 assert response.is_success, (method, path, response.text)
                 return response.json()
@@ -259,12 +271,24 @@ async def all_happens(person: Person, runs: int) -> list[tuple[int, str, Any]]:
     raise AssertionError
 
 
-async def under_load(processes: Processes, people: list[Person]) -> tuple[list[Any], list[Any], list[Any]]:
-    """Serve people while processes are killed; return how the runs have ended, the events of one, and what was told of all."""
-    random = Random(KILLS)  # noqa: S311  -- the same choices each time
+@dataclass(frozen=True)
+class Plan:
+    """How many runs there are, and what happens meanwhile."""
+
+    runs: int
+    kills: int
+    restarts: int
+    freezes: int
+
+
+async def under_load(
+    processes: Processes, people: list[Person], database: Database, plan: Plan
+) -> tuple[list[Any], list[Any], list[Any]]:
+    """Serve people while processes are harmed; return how the runs have ended, the events of one, and what was told of all."""
+    random = Random(plan.kills)  # noqa: S311  -- the same choices each time
     observer = people[-1]
     long = await observer.start("count", None, "count")
-    streams = asyncio.create_task(followed(observer, long)), asyncio.create_task(all_happens(observer, RUNS + 1))
+    streams = asyncio.create_task(followed(observer, long)), asyncio.create_task(all_happens(observer, plan.runs + 1))
     done: list[dict[str, Any]] = []
     pause = asyncio.Semaphore(AT_ONCE)
     calm = asyncio.Event()
@@ -273,20 +297,29 @@ async def under_load(processes: Processes, people: list[Person]) -> tuple[list[A
         async with pause:
             done.append(await served(people[number % len(PEOPLE)], number, Random(number)))  # noqa: S311  -- as above
 
-    async def kill() -> None:
-        for _ in range(KILLS):
+    async def harm() -> None:
+        harms = ["kill"] * plan.kills + ["restart"] * plan.restarts + ["freeze"] * plan.freezes
+        random.shuffle(harms)
+        for what in harms:
             await asyncio.sleep(random.uniform(2, 4))
-            await processes.kill(random.choice(["server", *processes.lines]))
+            if what == "kill":
+                await processes.kill(random.choice([*processes.lines]))
+            elif what == "freeze":
+                await processes.freeze(random.choice([name for name in processes.lines if name != "server"]))
+            else:
+                await asyncio.to_thread(database.kill)
+                await asyncio.sleep(DOWN)
+                await asyncio.to_thread(database.begin)
         calm.set()
 
     async def load() -> None:
         async with asyncio.TaskGroup() as group:
-            for number in range(RUNS):
+            for number in range(plan.runs):
                 group.create_task(one(number))
-                await asyncio.wait([asyncio.ensure_future(calm.wait())], timeout=KILLS * 6 / RUNS)
+                await asyncio.wait([asyncio.ensure_future(calm.wait())], timeout=plan.kills * 6 / plan.runs)
 
     async with asyncio.TaskGroup() as group:
-        group.create_task(kill())
+        group.create_task(harm())
         group.create_task(load())
     (processes.folder / "enough").touch()
     ended = await observer.settled(long, "done")
@@ -295,9 +328,16 @@ async def under_load(processes: Processes, people: list[Person]) -> tuple[list[A
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1800)
-def test_nothing_is_lost_when_workers_and_server_are_killed(tmp_path: Path, postgres_server: Database) -> None:
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("plan", [Plan(24, 8, 1, 1), Plan(80, 60, 2, 3)], ids=["few", "many"])
+def test_nothing_is_lost_when_workers_and_server_are_killed(tmp_path: Path, plan: Plan) -> None:
     project(tmp_path)
+    with postgres() as server:  # one of its own, which is restarted
+        harmed(tmp_path, server, plan)
+
+
+def harmed(tmp_path: Path, postgres_server: Database, plan: Plan) -> None:
+    """Let processes be harmed, and compare what has come of all runs."""
     processes = Processes(tmp_path, postgres_server.fresh())
 
     async def body() -> list[str]:
@@ -307,26 +347,26 @@ def test_nothing_is_lost_when_workers_and_server_are_killed(tmp_path: Path, post
                 await stack.enter_async_context(person.http)
             for name in processes.lines:
                 await processes.begin(name)
-            done, events, feed = await under_load(processes, people)
+            done, events, feed = await under_load(processes, people, postgres_server, plan)
             observer = people[-1]
             traces = {each["run"]: (await observer.ask("GET", f"/v1/runs/{each['run']}/trace"))["items"] for each in done}
             listed = [each["run"] async for each in paged(observer)]
             (tmp_path / "seen.json").write_text(json.dumps([done, traces, events, feed, listed]))
             effects = Counter(json.loads(line)[0] for line in (tmp_path / "effects.jsonl").read_text().splitlines())
-            return [*lost(done, traces, listed, effects), *lost_events(done, traces, events, feed)]
+            return [*lost(done, traces, listed, effects, plan.runs), *lost_events(done, traces, events, feed)]
 
     try:
         assert asyncio.run(body()) == []
-        assert processes.begun.total() == KILLS + 4
+        assert processes.begun.total() == plan.kills + 4
     finally:
         processes.end()
 
 
-def lost(done: list[Any], traces: dict[str, list[Any]], listed: list[str], effects: Counter[str]) -> list[str]:
+def lost(done: list[Any], traces: dict[str, list[Any]], listed: list[str], effects: Counter[str], runs: int) -> list[str]:
     """Return what is wrong with how runs have ended, in words."""
     found: list[str] = []
-    if len(traces) != RUNS + 1 or sorted(listed) != sorted(traces):
-        found.append(f"{RUNS + 1} keys have begun {len(traces)} runs, and {len(listed)} are listed")
+    if len(traces) != runs + 1 or sorted(listed) != sorted(traces):
+        found.append(f"{runs + 1} keys have begun {len(traces)} runs, and {len(listed)} are listed")
     for each in done:
         run, trace = each["run"], traces[each["run"]]
         mine = {key for key in effects if key.startswith(f"{run}/")}

@@ -1,4 +1,4 @@
-"""A second service on a folder of runs: it says soon who carries them, and what to do."""
+"""A second service on a store: on a folder it says soon who carries the runs; on a database it works beside the first."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 from socket import gethostname
-from time import monotonic
+from time import monotonic, sleep
 
+import httpx
 import pytest
+from postgres_server import Database
+from temporal_server import free_port
 
 
 @pytest.mark.long
@@ -33,3 +36,55 @@ def test_a_second_service_of_a_folder_names_the_first(tmp_path: Path) -> None:
     finally:
         first.terminate()
         first.communicate(timeout=30)
+
+
+class Uvicorn:
+    """Two workers of `uvicorn` that serve a project with one key."""
+
+    def __init__(self, folder: Path, store: str) -> None:
+        example = Path(__file__).parents[2] / "examples" / "tutorial" / "1-one-prompt"
+        shutil.copytree(example, folder, dirs_exist_ok=True)
+        (folder / "pyproject.toml").write_text(f'[tool.instrc.run]\nmodel = "sample"\nstore = "{store}"\n', encoding="utf-8")
+        line = [sys.executable, "-m", "instrc", "serve", "--new-key", "ann", "--role", "admin"]
+        self.key = subprocess.run(line, cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
+        self.port, self.log = free_port(), folder / "log"
+        line = [sys.executable, "-m", "uvicorn", "--factory", "instrc.server.asgi:application", "--workers", "2"]
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen([*line, "--port", str(self.port)], cwd=folder, stdout=log, stderr=log)
+
+    def until(self, word: str, times: int) -> None:
+        """Wait until its log has a word so often."""
+        end = monotonic() + 60
+        while self.log.read_text().count(word) < times:
+            assert monotonic() < end, self.log.read_text()
+            sleep(0.1)
+
+    def listed(self) -> int:
+        """Return the status of a list of runs."""
+        headers = {"Authorization": f"Bearer {self.key}"}
+        return httpx.get(f"http://127.0.0.1:{self.port}/v1/runs", headers=headers, timeout=30).status_code
+
+    def end(self) -> None:
+        self.process.terminate()
+        self.process.wait(30)
+
+
+@pytest.mark.long
+def test_two_workers_of_uvicorn_share_a_database(tmp_path: Path, postgres_server: Database) -> None:
+    served = Uvicorn(tmp_path, postgres_server.fresh())
+    try:
+        served.until("Application startup complete", 2)
+        assert [served.listed() for _ in range(6)] == [200] * 6
+        assert "Traceback" not in served.log.read_text()
+    finally:
+        served.end()
+
+
+@pytest.mark.long
+def test_the_second_of_two_workers_of_uvicorn_on_a_folder_names_the_first(tmp_path: Path) -> None:
+    served = Uvicorn(tmp_path, "kept")
+    try:
+        served.until("Application startup complete", 1)
+        served.until(f"on {gethostname()} already carries out the runs of `kept`", 1)
+    finally:
+        served.end()

@@ -1,0 +1,47 @@
+"""The service of a project for a server of ASGI: `uvicorn --factory instrc.server.asgi:application --workers 4`."""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+from pathlib import Path
+
+from starlette.applications import Starlette
+
+from instrc import problems
+from instrc.engines.hosts import engine_of
+from instrc.engines.projects import serve_project
+from instrc.engines.stores import USUAL_FOLDER
+from instrc.problems.errors import SettingsError
+from instrc.runtime.engine_protocol import WorkerOptions
+from instrc.server import hosting
+from instrc.server.http import app_of
+from instrc.server.inbox import Inbox
+from instrc.server.streams import Hub
+from instrc.vibes.project import DEFAULT_PROJECT
+from instrc.vibes.settings import read_settings
+
+
+def application() -> Starlette:
+    """Return the service of the project in the current folder: REST, webhooks, protocols, and pages for people.
+
+    Callers have to be known, by keys or an identity provider: it cannot tell at which address it is reached.
+    In a database, workers carry the runs; those of a folder one process carries, and another one does not start.
+    """
+    serve_project(Path())
+    run = read_settings(Path()).run
+    place = str(run.get("store", USUAL_FOLDER))
+    launchers = hosting.launchers_of(hosting.programs_in(["."], DEFAULT_PROJECT), None, rehearse=False)
+    hub = Hub()
+    options = WorkerOptions(slots=0)
+    engine = engine_of(run.get("engine", "durable"), Path(place), watch=hub.saw, parts=hub.heard, worker=options)
+    service = hosting.service_at(launchers, engine, place, hub)
+    identity = hosting.identity_of(service)
+    if not identity.is_on:
+        reason = "authentication is off: make a key first (`instrc serve --new-key NAME`), or set `[tool.instrc.serve.oidc]`"
+        raise SettingsError([problems.runs.UnusableSetting(what="application", word="asgi", reason=reason)])
+    hosting.require_clear_names(service)
+    routes, beside = hosting.protocols_of(service, [], "")
+    carried = partial(hosting.carrying, engine, logging.getLogger("uvicorn.error").info)
+    pages = Inbox(service, identity=identity).routes
+    return app_of(service, identity=identity, routes=[*routes, *pages], beside=[carried, *beside])
