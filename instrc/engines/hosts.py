@@ -21,7 +21,7 @@ from instrc.problems.errors import ConflictError, SettingsError
 from instrc.problems.suggest import nearest
 from instrc.runtime.answers import ask_people
 from instrc.runtime.effects import Effects
-from instrc.runtime.engine_protocol import Engine, EngineOptions, Equip
+from instrc.runtime.engine_protocol import CountsMoney, Engine, EngineOptions, Equip
 from instrc.runtime.interpreter.documents import Author, PinnedPlan
 from instrc.runtime.journal import Journal
 from instrc.runtime.models.partial import TellPart
@@ -254,4 +254,5 @@ async def check_retry(engine: Engine, run: str, options: RetryOptions) -> None:
         if config.budget is None:
             advice = "begin another one with it: `instrc run … --budget`"
             raise ConflictError([problems.runs.NothingToRetry(run=run, reason="it has no budget in money", advice=advice)])
-        config.budget.raise_for(run, options.budget)
+        budget = engine.counted(config.budget, config.project) if isinstance(engine, CountsMoney) else config.budget
+        budget.raise_for(run, options.budget)

@@ -166,6 +166,33 @@ AUDIT = sa.Table(
 )
 """Who did what, by what means; of what they sent only a digest. Nothing is changed in it, but that names of erased
 runs become pseudonyms."""
+RATES = sa.Table(
+    "instrc_rates",
+    TABLES,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("minute", sa.Integer, primary_key=True),
+    sa.Column("count", sa.Integer, nullable=False),
+)
+"""How often callers have started and answered in a minute, where several services count together."""
+SPENT = sa.Table(
+    "instrc_spent",
+    TABLES,
+    sa.Column("number", _NUMBER, primary_key=True, autoincrement=True),
+    sa.Column("at", sa.Float, nullable=False),
+    sa.Column("day", sa.String(10), nullable=False, index=True),
+    sa.Column("run", sa.Text, nullable=False, index=True),
+    sa.Column("program", sa.Text, nullable=False, index=True),
+    sa.Column("project", sa.Text, nullable=False),
+    sa.Column("cost", sa.Float, nullable=False),
+)
+"""What models have cost, or may cost, in a database where several machines count together."""
+RAISED = sa.Table(
+    "instrc_raised",
+    TABLES,
+    sa.Column("run", sa.Text, primary_key=True),
+    sa.Column("scope", sa.String(16), primary_key=True),
+    sa.Column("cost", sa.Float, nullable=False),
+)
 KEYS = sa.Table(
     "instrc_keys",
     TABLES,

@@ -46,7 +46,7 @@ from instrc.runtime.interpreter.documents import (
     Result,
     bare_name,
 )
-from instrc.runtime.models.budget import MoneyBudget, Prices, cost_of, estimate_of
+from instrc.runtime.models.budget import CountedBudget, Prices, cost_of, estimate_of
 from instrc.runtime.models.cache import AnswerCache
 from instrc.runtime.models.model import Model, ModelError, Reply, Request, model_message, tool_name
 from instrc.runtime.models.partial import AnswerPart, TellPart
@@ -108,7 +108,7 @@ class Effects(Struct, frozen=True):
     """What the project has set that models cost."""
     cache: AnswerCache | None = None
     """Answers that were paid for already."""
-    budget: MoneyBudget | None = None
+    budget: CountedBudget | None = None
     """What the models of the run may cost."""
     takes: Mapping[str, Json] = field(default_factory=dict)
     """What the vibes of activities say of their inputs: schemas, by bare names."""

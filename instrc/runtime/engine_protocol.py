@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from instrc.runtime.effects import Effects
 from instrc.runtime.interpreter import documents
 from instrc.runtime.journal import Journal
+from instrc.runtime.models.budget import CountedBudget, MoneyBudget
 from instrc.runtime.models.partial import AnswerPart
 from instrc.runtime.questions import People
 from instrc.runtime.retry import ForkOptions, RetryOptions
@@ -123,6 +124,14 @@ class WorkerOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How many runs it carries at once, those that only wait left out; none with 0, and any number with `None`."""
     drain: float = 10.0
     """Seconds for effects in flight to end when it is told to stop."""
+
+
+@runtime_checkable
+class CountsMoney(Protocol):
+    """An engine that counts what models cost itself, for all who carry its runs."""
+
+    def counted(self, budget: MoneyBudget, project: str | None) -> CountedBudget:
+        """Return a budget of a project as it is counted here."""
 
 
 @runtime_checkable

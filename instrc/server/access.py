@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from ipaddress import ip_address, ip_network
-from time import monotonic
+from time import time
 from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct, field
@@ -90,9 +90,13 @@ class RateLimiter:
 
     def enter(self, name: str, what: str) -> None:
         """Count an action; refuse it beyond the limit."""
-        now = int(monotonic())
+        now = int(time())
         if now // 60 != self._minute:
             self._minute, self._counts = now // 60, Counter()
         self._counts[name] += 1
-        if self._counts[name] > self.limit:
+        self.refuse(self._counts[name], what, now)
+
+    def refuse(self, count: int, what: str, now: int) -> None:
+        """Refuse an action if there are too many in a minute."""
+        if count > self.limit:
             raise RateLimitError([problems.serving.TooMuch(what=what, limit=self.limit, retry_after=60 - now % 60)])

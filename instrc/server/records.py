@@ -34,6 +34,7 @@ from instrc.engines.service_tables import (
     KEYS,
     NONCES,
     QUESTIONS,
+    RATES,
     REQUESTS,
     RUNS,
     SESSIONS,
@@ -206,6 +207,17 @@ class Records(RunTable):
         with self.engine.connect() as connection:
             found = connection.execute(sa.select(REQUESTS).where(REQUESTS.c.key == key)).one()
             return found.digest, found.run
+
+    def count_action(self, name: str, minute: int) -> int:
+        """Count an action of a caller in a minute, and return how many there are in all services of the store."""
+        insert = sqlite.insert if self.engine.dialect.name == "sqlite" else postgresql.insert
+        counted = insert(RATES).values(name=name, minute=minute, count=1)
+        counted = counted.on_conflict_do_update(index_elements=["name", "minute"], set_={"count": RATES.c.count + 1})
+        with self.engine.begin() as connection:
+            count = int(connection.execute(counted.returning(RATES.c.count)).scalar_one())
+            if count == 1:
+                connection.execute(sa.delete(RATES).where(RATES.c.name == name, RATES.c.minute < minute))
+            return count
 
     def audit(self, who: str, means: str, action: str, run: str | None, question: str | None = None, sent: Json = None) -> None:
         """Record who did what; of the request only a digest is kept."""

@@ -145,7 +145,7 @@ class RunService:
 
         The same caller with the same `key` and the same inputs gets the same run; with others it is a `KeyReused`.
         """
-        self.rate.enter(caller.name, _RATED)
+        await self._enter(caller)
         info = await self.program(caller, program)
         caller.require("starter", program, f"start runs of `{program}`")
         inputs = inputs_of(info, inputs)
@@ -177,6 +177,14 @@ class RunService:
                 return await self.engine.show(report.run)
             pause = min(pause * 2, _LOOK)
         return report
+
+    async def _enter(self, caller: Caller) -> None:
+        """Count a start or an answer of a caller: in a database, where other services may be, for all of them together."""
+        if self.records.engine.dialect.name == "sqlite":
+            self.rate.enter(caller.name, _RATED)
+            return
+        now = int(time())
+        self.rate.refuse(await asyncio.to_thread(self.records.count_action, caller.name, now // 60), _RATED, now)
 
     async def _require_free(self, caller: Caller, run: str) -> None:
         """Refuse the id of a run that was deleted, or of another caller's: its state would be revealed."""
@@ -438,7 +446,7 @@ class RunService:
         Where several people have to answer, the run continues when enough of them agree, or when that has become impossible.
         The same answer of the same person again changes nothing.
         """
-        self.rate.enter(caller.name, _RATED)
+        await self._enter(caller)
         before = (await asyncio.to_thread(self.records.votes, run, question)).get(question, [])
         if any(each.who == caller.name and each.data == data for each in before):
             report = await self._seen(caller, run, question)

@@ -8,17 +8,19 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from postgres_server import Database
 from serving import ANN, ANSWER, BOSS, asking, client, go, on, person, service, settled
 
 from instrc.cli import main
 from instrc.engines.operating import AuditFilter, audit_log, costs  # the tables, as they are written
 from instrc.engines.run_table import runs_query
 from instrc.engines.service_tables import FEED, METADATA, REQUESTS, RUNS, VOTES  # the tables, as they are written
-from instrc.problems.errors import AccessError
+from instrc.problems.errors import AccessError, RateLimitError
 from instrc.runtime.run_report import RunFilter
 from instrc.server.operators import act_on_runs  # the service itself
 from instrc.server.records import Records  # the tables, as they are written
 from instrc.server.run_service import RunService  # the service itself
+from instrc.vibes.service_settings import ServiceSettings  # without a file
 
 LETTERS = "letter-1", "letter-2", "letter-3"
 
@@ -258,3 +260,25 @@ def test_the_command_line_counts_first_and_then_acts(
     assert main(["runs", "--yes"]) == 2
     assert main(["runs", "--metadata", "customer"]) == 2
     assert main(["costs", "--by", "moon"]) == 2
+
+
+def test_services_of_a_database_count_the_starts_of_a_caller_together(postgres_server: Database) -> None:
+    place = str(postgres_server.fresh())
+    settings = ServiceSettings(rate=3)
+
+    async def body() -> None:
+        made = [service(place, name="durable", records=place, settings=settings, ask=asking()) for _ in range(2)]
+        started, refused = 0, False
+        while not refused:
+            try:
+                await made[started % 2].start(ANN, "ask", "x")
+                started += 1
+            except RateLimitError:
+                refused = True
+        assert 3 <= started <= 6, "the minute may end once meanwhile"
+        await made[1].start(BOSS, "ask", "x")
+        for each in made:
+            each.engine.close()  # type: ignore[attr-defined]  # of a store
+            each.records.close()
+
+    go(body())

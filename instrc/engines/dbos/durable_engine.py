@@ -15,10 +15,12 @@ from typing import TypeVar, Unpack, cast
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, WorkflowStatus
 from dbos._error import DBOSException  # its public names leave out the base of its errors
+from msgspec import structs
 
 from instrc import problems
 from instrc.engines.approvals import OpeningOf
 from instrc.engines.dbos import schedules, store
+from instrc.engines.dbos.budgets import SharedBudget
 from instrc.engines.dbos.carrying import entries_of, journal_of, recorded_entries
 from instrc.engines.dbos.postgres import workers_of
 from instrc.engines.dbos.runner import LOST, POLL, Runner
@@ -38,6 +40,7 @@ from instrc.runtime.effects import Effects
 from instrc.runtime.engine_protocol import EngineOptions, Equip, TracedEngine, WorkerInfo, WorkerOptions
 from instrc.runtime.interpreter.documents import Author, Outcome, PinnedPlan
 from instrc.runtime.journal import Journal, JournalEntry
+from instrc.runtime.models.budget import CountedBudget, MoneyBudget
 from instrc.runtime.models.partial import AnswerPart
 from instrc.runtime.retry import RetryOptions, retry_of, was_cancelled
 from instrc.runtime.run_config import RunConfig
@@ -603,7 +606,12 @@ class DurableEngine(TracedEngine):
         return runner
 
     def _make_effects(self, run: str, plan: PinnedPlan, config: RunConfig) -> Effects:
-        return self.equip(run, plan, config, self.sink())
+        effects = self.equip(run, plan, config, self.sink())
+        return effects if config.budget is None else structs.replace(effects, budget=self.counted(config.budget, config.project))
+
+    def counted(self, budget: MoneyBudget, project: str | None) -> CountedBudget:
+        """Return a budget as it is counted here: in a database, for the workers of a project on all machines."""
+        return budget if self.location.is_local else SharedBudget(budget, project or "", lambda: self.table().engine)
 
     async def _attend(self, run: str) -> RunReport:
         """Wait until a run that another process carries ends or waits; take it over when that process ends."""

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
 from time import time
-from typing import Final
+from typing import Final, Protocol
 
 from msgspec import Struct
 
@@ -83,6 +83,26 @@ _SCOPES: Final = {
 }
 
 
+class CountedBudget(Protocol):
+    """Limits what the models of a run may cost."""
+
+    def reserve(self, run: str, estimate: float) -> int:
+        """Count a request before it is made, and return its entry number; raise `ModelError` if the budget has no room."""
+
+    def settle(self, entry: int, cost: float) -> None:
+        """Replace the estimate of a request by its cost."""
+
+    def raise_for(self, run: str, said: Iterable[str]) -> None:
+        """Raise the limits of a run; raise `SettingsError` for an invalid budget."""
+
+
+def refuse_beyond(scope: str, limit: float, spent: float, estimate: float) -> None:
+    """Raise `ModelError` for a request that may cost more than is left."""
+    if spent + estimate > limit:
+        message = f"the budget for the {scope} is {limit:g} USD: {spent:.4g} are spent, and this request may cost {estimate:.4g}"
+        raise ModelError(message, code="budget")
+
+
 class MoneyBudget(Struct, frozen=True):
     """The cost limit of a run's requests; all runs of a project write their costs into one file."""
 
@@ -100,10 +120,7 @@ class MoneyBudget(Struct, frozen=True):
                 for scope, limit in (dict(sorted(map(read_budget, self.limits), reverse=True)) | raised).items():
                     query = f"SELECT coalesce(sum(cost), 0) FROM spent WHERE {_SCOPES[scope]}"  # noqa: S608  -- constants
                     [(spent,)] = database.execute(query, about)
-                    if spent + estimate > limit:
-                        message = f"the budget for the {scope} is {limit:g} USD: {spent:.4g} are spent"
-                        message += f", and this request may cost {estimate:.4g}"
-                        raise ModelError(message, code="budget")
+                    refuse_beyond(scope, limit, spent, estimate)
                 row = (time(), about["day"], about["run"], about["program"], estimate)
                 result = database.execute("INSERT INTO spent VALUES (?, ?, ?, ?, ?)", row).lastrowid
                 return int(result or 0)
