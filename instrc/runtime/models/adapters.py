@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from instrc.runtime.models.clients import Client
 from instrc.runtime.models.failures import StatusError, raise_reported
-from instrc.runtime.models.forms import Form, thinks_adaptively
+from instrc.runtime.models.forms import Form, forms_by, thinks_adaptively
 from instrc.runtime.models.model import Reply, Request
 from instrc.runtime.models.provider import CACHED_LETTERS, Provider, ProviderRequest, TokenNames, Told, base_url_from, is_long
 from instrc.text.jsontext import dumps
@@ -28,12 +28,7 @@ class Anthropic(Provider):
 
     kind: ClassVar[str] = "anthropic"
     target: ClassVar[str] = "anthropic"
-    forms: ClassVar[Mapping[Form, str]] = {
-        "forced": "anthropic",
-        "choice": "anthropic",
-        "output": "anthropic-output",
-        "words": "anthropic-output",
-    }
+    forms: ClassVar[Mapping[Form, str]] = forms_by("anthropic", "anthropic-output")
     package: ClassVar[str] = "anthropic"
     key: ClassVar[str | None] = "ANTHROPIC_API_KEY"
     url: ClassVar[str] = "ANTHROPIC_BASE_URL"
@@ -102,12 +97,7 @@ class AnthropicStrict(Anthropic):
 
     kind: ClassVar[str] = "anthropic-strict"
     target: ClassVar[str] = "anthropic-strict"
-    forms: ClassVar[Mapping[Form, str]] = {
-        "forced": "anthropic-strict",
-        "choice": "anthropic-strict",
-        "output": "anthropic-output",
-        "words": "anthropic-output",
-    }
+    forms: ClassVar[Mapping[Form, str]] = forms_by("anthropic-strict", "anthropic-output")
 
 
 class AnthropicOutput(Anthropic):
@@ -127,12 +117,7 @@ class Gemini(Provider):
 
     kind: ClassVar[str] = "gemini"
     target: ClassVar[str] = "gemini"
-    forms: ClassVar[Mapping[Form, str]] = {
-        "forced": "gemini",
-        "choice": "gemini",
-        "output": "gemini-output",
-        "words": "gemini-output",
-    }
+    forms: ClassVar[Mapping[Form, str]] = forms_by("gemini", "gemini-output")
     package: ClassVar[str] = "google.genai"
     key: ClassVar[str | None] = "GEMINI_API_KEY"
     url: ClassVar[str] = "GEMINI_BASE_URL"
@@ -242,12 +227,7 @@ class Mistral(Provider):
 
     kind: ClassVar[str] = "mistral"
     target: ClassVar[str] = "mistral"
-    forms: ClassVar[Mapping[Form, str]] = {
-        "forced": "mistral",
-        "choice": "mistral",
-        "output": "mistral-output",
-        "words": "mistral-output",
-    }
+    forms: ClassVar[Mapping[Form, str]] = forms_by("mistral", "mistral-output")
     package: ClassVar[str] = "mistralai.client"
     key: ClassVar[str | None] = "MISTRAL_API_KEY"
     url: ClassVar[str] = "MISTRAL_BASE_URL"
@@ -373,12 +353,7 @@ class OpenAI(Provider):
 
     kind: ClassVar[str] = "openai"
     target: ClassVar[str] = "openai"
-    forms: ClassVar[Mapping[Form, str]] = {
-        "forced": "openai",
-        "choice": "openai",
-        "output": "openai-output",
-        "words": "openai-output",
-    }
+    forms: ClassVar[Mapping[Form, str]] = forms_by("openai", "openai-output")
     package: ClassVar[str] = "openai"
     extra: ClassVar[str | None] = "openai"
     key: ClassVar[str | None] = "OPENAI_API_KEY"
@@ -470,12 +445,7 @@ class OpenAIResponses(OpenAI):
 
     kind: ClassVar[str] = "openai-responses"
     target: ClassVar[str] = "openai-responses"
-    forms: ClassVar[Mapping[Form, str]] = {
-        "forced": "openai-responses",
-        "choice": "openai-responses",
-        "output": "openai-responses-output",
-        "words": "openai-responses-output",
-    }
+    forms: ClassVar[Mapping[Form, str]] = forms_by("openai-responses", "openai-responses-output")
     envelope: ClassVar[str] = "output"
     tokens: ClassVar[TokenNames] = ("usage", "input_tokens", "output_tokens")
     names: ClassVar[Mapping[str, str]] = {
@@ -561,7 +531,7 @@ class VLLM(OpenAI):
 
     kind: ClassVar[str] = "vllm"
     target: ClassVar[str] = "vllm"
-    forms: ClassVar[Mapping[Form, str]] = {"forced": "vllm", "choice": "vllm", "output": "llamacpp", "words": "llamacpp"}
+    forms: ClassVar[Mapping[Form, str]] = forms_by("vllm", "llamacpp")
     key: ClassVar[str | None] = "VLLM_API_KEY"
     url: ClassVar[str] = "VLLM_BASE_URL"
     usual_url: ClassVar[str | None] = "http://127.0.0.1:8000/v1"

@@ -15,7 +15,7 @@ from instrc.problems.errors import SettingsError
 from instrc.problems.runs import UnusableSetting
 from instrc.runtime.models.clients import Client
 from instrc.runtime.models.failures import StatusError, require_no_report
-from instrc.runtime.models.forms import Form, thinks_adaptively
+from instrc.runtime.models.forms import Form, forms_by, thinks_adaptively
 from instrc.runtime.models.provider import Provider, ProviderRequest, TokenNames, base_url_from, is_long
 from instrc.text.jsonvalue import Json, JsonObject, as_object, mapping
 
@@ -28,12 +28,7 @@ class Bedrock(Provider):
 
     kind: ClassVar[str] = "bedrock"
     target: ClassVar[str] = "bedrock"
-    forms: ClassVar[Mapping[Form, str]] = {
-        "forced": "bedrock",
-        "choice": "bedrock",
-        "output": "bedrock-output",
-        "words": "bedrock-output",
-    }
+    forms: ClassVar[Mapping[Form, str]] = forms_by("bedrock", "bedrock-output")
     package: ClassVar[str] = "boto3"
     url: ClassVar[str] = "BEDROCK_BASE_URL"
     envelope: ClassVar[str] = "output"

@@ -22,6 +22,13 @@ FORMS: Final[dict[Form, str]] = {
     "words": "the schema in the prompt",
 }
 """In the order in which they are tried; an answer is held against the schema in each of them."""
+
+
+def forms_by(tool: str, output: str) -> dict[Form, str]:
+    """Return all forms, each with its target: of tools, and of structured output."""
+    return {"forced": tool, "choice": tool, "output": output, "words": output}
+
+
 NO_THOUGHTS: Final = "thinking off"
 """What is refused by a model whose thinking cannot be turned off: it is asked with little effort instead."""
 REMEMBERED: Final = 30 * 86_400.0

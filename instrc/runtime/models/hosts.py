@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from instrc.runtime.models.adapters import OpenAI
-from instrc.runtime.models.forms import Form
+from instrc.runtime.models.forms import Form, forms_by
 
 
 class ModelHost(NamedTuple):
@@ -67,7 +67,7 @@ HOSTS: Final = {
     ),
 }
 """By the word before the colon: `deepseek:MODEL`. Another address is named by `DEEPSEEK_BASE_URL`, and so for each."""
-_TARGETS: Final[dict[Form, str]] = {"forced": "openai", "choice": "openai", "output": "openai-output", "words": "openai-output"}
+_TARGETS: Final = forms_by("openai", "openai-output")
 
 
 def __getattr__(name: str) -> type[OpenAI]:
