@@ -13,6 +13,7 @@ from instrc.cli import options, run_common
 from instrc.cli.options import settings_of
 from instrc.cli.terminal import write_error
 from instrc.problems.errors import InstrcError
+from instrc.process.request_settings import WORDS_LEVELS
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject
 from instrc.text.visible import visible_lines
@@ -39,7 +40,8 @@ AgainstSet: TypeAlias = Annotated[
     list[str] | None, typer.Option("--against-set", metavar="NAME=VALUE", help="Compare with this setting, written as for --set.")
 ]
 Ablate: TypeAlias = Annotated[
-    bool, typer.Option("--ablate", help="Leave each mixin, thought and description out in turn, and reverse each order.")
+    bool,
+    typer.Option("--ablate", help="Leave each mixin, thought and description out in turn, reverse each order, try other words."),
 ]
 FailOnDrop: TypeAlias = Annotated[
     str | None, typer.Option("--fail-on-drop", metavar="2%", help="Fail if the whole interval of the difference lies below this.")
@@ -177,15 +179,18 @@ def _ablated(
     from instrc.engines.prepare import prepare
     from instrc.testing.evaluation import comparison
     from instrc.testing.evaluation.report import percent
-    from instrc.testing.evaluation.variants import Version, parts_of, without
+    from instrc.testing.evaluation.runner import ProgramRunner
+    from instrc.testing.evaluation.variants import Part, Version, parts_of, without
 
     whole = Version("whole", prepare(program, export=export, project=project))
     versions: list[tuple[Part, Version]] = []
     impossible: list[tuple[Part, str]] = []
-    for part in parts_of(program, export=export, project=project):
+    levels = WORDS_LEVELS if ProgramRunner(whole.prepared, asked).sees_schema is False else ()
+    for part in [*parts_of(program, export=export, project=project), *(Part("words", level) for level in levels)]:
         try:
             changed = without(program, part, export=export, project=project)
-            versions.append((part, Version(f"without {part.kind} {part.name}", changed)))
+            settings = {"words": part.name} if part.kind == "words" else None
+            versions.append((part, Version(f"without {part.kind} {part.name}", changed, settings=settings)))
         except InstrcError as error:
             impossible.append((part, error.problems[0].message))
     runs = len(data.cases) * (asked.repeats or data.repeat) * (len(versions) + 1)

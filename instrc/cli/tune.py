@@ -96,13 +96,10 @@ def _seconds(said: str) -> float:
 
 def _model_of(subject: Subject, prepared: Prepared) -> str:
     """Return the model that is tuned for, and note whether it sees the schema."""
-    from instrc.providers.targets import dialect
-    from instrc.runtime.models.catalogue import provider_of
     from instrc.testing.evaluation.runner import ProgramRunner
 
     runner = ProgramRunner(prepared, subject.options, real=False)
-    provider = provider_of(runner.effects.model)
-    subject.shown = provider is not None and dialect(provider.target).shown_to_model
+    subject.shown = runner.sees_schema is True
     if len(runner.launcher.plan["options"].get("models", {})) > 0:
         options.refuse_use("the steps of this program have models of their own: a form is for one model")
     return runner.model.partition(",")[0].strip()

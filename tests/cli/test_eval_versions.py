@@ -69,9 +69,9 @@ def test_a_judge_says_which_version_answers_better(instrc: Instrc, folder: Path)
 def test_parts_are_left_out_in_turn(instrc: Instrc) -> None:
     done = instrc("eval", "mood.aug", "--model", "sample", "--ablate")
     assert done.code == 0
-    assert "3 parts.\n50 cases, 200 runs." in done.err
+    assert "4 parts.\n50 cases, 250 runs." in done.err
     rows = [line.split("  ")[1] for line in done.out.splitlines() if "difference shown" in line]
-    assert rows == ["description", "order reversed", "thought"]
+    assert rows == ["description", "order reversed", "thought", "values reversed"]
 
 
 @pytest.mark.parametrize(

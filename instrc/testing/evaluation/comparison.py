@@ -306,12 +306,19 @@ def _tokens(found: EvaluationResult) -> float:
     return sum(result.tokens for result in found.results) / max(len(found.results), 1)
 
 
+_CHANGED: Final[Mapping[str, str]] = {
+    "order": "order reversed",
+    "values": "values reversed",
+    "words": "words in place of today's",
+}
+
+
 def ablation_table(found: Sequence[Ablation]) -> ReportTable:
     """Return the table of an ablation."""
     header = "left out or changed", "part", "pass rate without", "difference", "95 % interval", "p", "tokens a run", "verdict"
     rows: list[tuple[str, ...]] = []
     for item in found:
-        kind = "order reversed" if item.part.kind == "order" else item.part.kind
+        kind = _CHANGED.get(item.part.kind, item.part.kind)
         if item.difference is None:
             rows.append((kind, item.part.name, "–", "–", "–", "–", "–", item.word))
         else:

@@ -26,12 +26,14 @@ from instrc.engines.prepare import Prepared, called_activities, prepare, reach_o
 from instrc.problems.errors import CompileError, InstrcError, SettingsError
 from instrc.problems.problem import Problem, did_you_mean
 from instrc.problems.suggest import nearest
+from instrc.providers.targets import dialect
 from instrc.runtime.activities import ONCE, Activities, Activity, ActivityError, current_call
 from instrc.runtime.effects import Effects
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import ActivityCommand, UserCommand, bare_name, spellings
 from instrc.runtime.interpreter.v1.interface import program_of
 from instrc.runtime.models.cache import AnswerCache
+from instrc.runtime.models.catalogue import provider_of
 from instrc.runtime.models.model import Model, ModelError, Reply, Request
 from instrc.runtime.models.settings import RequestTable
 from instrc.runtime.run_launch import Launch
@@ -204,6 +206,12 @@ class ProgramRunner:
         called = map(self.effects.activities.find, self._activities) if real else ()
         functions = [*self.effects.checks.values(), *(item.handler for item in called if item is not None)]
         self._code = _code_of(functions, prepared.folder)
+
+    @property
+    def sees_schema(self) -> bool | None:
+        """Whether the model sees the schema itself, so that words beside it change nothing; `None` if nobody knows."""
+        provider = provider_of(self.effects.model)
+        return None if provider is None else dialect(provider.target).shown_to_model
 
     def invented(self, cases: Iterable[EvalCase]) -> tuple[str, ...]:
         """Return the generated results: those of activities for which a case gives none."""

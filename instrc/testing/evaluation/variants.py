@@ -250,7 +250,7 @@ def _files_of(top: Path, commit: str, revision: str) -> Iterator[Path]:
         yield copy
 
 
-PartKind: TypeAlias = Literal["mixin", "thought", "description", "order"]
+PartKind: TypeAlias = Literal["mixin", "thought", "description", "order", "values", "words"]
 
 
 class Part(NamedTuple):
@@ -265,7 +265,7 @@ class Part(NamedTuple):
 
 
 def parts_of(program: str, *, export: str | None = None, project: Project = DEFAULT_PROJECT) -> list[Part]:
-    """Return the parts of a program: mixins, thoughts, descriptions, and the order of the properties of each step."""
+    """Return the parts of a program: mixins, thoughts, descriptions, the orders of properties and of values."""
     flat = _composed(program, export, project)
     if flat is None:
         _refuse("program", program, "only a program (`.aug`) has parts that can be left out")
@@ -286,6 +286,8 @@ def _parts_below(schema: Json, step: int, name: str, path: tuple[str, ...]) -> I
         yield Part("thought", name, step, path)
     if "description" in schema:
         yield Part("description", name, step, path)
+    if len(_list(schema.get("enum"))) > 1:
+        yield Part("values", name, step, path)
     properties = schema.get("properties")
     if isinstance(properties, dict):
         if len(properties) > 1:
@@ -295,7 +297,9 @@ def _parts_below(schema: Json, step: int, name: str, path: tuple[str, ...]) -> I
 
 
 def without(program: str, part: Part, *, export: str | None = None, project: Project = DEFAULT_PROJECT) -> Prepared:
-    """Return a program without a part, or with the properties of an object in reverse order."""
+    """Return a program without a part, or with properties or values in reverse order."""
+    if part.kind == "words":
+        return prepare(program, export=export, project=project)
     if part.kind == "mixin":
         return with_vibes(program, {}, (part.name,), export=export, project=project)
     return prepare(program, export=export, project=project, change=partial(_changed, part))
@@ -336,4 +340,9 @@ def _reversed(schema: JsonObject) -> Json:
     return {**schema, "properties": dict(reversed(properties.items()))}
 
 
-_CHANGES: Final[Mapping[PartKind, _Change | None]] = {"thought": None, "description": _undescribed, "order": _reversed}
+_CHANGES: Final[Mapping[PartKind, _Change | None]] = {
+    "thought": None,
+    "description": _undescribed,
+    "order": _reversed,
+    "values": lambda schema: {**schema, "enum": _list(schema["enum"])[::-1]},
+}

@@ -192,6 +192,7 @@ def test_parts_earn_their_tokens_or_not() -> None:
         ("thought", "classify._why", "of use"),
         ("description", "classify", "no difference shown"),
         ("order", "classify", "no difference shown"),
+        ("values", "classify.mood", "no difference shown"),
         ("description", "classify", "cannot be left out: why"),
     ]
 

@@ -105,7 +105,7 @@ def test_inline_steps_and_each_export_have_parts_too(tmp_path: Path) -> None:
     file = tmp_path / "two.aug"
     inline = '@{ title: "%s", type: "object", properties: { _why: { type: "string" }, %s: { type: "string" } } }'
     file.write_text(f"tool first = {inline % ('First', 'a')};\ntool second = {inline % ('Second', 'b')};\n")
-    [order, thought] = parts_of(str(file), export="second")
+    [order, thought, *_] = parts_of(str(file), export="second")
     assert (order.kind, thought.name) == ("order", "second._why")
     assert list(properties(without(str(file), thought, export="second"))) == ["b"]
 
@@ -116,6 +116,14 @@ def test_versions_that_ask_the_same_are_known_as_that(program: str) -> None:
     assert not whole.is_like(Version("other model", whole.prepared, "sample"))
     order = next(part for part in parts_of(program) if part.kind == "order")
     assert not whole.is_like(Version("reversed", without(program, order)))
+
+
+def test_the_values_of_an_enum_are_reversed(tmp_path: Path) -> None:
+    file = tmp_path / "mood.aug"
+    file.write_text('@{ title: "Mood", type: "object", properties: { mood: { enum: ["a", "b", "c"] } } };')
+    values = next(part for part in parts_of(str(file)) if part.kind == "values")
+    assert values.name == "mood.mood"
+    assert properties(without(str(file), values))["mood"] == {"enum": ["c", "b", "a"]}
 
 
 def git(*words: str) -> str:
