@@ -270,6 +270,9 @@ class TableEngine(Protocol):
     def table(self) -> RunTable:
         """Return the table of runs."""
 
+    async def write_row(self, run: str) -> None:
+        """Write how a run stands by its journal, where its carrier has not done so."""
+
     async def fill(self) -> None:
         """Write the runs of an earlier release into the table; continue where an earlier attempt was interrupted."""
 

@@ -381,6 +381,9 @@ class RunService:
             if (row := await asyncio.to_thread(self.records.question, run, question)) is not None:
                 return row
             await asyncio.sleep(pause)
+        if isinstance(self.engine, TableEngine):  # its carrier has died or stands still
+            child = question.rpartition("/")[0]
+            await self.engine.write_row(f"{run}/{child}" if child else run)
         return await asyncio.to_thread(self.records.question, run, question)
 
     async def claim(self, caller: Caller, run: str, question: str, *, to: str | None = None) -> QuestionInfo:

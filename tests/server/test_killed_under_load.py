@@ -187,8 +187,6 @@ class Person:
                 response = await self.http.request(method, path, **more)
             except httpx.TransportError:
                 response = None
-            if response is not None and response.status_code == 500:
-                await asyncio.sleep(2)
             if response is not None and response.status_code != 503:
                 assert response.is_success, (method, path, response.text)
                 return response.json()

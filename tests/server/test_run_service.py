@@ -7,10 +7,12 @@ from time import time
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from serving import ANN, ANSWER, BOB, BOSS, CAT, RunService, asking, on, service, settled
 
 from instrc import AnswerError, find_run
 from instrc.cli import main
+from instrc.engines import service_tables  # rows are taken away
 from instrc.engines.approvals import Vote  # written as by a process that has ended then
 from instrc.problems.errors import NotFoundError, RateLimitError
 from instrc.problems.runs import RejectedAnswer
@@ -186,3 +188,22 @@ def test_a_run_that_is_deleted_takes_what_people_have_written_with_it(
     finally:
         made.close()
     assert b"a word of bob" not in b"".join(file.read_bytes() for file in tmp_path.rglob("*.sqlite*"))
+
+
+def test_a_question_that_its_carrier_has_not_written_is_written_by_who_asks(tmp_path: Path) -> None:
+    """The carrier was killed, or stands still, between the entry of its journal and the row."""
+
+    async def body(made: RunService) -> None:
+        run = (await made.start(BOSS, "pay", "x", wait=10)).report.run
+        with made.records.engine.begin() as connection:
+            for table in (service_tables.QUESTIONS, service_tables.CANDIDATES):
+                connection.execute(sa.delete(table))
+            connection.execute(sa.update(service_tables.RUNS).values(status="running"))
+        assert (await made.questions(BOSS)).rows == ()
+        assert (await made.question(BOSS, run, "userContext1")).question.steps == ("step1_approve",)
+        assert [each.run for each in (await made.questions(BOSS)).rows] == [run]
+        assert [(each.run, each.status) for each in (await made.runs(BOSS)).rows] == [(run, "waiting")]
+        await made.answer(BOB, run, "userContext1", ANSWER)
+        await settled(made, run, "done")
+
+    on(service(tmp_path, name="durable", records=str(tmp_path), pay=asking()), body)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -24,7 +25,7 @@ from instrc.engines.dbos.budgets import SharedBudget
 from instrc.engines.dbos.carrying import entries_of, journal_of, recorded_entries
 from instrc.engines.dbos.postgres import workers_of
 from instrc.engines.dbos.runner import LOST, POLL, Runner
-from instrc.engines.dbos.store_client import BROKEN_OFF, ENDED, StoreClient, is_active, launch_of, report_of
+from instrc.engines.dbos.store_client import BROKEN_OFF, ENDED, StoreClient, is_active, launch_of, report_of, state_of
 from instrc.engines.deletion import forget_beside
 from instrc.engines.equip import opening_of, settings_of
 from instrc.engines.event_writer import EventWriter
@@ -53,6 +54,9 @@ ALL = "all"
 """The place of a store whose runs are all in the table."""
 _AT_ONCE = 200
 """Runs that are read at once."""
+_TOLD = 1000
+"""After so many runs that were read into the table, that is logged."""
+_log = logging.getLogger(__name__)
 _PATIENCE = 15.0
 """Seconds to wait for a worker to take in what it is sent."""
 _LOOK = 2.0
@@ -127,6 +131,17 @@ class DurableEngine(TracedEngine):
         with store.trouble(self.location):
             await asyncio.to_thread(lambda: self.table().note(report, opening, mark))
 
+    async def write_row(self, run: str) -> None:
+        """Write how a run stands by its journal, where its carrier has not done so."""
+        row = await self.asker.row(run)
+
+        def write(client: DBOSClient) -> None:
+            entries = entries_of(launch_of(row), client.list_workflow_steps(run))
+            if row.status not in ENDED:
+                self._writer_of(launch_of(row), entries).write(state_of(client, row)[1])
+
+        await self.asker.ask(write)
+
     async def fill(self) -> None:
         """Write the runs of an earlier release into the table; continue where an earlier attempt was interrupted."""
         if not await self.asker.is_there():
@@ -142,6 +157,8 @@ class DurableEngine(TracedEngine):
                     await self._note(report, launch_of(row), JournalMark(0, digest=launch_of(row)["plan"]["digest"], is_old=True))
             place = str(begun + len(rows)) if len(rows) == _AT_ONCE else ALL
             await asyncio.to_thread(table.move_cursor, FILLED, place)
+            if len(rows) == _AT_ONCE and not (begun + len(rows)) % _TOLD:
+                _log.warning("runs of an earlier release that were read into the table of runs: %d", begun + len(rows))
 
     def parts_of(self, runs: Collection[str]) -> list[AnswerPart]:
         """Return the parts written by other processes since the last call, of answers in some runs, or in all where one is ""."""

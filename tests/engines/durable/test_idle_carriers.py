@@ -170,6 +170,16 @@ class TestRest:
             time.sleep(0.02)
         assert go(engine.resume("r2")).status == "done"
 
+    def test_an_answer_of_this_process_wakes_it_without_a_look_in_between(
+        self, made: Callable[[str], DurableEngine], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        engine = made("store")
+        begin(engine)
+        asleep(engine)
+        monkeypatch.setattr(runner, "POLL", 300.0)
+        time.sleep(0.5)  # it looks for the last time
+        assert go(engine.answer("r1", "confirm", YES)).status == "done"
+
     def test_it_wakes_for_a_run_that_another_process_begins(self, made: Callable[[str], DurableEngine]) -> None:
         engine = made("store")
         begin(engine)
