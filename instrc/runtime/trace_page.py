@@ -9,6 +9,7 @@ from pathlib import Path
 from instrc.runtime.traces import TimelineLane, TimelineSpan
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
+from instrc.text.page_style import page_style
 
 _LANES: tuple[TimelineLane, ...] = ("model", "server", "process", "person")
 _TITLES = {
@@ -41,11 +42,19 @@ _AROUND = 1.5
 """Percent of the width that a label has besides."""
 
 
-def page_of(title: str, status: str, spans: Sequence[TimelineSpan]) -> str:
-    """Return the page, as HTML without scripts and without anything that is loaded."""
-    style = Path(__file__).with_suffix(".css").read_text("utf-8")
+def page_of(title: str, status: str, spans: Sequence[TimelineSpan], first: int = 0, most: int | None = None) -> str:
+    """Return the page, as HTML without scripts and without anything that is loaded.
+
+    With `most` it shows so many commands from the `first` on, and leads to those before and behind them.
+    """
+    style = page_style(Path(__file__).with_suffix(".css"))
     whole = max([*(span.ended or span.began for span in spans), 0.001])
-    numbered = list(enumerate(spans))
+    numbered = list(enumerate(spans))[first : None if most is None else first + most]
+    places = [] if most is None else [max(first - most, 0)] * (first > 0) + [first + most] * (first + most < len(spans))
+    links = "".join(
+        f'<a href="?first={place}">commands {place + 1}–{min(place + (most or 0), len(spans))}</a>' for place in places
+    )
+    links = f'<nav aria-label="Other commands">{links}</nav>' if links else ""
     lanes = "".join(_lane(lane, [item for item in numbered if item[1].lane == lane], whole) for lane in _LANES)
     tokens = sum(_tokens(span) for span in spans)
     about = f"{status} · {len(spans)} commands · {_seconds(whole)}" + (f" · {tokens:,} tokens" if tokens else "")
@@ -58,7 +67,7 @@ def page_of(title: str, status: str, spans: Sequence[TimelineSpan]) -> str:
         f'<meta name="viewport" content="width=device-width"><style>\n{style}</style></head><body><main>'
         f'<h1>{escape(title)}</h1><p class="sub">{escape(about)}</p>'
         f'<div class="lanes" role="group" aria-label="Time line">{lanes}<div class="axis" aria-hidden="true">{ticks}</div></div>'
-        f"{details}</main></body></html>\n"
+        f"{links}{details}</main></body></html>\n"
     )
 
 

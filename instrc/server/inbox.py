@@ -8,7 +8,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
-from importlib.resources import files
+from pathlib import Path
 from time import time
 from typing import Final
 from urllib.parse import quote
@@ -62,10 +62,13 @@ from instrc.server.run_service import RunService
 from instrc.server.templates import counted, operator_schema, render, spoken, words_for
 from instrc.server.views import QuestionInfo, RunStory
 from instrc.text.jsonvalue import Json, JsonObject, mapping, optional_text, pointer, tokens
+from instrc.text.page_style import page_style
 
 _log: Final = logging.getLogger(__name__)
 _PAGE: Final = 50
 """Rows of a list."""
+_COMMANDS: Final = 200
+"""Commands on a page of a trace."""
 _SEARCHED: Final = 200
 """Open questions that are searched for a text."""
 _SEEN: Final = 30 * 24 * 3_600
@@ -449,7 +452,9 @@ class Inbox:
     async def _trace(self, request: Request) -> Response:
         caller, run = caller_of(request), request.path_params["run"]
         info = await self.service.run(caller, run)
-        made = page_of(info.report.run, info.report.standing, spans_of(await self.service.trace(caller, run)))
+        first = request.query_params.get("first", "0")
+        place = int(first) if re.fullmatch(r"[0-9]{1,7}", first) else 0
+        made = page_of(run, info.report.standing, spans_of(await self.service.trace(caller, run)), place, _COMMANDS)
         return HTMLResponse(made, 200, {"Content-Security-Policy": _TRACE_POLICY})
 
     async def _components(self, request: Request) -> Response:
@@ -482,7 +487,7 @@ _SAMPLE: Final[JsonObject] = {
 
 
 async def _style(_request: Request) -> Response:
-    text = (files("instrc.server") / "pages" / "style.css").read_text(encoding="utf-8") + style()
+    text = page_style(Path(__file__).parent / "pages" / "style.css") + style()
     return Response(text, 200, {"Cache-Control": "public, max-age=3600"}, "text/css")
 
 

@@ -98,6 +98,11 @@ def test_a_run_of_many_elements_has_a_small_page(tmp_path: Path) -> None:
                 assert page.status_code == 200
                 assert len(page.content) < 150_000
                 assert "2 failed, 9998 done" in page.text
+            trace = (await http.get(f"/inbox/runs/{run}/trace?first=200")).text
+            assert re.findall(r'href="\?first=(\d+)"', trace) == ["0", "400"]
+            assert "10001 commands" in trace
+            assert trace.count("<details class=") == 200
+            assert (await http.get(f"/inbox/runs/{run}/trace?first=x")).status_code == 200
 
     go(body())
 

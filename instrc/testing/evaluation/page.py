@@ -12,6 +12,7 @@ from instrc.testing.evaluation.report import WORST_CASES, ReportTable, heading, 
 from instrc.testing.evaluation.results import CaseResult, EvaluationResult
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
+from instrc.text.page_style import page_style
 from instrc.text.visible import visible_lines
 
 TRACES: Final = 200
@@ -32,7 +33,7 @@ def page_of(
     `found` has the versions of each program, the earlier one first, and its tables; `traces` the events of runs, by id.
     """
     parts = "".join(_program(versions, tables, traces) for versions, tables in found)
-    style, script = (Path(__file__).with_suffix(kind).read_text("utf-8") for kind in (".css", ".js"))
+    style, script = page_style(Path(__file__).with_suffix(".css")), Path(__file__).with_suffix(".js").read_text("utf-8")
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{_text(title)}</title>'
         f'<meta name="viewport" content="width=device-width"><style>\n{style}</style></head><body><main>'
