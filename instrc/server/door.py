@@ -121,6 +121,11 @@ class Door:
         if host.lower() not in self.hosts:
             reason = "this service is not reached under that host, unless `hosts` in `[tool.instrc.serve]` names it"
             return problem_response(RequestError([problems.serving.InvalidRequest(reason=reason)]))
+        if "transfer-encoding" in headers and "content-length" in headers:  # a proxy may have read another end of the body
+            error = RequestError([problems.serving.InvalidRequest(reason="the length of the body is given twice")])
+            response = problem_response(error)
+            response.headers["connection"] = "close"
+            return response
         if len(scope["headers"]) > bounds.HEADERS:
             return problem_response(LimitError([problems.serving.TooMuch(what="headers of a request", limit=bounds.HEADERS)]))
         if scope["method"] not in {"GET", "HEAD", "OPTIONS"}:
