@@ -17,7 +17,7 @@ from instrc.compiler.workspace import Workspace
 from instrc.problems.errors import InstrcError
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
-from instrc.text.files import MOST_BYTES, make_unversioned, read_regular
+from instrc.text.files import MOST_BYTES, read_regular, store
 from instrc.version import __version__
 from instrc.vibes.find_files import STDIN
 from instrc.vibes.project import DEFAULT_PROJECT, Project
@@ -94,19 +94,6 @@ def _read(path: Path) -> dict[str, FileContent]:
 def is_unicode(text: str) -> bool:
     """Return whether a path is text: the bytes of others cannot be written down."""
     return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
-
-
-def store(path: Path, data: bytes) -> None:
-    """Replace a file of the cache in one step, if that can be done at all."""
-    temporary = path.with_name(f".{path.name}-{os.urandom(6).hex()}.tmp")
-    with suppress(OSError):
-        make_unversioned(path.parent.parent)
-        path.parent.mkdir(exist_ok=True)
-        try:
-            temporary.write_bytes(data)
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
 
 
 def joint_digest(*parts: bytes) -> bytes:

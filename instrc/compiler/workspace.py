@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -56,7 +57,8 @@ class Workspace:
 
     def __init__(self, project: Project = DEFAULT_PROJECT, *, unsaved: Mapping[str, str] | None = None) -> None:
         self._unsaved = {} if unsaved is None else unsaved
-        self._project = ProjectContext(project, unsaved=self._unsaved)
+        generated = partial(_python_roots, renew=unsaved is None)  # an editor does not run what it opens
+        self._project = ProjectContext(project, unsaved=self._unsaved, generated=generated)
 
     def lock(self, place: Path) -> Lock:
         """Return the lock of all lookups so far, as a file at a place."""
@@ -250,6 +252,14 @@ def _own_report(report: Report, file: str) -> Iterator[Report]:
 
 VIBE_ENDING = ".json"
 """Of a vibe file; what ends otherwise is a program."""
+
+
+def _python_roots(settings: Settings, *, renew: bool) -> tuple[Path, ...]:
+    if not settings.python:
+        return ()
+    from instrc.compiler.python_vibes import python_roots  # few projects have modules
+
+    return python_roots(settings, renew=renew)
 
 
 def _is_vibe(path: str) -> bool:

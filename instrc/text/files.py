@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from stat import S_ISBLK, S_ISCHR, S_ISDIR, S_ISFIFO, S_ISREG, S_ISSOCK
@@ -153,6 +154,19 @@ def make_unversioned(folder: Path) -> None:
     make_private(folder)
     if ours and not (folder / ".gitignore").exists():
         (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+
+
+def store(path: Path, data: bytes) -> None:
+    """Replace a file of a cache, two levels below a folder for this machine, in one step, if that can be done at all."""
+    temporary = path.with_name(f".{path.name}-{os.urandom(6).hex()}.tmp")
+    with suppress(OSError):
+        make_unversioned(path.parent.parent)
+        path.parent.mkdir(exist_ok=True)
+        try:
+            temporary.write_bytes(data)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 def make_private(folder: Path) -> None:

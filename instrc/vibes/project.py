@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -40,10 +40,17 @@ class ProjectContext:
     """The registries and settings of many files: files with the same roots share one registry.
 
     `SettingsError` if one of the roots of the project is no folder.
-    `unsaved` are texts that an editor holds, by real path, in place of the files.
+    `unsaved` are texts that an editor holds, by real path, in place of the files; `generated` gives further roots.
     """
 
-    def __init__(self, project: Project = DEFAULT_PROJECT, *, unsaved: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        project: Project = DEFAULT_PROJECT,
+        *,
+        unsaved: Mapping[str, str] | None = None,
+        generated: Callable[[Settings], tuple[Path, ...]] = lambda _: (),
+    ) -> None:
+        self._generated = generated
         self._locked = project.locked
         self._memory = project.vibes
         self._unsaved = unsaved
@@ -83,7 +90,7 @@ class ProjectContext:
 
     def _registry(self, source: Path | None, root: Path | None = None) -> Registry:
         settings = self.settings(source)
-        workspace: tuple[Path, ...] = (*self._roots, *_beside(source), *settings.roots)
+        workspace: tuple[Path, ...] = (*self._roots, *_beside(source), *settings.roots, *self._generated(settings))
         shared = (*self._shared, *settings.shared)
         if root is not None and os.path.realpath(root) not in map(os.path.realpath, (*workspace, *shared)):
             workspace = (*workspace, root)

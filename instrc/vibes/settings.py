@@ -91,6 +91,8 @@ class Settings(Struct, frozen=True):
     roots: tuple[Path, ...] = ()
     """Workspace folders, earlier ones first, as they are shown."""
     shared: tuple[Path, ...] = ()
+    python: tuple[str, ...] = ()
+    """Modules of Python whose classes and functions are vibes."""
     hint: str | None = None
     sentences: Sentences = EN
     """All that is said to a model, with `hint` in it."""
@@ -207,6 +209,7 @@ class _SettingsReader:
             templates=self._value("templates", TRUTH) is True,
             roots=roots,
             shared=shared,
+            python=self._modules(),
             hint=hint,
             sentences=self._sentences(hint),
             naming=cast("Literal['step', 'camel', 'plain'] | None", naming),
@@ -294,6 +297,14 @@ class _SettingsReader:
             if not os.path.isdir(folder):  # noqa: PTH112  -- no error for a name that is too long
                 self._wrong(key, f"there is no folder `{item if len(item) <= 80 else item[:79] + '…'}`", word=item)
         return tuple(readable_path(folder) for _, folder in folders)
+
+    def _modules(self) -> tuple[str, ...]:
+        written = self.table.get("python", [])
+        names = written if isinstance(written, list) else [None]
+        if not all(isinstance(name, str) and all(part.isidentifier() for part in name.split(".")) for name in names):
+            self._wrong("python", 'it must be a list of modules, as `["app.vibes"]`')
+            return ()
+        return tuple(names)
 
     def _keywords(self) -> frozenset[str]:
         written = self.table.get("keywords", [])
