@@ -51,17 +51,19 @@ module.exports = grammar({
           field("item", $.name),
           "in",
           choice($._subject, $.number),
-          optional(seq("max", $.number)),
+          optional($.selection),
           $.block,
           optional(seq("until", $._condition)),
         ),
       ),
+    selection: ($) => choice($._amount, seq("when", $._condition, optional($._amount))),
+    _amount: ($) => seq(choice("max", "first"), choice($._subject, $.number)),
     repeat: ($) =>
       prec.right(
         20,
         seq(
           "repeat",
-          optional(seq(field("item", $.name), "in", choice($._subject, $.number))),
+          optional(seq(field("item", $.name), "in", choice($._subject, $.number), optional($.selection))),
           $.block,
           optional(seq("from", $.object)),
           optional(seq("until", $._condition, repeat(choice(seq("max", $.number), seq("keep", $.number))))),

@@ -269,6 +269,24 @@ class When(msgspec.Struct, frozen=True, gc=False):
     branches: tuple[Branch, ...]
 
 
+class Selection(msgspec.Struct, frozen=True, gc=False):
+    """The elements that a block runs for."""
+
+    tests: tuple[Test, ...] = ()
+    """The condition that an element satisfies, read before the block."""
+    most: Path | None = None
+    """The limit, where that is read."""
+    first: Path | int | None = None
+    """How many elements are taken."""
+    at: Span | None = None
+    """Where the number is written."""
+
+    @property
+    def reads(self) -> tuple[Path, ...]:
+        """The paths that it reads, those into the element included."""
+        return (*(test.path for test in self.tests), *(each for each in (self.most, self.first) if isinstance(each, Path)))
+
+
 class Each(msgspec.Struct, frozen=True, gc=False):
     """The body once an element, or once for 1, 2, 3."""
 
@@ -280,6 +298,7 @@ class Each(msgspec.Struct, frozen=True, gc=False):
     """Where the list is written."""
     until: tuple[Test, ...] = ()
     """When the elements that are not done are not waited for."""
+    selection: Selection = Selection()
 
 
 class Repeat(msgspec.Struct, frozen=True, gc=False):
@@ -300,6 +319,7 @@ class Repeat(msgspec.Struct, frozen=True, gc=False):
     """Where the list is written, else the whole."""
     first: tuple[FirstValue, ...] | None = None
     """What `previous` is in the first round; `None` for `null`."""
+    selection: Selection = Selection()
 
 
 class Try(msgspec.Struct, frozen=True, gc=False):
@@ -343,12 +363,12 @@ def parts_of(content: Content) -> tuple[RegionPart, ...]:
             return ()
         case Do(body):
             return (RegionPart(body),)
-        case Each(body=body, until=until):
-            return (RegionPart(body, until=until),)
+        case Each(body=body, until=until, selection=selection):
+            return (RegionPart(body, selection.tests, until),)
         case When(branches):
             return tuple([RegionPart(branch.body, branch.condition) for branch in branches])
-        case Repeat(body=body, until=until, otherwise=otherwise):
-            rounds = RegionPart(body, until=until)
+        case Repeat(body=body, until=until, otherwise=otherwise, selection=selection):
+            rounds = RegionPart(body, selection.tests, until)
             return (rounds,) if otherwise is None else (rounds, RegionPart(otherwise))
         case Try(body, otherwise):
             return RegionPart(body), RegionPart(otherwise)
@@ -363,7 +383,7 @@ def gives(block: Block) -> Gives[Region]:
     first, *others = regions_of(block)
     if isinstance(block, Each) or (isinstance(block, Repeat) and block.source is not None):
         ends = isinstance(block, Repeat) and bool(block.until)
-        count = block.source if isinstance(block.source, int) and not ends else None
+        count = block.source if isinstance(block.source, int) and not ends and block.selection == Selection() else None
         return Gives(tuple(others), first, null=isinstance(block, Each) and bool(block.until), count=count)
     return Gives((first, *others), null=isinstance(block, When) and bool(block.branches[-1].condition))
 

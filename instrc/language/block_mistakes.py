@@ -20,7 +20,7 @@ BEHIND_BRACES = "the condition and the bound stand behind the braces: `repeat { 
 _FIRST_VALUES = "values before the first round stand in braces behind the body: `repeat { … } from { NAME: VALUE } until PATH`"
 ONE_ELEMENT = "an element has one name, and no number: `each NAME in PATH { … }`"
 _IN_BRACES = "what is to run stands in braces, without a colon or a word before them: `{FORM}`"
-_FOR_ALL = "it runs for every element: choose in the braces, `each NAME in PATH { when NAME.… { … } }`"
+_FOR_ALL = "choose elements by `when`: `each NAME in PATH when NAME.… { … }`"
 _EACH_UNTIL = "the condition stands behind the braces: `each NAME in PATH { … } until PATH`"
 _WORDS = {
     ("when", "in"): "write `PATH @ { enum: […] }` for one of several values",

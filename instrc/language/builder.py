@@ -305,7 +305,15 @@ class Builder(ExpressionBuilder):
         return surface.When((branch, *following.branches), following.otherwise, Span(self.source, start, end))
 
     def each(self, values: Values, start: int, end: int) -> surface.Each:
-        return surface.Each(values[1], values[3], self._number_after(values, "MAX"), values[-1], Span(self.source, start, end))
+        selection = values[4] if len(values) > 5 else surface.Selection()
+        return surface.Each(values[1], values[3], selection, values[-1], Span(self.source, start, end))
+
+    def selection(self, values: Values, start: int, end: int) -> surface.Selection:
+        chosen = values[-1] if isinstance(values[-1], surface.Selection) else surface.Selection()
+        return chosen if values[0] is chosen else replace(chosen, condition=values[1])
+
+    def amount(self, values: Values, start: int, end: int) -> surface.Selection:
+        return surface.Selection(None, *((values[1], None) if values[0].kind == "MAX" else (None, values[1])))
 
     def each_until(self, values: Values, start: int, end: int) -> surface.Each:
         each: surface.Each = values[0]
@@ -330,7 +338,8 @@ class Builder(ExpressionBuilder):
         first = values[-1] if isinstance(values[-1], surface.Object) else None
         values = values if first is None else values[:-2]
         name, subject = (values[1], values[3]) if len(values) > 2 else (None, None)
-        return surface.Repeat(name, subject, values[-1], None, None, None, None, Span(self.source, start, end), first)
+        selection = values[4] if len(values) > 5 else surface.Selection()
+        return surface.Repeat(name, subject, values[-1], None, None, None, None, Span(self.source, start, end), first, selection)
 
     def repeat(self, values: Values, start: int, end: int) -> surface.Repeat:
         rounds: surface.Repeat = values[0]
@@ -345,6 +354,7 @@ class Builder(ExpressionBuilder):
             values[4] if len(values) > 3 else None,
             Span(self.source, start, end),
             rounds.first,
+            rounds.selection,
         )
 
     def _number_after(self, values: Values, word: str) -> surface.Literal | None:

@@ -187,12 +187,22 @@ class When(msgspec.Struct, frozen=True, gc=False):
     span: Span
 
 
+class Selection(msgspec.Struct, frozen=True, gc=False):
+    """`when COND max N` or `when COND first N` behind a list: the elements that a block runs for."""
+
+    condition: Condition | None = None
+    most: Literal | Name | Access | None = None
+    """More elements are a failure."""
+    first: Literal | Name | Access | None = None
+    """Further elements are left out."""
+
+
 class Each(msgspec.Struct, frozen=True, gc=False):
-    """`each NAME in PATH max N { … } until COND`; `source` is a number literal in `each i in 3`."""
+    """`each NAME in PATH when COND max N { … } until COND`; `source` is a number literal in `each i in 3`."""
 
     name: Name
     source: Name | Access | Literal
-    most: Literal | None
+    selection: Selection
     body: Body
     span: Span
     until: Condition | None = None
@@ -211,6 +221,7 @@ class Repeat(msgspec.Struct, frozen=True, gc=False):
     span: Span
     first: Object | None = None
     """What `previous` is in the first round."""
+    selection: Selection = Selection()
 
 
 class Try(msgspec.Struct, frozen=True, gc=False):
@@ -311,12 +322,16 @@ class WrittenPart(msgspec.Struct, frozen=True, gc=False):
     """When its rounds end; read with the names of the body, behind it."""
     first: Object | None = None
     """What the body is given for the round before the first one."""
+    selection: Selection = Selection()
+    """The elements that the body is carried out for."""
 
     @property
     def before(self) -> tuple[Expression, ...]:
         """The expressions read outside of the body."""
         first = () if self.first is None else tuple([each.value or Name(each.key, each.key_span) for each in self.first.fields])
-        return (*subjects(self.condition), *(() if self.source is None else (self.source,)), *first)
+        chosen = self.selection
+        counts = [each for each in (self.source, chosen.most, chosen.first) if each is not None]
+        return (*subjects(self.condition), *counts, *subjects(chosen.condition), *first)
 
     @property
     def after(self) -> tuple[Expression, ...]:
@@ -337,12 +352,12 @@ def parts(block: Block) -> list[WrittenPart]:
         case When(branches, otherwise):
             found = [WrittenPart(branch.body, condition=branch.condition) for branch in branches]
             return found if otherwise is None else [*found, WrittenPart(otherwise)]
-        case Each(name, source, _, body):
-            return [WrittenPart(body, ((name.text, name.span),), source, until=block.until)]
+        case Each(name, source, selection, body):
+            return [WrittenPart(body, ((name.text, name.span),), source, until=block.until, selection=selection)]
         case Repeat():
             element = () if block.name is None else ((block.name.text, block.name.span),)
             names = (*element, ("round", None), ("previous", None), ("rounds", None))
-            rounds = WrittenPart(block.body, names, block.source, until=block.until, first=block.first)
+            rounds = WrittenPart(block.body, names, block.source, until=block.until, first=block.first, selection=block.selection)
             return [rounds] if block.otherwise is None else [rounds, WrittenPart(block.otherwise, (("rounds", None),))]
         case Race(branches):
             return [WrittenPart(body) for body in branches]
@@ -364,7 +379,8 @@ def word_of(block: Block) -> str:
 
 def numbers_of(block: Block) -> tuple[object, ...]:
     """Return the numbers that are written in a block, `None` for each that could be."""
-    fields = [getattr(block, name) for name in block.__struct_fields__]
+    chosen = block.selection if isinstance(block, Each | Repeat) else Selection()
+    fields = [*(getattr(block, name) for name in block.__struct_fields__), chosen.most, chosen.first]
     return tuple([field.value if isinstance(field, Literal) else None for field in fields])
 
 

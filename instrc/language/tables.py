@@ -42,7 +42,7 @@ END = "END"
 """The token after the last one."""
 START = "start"
 """The rule of a whole file."""
-CONTEXTUAL = frozenset({"ELSE", "IN", "IS", "OR", "AND", "NOT", "UNTIL", "MAX", "KEEP"})
+CONTEXTUAL = frozenset({"ELSE", "IN", "IS", "OR", "AND", "NOT", "UNTIL", "MAX", "KEEP", "FIRST"})
 """Words that are names wherever they do not fit as words."""
 _BRACE = r"(?:\s|//[^\r\n]*|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/)*+\{"
 FOLLOWED = {"RACE": _BRACE, "FROM": _BRACE, "LANGUAGE": r"\s+-?[0-9]"}

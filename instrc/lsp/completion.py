@@ -220,7 +220,7 @@ def _program_name(name: str) -> str:
     return pascal(name)
 
 
-_BETWEEN = ("else", "until", "max", "keep", "is", "or", "in")
+_BETWEEN = ("else", "until", "max", "first", "keep", "is", "or", "in")
 """Words inside of blocks."""
 
 

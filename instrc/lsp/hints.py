@@ -126,7 +126,7 @@ TOKENS = [
 """Kinds of tokens; an instruction is a function, of the server an event, of a person an interface, a mixin a macro."""
 _NUMBERS = {kind: number for number, kind in enumerate(TOKENS)}
 _BY_KIND = {"model": "function", "server": "event", "user": "interface", "mixin": "macro"}
-_COLORING_WORDS = frozenset(KEYWORDS | {"ELSE", "IN", "IS", "OR", "UNTIL", "MAX", "KEEP"})
+_COLORING_WORDS = frozenset(KEYWORDS | {"ELSE", "IN", "IS", "OR", "UNTIL", "MAX", "KEEP", "FIRST"})
 _NAMES = _COLORING_WORDS | {"NAME"}
 _FIXED = {"STRING": "string", "NUMBER": "number", "AUG_URI": "namespace", "METRIC": "property"}
 """What is always of one kind, by the grammar's names."""

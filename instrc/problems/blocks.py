@@ -179,6 +179,11 @@ class BadBound(Problem):
     limit: int
 
 
+class NotACount(Problem):
+    message = "there is never a number to count with here"
+    hint = "`max` and `first` take a whole number, 0 or more, or the path to one: `first order.limit`"
+
+
 class OverLimit(Problem):
     message = "{count:,} times is over the limit of {limit:,}"
 

@@ -242,7 +242,7 @@ def fault_of(kind: str, place: Place, engine: JsonObject) -> MisplacedWord | Non
         case "each" if not {"item", "in"} <= engine.keys():
             return (), "it says the name of an element (`item`) and the list (`in`)"
         case "each":
-            return _of_until(engine.get("until"))
+            return _of_until(engine.get("when"), "when") or _of_until(engine.get("until"))
         case "repeat":
             return _of_repeat(engine)
         case "else" if "of" not in engine:
@@ -309,6 +309,9 @@ _SHAPES: dict[str, _Shape] = {
     "item": (_is_text, "it is the name of an element, a text"),
     "in": (_is_source, "it is the path to a list, a number, or a list in `const`"),
     "until": (lambda value: isinstance(value, dict), _NO_CONDITION),
+    "when": (lambda value: isinstance(value, dict), _NO_CONDITION),
+    "max": (_is_text, "it is the path to a number"),
+    "first": (lambda value: _is_text(value) or is_count(value), "it is a number, or the path to one"),
     "keep": (_is_rounds, "it is the number of rounds that are shown, 1 or more"),
     "hands": (_is_texts, "it is a list of keys"),
     "after": (_is_texts, "it is a list of keys or contexts of its body"),
@@ -324,14 +327,14 @@ _SHAPES: dict[str, _Shape] = {
 """What a word holds, and how that is said."""
 
 
-def _of_until(until: Json) -> MisplacedWord | None:
+def _of_until(until: Json, name: str = "until") -> MisplacedWord | None:
     if not isinstance(until, dict):
         return None
     for word in until:
         if word not in flow.CONDITION:
             words = ", ".join(f"`{each}`" for each in flow.CONDITION)
-            return ("until", word), f"a condition has no `{word}`: it takes {words}"
-    return _of_condition(until, ("until",)) if until else (("until",), _NO_CONDITION)
+            return (name, word), f"a condition has no `{word}`: it takes {words}"
+    return _of_condition(until, (name,)) if until else ((name,), _NO_CONDITION)
 
 
 _TESTS = tuple({"path", word} for word in ("schema", *flow.COMPARISONS))
@@ -371,6 +374,8 @@ def _listed(word: str, place: tuple[str | int, ...], test: Json) -> list[tuple[t
 def _of_repeat(engine: JsonObject) -> MisplacedWord | None:
     if ("item" in engine) != ("in" in engine):
         return (), "the name of an element (`item`) and the list (`in`) stand together"
+    if fault := _of_until(engine.get("when"), "when"):
+        return fault
     if isinstance(engine.get("until"), dict):
         return _of_until(engine["until"])
     return None if "in" in engine else ((), "it says when it ends (`until`), or the list that it goes through (`item`, `in`)")
@@ -486,6 +491,14 @@ def condition_of(written: JsonObject, place: str) -> flow.Condition:
             else:
                 tests.append((flow.Read.parse(path), test.get("schema", True)))
     return flow.Condition(tuple(tests), frozenset(joined), compared)
+
+
+def selection_of(engine: JsonObject, place: str) -> flow.Selection | None:
+    """Return which elements a block runs for, if it says so."""
+    if engine.keys().isdisjoint({"when", "max", "first"}):
+        return None
+    condition = condition_of(as_object(engine["when"]), place) if "when" in engine else None
+    return flow.Selection(condition, *(source_of(engine[word]) if word in engine else None for word in ("max", "first")))
 
 
 def source_of(written: Json) -> flow.Value:

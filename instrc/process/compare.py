@@ -244,6 +244,13 @@ def facts(block: flow.Block, pairs: Pairs | None = None) -> dict[str, str]:
             facts |= {"until": _condition(block.until, pairs) if block.until else "", "keep": str(block.keep or "")}
         case _:
             pass
+    if isinstance(block, flow.Each | flow.Repeat) and (chosen := block.selection) is not None:
+        numbers = [value_as_text(value, pairs) if value is not None else "" for value in (chosen.most, chosen.first)]
+        facts |= {
+            "when": _condition(chosen.condition, pairs) if chosen.condition else "",
+            "limit": numbers[0],
+            "first": numbers[1],
+        }
     for number, body in enumerate(flow.bodies_of(block), 1):
         facts[f"value of branch {number}"] = value_as_text(body.value, pairs)
     return facts

@@ -466,6 +466,17 @@ class When(_Keyed, frozen=True, gc=False):
     branches: tuple[Branch, ...]
 
 
+class Selection(msgspec.Struct, frozen=True, gc=False):
+    """The elements that a block runs for."""
+
+    condition: Condition | None = None
+    """Read for each element before the block, with its name."""
+    most: Value | None = None
+    """The limit, where that is read."""
+    first: Value | None = None
+    """How many elements are taken."""
+
+
 class Each(_Keyed, frozen=True, gc=False):
     """The body once an element, concurrently."""
 
@@ -479,6 +490,7 @@ class Each(_Keyed, frozen=True, gc=False):
     """Of a number of rounds: all of them."""
     until: Condition | None = None
     """When the elements that are not done are not waited for."""
+    selection: Selection | None = None
 
 
 class Repeat(_Keyed, frozen=True, gc=False):
@@ -499,6 +511,7 @@ class Repeat(_Keyed, frozen=True, gc=False):
     """One round, or none where there is a list."""
     first: Value | None = None
     """What `previous` is in the first round."""
+    selection: Selection | None = None
 
 
 class Else(msgspec.Struct, frozen=True, gc=False):
@@ -615,6 +628,10 @@ def reads_before(context: Context) -> Iterator[Read]:
             yield read
     yield from reads_of(source_of_block(context))
     yield from reads_of(context.first if isinstance(context, Repeat) else None)
+    if isinstance(context, Each | Repeat) and (chosen := context.selection) is not None:
+        tests = chosen.condition.tests if chosen.condition else ()
+        yield from (read for read, _ in tests if read.first != context.item)
+        yield from (*reads_of(chosen.most), *reads_of(chosen.first))
 
 
 ORDERED: Final = 2
@@ -627,6 +644,8 @@ def version_needed(contexts: Iterable[Context]) -> int | None:
 
 
 def _version_of(context: Context) -> int:
+    if isinstance(context, Each | Repeat) and context.selection is not None:
+        return ORDERED
     if afters_of(context) or any(word in _BY_SIZE for each in _conditions_of(context) for word in each.compared.values()):
         return ORDERED
     return int(_is_of_version_1(context))
@@ -689,8 +708,8 @@ _OWN = {
 }
 FORMS: dict[str, BlockForm] = {
     "when": BlockForm("anyOf", _COMMON, (*CONDITION, *_VALUE)),
-    "each": BlockForm("items", ("item", "in", "until", *_VALUE, *_COMMON)),
-    "repeat": BlockForm("items", ("from", "until", "item", "in", "keep", "hands", *_VALUE, *_COMMON)),
+    "each": BlockForm("items", ("item", "in", "when", "max", "first", "until", *_VALUE, *_COMMON)),
+    "repeat": BlockForm("items", ("from", "until", "item", "in", "when", "max", "first", "keep", "hands", *_VALUE, *_COMMON)),
     "try": BlockForm("anyOf", _COMMON, _VALUE, least=2, most=2),
     "race": BlockForm("anyOf", _COMMON, _VALUE, least=2),
     "do": BlockForm("", (*_VALUE, *_COMMON)),

@@ -233,14 +233,24 @@ _USUAL = 1000
 """The limit of an `each` where none is written."""
 
 
+def _selection(chosen: flow.Selection | None) -> str:
+    """Return which elements a block runs for, as a program writes it."""
+    if chosen is None:
+        return ""
+    text = "" if chosen.condition is None else f" when {_condition_as_text(chosen.condition)}"
+    numbers = (("max", chosen.most), ("first", chosen.first))
+    return text + "".join(f" {word} {_text(value)}" for word, value in numbers if value is not None)
+
+
 def _titles(block: flow.Block) -> tuple[str, list[str | None]]:
     """Return the titles of a block, and of each part of it."""
     match block:
-        case flow.Each(item=item, source=source, most=most, until=until):
-            title = f"each {item} in {_text(source)}" + (f" until {_condition_as_text(until)}" if until else "")
+        case flow.Each(item=item, source=source, most=most, until=until, selection=selection):
+            title = f"each {item} in {_text(source)}{_selection(selection)}"
+            title += f" until {_condition_as_text(until)}" if until else ""
             return title + ("" if most is None or most == _USUAL else f" · at most {most:,}"), [None]
-        case flow.Repeat(item=item, source=source, until=until, most=most, keep=keep):
-            title = "repeat" + (f" {item} in {_text(source)}" if item else "")
+        case flow.Repeat(item=item, source=source, until=until, most=most, keep=keep, selection=selection):
+            title = "repeat" + (f" {item} in {_text(source)}{_selection(selection)}" if item else "")
             title += f" until {_condition_as_text(until)}" if until else ""
             title += f" · at most {most:,} rounds" if most is not None else ""
             return title + (f" · keep {keep}" if keep else ""), [None]

@@ -407,6 +407,7 @@ class _ProcessReader(Struct):
             most if chunk_json.is_count(most) else ELEMENTS,
             least=chunk_json.least_of(schema),
             until=chunk_json.condition_of(until, place) if isinstance(until, dict) else None,
+            selection=chunk_json.selection_of(engine, place),
             **common,
         )
 
@@ -427,6 +428,7 @@ class _ProcessReader(Struct):
             None,
             least=chunk_json.least_of(schema),
             first=flow.value_of(engine["from"]) if "from" in engine else None,
+            selection=chunk_json.selection_of(engine, place),
             **common,
         )
 
@@ -596,7 +598,14 @@ def _common(block: flow.KeyedBlock) -> JsonObject:
 
 def _each(block: flow.Each, made: dict[int, JsonObject]) -> JsonObject:
     until: JsonObject = {} if block.until is None else {"until": _condition(block.until)}
-    engine = {"item": block.item, "in": _source(block.source), **until, **_value(block.body), **_common(block)}
+    engine = {
+        "item": block.item,
+        "in": _source(block.source),
+        **_selection(block.selection),
+        **until,
+        **_value(block.body),
+        **_common(block),
+    }
     items = _body(block.body, made)
     if block.until is not None:
         items = {**items, "type": _MAY_STOP}  # an element that is not waited for has no record
@@ -624,6 +633,17 @@ def _source(source: flow.Value) -> Json:
     )
 
 
+def _selection(chosen: flow.Selection | None) -> JsonObject:
+    """Return the properties that say which elements a block runs for."""
+    written: JsonObject = {}
+    if chosen is not None and chosen.condition is not None:
+        written["when"] = _condition(chosen.condition)
+    if chosen is not None:
+        numbers = {"max": chosen.most, "first": chosen.first}
+        written |= {word: _source(value) for word, value in numbers.items() if value is not None}
+    return written
+
+
 def _limits(block: flow.Each | flow.Repeat) -> JsonObject:
     return {**({} if block.least is None else {"minItems": block.least}), "maxItems": block.most}
 
@@ -633,7 +653,7 @@ def _repeat(block: flow.Repeat, made: dict[int, JsonObject]) -> JsonObject:
     if block.item is not None:
         engine["item"] = block.item
     if block.source is not None:
-        engine["in"] = _source(block.source)
+        engine |= {"in": _source(block.source), **_selection(block.selection)}
     if block.first is not None:
         engine["from"] = flow.written_value(block.first)
     if block.until is not None:

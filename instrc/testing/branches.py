@@ -233,6 +233,42 @@ def _looks(program: RunnablePlan) -> Iterator[tuple[PlanRegion, flow.Read, Json]
                 for part in flow.parts_of(unit.block):
                     yield from ((region, read, schema) for read, schema in (part.condition.tests if part.condition else ()))
                 yield from ((region, read, _NOT_EMPTY) for read in flow.reads_of(flow.source_of_block(unit.block)))
+            if isinstance(unit.block, flow.Each | flow.Repeat) and unit.block.selection is not None:
+                yield from _of_selection(region, unit.block, unit.block.selection)
+
+
+def _of_selection(
+    region: PlanRegion, block: flow.Each | flow.Repeat, chosen: flow.Selection
+) -> Iterator[tuple[PlanRegion, flow.Read, Json]]:
+    """Yield the paths that select elements: for the list, with an element that is selected."""
+    tests = () if chosen.condition is None else chosen.condition.tests
+    for case in [] if chosen.condition is None else chosen.condition.alternatives:
+        asked: list[Json] = []
+        for read, schema in [tests[number] for number in case]:
+            if read.first != block.item:
+                yield region, read, schema
+                continue
+            inner = schema
+            for segment in reversed(read.segments[1:]):
+                inner = {"type": "object", "properties": {segment.name: inner}, "required": [segment.name]}
+            asked.append(inner)
+        element = _merged(asked)
+        yield from ((region, read, _list_of(element)) for read in flow.reads_of(block.source))
+    for value in (chosen.most, chosen.first):
+        yield from ((region, read, _SEVERAL) for read in flow.reads_of(value))
+
+
+_SEVERAL: Json = {"type": "integer", "minimum": 2}
+
+
+def _list_of(element: Json) -> Json:
+    return {"type": "array", "items": element, "minItems": 1}
+
+
+def _merged(schemas: list[Json]) -> Json:
+    """Return a schema of what satisfies some schemas, those of objects by their properties."""
+    properties = {name: each for schema in schemas for name, each in as_object(as_object(schema).get("properties", {})).items()}
+    return {"type": "object", "properties": properties, "required": [*properties]} if properties else {"allOf": [*schemas]}
 
 
 def _sources_behind(program: RunnablePlan, region: PlanRegion, read: flow.Read) -> Iterator[tuple[PlanRegion, flow.Read]]:
@@ -257,7 +293,7 @@ def _schema_of_test(program: RunnablePlan, region: PlanRegion, read: flow.Read, 
         return schema
     for name in reversed(place.rest):
         schema = {"type": "object", "properties": {name: schema}, "required": [name]}
-    return {"type": "array", "items": schema, "minItems": 1}
+    return _list_of(schema)
 
 
 def _of_plans(program: RunnablePlan, values: Mapping[_Place, list[Json]]) -> list[tuple[_Place, list[Json]]]:

@@ -30,6 +30,8 @@ PROCESS_LEVELS: Final = 1000
 """Levels of a step's schema in which what is for the engine is looked for."""
 ELEMENTS: Final = 1000
 """Elements of a list that a block runs over, where nothing is said."""
+HIGHEST_BOUND: Final = 1_000_000
+"""The largest bound of rounds or elements that may be written, or read."""
 VALUE_LEVELS: Final = 100
 """Objects in objects that a block gives."""
 SHOWN_NAME: Final = 100

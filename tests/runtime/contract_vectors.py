@@ -295,6 +295,50 @@ CASES: dict[str, tuple[str, Any, Any, list[tuple[str, Any]], dict[str, Any]]] = 
         ],
         {"elements": 2},
     ),
+    "selected-elements": (
+        "`when` chooses elements before the block, `first` takes so many of them; ids, record and value count those.",
+        {
+            "instrc": 2,
+            **process(
+                eachContext1=each(
+                    "x",
+                    "items",
+                    process(serverContext1=chunk(step1_a=call("A", "x.n"))),
+                    when={"allOf": [{"path": "x.ok", "schema": {"const": True}}, {"path": "x.n", "minimum": "low"}]},
+                    first="count",
+                    value="step1_a",
+                    key="step2_each",
+                )
+            ),
+        },
+        {
+            "prompt": "go",
+            "low": 2,
+            "count": 2,
+            "items": [{"n": 9}, {"n": 1, "ok": True}, *({"n": n, "ok": True} for n in (2, 3, 4))],
+        },
+        [("eachContext1[1].serverContext1.step1_a", t("a")), ("eachContext1[2].serverContext1.step1_a", t("b"))],
+        {},
+    ),
+    "no-count": (
+        "A number of elements that is no whole number, 0 or more, fails with `not-a-count`.",
+        {
+            "instrc": 2,
+            **process(
+                eachContext1=each(
+                    "x",
+                    "items",
+                    process(serverContext1=chunk(step1_a=call("A", "x"))),
+                    max="count",
+                    key="step2_each",
+                    most=1000000,
+                )
+            ),
+        },
+        {"prompt": "go", "count": "2", "items": [1]},
+        [],
+        {},
+    ),
     "compared-by-size": (
         "Two paths are compared as numbers: `minimum` is at least, `exclusiveMaximum` less; what is no number satisfies neither.",
         {

@@ -9,7 +9,7 @@
 (path member: (_) @property)
 (binding name: (name) @variable)
 ["tool" "const" "let" "input"] @keyword
-["when" "else" "each" "in" "repeat" "until" "max" "keep" "try" "race" "do" "is" "not" "or" "and" "from"] @keyword.control
+["when" "else" "each" "in" "repeat" "until" "max" "first" "keep" "try" "race" "do" "is" "not" "or" "and" "from"] @keyword.control
 ["=" "|" "@" ":"] @operator
 ["(" ")" "[" "]" "{" "}"] @punctuation.bracket
 ["," ";" "."] @punctuation.delimiter

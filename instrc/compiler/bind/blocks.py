@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from msgspec import Struct, structs
 
@@ -11,7 +11,7 @@ from instrc import problems
 from instrc.compiler import ir
 from instrc.compiler.bind.access import read_local
 from instrc.compiler.bind.bodies import carry_out
-from instrc.compiler.bind.conditions import branch_condition, read_path
+from instrc.compiler.bind.conditions import branch_condition, condition, read_path
 from instrc.compiler.bind.evaluation import Evaluation
 from instrc.compiler.bind.exports import WrittenLines
 from instrc.compiler.bind.given import data_of, is_data
@@ -28,11 +28,8 @@ from instrc.language.surface import (
 )
 from instrc.problems.suggest import nearest
 from instrc.process.flow import Constant
-from instrc.text.limits import ELEMENTS, ROUNDS, VALUE_LEVELS
+from instrc.text.limits import ELEMENTS, HIGHEST_BOUND, ROUNDS, VALUE_LEVELS
 from instrc.text.source import Span
-
-HIGHEST_BOUND: Final = 1_000_000
-"""The largest bound of rounds or elements that may be written."""
 
 
 def reads_of_block(ev: Evaluation, content: ir.Block, direct: Iterable[ir.Path]) -> tuple[ir.Path, ...]:
@@ -96,6 +93,8 @@ class ReadBody(Struct, frozen=True):
     """The number of the region."""
     region: ir.Region | None
     tests: tuple[ir.Test, ...] | None
+    selected: tuple[ir.Test, ...] | None
+    """The condition of its elements, which is read before them."""
     names: tuple[tuple[str, ir.Reading], ...]
 
 
@@ -109,6 +108,7 @@ def read_body(
     keeps: bool = False,
     over: ir.Path | int | None = None,
     after: int | None = None,
+    selected: surface.Condition | None = None,
 ) -> ReadBody:
     """Bind the statements of a body and its value; `until` is bound inside it; with `keeps`, so are the values of its names.
 
@@ -121,6 +121,9 @@ def read_body(
         ev.rounds.bodies[scope.region] = scope.region if after is None else after
         ev.rounds.homes[scope.region] = scope
     inside = EvaluationContext(scope, scope.region, scope.piped, keys=context.keys, braces=context.braces)
+    element = {name: value for name, value in scope.given.items() if given[name] == "item"}
+    before = structs.replace(inside, scope=structs.replace(scope, locals={}, given=element))
+    chosen = () if selected is None else condition(ev, selected, before)
     read_names = context.scope.program.survey.read[written.span.start]
     lines = WrittenLines(written.statements, written.value, len(written.statements), read_names)
     carried = carry_out(ev, lines, scope, inside, inside, until)
@@ -129,17 +132,17 @@ def read_body(
     kept = _names(ev, scope, inside) if keeps else ()
     if value is not None and depth_of(value) > VALUE_LEVELS:
         ev.report.add(problems.text.TooDeep(at=written.value.span, limit=VALUE_LEVELS))
-        return ReadBody(scope.region, None, tests, kept)
+        return ReadBody(scope.region, None, tests, chosen, kept)
     if value is not None and names_const(value):
         ev.report.add(problems.names.ReservedName(at=place_of_const(written.value), word="const"))
-        return ReadBody(scope.region, None, tests, kept)
+        return ReadBody(scope.region, None, tests, chosen, kept)
     reading = None if value is None else reading_of(value)
     if value is not None and reading is None:
         ev.report.add(problems.calls.MisplacedData(at=written.value.span))
     if reading is None or not carried.complete:
-        return ReadBody(scope.region, None, tests, kept)
+        return ReadBody(scope.region, None, tests, chosen, kept)
     region = ir.Region(scope.region, ev.steps.units(region=scope.region), reading, written.span)
-    return ReadBody(scope.region, region, tests, kept)
+    return ReadBody(scope.region, region, tests, chosen, kept)
 
 
 def _scope(ev: Evaluation, written: Body, context: EvaluationContext, given: dict[str, ir.BlockName]) -> Scope:
@@ -328,17 +331,42 @@ def _tests(ev: Evaluation, tests: tuple[ir.Test, ...]) -> tuple[Hashable, ...]:
 
 
 def _each(ev: Evaluation, written: surface.Each, context: EvaluationContext) -> _Made | None:
-    most = _bound_number(ev, written.most, ELEMENTS)
+    most, counts = _selection(ev, written.selection, ELEMENTS, context)
     source = _elements(ev, written.source, context)
-    said = read_body(ev, written.body, context, {written.name.text: "item"}, written.until, over=source)
+    names: dict[str, ir.BlockName] = {written.name.text: "item"}
+    said = read_body(ev, written.body, context, names, written.until, over=source, selected=written.selection.condition)
     body, until = said.region, said.tests if written.until is not None else ()
-    if most is None or source is None or body is None or until is None or _is_over_limit(ev, source, most, written):
+    if most is None or source is None or body is None or until is None or counts is None or said.selected is None:
         return None
-    signs = (written.name.text, _source(ev, source), most, _tests(ev, until), ev.steps.identity(body))
+    selection = structs.replace(counts, tests=said.selected)
+    if selection == ir.Selection() and _is_over_limit(ev, source, most, written):
+        return None
+    chosen = _selection_signs(ev, selection)
+    signs = (written.name.text, _source(ev, source), most, _tests(ev, until), chosen, ev.steps.identity(body))
+    content = ir.Each(written.name.text, source, most, body, written.source.span, until, selection)
+    return content, signs, (*((source,) if isinstance(source, ir.Path) else ()), *selection.reads)
+
+
+def _selection(
+    ev: Evaluation, written: surface.Selection, otherwise: int, context: EvaluationContext
+) -> tuple[int | None, ir.Selection | None]:
+    """Return the limit of elements, and the numbers that are read; `None` for a mistake."""
+    number = written.most or written.first
+    if number is None:
+        return otherwise, ir.Selection()
+    read = _elements(ev, number, context)
+    if isinstance(read, ir.Path):
+        if written.first is None:
+            return HIGHEST_BOUND, ir.Selection(most=read, at=number.span)
+        return otherwise, ir.Selection(first=read, at=number.span)
+    return read, ir.Selection() if read is None or written.first is None else ir.Selection(first=read, at=number.span)
+
+
+def _selection_signs(ev: Evaluation, selection: ir.Selection) -> tuple[Hashable, ...]:
+    counts = (selection.most, selection.first)
     return (
-        ir.Each(written.name.text, source, most, body, written.source.span, until),
-        signs,
-        (source,) if isinstance(source, ir.Path) else (),
+        _tests(ev, selection.tests),
+        *(ev.steps.identities.path(each) if isinstance(each, ir.Path) else each for each in counts),
     )
 
 
@@ -354,17 +382,18 @@ def _bound_number(ev: Evaluation, written: Literal | None, otherwise: int) -> in
 
 
 def _elements(ev: Evaluation, written: Name | Access | Literal, context: EvaluationContext) -> ir.Path | int | None:
-    """Evaluate the list, or the number, of an `each`."""
-    if isinstance(written, Literal):
-        return _bound_number(ev, written, 0)
-    return read_path(ev, written, context)
+    """Evaluate the list or the number of elements: a literal, the name of one, or a path."""
+    if isinstance(written, Name) and (found := context.scope.find(written.text)) and isinstance(found.binding.value, Literal):
+        ev.note_read(written.text, found.scope)
+        return _bound_number(ev, structs.replace(found.binding.value, span=written.span), 0)
+    return _bound_number(ev, written, 0) if isinstance(written, Literal) else read_path(ev, written, context)
 
 
 def _is_over_limit(ev: Evaluation, source: ir.Path | int, most: int, written: surface.Each | surface.Repeat) -> bool:
     """Return whether a number of elements is over the limit; report it."""
     if not isinstance(source, int) or source <= most or written.source is None:
         return False
-    bound = written.most is not None
+    bound = (written.most if isinstance(written, surface.Repeat) else written.selection.most) is not None
     ev.report.add(problems.blocks.OverLimit(at=written.source.span, count=source, limit=most, written=bound))
     return True
 
@@ -374,23 +403,28 @@ def _source(ev: Evaluation, source: ir.Path | int) -> Hashable:
 
 
 def _repeat(ev: Evaluation, written: surface.Repeat, context: EvaluationContext) -> _Made | None:
-    most = _bound_number(ev, written.most, ROUNDS if written.source is None else ELEMENTS)
+    most, counts = _selection(ev, written.selection, ROUNDS if written.source is None else ELEMENTS, context)
+    most = _bound_number(ev, written.most, most) if most is not None else None
     keep = _bound_number(ev, written.keep, 0)
     source = None if written.source is None else _elements(ev, written.source, context)
-    if isinstance(source, int) and most is not None:
+    if isinstance(source, int) and most is not None and written.selection == surface.Selection():
         most = None if _is_over_limit(ev, source, most, written) else source
     if written.keep is not None and keep and most and keep > most:
         ev.report.add(problems.blocks.KeepOverMax(at=written.keep.span, keep=keep, most=most))
     given = () if written.first is None else _first_values(ev, written.first, context)
     names: dict[str, ir.BlockName] = {} if written.name is None else {written.name.text: "item"}
     names |= {"round": "round", "previous": "previous", "rounds": "rounds"}
-    said = read_body(ev, written.body, context, names, written.until, keeps=True, over=source)
+    selected = written.selection.condition
+    said = read_body(ev, written.body, context, names, written.until, keeps=True, over=source, selected=selected)
     body, tests, kept = said.region, said.tests, said.names
     otherwise = None
     if written.otherwise is not None:
         otherwise = read_body(ev, written.otherwise, context, {"rounds": "rounds"}, after=said.number).region
     if most is None or keep is None or body is None or given is None or (written.source is not None and source is None):
         return None
+    if counts is None or said.selected is None:
+        return None
+    selection = structs.replace(counts, tests=said.selected)
     if (written.until is not None and tests is None) or (written.otherwise is not None and otherwise is None):
         return None
     first = None if written.first is None else _placed_values(ev, given, body, kept)
@@ -401,6 +435,7 @@ def _repeat(ev: Evaluation, written: surface.Repeat, context: EvaluationContext)
     signs = (
         written.name and written.name.text,
         None if source is None else _source(ev, source),
+        _selection_signs(ev, selection),
         most,
         keep,
         _tests(ev, until),
@@ -415,9 +450,9 @@ def _repeat(ev: Evaluation, written: surface.Repeat, context: EvaluationContext)
     item = None if written.name is None else written.name.text
     at = written.span if written.source is None else written.source.span
     handed = reads_rounds(ev, body, otherwise)
-    content = ir.Repeat(item, source, most, keep or None, body, until, otherwise, kept, handed, at, first)
+    content = ir.Repeat(item, source, most, keep or None, body, until, otherwise, kept, handed, at, first, selection)
     reads = (source,) if isinstance(source, ir.Path) else ()
-    return content, signs, (*reads, *(path for each in first or () for path in ir.reading_paths(each.value)))
+    return content, signs, (*reads, *selection.reads, *(path for each in first or () for path in ir.reading_paths(each.value)))
 
 
 _GivenFirst: TypeAlias = "tuple[surface.Field, ir.Reading]"

@@ -219,8 +219,9 @@ class Outcomes:
         assert source is not None  # rounds over no list have no element
         if isinstance(source, int):
             return {"type": "integer", "minimum": 1, "maximum": source}
-        listed = elements(self.path(source))
-        schema: Json = ANYTHING if listed is None else listed
+        whole = self.path(source)
+        listed = elements(whole)
+        schema: Json = COUNTED if is_count_schema(whole) else ANYTHING if listed is None else listed
         if not self._open:  # else it may depend on a name whose schema is being worked out
             self._items[body] = schema
         return schema
@@ -234,6 +235,15 @@ class Outcomes:
         made = ANYTHING if reading is None else self.reading(reading)
         self._open.discard((block, name))
         return made
+
+
+COUNTED: Json = {"type": "integer", "minimum": 1}
+"""The element of a block that counts to a number from data."""
+
+
+def is_count_schema(schema: Json) -> bool:
+    """Return whether a schema says that a value is an integer, so that a block counts to it."""
+    return isinstance(schema, dict) and schema.get("type") == "integer"
 
 
 def _size(schema: Json) -> int:

@@ -15,6 +15,7 @@ from instrc.compiler.compose.outcomes import (
     choices_of,
     excluding,
     inputs_of,
+    is_count_schema,
     non_null_paths,
     plannable_tools,
     plans_of,
@@ -357,6 +358,8 @@ def _check(flat: ir.FlatGraph, report: Report) -> None:
             and isinstance(content.source, ir.Path)
         ):
             _check_list(outcomes.find(content.source).schema, content.at, report)
+        if isinstance(content, ir.Each | ir.Repeat):
+            _check_counts(content.selection, outcomes, report)
     check_conditions(graph, outcomes, report)
     check_first_values(graph, outcomes, report)
     _check_nulls(flat, outcomes, report)
@@ -394,11 +397,19 @@ def _is_number(schema: Json | None) -> bool:
 
 
 def _check_list(schema: Json | None, span: Span, report: Report) -> None:
-    if schema is None or elements(schema) is not None:
+    if schema is None or elements(schema) is not None or is_count_schema(schema):
         return
     found = {name: member(schema, name).schema for name in member(schema, "\0").known}
     lists = tuple(name for name, each in found.items() if each is not None and elements(each) is not None)
     report.add(problems.steps.NotAList(at=span, word=span.text, lists=lists, number=_is_number(schema)))
+
+
+def _check_counts(selection: ir.Selection, outcomes: Outcomes, report: Report) -> None:
+    """Report a number of elements that is read where there is never a number to count with."""
+    for path in (selection.most, selection.first):
+        schema = outcomes.find(path).schema if isinstance(path, ir.Path) else None
+        if selection.at is not None and schema is not None and disjoint(schema, {"type": "integer", "minimum": 0}):
+            report.add(problems.blocks.NotACount(at=selection.at))
 
 
 def _leads_somewhere(step: ir.Step, outcomes: Outcomes) -> bool:

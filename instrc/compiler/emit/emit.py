@@ -177,11 +177,20 @@ class Blocks:
                 return flow.branched(ir.word_of(content), name, tuple(branches), common)  # type: ignore[arg-type]  # a block
 
     def _each(self, name: str, content: ir.Each, body: flow.Body, common: flow.Common, item: int | None) -> flow.Each:
-        counted = content.source if isinstance(content.source, int) else None
+        selection = self._selection(content.selection, item)
+        counted = content.source if isinstance(content.source, int) and selection is None else None
         source = self.paths.read(content.source, item) if not isinstance(content.source, int) else Constant(content.source)
         most = content.most if counted is None else counted
         until = self.paths.condition(content.until, item)
-        return flow.Each(name, self.plan.elements[content.body.number], source, body, most, least=counted, until=until, **common)
+        element = self.plan.elements[content.body.number]
+        return flow.Each(name, element, source, body, most, least=counted, until=until, selection=selection, **common)
+
+    def _selection(self, chosen: ir.Selection, item: int | None) -> flow.Selection | None:
+        if chosen == ir.Selection():
+            return None
+        first = self._source(chosen.first, item)
+        most = None if chosen.most is None else self.paths.read(chosen.most, item)
+        return flow.Selection(self.paths.condition(chosen.tests, item), most, first)
 
     def _repeat(
         self, name: str, content: ir.Repeat, body: flow.Body, common: flow.Common, item: int | None, otherwise: str | None
@@ -198,6 +207,7 @@ class Blocks:
             otherwise,
             least=_least(content),
             first=self.paths.first(content, item) if content.handed else None,
+            selection=self._selection(content.selection, item),
             **common,
         )
 
@@ -207,6 +217,8 @@ class Blocks:
 
 def _least(content: ir.Repeat) -> int:
     """Return how many rounds there are at least."""
+    if content.selection != ir.Selection():
+        return 0
     if isinstance(content.source, int):
         return 1 if content.until else content.source
     return 1 if content.source is None else 0

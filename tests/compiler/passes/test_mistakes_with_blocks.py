@@ -341,7 +341,7 @@ MISTAKES = [
     ("repeat { const d = Draft(prompt); d } until round is 2 else { Write(«d») }", "unknown-name", "`rounds`"),
     (CHECK + "when c.ok { const d = Draft(c); d } else { Write(«d») }", "unknown-name", "value of its block"),
     # heads and ends of blocks
-    (PEOPLE + "each a in p.attendees «if» a.name { Draft(a) }", "incomplete-block", "choose in the braces"),
+    (PEOPLE + "each a in p.attendees «if» a.name { Draft(a) }", "incomplete-block", "choose elements by `when`"),
     (PEOPLE + "each a in p.attendees «and» p.names { Draft(a) }", "incomplete-block", "one list"),
     (CHECK + 'when c.level @ «"low"» { Draft(c) }', "incomplete-block", 'PATH is "low"'),
     (CHECK + 'when c.ok { Draft(c) } else «c».level is "low" { Write(c) }', "incomplete-block", "else when PATH"),

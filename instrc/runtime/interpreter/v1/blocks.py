@@ -11,6 +11,7 @@ from instrc.runtime.interpreter.v1.runnable import PlanUnit
 from instrc.runtime.interpreter.v1.state import Machine, error_value, give_up, scoped_id, unit_name
 from instrc.runtime.interpreter.v1.values import evaluate, holds, resolve
 from instrc.text.jsonvalue import Json, JsonObject, as_integer
+from instrc.text.limits import HIGHEST_BOUND
 
 
 class BlockResult(NamedTuple):
@@ -60,7 +61,7 @@ def begin(machine: Machine, scope: str, unit: PlanUnit) -> BlockResult | None:
                 return BlockResult(None, repeated["value"])
             return _enter(machine, here, unit.regions[0], scope, {})
         case Each():
-            elements = _elements(unit, evaluate(machine, scope, block.source), block.most)
+            elements = _selected(machine, scope, unit, block)
             count = len(elements)
             noted[unit.context] = {
                 "items": elements,
@@ -73,7 +74,7 @@ def begin(machine: Machine, scope: str, unit: PlanUnit) -> BlockResult | None:
         case Repeat():
             items = None
             if block.source is not None:
-                items = _elements(unit, evaluate(machine, scope, block.source), block.most)
+                items = _selected(machine, scope, unit, block)
             noted[unit.context] = _first_state(machine, scope, block, items)
             if items == [] or block.most == 0:
                 return _end_repeat(machine, scope, unit, block)
@@ -91,6 +92,26 @@ def _enter(
 def _enter_branch(machine: Machine, scope: str, unit: PlanUnit, number: int) -> BlockResult | None:
     inner = f"{scoped_id(scope, unit.context)}[{number + 1}]"
     return _enter(machine, inner, unit.regions[number], scope, {}, {"branch": number})
+
+
+def _selected(machine: Machine, scope: str, unit: PlanUnit, block: Each | Repeat) -> list[Json]:
+    """Return the elements that a block runs for: those that satisfy its condition, the first of them, within its limit."""
+    source, chosen, most = evaluate(machine, scope, block.source), block.selection, block.most
+    if chosen is None:
+        return _elements(unit, source, most)
+    elements = _elements(unit, source, None if isinstance(source, list) else HIGHEST_BOUND)
+    condition, item = chosen.condition, block.item
+    if condition is not None and item is not None:
+        elements = [each for each in elements if holds(machine, scope, condition, {item: each})]
+    if chosen.first is not None:
+        elements = elements[: _count(unit, evaluate(machine, scope, chosen.first))]
+    return _elements(unit, elements, most if chosen.most is None else _count(unit, evaluate(machine, scope, chosen.most)))
+
+
+def _count(unit: PlanUnit, value: Json) -> int:
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    return give_up("failed", f"`{unit.context}` is given no number to count with", unit_name(unit), "not-a-count")
 
 
 def _elements(unit: PlanUnit, source: Json, most: int | None) -> list[Json]:

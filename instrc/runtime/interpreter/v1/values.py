@@ -141,15 +141,21 @@ def evaluate(machine: Machine, scope: str, value: Value | None, *, shown: bool =
             return result
 
 
-def holds(machine: Machine, scope: str, condition: Condition) -> bool:
-    """Return whether a condition holds in a scope."""
+def holds(machine: Machine, scope: str, condition: Condition, names: JsonObject | None = None) -> bool:
+    """Return whether a condition holds in a scope, with further names."""
     definitions = machine.program.definitions
+
+    def read_value(read: Read) -> Json:
+        if names is None or read.first not in names:
+            return resolve(machine, scope, read)
+        rest = read.segments[1:]
+        return _member(names[read.first], tuple(each.name for each in rest), tuple(each.quoted for each in rest))
 
     def one(number: int) -> bool:
         read, schema = condition.tests[number]
-        value = resolve(machine, scope, read)
+        value = read_value(read)
         if number in condition.compared:
-            other = resolve(machine, scope, condition.tests[number + 1][0])
+            other = read_value(condition.tests[number + 1][0])
             return value is not None and other is not None and _compares(condition.compared[number], value, other)
         return number - 1 in condition.compared or surely_valid(with_definitions(schema, definitions), value)
 
