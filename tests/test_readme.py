@@ -98,7 +98,7 @@ def test_the_picture_shows_every_stage_of_the_driver() -> None:
 
 
 def test_the_table_of_targets_is_the_one_computed_from_the_dialects() -> None:
-    from instrc.providers.targets import table  # the table on the page of targets
+    from table_of_targets import table
 
     page = (ROOT / "instrc" / "providers" / "dialects" / "README.md").read_text(encoding="utf-8")
     assert page.split("<!-- targets -->")[1].strip() == table().strip()
