@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeGuard, cast, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeGuard, cast
 
 import msgspec
 from msgspec import Struct
@@ -705,7 +705,6 @@ class CompileOptions(Struct, frozen=True):
 
 
 Emit: TypeAlias = Literal["tool", "result", "flat", "process", "call"]
-KINDS = cast("tuple[Emit, ...]", get_args(Emit))
 _NUMBER = re.compile(r"^step\d+_")
 """What stands before the name of a step in its key."""
 

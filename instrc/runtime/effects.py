@@ -583,8 +583,6 @@ async def _beating(work: Coroutine[object, object, HandlerResult], call: Activit
         task.cancel()
 
 
-INVENTIONS: Final[tuple[Invention, ...]] = ("answers", "results")
-"""What a rehearsal makes from schemas: the answers of models, the results of activities."""
 _ReplyParts: TypeAlias = "tuple[float | None, str | None, list[str], list[Complaint], list[str], str | None, str | None]"
 TRACEBACK_CHARACTERS: Final = 20_000
 """Characters of a traceback that are kept, the last ones."""

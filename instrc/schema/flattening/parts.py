@@ -15,7 +15,7 @@ from instrc.schema.flattening.run import FlattenOptions
 from instrc.schema.kinds import types_of
 from instrc.schema.references import SchemaStore
 from instrc.schema.walk import definition_named_by, refers, walk
-from instrc.text.jsonvalue import Json, JsonObject, as_object, equal, listing, mapping
+from instrc.text.jsonvalue import Json, JsonObject, equal, listing, mapping
 from instrc.text.source import Span
 
 NOTED_SOURCES: Final = 200
@@ -205,17 +205,6 @@ def splice(
     gathering = Gathering()
     body = splice_parts(intersect, gathering.take(mixin), gathering.take(filling), report=report, applied=applied, at=at)
     return gathering.give(body)
-
-
-def fill(mixin: Json, slot: str, filling: Json, *, report: Report | None = None) -> Json:
-    """Return a mixin with something put into the slot of a name: both must hold, as under `allOf`."""
-    gathering = Gathering()
-    body, inside = gathering.take(mixin), gathering.take(filling)
-    if body.__class__ is not dict:
-        return mixin
-    properties = dict(as_object(body.get("properties", {})))
-    properties[slot] = intersect([properties[slot], inside], report=report) if slot in properties else inside
-    return gathering.give({**body, "properties": properties})
 
 
 class Intersection(Struct, frozen=True):
