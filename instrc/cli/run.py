@@ -419,6 +419,13 @@ _LAST_MOMENT = 0.1
 """Seconds for the threads of a library to end after an attempt: one that still runs when Python ends aborts the process."""
 
 
+_BEAT = 5.0
+"""Seconds between two signs of life in the file of `--alive`."""
+Alive = Annotated[
+    Path | None, typer.Option("--alive", metavar="FILE", help="A file that the worker touches every five seconds, for probes.")
+]
+
+
 def worker_command(
     store: options.Store = None,
     engine_name: options.EngineName = None,
@@ -436,6 +443,7 @@ def worker_command(
         str, typer.Option("--drain", metavar="SPAN", help="How long SIGTERM lets effects in flight end, for example PT1M.")
     ] = "PT10S",
     name: Annotated[str | None, typer.Option("--name", metavar="NAME", help="The name that `instrc workers` shows.")] = None,
+    alive: Alive = None,
     as_json: options.Events = False,
     quiet: options.Quiet = False,
     shape: options.ProblemFormat = Format.TEXT,
@@ -463,26 +471,38 @@ def worker_command(
         note = ""
         if location is not None and not location.exists():
             note = f"no run was ever started in `{location.shown}`: is this the folder of the project?\n"
-        run_common.run_to_end(_worked(carrier, None if retry_held is None else seconds(retry_held), note, quiet=quiet))
+        every = None if retry_held is None else seconds(retry_held)
+        run_common.run_to_end(_worked(carrier, every, alive, note, quiet=quiet))
 
 
 def _heard_elsewhere(part: AnswerPart) -> None:
     """Accept a part of an answer that is not shown here: a service of the same store may show it."""
 
 
-async def _worked(carrier: Serving, every: float | None, note: str, *, quiet: bool) -> None:
-    """Serve, and retry held runs meanwhile."""
+async def _worked(carrier: Serving, every: float | None, alive: Path | None, note: str, *, quiet: bool) -> None:
+    """Serve, and retry held runs and show signs of life meanwhile."""
     import asyncio  # the help of all commands does without it
 
     beside = [asyncio.ensure_future(_swept(cast("Engine", carrier)))]
     if every is not None:
         beside.append(asyncio.ensure_future(_retried(cast("Engine", carrier), max(every, 1.0))))
+    if alive is not None:
+        beside.append(asyncio.ensure_future(_touched(alive)))
     try:
         await _served(carrier, note, quiet=quiet)
     finally:
         for task in beside:
             task.cancel()
         await asyncio.wait(beside)
+
+
+async def _touched(alive: Path) -> None:
+    """Touch a file as long as the event loop goes round."""
+    from asyncio import sleep  # as above
+
+    while True:
+        alive.touch()  # noqa: ASYNC240  -- in this loop, as that is what the file says to be alive
+        await sleep(_BEAT)
 
 
 async def _swept(carrier: Engine) -> None:

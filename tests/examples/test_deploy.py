@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
+import httpx
+import psycopg
 import pytest
 import yaml
+from postgres_server import Database, postgres
+from temporal_server import free_port
 
 from instrc.cli import main
 
@@ -21,6 +30,12 @@ KUBERNETES = [
     for document in yaml.safe_load_all(file.read_text(encoding="utf-8"))
 ]
 DEPLOYMENTS = [document for _, document in KUBERNETES if document["kind"] == "Deployment"]
+
+
+@pytest.fixture(scope="module")
+def postgres_server() -> Iterator[Database]:
+    with postgres() as server:
+        yield server
 
 
 def containers() -> list[dict[str, Any]]:
@@ -52,9 +67,77 @@ def test_a_container_has_its_rights_its_resources_and_a_probe() -> None:
         if each["name"] != "proxy":
             assert each["securityContext"]["allowPrivilegeEscalation"] is False
             assert each["envFrom"], "keys come from a secret"
-    assert all("livenessProbe" in each for each in containers() if "TEMPORAL_ADDRESS" not in str(each))
+    assert all("livenessProbe" in each for each in containers())
     for document in DEPLOYMENTS:
         assert document["spec"]["template"]["spec"]["securityContext"]["runAsNonRoot"]
+
+
+def test_the_image_has_the_libraries_of_models() -> None:
+    extras = tomllib.loads((ROOT.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    [installed] = re.findall(r"instrc\[(.*)\]", (ROOT / "Dockerfile").read_text(encoding="utf-8"))
+    assert {*installed.split(",")} <= extras.keys()
+    assert {"durable", "serve", "http", "openai", "anthropic", "gemini"} <= {*installed.split(",")}
+
+
+@contextmanager
+def started(command: list[str], folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """Start a command in a project, and end it as a container is ended."""
+    line = [sys.executable, "-m", "instrc", *command]
+    process = subprocess.Popen(line, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        yield process
+        assert process.poll() is None, process.communicate()
+        process.terminate()
+        assert process.wait(30) in {0, -signal.SIGTERM}, process.communicate()
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def until(done: Callable[[], Any], seconds: float = 60) -> Any:
+    """Wait until something holds, and return it."""
+    end = monotonic() + seconds
+    while not (result := done()):
+        assert monotonic() < end
+        sleep(0.1)
+    return result
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_the_commands_carry_a_run_and_the_probes_and_the_autoscaler_see_it(postgres_server: Database, tmp_path: Path) -> None:
+    program = '"Write" | @{ title: "Draft", type: "object", properties: { text: { type: "string" } } }'
+    (tmp_path / "draft.aug").write_text(program, encoding="utf-8")
+    store, alive, port = str(postgres_server.fresh()), tmp_path / "alive", str(free_port())
+    worker, serve = (
+        [store if word.startswith("postgresql:") else str(alive) if word == "/tmp/alive" else word for word in each]  # noqa: S108  -- of a container
+        for each in (calls()["worker in compose"], calls()["serve in compose"])
+    )
+    [trigger] = yaml.safe_load((ROOT / "kubernetes" / "keda" / "worker.yaml").read_text(encoding="utf-8"))["spec"]["triggers"]
+
+    def age() -> int:
+        with psycopg.connect(store) as connection:
+            return connection.execute(trigger["metadata"]["query"]).fetchone()[0]
+
+    address = f"http://127.0.0.1:{port}"
+    with started([*serve, "--port", port, "--model", "sample"], tmp_path):
+
+        def status(path: str) -> Any:
+            try:
+                return httpx.get(f"{address}{path}", timeout=20)
+            except httpx.TransportError:
+                return None
+
+        until(lambda: (ready := status("/readyz")) is not None and ready.status_code == 200)
+        [offered] = status("/v1/programs").json()["items"]
+        begun = httpx.post(f"{address}/v1/runs", json={"program": offered["name"], "input": "x"}, timeout=30)
+        assert begun.status_code == 201, begun.text
+        run = begun.json()["run"]
+        until(lambda: age() >= 1)  # nobody takes it
+        with started([*worker], tmp_path):
+            assert until(lambda: status(f"/v1/runs/{run}").json()["status"] == "done")
+            assert age() == 0
+            first = until(alive.exists) and alive.stat().st_mtime
+            assert until(lambda: alive.stat().st_mtime > first), "it shows that it lives"
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
