@@ -13,7 +13,7 @@ from serving import ANSWER, BOB, BOSS, RunService, asking, on, service, settled
 
 from instrc.engines.dbos import durable_engine  # how many runs are read at once
 from instrc.engines.dbos.durable_engine import DurableEngine  # whose table is looked at
-from instrc.engines.run_table import FILLED
+from instrc.engines.run_table import FILLED  # the cursor of the filling
 
 STORE = Path(__file__).parents[1] / "data" / "stores" / "0.2.0-index"
 

@@ -20,7 +20,7 @@ from instrc.runtime.models.database import MODELS_FILE
 from instrc.runtime.models.fallback import Fallback, Limited, limited
 from instrc.runtime.models.model import Model, Sample, Scripted
 from instrc.runtime.models.provider import Provider
-from instrc.runtime.models.recording import RECORDED, Recorded, Recording
+from instrc.runtime.models.recording import RECORDED, RecordedModel, Recording
 from instrc.runtime.models.settings import RequestTable, joined
 from instrc.text.files import read_whole
 from instrc.text.jsontext import loads
@@ -108,7 +108,7 @@ def _scripted(words: str, file: Path, table: RequestTable) -> Model:
     kind, _, name = recording.model.partition(":")
     settings = joined(table.general, table.given, request_settings(recording.settings)[0])
     provider = adapter_of(kind)(name, settings=settings) if kind in ADAPTERS and name else None
-    return Recorded(
+    return RecordedModel(
         Scripted(answers),
         recording,
         lambda request: request.message if provider is None else provider.preview(request)[0].message,

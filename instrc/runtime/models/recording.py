@@ -33,7 +33,7 @@ def prompt_digest(message: str, schema: Json, settings: Json) -> str:
     return sha256(dumps([message, schema, settings], indent=False).encode()).hexdigest()[:16]
 
 
-class Recorded:
+class RecordedModel:
     """A model whose answers were recorded; its replies note if a request is none of those that were recorded."""
 
     def __init__(self, model: Model, recording: Recording, message: Callable[[Request], str]) -> None:
