@@ -14,14 +14,15 @@ from pages import agrees, copied, follow
 
 ROOT = Path(__file__).parents[2] / "examples"
 PAGES = sorted([*ROOT.glob("tutorial/*/README.md"), *ROOT.glob("guides/**/*.md")])
+LIBRARIES = {"fastapi": "fastapi", "pydantic-ai": "pydantic_ai"}  # the pages of others' libraries
 
 pytestmark = [pytest.mark.long, pytest.mark.skipif(sys.platform == "win32", reason="the pages are typed into bash")]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_a_page_prints_what_it_shows(page: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    if page.stem == "fastapi":
-        pytest.importorskip("fastapi")
+    if (library := LIBRARIES.get(page.stem)) is not None:
+        pytest.importorskip(library)
     if page.name == "README.md":
         place = copied(page, tmp_path / page.parent.name)
     else:
