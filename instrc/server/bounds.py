@@ -23,6 +23,8 @@ DIGITS: Final = 1000
 """Digits of a number in JSON: to print one is quadratic."""
 MEMBERS: Final = 100_000
 """Members and elements of JSON in all."""
+NAME: Final = 500
+"""Characters of what clients of any protocol name: idempotency keys, messages, threads, contexts, values of metadata."""
 PARTS: Final = 1000
 """Parts of a message, and messages of a conversation."""
 SESSIONS: Final = 20

@@ -18,6 +18,7 @@ from instrc.runtime.engine_protocol import WorkerInfo
 from instrc.runtime.retry import ForkOptions, RetryOptions
 from instrc.runtime.run_report import STATUSES, RunFilter
 from instrc.server.access import Caller
+from instrc.server.bounds import NAME
 from instrc.server.run_service import RunService
 from instrc.server.views import Page, ProgramInfo, QuestionInfo, RunInfo
 from instrc.text.jsontext import dumps, loads
@@ -35,7 +36,7 @@ _NAMES: Final[JsonObject] = {"type": "array", "items": TEXT}
 _MOST_METADATA: Final = 20
 METADATA: Final[JsonObject] = {
     "type": "object",
-    "additionalProperties": {"type": "string", "maxLength": 500},
+    "additionalProperties": {"type": "string", "maxLength": NAME},
     "propertyNames": {"maxLength": 100},
     "maxProperties": _MOST_METADATA,
 }
@@ -524,7 +525,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         body=object_of({"program": TEXT}, {"input": {}, "run": _NEW_ID, "metadata": METADATA}, closed=True),
         status=201,
         errors=(404, 409, 410, 422),
-        headers={"Idempotency-Key": {"type": "string", "pattern": "[!-~]"}, "Prefer": TEXT},
+        headers={"Idempotency-Key": {"type": "string", "pattern": f"^[!-~][ -~]{{0,{NAME - 1}}}$"}, "Prefer": TEXT},
     ),
     Endpoint(
         "GET",

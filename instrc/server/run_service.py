@@ -27,6 +27,7 @@ from instrc.problems.errors import (
     GoneError,
     InstrcError,
     NotFoundError,
+    RequestError,
     StaleError,
 )
 from instrc.problems.problem import Problem
@@ -41,6 +42,7 @@ from instrc.runtime.run_launch import Launch
 from instrc.runtime.run_report import RunFilter, RunReport
 from instrc.runtime.traces import Event
 from instrc.server.access import Caller, RateLimiter
+from instrc.server.bounds import NAME
 from instrc.server.identity import Signer, caller_later, known_person, link_word, read_link, refuse_unknown
 from instrc.server.records import Records
 from instrc.server.rights import Action, is_candidate, may_know_answers, refusal_of
@@ -146,6 +148,9 @@ class RunService:
         The same caller with the same `key` and the same inputs gets the same run; with others it is a `KeyReused`.
         """
         await self._enter(caller)
+        if any(len(name) > NAME for name in (key or "", *(metadata or {}).values())):
+            reason = f"a name, as of a thread or a message, has at most {NAME} characters"
+            raise RequestError([problems.serving.InvalidRequest(reason=reason)])
         info = await self.program(caller, program)
         caller.require("starter", program, f"start runs of `{program}`")
         inputs = inputs_of(info, inputs)

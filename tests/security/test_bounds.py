@@ -103,6 +103,38 @@ def test_many_parts_headers_and_messages_are_refused(tmp_path: Path) -> None:
     go(test())
 
 
+@pytest.mark.parametrize("long", ["a2a context", "a2a message", "agui thread", "agui run", "key", "metadata"])
+def test_names_that_clients_choose_are_bounded_at_every_door(long: str, tmp_path: Path) -> None:
+    name = "x" * (bounds.NAME + 1)
+
+    async def test() -> None:
+        made = service(tmp_path)
+        async with client(made, routes=[*a2a_routes(made), *agui_routes(made)]) as http:
+            headers = {"A2A-Version": "1.0"}
+            if long.startswith("a2a"):
+                given = {"contextId": name} if long == "a2a context" else {"messageId": name}
+                message = {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "x"}], "metadata": {"program": "letter"}}
+                sent: dict[str, Any] = {
+                    "jsonrpc": "2.0",
+                    "id": 1,
+                    "method": "SendMessage",
+                    "params": {"message": {**message, **given}},
+                }
+                done = await http.post("/a2a", json=sent, headers=headers)
+            elif long.startswith("agui"):
+                said = {"threadId": "t", "runId": "r", "messages": [{"id": "1", "role": "user", "content": "x"}], "tools": []}
+                given = {"threadId": name} if long == "agui thread" else {"runId": name}
+                done = await http.post("/agui/letter", json={**said, "context": [], "state": {}, "forwardedProps": {}, **given})
+            else:
+                start: dict[str, Any] = {"program": "letter", "input": "x"}
+                start |= {"metadata": {"k": name}} if long == "metadata" else {}
+                done = await http.post("/v1/runs", json=start, headers={"Idempotency-Key": name} if long == "key" else {})
+            assert "error" in done.text or "RUN_ERROR" in done.text
+            assert (await http.get("/v1/runs")).json()["items"] == []
+
+    go(test())
+
+
 def test_connections_are_bounded_by_address_and_in_all() -> None:
     made = BoundedConnections(["10.0.0.1"])
     made.open["198.51.100.1"] = bounds.FROM_ONE_ADDRESS
