@@ -13,7 +13,7 @@ from every_case import every_case
 
 from instrc import CompileError, Report
 from instrc.schema.flattening.flatten import flatten
-from instrc.schema.flattening.parts import fill, splice  # slots without a vibe
+from instrc.schema.flattening.parts import splice  # slots without a vibe
 
 OUTER = {
     "title": "Outer",
@@ -173,13 +173,6 @@ def test_recursive_steps_and_mixins_keep_their_definitions_apart() -> None:
     assert not judge.is_valid({"arrayarray": None})
     assert not judge.is_valid({"array": [{"arrayarray": None}]})
     assert not judge.is_valid({"null": [{"nullnull": []}]})
-
-
-def test_named_slots_are_filled_as_under_all_of() -> None:
-    assert fill(INNER, "header", {"properties": {"h": {}}})["properties"]["header"] == {"type": "object", "properties": {"h": {}}}
-    assert list(fill(INNER, "new", {"minimum": 1})["properties"]) == ["first", "default", "header", "last", "new"]
-    assert fill(True, "header", STEP) is True
-    assert INNER["properties"]["header"] == {"type": "object"}
 
 
 def test_a_list_of_mixins_nests_outermost_first() -> None:
