@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from instrc.runtime.sandbox.rounds import Observation, Recorded, Round, RoundLimits, ToolCall, ToolResult, repeatable  # no agent
+from instrc.runtime.sandbox.rounds import (  # no agent
+    AnsweredCall,
+    Observation,
+    Round,
+    RoundLimits,
+    ToolCall,
+    ToolResult,
+    repeatable,
+)
 from instrc.runtime.sandbox.sandbox import CodeRuns  # no agent
 
 
@@ -20,9 +28,9 @@ class Sandbox:
 
     def run(self, code: str, **tools: Callable[..., Any]) -> Observation:
         """Run one round; a tool that fails is recorded with its error."""
-        calls: list[Recorded] = []
+        calls: list[AnsweredCall] = []
         while isinstance(step := self.runs.step("", self.rounds, code, calls), ToolCall):
-            calls.append(Recorded(step, result_of(tools[step.name], step)))
+            calls.append(AnsweredCall(step, result_of(tools[step.name], step)))
         self.rounds = repeatable((*self.rounds, Round(code, tuple(calls), step.kind)))
         return step
 

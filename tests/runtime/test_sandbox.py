@@ -9,7 +9,7 @@ from sandboxes import Sandbox
 
 from instrc.problems.errors import SettingsError
 from instrc.runtime.sandbox import execution  # a pool that cannot start
-from instrc.runtime.sandbox.rounds import Recorded, Round, RoundLimits, ToolCall, ToolResult  # rounds without an agent
+from instrc.runtime.sandbox.rounds import AnsweredCall, Round, RoundLimits, ToolCall, ToolResult  # rounds without an agent
 
 pytest.importorskip("pydantic_monty")
 
@@ -191,7 +191,10 @@ def test_a_run_goes_on_from_the_rounds_of_another_sandbox() -> None:
 @pytest.mark.parametrize(
     ("earlier", "reason"),
     [
-        (Round("search('boats')", (Recorded(ToolCall("search", ("ships",), {}), ToolResult([])),)), "now calls search('boats')"),
+        (
+            Round("search('boats')", (AnsweredCall(ToolCall("search", ("ships",), {}), ToolResult([])),)),
+            "now calls search('boats')",
+        ),
         (Round("import os", (), "error"), "now ends (without a fault), where it ended with: error"),
         (Round("def g():\n    yield 1\nprint(list(g()))"), "yield expressions"),
         (Round("for i in range(10):\n    a = i", (), "operations"), "where it ended with: operations"),

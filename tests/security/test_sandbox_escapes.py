@@ -13,7 +13,7 @@ import pytest
 from sandboxes import Sandbox
 
 from instrc.runtime.sandbox.execution import worker_session  # no agent
-from instrc.runtime.sandbox.rounds import Observation, Recorded, Round, RoundLimits, ToolCall, ToolResult  # no agent
+from instrc.runtime.sandbox.rounds import AnsweredCall, Observation, Round, RoundLimits, ToolCall, ToolResult  # no agent
 from instrc.runtime.sandbox.sandbox import CodeRuns  # no agent
 
 pytest.importorskip("pydantic_monty")
@@ -279,10 +279,10 @@ LONG = "print('x' * 90_000)\npay(1)\nprint('y' * 90_000)\npay(2)\nprint('z')"
 
 def test_code_goes_on_in_another_process_and_repeats_no_recorded_call() -> None:
     """The process is gone between any two calls: each step knows nothing but the record."""
-    earlier = (Round("kept = pay(5)", (Recorded(ToolCall("pay", (), {"amount": 5}), ToolResult(50)),)),)
-    calls: list[Recorded] = []
+    earlier = (Round("kept = pay(5)", (AnsweredCall(ToolCall("pay", (), {"amount": 5}), ToolResult(50)),)),)
+    calls: list[AnsweredCall] = []
     while isinstance(step := CodeRuns({"pay": PAY}, LIMITS).step("run", earlier, CODE, calls), ToolCall):
-        calls.append(Recorded(step, ToolResult(step.named["amount"] * 10)))
+        calls.append(AnsweredCall(step, ToolResult(step.named["amount"] * 10)))
     assert [recorded.call.named["amount"] for recorded in calls] == [0, 1, 2, 3]
     assert (step.value, step.logs) == (60, "0\n1\n2\n3\n")
 
@@ -290,17 +290,17 @@ def test_code_goes_on_in_another_process_and_repeats_no_recorded_call() -> None:
 @pytest.mark.parametrize("code", [CODE, LONG], ids=["a loop", "long prints"])
 def test_a_state_that_is_kept_gives_what_the_record_gives(code: str) -> None:
     kept = CodeRuns({"pay": PAY}, LIMITS)
-    calls: list[Recorded] = []
+    calls: list[AnsweredCall] = []
     while isinstance(step := kept.step("run", (), code, calls), ToolCall):
         assert step == CodeRuns({"pay": PAY}, LIMITS).step("run", (), code, calls)
-        calls.append(Recorded(step, ToolResult(step.named["amount"])))
+        calls.append(AnsweredCall(step, ToolResult(step.named["amount"])))
     assert step == CodeRuns({"pay": PAY}, LIMITS).step("run", (), code, calls)
     rounds = (Round(code, tuple(calls)),)
     assert kept.step("run", rounds, "pay") == CodeRuns({"pay": PAY}, LIMITS).step("run", rounds, "pay")
 
 
 def test_code_that_calls_something_else_when_it_runs_again_is_lost() -> None:
-    recorded = Recorded(ToolCall("pay", (), {"amount": 7}), ToolResult(1))
+    recorded = AnsweredCall(ToolCall("pay", (), {"amount": 7}), ToolResult(1))
     step = CodeRuns({"pay": PAY}, LIMITS).step("run", (), CODE, [recorded])
     assert isinstance(step, Observation)
     assert step.kind == "lost"

@@ -46,7 +46,7 @@ class ToolResult(NamedTuple):
     error: str | None = None
 
 
-class Recorded(NamedTuple):
+class AnsweredCall(NamedTuple):
     """A tool call with its result."""
 
     call: ToolCall
@@ -57,7 +57,7 @@ class Round(NamedTuple):
     """Code that has run, with its tool calls."""
 
     code: str
-    calls: tuple[Recorded, ...] = ()
+    calls: tuple[AnsweredCall, ...] = ()
     kind: ObservationKind | None = None
 
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from instrc.runtime.sandbox.execution import Execution, require_monty, worker_session
 from instrc.runtime.sandbox.parameters import ToolParameters
-from instrc.runtime.sandbox.rounds import Observation, Recorded, Round, RoundLimits, RoundStep, ToolCall, repeatable
+from instrc.runtime.sandbox.rounds import AnsweredCall, Observation, Round, RoundLimits, RoundStep, ToolCall, repeatable
 from instrc.runtime.sandbox.values import Printed
 from instrc.text.jsonvalue import Json
 
@@ -40,7 +40,7 @@ class CodeRuns:
         self._states: OrderedDict[str, _KeptState] = OrderedDict()
         self._lock = Lock()
 
-    def step(self, run: str, earlier: Sequence[Round], code: str, calls: Sequence[Recorded] = ()) -> RoundStep:
+    def step(self, run: str, earlier: Sequence[Round], code: str, calls: Sequence[AnsweredCall] = ()) -> RoundStep:
         """Return the next tool call of the code, or its final result.
 
         The result depends on the record alone: `earlier` rounds and `calls` run again with the recorded results of their tools.
@@ -77,12 +77,12 @@ class _KeptState(Struct, frozen=True):
 
     rounds: tuple[Round, ...]
     code: str
-    calls: tuple[Recorded, ...]
+    calls: tuple[AnsweredCall, ...]
     step: RoundStep
     dump: bytes
     printed: Printed
 
-    def precedes(self, rounds: tuple[Round, ...], code: str, calls: tuple[Recorded, ...]) -> bool:
+    def precedes(self, rounds: tuple[Round, ...], code: str, calls: tuple[AnsweredCall, ...]) -> bool:
         """Return whether a step continues from here."""
         if self.rounds != rounds:
             return False
@@ -92,7 +92,7 @@ class _KeptState(Struct, frozen=True):
 
 
 def _replayed(
-    execution: Execution, rounds: tuple[Round, ...], code: str, calls: tuple[Recorded, ...], state: _KeptState | None
+    execution: Execution, rounds: tuple[Round, ...], code: str, calls: tuple[AnsweredCall, ...], state: _KeptState | None
 ) -> RoundStep:
     """Run code up to the call after the recorded ones, or to its end."""
     if state is None:
