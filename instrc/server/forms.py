@@ -172,16 +172,26 @@ class AnswerForm:
     """A form: its fields with the submitted values, the value they form, and its errors."""
 
     def __init__(
-        self, schema: Json, data: Mapping[str, str], words: Words, *, show: Json = None, label: str = "", decides: bool = False
+        self,
+        schema: Json,
+        data: Mapping[str, str],
+        words: Words,
+        *,
+        show: Json = None,
+        label: str = "",
+        decides: bool = False,
+        zone: str = "Z",
     ) -> None:
         """Read what a browser has sent, names and texts, nothing for an empty form; `show` is what the person is shown.
 
         With `decides` the options of the only choice that is required are buttons that send the form, if they are few.
+        `zone` is the one in which a time is, as long as no other is chosen.
         """
         self.schema = schema
         self.words = words
         self.data = data
         self._show = show
+        self._zone = zone
         common = sentences_in(words["language"]).faults if words["language"] in LANGUAGES else {}
         self._faults = {**common, **_beginning(words, "fault ")}
         self._hints = _beginning(words, "hint ")
@@ -377,7 +387,7 @@ class AnswerForm:
                 if made.filled or (made.required and not any(tick for _, tick in made.constants)):
                     made.value = [shape.options[int(index)] for index in made.chosen]
             case "moment":
-                made.zone = self.data.get(f"zone:{made.name}", "").strip()
+                made.zone = self.data.get(f"zone:{made.name}", self._zone).strip()
                 made.value, made.filled = moment_of(made.text, made.zone, made.form) or ABSENT, bool(made.text)
             case "number":
                 self._read_number(made)

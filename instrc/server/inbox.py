@@ -12,6 +12,7 @@ from pathlib import Path
 from time import time
 from typing import Final
 from urllib.parse import quote
+from zoneinfo import ZoneInfo
 
 from msgspec import structs
 from starlette.exceptions import HTTPException
@@ -130,10 +131,27 @@ class Inbox:
         caller = request.scope.get("instrc.caller")
         who = caller.name if isinstance(caller, Caller) and caller.by != "local" else None
         alone = "word" in request.path_params or request.url.path == "/inbox/login"
-        common = {"who": who, "path": request.url.path, "when": _when, "past": _past, "at": _address, "linked": alone}
-        common["ago"] = partial(_ago, words=words)
+        common = {
+            "who": who,
+            "path": request.url.path,
+            "when": self._when,
+            "iso": _iso,
+            "past": _past,
+            "at": _address,
+            "linked": alone,
+        }
+        common |= {"when": self._when, "iso": _iso, "ago": partial(_ago, words=words)}
         made = render(template, words, tell=partial(spoken, words=words), **common, **facts)
         return HTMLResponse(made, status, {"Vary": "Accept-Language", "Content-Language": words["language"]})
+
+    def _when(self, seconds: float | None) -> str:
+        """Return a moment as a person reads it, in the time zone of the settings."""
+        local = ZoneInfo(self.service.settings.zone)
+        return "" if seconds is None else datetime.fromtimestamp(seconds, local).strftime("%Y-%m-%d %H:%M %Z")
+
+    def _offset(self) -> str:
+        """Return the offset of the time zone of the settings now, as JSON Schema writes it."""
+        return datetime.now(ZoneInfo(self.service.settings.zone)).isoformat()[-6:].replace("+00:00", "Z")
 
     def _guarded(self, endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
         async def guarded(request: Request) -> Response:
@@ -228,7 +246,7 @@ class Inbox:
         except InstrcError as error:
             return await self._closed(request, error, {})
         schema, show = self._asked(request, found), found.question.show
-        form = AnswerForm(schema, begun(schema, show), self.words(request), show=show, decides=True)
+        form = AnswerForm(schema, begun(schema, show), self.words(request), show=show, decides=True, zone=self._offset())
         return await self._shown(request, found, form, {})
 
     def _asked(self, request: Request, found: QuestionInfo) -> Json:
@@ -354,7 +372,7 @@ class Inbox:
         facts: dict[str, object] = {"info": info, "key": key or f"{time():.6f}", "problems": ()}
         if request.method == "GET" or button != "answer":
             data, at = (begun(info.inputs, None), ROOT) if request.method == "GET" else changed(info.inputs, sent, button, None)
-            form = AnswerForm(info.inputs, data, words, label=words["inputs"])
+            form = AnswerForm(info.inputs, data, words, label=words["inputs"], zone=self._offset())
             form.focus(at)
             return self.page(request, "start.html", {"form": form, **facts})
         form = AnswerForm(info.inputs, sent, words, label=words["inputs"])
@@ -495,9 +513,9 @@ async def _no_icon(_request: Request) -> Response:
     return Response(None, 204)
 
 
-def _when(seconds: float | None) -> str:
-    """Return a moment as a person reads it."""
-    return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
+def _iso(seconds: float | None) -> str:
+    """Return a moment as programs read it."""
+    return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%MZ")
 
 
 def _past(seconds: float | None) -> bool:

@@ -85,6 +85,8 @@ class ServiceSettings(Struct, frozen=True):
     retention: RetentionSettings = field(default_factory=RetentionSettings)
     language: str | None = None
     """The language of the pages for people, one of `LANGUAGES`; `None`: that of the browser."""
+    zone: str = "UTC"
+    """The time zone of the pages for people, as `Europe/Berlin`."""
 
     def people_of(self, program: str, step: Sequence[str]) -> PeopleSettings:
         """Return the most specific entry for a step, which may be spelled in several ways."""
@@ -127,6 +129,7 @@ def service_settings(serve: object, people: object, wrong: Wrong) -> ServiceSett
         url=_url(table["url"], wrong) if "url" in table else None,
         retention=_retention(table.get("retention", {}), wrong),
         language=_language(table["language"], wrong) if "language" in table else None,
+        zone=_zone(table.get("zone", "UTC"), wrong),
         allow_fork_person_steps=_truth("serve.allow-fork-person-steps", table.get("allow-fork-person-steps", False), wrong),
         **numbers,
     )
@@ -226,6 +229,16 @@ def _url(given: object, wrong: Wrong) -> str | None:
 
 LANGUAGES: Final = ("en", "ru")
 """Languages of the pages for people."""
+
+
+def _zone(given: object, wrong: Wrong) -> str:
+    from zoneinfo import ZoneInfo  # few settings have one
+
+    try:
+        return ZoneInfo(str(given)).key
+    except (LookupError, ValueError, OSError):  # it has no zone of the name, or the name leads out of its folder
+        wrong("serve.zone", "it must be a time zone, for example `Europe/Berlin`", word="zone")
+        return "UTC"
 
 
 def _language(given: object, wrong: Wrong) -> str | None:

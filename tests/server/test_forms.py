@@ -16,7 +16,7 @@ from instrc.problems.errors import InstrcError, LimitError
 from instrc.schema.samples import instances
 from instrc.schema.validation import validate
 from instrc.server.form_data import FIELDS, ROWS, begun, changed, data_of  # what a browser sends back
-from instrc.server.forms import AnswerForm  # what a browser is sent
+from instrc.server.forms import ABSENT, AnswerForm  # what a browser is sent
 from instrc.server.templates import render, words_for  # as above
 from instrc.text.jsonvalue import equal, pointer
 
@@ -192,6 +192,20 @@ def test_a_value_of_any_schema_comes_back_the_same(seed: int) -> None:
             form = through_html(schema, value)
             assert equal(form.value, value), (schema, value)
             assert form.root.value is not None or value is None
+
+
+@given(st.integers(0, 10**6))
+def test_no_value_passes_that_its_schema_forbids(seed: int) -> None:
+    """Values of any schema, fitting or not, are judged in a form as everywhere, and what is wrong is said."""
+    maker = Maker(seed)
+    schema = maker.document()
+    for value in [*list(instances(schema))[:5], *(maker.value() for _ in range(15))]:
+        form = through_html(schema, value)
+        fits = form.check()
+        assert fits == (not form.errors)
+        if equal(form.value, value) and form.root.value is not ABSENT:
+            assert fits == (not validate(value, schema)), (schema, value, form.errors)
+        assert not fits or not validate(form.value, schema), (schema, value)
 
 
 @given(st.integers(0, 10**6))

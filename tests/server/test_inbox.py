@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from datetime import datetime, timedelta
 from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args
@@ -207,6 +208,17 @@ def test_far_moments_are_counted_in_words(language: str) -> None:
     words = languages()[language]
     told = {"en": ["1 minute", "2 minutes", "5 minutes", "21 minutes"], "ru": ["1 минуту", "2 минуты", "5 минут", "21 минуту"]}
     assert [counted(words, "minute", count) for count in (1, 2, 5, 21)] == told[language]
+
+
+def test_times_are_those_of_the_project(tmp_path: Path) -> None:
+    async def test(http: httpx.AsyncClient, run: str) -> None:
+        page = (await http.get(asked(run))).text
+        found = re.search(r'<time datetime="([^"]+)Z">([-0-9]+ [:0-9]+) JST</time>', page)
+        assert found is not None
+        told, local = (datetime.fromisoformat(text) for text in found.groups())
+        assert local - told == timedelta(hours=9)
+
+    inbox(tmp_path, test, settings=ServiceSettings(zone="Asia/Tokyo"))
 
 
 def test_a_link_shows_no_menus_that_lead_nowhere(tmp_path: Path) -> None:

@@ -355,6 +355,18 @@ def test_the_service_has_a_language_of_its_pages(files: Files, language: str) ->
     assert read_settings(folder).service.language == language
 
 
+def test_the_service_has_a_time_zone(files: Files) -> None:
+    folder = files("p", {"pyproject.toml": '[tool.instrc.serve]\nzone = "Europe/Berlin"\n'})
+    assert read_settings(folder).service.zone == "Europe/Berlin"
+
+
+@pytest.mark.parametrize("said", ['"Europe/Nowhere"', '"../../etc/passwd"', '""', "5", '["UTC"]'])
+def test_a_time_zone_that_is_none_is_refused(files: Files, said: str) -> None:
+    folder = files("p", {"pyproject.toml": f"[tool.instrc.serve]\nzone = {said}\n"})
+    with pytest.raises(SettingsError, match="Europe/Berlin"):
+        read_settings(folder)
+
+
 @pytest.mark.parametrize("said", ['"de"', '"RU"', '""', "5", '["ru"]'])
 def test_a_language_without_pages_is_refused(files: Files, said: str) -> None:
     folder = files("p", {"pyproject.toml": f"[tool.instrc.serve]\nlanguage = {said}\n"})
