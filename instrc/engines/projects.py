@@ -12,6 +12,8 @@ from instrc.vibes.settings import read_settings
 _folders: Final[dict[str, Path]] = {}
 """Where projects lie here, by their names."""
 _unnamed: Final[list[Path]] = []
+_elsewhere: Final[set[str]] = set()
+"""Projects whose runs are carried in the folders where they began."""
 
 
 def project_name(folder: Path) -> str | None:
@@ -37,7 +39,12 @@ def serve_project(place: Path) -> None:
 
 def served_projects() -> frozenset[str]:
     """Return the names of the projects whose runs this process carries."""
-    return frozenset(_folders)
+    return frozenset(_folders) | _elsewhere
+
+
+def serve_runs_of(project: str) -> None:
+    """Carry the runs of a project in the folders where they began, unless this process has a folder of it."""
+    _elsewhere.add(project)
 
 
 def folder_of(config: RunConfig) -> Path:

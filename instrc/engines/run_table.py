@@ -264,6 +264,10 @@ class TableEngine(Protocol):
     def has_peers(self) -> bool:
         """Whether other processes carry runs of the store."""
 
+    @property
+    def starts_by_queue(self) -> bool:
+        """Whether `start` returns as soon as a run is in the queue, and does not wait for what it does."""
+
     def use_table(self, table: RunTable, opening: OpeningOf) -> None:
         """Write runs into the table of a service, whose `opening` returns who may answer."""
 

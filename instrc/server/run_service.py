@@ -164,7 +164,7 @@ class RunService:
             launch = replace(launch, run=known)
         if key is not None or run is not None:
             await self._require_free(caller, launch.run)
-        if isinstance(self.engine, TableEngine) and self.engine.has_peers:
+        if isinstance(self.engine, TableEngine) and self.engine.starts_by_queue:
             report = await self._settled(await self.engine.start(launch), wait)
         else:
             report = await self._recorded(launch.run, self.engine.start(launch), wait)

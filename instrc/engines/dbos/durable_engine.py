@@ -30,7 +30,7 @@ from instrc.engines.deletion import forget_beside
 from instrc.engines.equip import opening_of, settings_of
 from instrc.engines.event_writer import EventWriter
 from instrc.engines.places import store_of
-from instrc.engines.projects import folder_of
+from instrc.engines.projects import folder_of, serve_runs_of
 from instrc.engines.run_table import FILLED, JournalMark, RunTable, StandingWriter, runs_query
 from instrc.engines.schedules import Clock, Overlap, Schedule, require_name
 from instrc.engines.service_tables import RUNS, service_store
@@ -81,6 +81,8 @@ class DurableEngine(TracedEngine):
         self.worker: WorkerOptions = options.get("worker", WorkerOptions())
         self._fronts: bool = self.worker.slots == 0 and not self.location.is_local
         """Whether other processes carry all runs, and nobody waits here for what they do."""
+        self.starts_by_queue: bool = self._fronts
+        """Whether `start` returns as soon as a run is in the queue, and does not wait for what it does."""
         self._shares: bool = self._fronts
         """Whether it works beside other workers of the store."""
         self._served: tuple[float, set[str | None]] = (-_LOOK, set())
@@ -190,7 +192,7 @@ class DurableEngine(TracedEngine):
     async def start(self, launch: Launch) -> RunReport:
         """Begin a run, and wait until it ends or waits for a person; a run that began in the same way continues."""
         begun = store.launch_json(launch)
-        if self._shares:
+        if self.starts_by_queue:
             return await self._enqueue(launch, begun)
         async with self._carrier_with_tables(launch.run) as runner:
             row = await self.asker.find(launch.run)
@@ -472,7 +474,7 @@ class DurableEngine(TracedEngine):
 
         `False` if a process that is no worker carries those of a server, a problem if another carries those of a folder.
         """
-        self._shares = not self.location.is_local
+        self.starts_by_queue = self._shares = not self.location.is_local
         if self._fronts:
             await asyncio.to_thread(self._prepare)
             return True
@@ -640,6 +642,10 @@ class DurableEngine(TracedEngine):
                 pass
             if runner is not None:
                 return await self.resume(run)
+            project = RunConfig.from_json(launch_of(row)["how"]).project
+            if not self._shares and project is not None and await self.unserved({run: project}):
+                self._shares = True  # no worker serves the project: this process carries the run beside them
+                serve_runs_of(project)
             await asyncio.sleep(POLL)
         return await self.show(run)
 

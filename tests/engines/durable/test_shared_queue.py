@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -41,6 +42,20 @@ def send(text):
     os.write(log, (json.dumps(current_call().key) + "\\n").encode())
     time.sleep({seconds})
     return {{"text": "sent"}}
+"""
+PYTHON = """
+import asyncio
+from test_shared_queue import APPROVED, DurableEngine, Launcher, Path, Prepared, equip, read_settings
+
+async def main():
+    engine = DurableEngine("{url}", equip)
+    launcher = Launcher(Prepared("pay", APPROVED, Path().absolute(), read_settings(Path())))
+    first = await engine.start(launcher.launch("x", "r1"))
+    await engine.answer("r1", "userContext1", {{"decision": "Approve"}})
+    print(first.status, (await engine.resume("r1")).status)
+    engine.close()
+
+asyncio.run(main())
 """
 
 
@@ -122,6 +137,21 @@ def test_a_run_waits_for_a_worker_of_its_project(shop: Shop, tmp_path: Path) -> 
         other.worker("--project", str(shop.folder))
         shop.until(lambda: shop.status("r1") == "done")
         shop.until(lambda: go(shop.engine.unserved({"r1": "shop"})) == {})
+    finally:
+        other.end()
+
+
+def test_a_command_carries_a_run_whose_project_no_worker_serves(shop: Shop, tmp_path: Path) -> None:
+    other = Shop(tmp_path / "other", shop.url, "other")
+    try:
+        other.worker()
+        line = [sys.executable, "-c", PYTHON.format(url=shop.url)]
+        path = os.pathsep.join(each for each in (str(Path(__file__).parent), *sys.path) if each)
+        done = subprocess.run(
+            line, cwd=shop.folder, capture_output=True, text=True, timeout=60, check=True, env={**os.environ, "PYTHONPATH": path}
+        )
+        assert done.stdout == "waiting done\n"
+        assert len(shop.effects("r1")) == 1
     finally:
         other.end()
 
