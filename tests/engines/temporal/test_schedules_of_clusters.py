@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
 import pytest
+from google.protobuf.timestamp_pb2 import Timestamp
+from temporalio.api.workflowservice.v1 import ListScheduleMatchingTimesRequest
 from temporalio.client import ScheduleOverlapPolicy
 from written_processes import DECISION, chunk, process, step
 
@@ -177,3 +180,40 @@ def test_times_that_a_server_reads_in_another_way_are_refused(engine: TemporalEn
         with pytest.raises(InstrcError, match="the server reads them in another way"):
             asyncio.run(engine.schedule("daily", Clock(cron), LAUNCH))
     assert asyncio.run(engine.schedules()) == []
+
+
+BACK, FORWARD = datetime(2026, 10, 24, 22, tzinfo=UTC), datetime(2027, 3, 27, 22, tzinfo=UTC)
+"""Six hours in which the clocks of Berlin change, at 1:00 in UTC both times."""
+
+
+@pytest.mark.parametrize(
+    ("cron", "back", "forward"),
+    [
+        ("0 3 * * *", ["02:00"], ["01:00"]),
+        ("30 2 * * *", ["01:30"], []),
+        ("30 1 * * *", ["23:30", "00:30"], ["00:30"]),
+        ("0 * * * *", ["23:00", "00:00", "02:00", "03:00"], ["23:00", "00:00", "01:00", "02:00", "03:00"]),
+    ],
+    ids=["behind the change", "in the hour that changes", "in the hour before", "each hour"],
+)
+def test_where_clocks_change_a_server_begins_what_the_page_says(
+    cron: str, back: list[str], forward: list[str], engine: TemporalEngine
+) -> None:
+    """A database begins a daily run once and an hourly one each hour; a server of Temporal reads the clock itself."""
+
+    async def times(first: datetime) -> list[str]:
+        client = await engine._client()
+        start, end = Timestamp(), Timestamp()
+        start.FromDatetime(first)
+        end.FromDatetime(first + timedelta(hours=5, minutes=30))
+        asked = ListScheduleMatchingTimesRequest(
+            namespace=client.namespace, schedule_id=f"{engine.prefix}daily", start_time=start, end_time=end
+        )
+        answer = await client.workflow_service.list_schedule_matching_times(asked)
+        return [each.ToDatetime().strftime("%H:%M") for each in answer.start_time]
+
+    async def body() -> None:
+        await engine.schedule("daily", Clock(cron, "Europe/Berlin"), LAUNCH)
+        assert (await times(BACK), await times(FORWARD)) == (back, forward)
+
+    asyncio.run(body())
