@@ -479,6 +479,8 @@ class RunService:
         votes = (await asyncio.to_thread(self.records.votes, run, name, found.opened)).get(name, [])
         decided = found.approval.tally(votes)
         if decided is None:
+            if found.claimed_by == caller.name:  # it is for the others now
+                await asyncio.to_thread(self.records.claim, found, caller.name, None, caller.by)
             change = RunChange("question.voted", run, found.program, {"question": name, "who": caller.name})
             await asyncio.to_thread(self.records.tell, change)
             return await self._now(caller, run)

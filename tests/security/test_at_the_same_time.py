@@ -59,6 +59,32 @@ def test_sessions_of_mcp_are_few_however_fast_they_begin(tmp_path: Path) -> None
     go(body())
 
 
+def test_whoever_has_answered_does_not_keep_others_from_answering(tmp_path: Path) -> None:
+    async def body() -> None:
+        made = service(tmp_path, ask=asking(**{"x-needed": 2, "x-approvers": ["ann", "eve"]}))
+        identity = Identity(made.records, made.settings, made.signer)
+        keys = {name: identity.new_key(name, ["starter", "answerer"]) for name in ("ann", "eve")}
+        async with client(made, identity=identity) as http:
+            start, data = {"program": "ask", "input": "x"}, {"data": {"decision": "Approve"}}
+            run = (await http.post("/v1/runs", json=start, headers={**bearer(keys["ann"]), "Prefer": "wait=9"})).json()["run"]
+
+            async def sent(who: str, what: str, **more: Any) -> int:
+                return (
+                    await http.post(f"/v1/questions/{run}:userContext1/{what}", headers=bearer(keys[who]), **more)
+                ).status_code
+
+            assert [await sent("ann", "claim"), await sent("eve", "claim"), await sent("ann", "answer", json=data)] == [
+                200,
+                409,
+                200,
+            ]
+            assert await sent("ann", "claim") == 409
+            assert await sent("eve", "answer", json=data) == 200
+            await settled(made, run, "done")
+
+    go(body())
+
+
 def test_a_link_a_vote_and_a_claim_count_once(tmp_path: Path) -> None:
     async def body() -> None:
         rule = {"x-needed": 2, "x-approvers": ["ann", "eve"]}
@@ -72,12 +98,12 @@ def test_a_link_a_vote_and_a_claim_count_once(tmp_path: Path) -> None:
             question, data = f"/v1/questions/{run}:userContext1", {"data": {"decision": "Approve"}}
             names = ("ann", "eve") * 10
             claims, _ = await statuses([http.post(f"{question}/claim", headers=bearer(keys[each])) for each in names])
-            assert len({name for name, each in zip(names, claims, strict=True) if each.status_code == 200}) == 1
-            link = (await http.post(f"{question}/links", json={"to": "ann"}, headers=bearer(operator))).json()["link"]
+            [holder] = {name for name, each in zip(names, claims, strict=True) if each.status_code == 200}
+            link = (await http.post(f"{question}/links", json={"to": holder}, headers=bearer(operator))).json()["link"]
             assert (await statuses([http.post(link, json=data) for _ in range(20)]))[1][200] == 1
-            votes = [http.post(f"{question}/answer", json=data, headers=bearer(keys["ann"])) for _ in range(20)]
+            votes = [http.post(f"{question}/answer", json=data, headers=bearer(keys[holder])) for _ in range(20)]
             await statuses(votes)
             found = await made.question(BOSS, run, "userContext1")
-            assert [vote.who for vote in found.votes] == ["ann"]
+            assert [vote.who for vote in found.votes] == [holder]
 
     go(body())
