@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct, structs
 
 from instrc import problems
-from instrc.problems.errors import InstrcError
+from instrc.problems.errors import CompileError, InstrcError
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import comparison_key, nearest
@@ -29,7 +29,7 @@ from instrc.vibes.uri import evergreen_of
 if TYPE_CHECKING:
     from instrc.compiler.ir import Artefact, CompileOptions, FlatGraph
     from instrc.compiler.tuned import TunedForm
-    from instrc.vibes.lock import Lock
+    from instrc.vibes.lock import Lock, Locked
     from instrc.vibes.registry import Registry
 
 
@@ -57,6 +57,8 @@ class Workspace:
 
     def __init__(self, project: Project = DEFAULT_PROJECT, *, unsaved: Mapping[str, str] | None = None) -> None:
         self._unsaved = {} if unsaved is None else unsaved
+        self._checked: list[str] = []
+        """Programs whose forms belong into a lock."""
         generated = partial(_python_roots, renew=unsaved is None)  # an editor does not run what it opens
         self._project = ProjectContext(project, unsaved=self._unsaved, generated=generated)
 
@@ -64,7 +66,9 @@ class Workspace:
         """Return the lock of all lookups so far, as a file at a place."""
         from instrc.vibes.lock import lock_of
 
-        return lock_of(place, (each for registry in self._project.registries() for each in registry.resolved()))
+        lock = lock_of(place, (each for registry in self._project.registries() for each in registry.resolved()))
+        forms = [form for path in self._checked if (form := _locked_form(path, place.parent)) is not None]
+        return structs.replace(lock, entries=tuple(sorted({*lock.entries, *forms}))) if forms else lock
 
     def lock_place(self, path: str) -> Path:
         """Return where the lock of a program is."""
@@ -103,6 +107,8 @@ class Workspace:
 
     def check(self, path: str | Source, report: Report) -> None:
         """Report the problems of a program or a vibe, or of a text that is a program."""
+        if isinstance(path, str):
+            self._checked.append(path)
         if isinstance(path, Source):
             with _own_report(report, path.name) as found:
                 self._check_source(path.name, path, found)
@@ -184,6 +190,8 @@ class Workspace:
             return None
         from instrc.compiler.tuned import TunedForm, read_tuned  # few programs are tuned
 
+        if (lock := self._project.registry(place).lock) is not None:
+            _require_locked(source.name, lock)
         tuned = read_tuned(source.name, report)
         model = overrides.model or self._project.settings(place).run.get("model")
         return None if tuned is None else TunedForm(tuned, source, model, report)
@@ -248,6 +256,32 @@ def _own_report(report: Report, file: str) -> Iterator[Report]:
         raise
     finally:
         report.problems.extend(found.problems)
+
+
+def _locked_form(program: str, folder: Path) -> Locked | None:
+    """Return the entry of a lock for the form of a program; `None` if it has none."""
+    from hashlib import sha256
+
+    from instrc.compiler.tuned import tuned_file
+    from instrc.vibes.lock import Locked
+
+    file = tuned_file(program)
+    if not program.endswith(".aug") or not file.is_file():
+        return None
+    place = Path(os.path.relpath(file.absolute(), folder.absolute())).as_posix()
+    return Locked(place, "", place, sha256(file.read_bytes()).hexdigest())
+
+
+def _require_locked(program: str, lock: Lock) -> None:
+    """Raise `CompileError` unless the form of a program is the one that a lock has."""
+    from instrc.problems.settings import NotLocked, StaleLock
+
+    form = _locked_form(program, lock.path.parent)
+    known = {} if form is None else {entry.reference: entry.sha256 for entry in lock.entries}
+    if form is not None and form.reference not in known:
+        raise CompileError([NotLocked(reference=form.reference, lock=lock.path.as_posix())])
+    if form is not None and known[form.reference] != form.sha256:
+        raise CompileError([StaleLock(reference=form.reference, reason="the file has changed")])
 
 
 VIBE_ENDING = ".json"

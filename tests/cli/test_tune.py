@@ -77,6 +77,20 @@ def test_what_is_found_is_written_and_used_for_this_model_alone(instrc: Instrc, 
     assert "the program has changed" in instrc("compile", "mood.aug").err
 
 
+def test_a_lock_holds_the_form_too(instrc: Instrc, folder: Path) -> None:
+    assert instrc(*TUNE, "--yes").code == 0
+    assert instrc("lock").code == 0
+    assert instrc("compile", "mood.aug", "--locked").code == 0
+    form = folder / "mood.tuned.toml"
+    form.write_text(form.read_text().replace("The feeling.", "Another feeling."))
+    changed = instrc("compile", "mood.aug", "--locked")
+    assert (changed.code, "`mood.tuned.toml` is not what the lock records" in changed.err) == (1, True)
+    assert instrc("lock", "--check").code == 1
+    form.unlink()
+    instrc("lock")
+    assert instrc("compile", "mood.aug", "--locked").code == 0
+
+
 def test_a_search_that_was_interrupted_asks_nothing_twice(instrc: Instrc, folder: Path, asked: list[str]) -> None:
     ended = instrc(*TUNE, "--yes", "--requests", "50", "--concurrency", "1")
     assert (ended.code, len(asked)) == (4, 50)
