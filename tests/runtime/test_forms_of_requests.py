@@ -250,6 +250,19 @@ def test_refusals_as_providers_word_them_are_recognised(said: str) -> None:
     assert not forms.is_refused("output", ModelError(said, code="400"))
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "This response_format type is unavailable now",
+        "This model does not support response format `json_schema`",
+        "'response_format' of type 'json_schema' is not supported with this model.",
+    ],
+)
+def test_refusals_of_a_schema_as_providers_word_them_are_recognised(said: str) -> None:
+    assert forms.is_refused("output", ModelError(said, code="400"))
+    assert not forms.is_refused("forced", ModelError(said, code="400"))
+
+
 def test_each_known_model_has_its_source_and_date() -> None:
     for row in forms.KNOWN_MODELS:
         assert row.source

@@ -94,7 +94,7 @@ def thinks_adaptively(model: str) -> bool:
 
 
 _NO: Final = re.compile(
-    r"not (?:yet )?(?:be )?(?:support|allow|permit|compatib|availab|enabled)|unsupported|no endpoints|incompatib"
+    r"not (?:yet )?(?:be )?(?:support|allow|permit|compatib|availab|enabled)|unsupported|unavailable|no endpoints|incompatib"
     r"|may not|cannot|can't|must be|only"
 )
 _NAMES: Final[dict[str, re.Pattern[str]]] = {

@@ -33,22 +33,22 @@ HOSTS: Final = {
         "https://api.deepseek.com",
         "DEEPSEEK_API_KEY",
         ("forced", "choice", "words"),  # its response_format is json_object only
-        "api-docs.deepseek.com, JSON output and tool calls",
-        "2026-11",
+        "api-docs.deepseek.com; 400 answers quoted in llm-exe/llm-exe#662 and workglow-dev/libs#663",
+        "2026-11-28",
     ),
     "qwen": ModelHost(
         "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
         "DASHSCOPE_API_KEY",
         _ALL,
-        "alibabacloud.com/help/model-studio, compatibility with OpenAI",
-        "2026-11",
+        "alibabacloud.com/help/model-studio; docs.instructorphp.com, Qwen: json_schema is of Qwen3.8-Max and some of 3.7",
+        "2026-11-28",
     ),
     "glm": ModelHost(
         "https://api.z.ai/api/paas/v4",
         "ZAI_API_KEY",
         ("choice", "words"),  # tool_choice is auto, response_format json_object
-        "docs.z.ai, chat completion",
-        "2026-11",
+        "docs.z.ai, chat completion; java.agentscope.io, compatibility notes of GLM",
+        "2026-11-28",
     ),
     "xai": ModelHost("https://api.x.ai/v1", "XAI_API_KEY", _ALL, "docs.x.ai, function calling and structured outputs", "2026-11"),
     "groq": ModelHost(
