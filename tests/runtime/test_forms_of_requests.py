@@ -36,8 +36,8 @@ REFUSALS: dict[str, list[str]] = {
     ],
 }
 REFUSALS["bedrock"] = [
-    "Thinking may not be enabled when tool_choice forces tool use.",
-    "This model does not support tool use: toolConfig is unsupported, use no tools",
+    "This model doesn't support the toolConfig.toolChoice.tool field. Remove toolConfig.toolChoice.tool and try again.",
+    "This model doesn't support tool use.",
     "outputConfig.textFormat json_schema is not supported",
 ]
 REFUSALS["openai-responses"] = [
@@ -243,6 +243,7 @@ def test_models_that_choose_how_much_they_think_are_let_to(
         "The tool_choice parameter does not support being set to required or object in thinking mode",
         "Thinking may not be enabled when tool_choice forces tool use.",
         "No endpoints found that support the provided 'tool_choice' value.",
+        "This model doesn't support the toolConfig.toolChoice.tool field. Remove toolConfig.toolChoice.tool and try again.",
     ],
 )
 def test_refusals_as_providers_word_them_are_recognised(said: str) -> None:

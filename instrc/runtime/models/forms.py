@@ -94,8 +94,8 @@ def thinks_adaptively(model: str) -> bool:
 
 
 _NO: Final = re.compile(
-    r"not (?:yet )?(?:be )?(?:support|allow|permit|compatib|availab|enabled)|unsupported|unavailable|no endpoints|incompatib"
-    r"|may not|cannot|can't|must be|only"
+    r"n(?:o|['’])t (?:yet )?(?:be )?(?:support|allow|permit|compatib|availab|enabled)|unsupported|unavailable|no endpoints"
+    r"|incompatib|may not|cannot|can't|must be|only"
 )
 _NAMES: Final[dict[str, re.Pattern[str]]] = {
     "forced": re.compile(r"tool.?choice|function tools|tools? (?:use|calling)|allowed_function_names|function.?call"),
