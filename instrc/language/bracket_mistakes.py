@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instrc.language.lexer import Token
-from instrc.language.tables import END
+from instrc.language.tables import CONTEXTUAL, END
 from instrc.language.view import (
     CLOSING,
     DEFINING,
@@ -185,6 +185,9 @@ def key_slip(view: View) -> Slip:
     return None
 
 
+_NAMES = frozenset({"NAME", *CONTEXTUAL})
+
+
 def _with_key(view: View, last: Token) -> str:
     """Return a path or a call with a key that fits it, or nothing for another expression, or one too long to show."""
     word = view.text(last)
@@ -193,7 +196,7 @@ def _with_key(view: View, last: Token) -> str:
     if view.token.kind == "LPAR":
         return f"{snake(word)}: {word}(…)" if len(word) < HINTED_PATH else ""
     end = view.place
-    while end + 1 < len(view.tokens) and view.tokens[end].kind == "DOT" and view.tokens[end + 1].kind == "NAME":
+    while end + 1 < len(view.tokens) and view.tokens[end].kind == "DOT" and view.tokens[end + 1].kind in _NAMES:
         end += 2
     path = view.source.text[last.start : view.tokens[end - 1].end]
     if view.tokens[end].kind == "COLON" and len(path) < HINTED_PATH:

@@ -393,7 +393,7 @@ def _is_over_limit(ev: Evaluation, source: ir.Path | int, most: int, written: su
     """Return whether a number of elements is over the limit; report it."""
     if not isinstance(source, int) or source <= most or written.source is None:
         return False
-    bound = (written.most if isinstance(written, surface.Repeat) else written.selection.most) is not None
+    bound = written.selection.most is not None or (isinstance(written, surface.Repeat) and written.most is not None)
     ev.report.add(problems.blocks.OverLimit(at=written.source.span, count=source, limit=most, written=bound))
     return True
 
@@ -407,7 +407,7 @@ def _repeat(ev: Evaluation, written: surface.Repeat, context: EvaluationContext)
     most = _bound_number(ev, written.most, most) if most is not None else None
     keep = _bound_number(ev, written.keep, 0)
     source = None if written.source is None else _elements(ev, written.source, context)
-    if isinstance(source, int) and most is not None and written.selection == surface.Selection():
+    if isinstance(source, int) and most is not None and counts == ir.Selection() and written.selection.condition is None:
         most = None if _is_over_limit(ev, source, most, written) else source
     if written.keep is not None and keep and most and keep > most:
         ev.report.add(problems.blocks.KeepOverMax(at=written.keep.span, keep=keep, most=most))

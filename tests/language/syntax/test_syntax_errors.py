@@ -59,7 +59,7 @@ def test_a_mistake_does_not_spoil_its_neighbours(text: str, expected: list[str])
     ("text", "words"),
     [
         ("when a.b => 5 { A }", "write `>=`"),
-        ("when a.b < c { A }", "write a number"),
+        ("when a.b < 'c' { A }", "write a number"),
         ("a->b | A", "write `.`"),
         ("a=>b | A", "write `|`"),
         ("a -> A", "write `|`"),
