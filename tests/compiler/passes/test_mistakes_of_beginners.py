@@ -95,7 +95,6 @@ MISTAKES = [
     (PEOPLE + "when «p.guests» { Draft }", "never-true", "minItems: 1"),
     (PEOPLE + "when «p.organizer» { Draft }", "never-true", "minLength: 1"),
     (CHECK + "when «c» { Draft }", "never-true", "one of its members"),
-    (PEOPLE + "each i in «p.count» { Draft(prompt) }", "not-a-list", "each i in 3"),
     ("each i in «0» { Draft(prompt) }", "bad-bound", "such a number"),
     # names
     ("Draft(«error»)", "unknown-name", "`else` of a `try`"),
