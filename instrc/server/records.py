@@ -133,12 +133,6 @@ class Records(RunTable):
         """Return the open questions that are due after a moment, until another."""
         return self.questions(questions_query(due_before=until).where(QUESTIONS.c.due >= after), None)
 
-    def candidates(self, run: str, question: str) -> frozenset[str]:
-        """Return who may answer a question."""
-        query = sa.select(CANDIDATES.c.who).where(CANDIDATES.c.run == run, CANDIDATES.c.question == question)
-        with self.engine.connect() as connection:
-            return frozenset(connection.execute(query).scalars())
-
     def claim(self, row: QuestionRow, who: str, until: float | None, means: str) -> str | None:
         """Claim a question for a person until a time, or release it; return the holder, if it is another person."""
         run, name = row.run, row.question.id
