@@ -176,12 +176,11 @@ _DRAW = f"""WITH next AS (SELECT workflow_uuid FROM dbos.workflow_status
   UPDATE dbos.workflow_status w SET queue_name = '{QUEUE}-' || to_hex(owned.worker), updated_at = {_NOW}
   FROM owned WHERE w.workflow_uuid = owned.run RETURNING owned.worker"""  # noqa: S608  -- as above
 _RESCUE = f"""UPDATE dbos.workflow_status SET {_ANEW}, queue_name = '{QUEUE}' WHERE status IN ('PENDING', 'ENQUEUED')
-  AND workflow_uuid IN (SELECT w.workflow_uuid FROM dbos.workflow_status w LEFT JOIN instrc_owners o ON o.run = w.workflow_uuid
+  AND workflow_uuid IN (SELECT run FROM instrc_owners WHERE due <= extract(epoch FROM now()) UNION ALL
+    SELECT w.workflow_uuid FROM dbos.workflow_status w LEFT JOIN instrc_owners o ON o.run = w.workflow_uuid
     WHERE w.name = '{WORKFLOW}' AND w.status IN ('PENDING', 'ENQUEUED') AND position('/' IN w.workflow_uuid) = 0
-    AND NOT (w.status = 'ENQUEUED' AND (w.queue_name = '{QUEUE}' OR starts_with(w.queue_name, '{QUEUE}/')))
-    AND CASE WHEN w.status = 'ENQUEUED' AND w.queue_name = '{PARKED}' THEN o.due <= extract(epoch FROM now())
-        WHEN o.worker IS NOT NULL THEN o.worker NOT IN {_LIVING}
-        ELSE w.updated_at < {_NOW} - {_UNTAKEN} END
+    AND NOT (w.status = 'ENQUEUED' AND (w.queue_name IN ('{QUEUE}', '{PARKED}') OR starts_with(w.queue_name, '{QUEUE}/')))
+    AND CASE WHEN o.worker IS NOT NULL THEN o.worker NOT IN {_LIVING} ELSE w.updated_at < {_NOW} - {_UNTAKEN} END
     LIMIT {_AT_ONCE})"""  # noqa: S608  -- as above
 _ENDED = f"""DELETE FROM instrc_owners o USING dbos.workflow_status w WHERE o.run = w.workflow_uuid
   AND (o.worker = :me OR o.worker NOT IN {_LIVING})

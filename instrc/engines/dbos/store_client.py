@@ -68,10 +68,6 @@ class StoreClient:
         with store.trouble(self.location):
             return await asyncio.to_thread(question, self.client())
 
-    async def begin(self, launch: LaunchDocument) -> None:
-        """Enqueue a run."""
-        await self.ask(lambda client: store.enqueue(client, launch, is_local=self.location.is_local))
-
     async def reach(self) -> None:
         """Make sure that the store can be asked."""
         with store.trouble(self.location):

@@ -15,7 +15,7 @@ from written_processes import DECISION, call, chunk, process, step
 from instrc import Activities, Sample, current_call
 from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itself, with effects of the test
 from instrc.engines.dbos.runner import Runner  # moments of a carrier that no run can choose
-from instrc.engines.dbos.store import launch_json  # what the engine stores of a launch
+from instrc.engines.dbos.store import enqueue, launch_json  # as another process does
 from instrc.problems.errors import ConflictError, InstrcError
 from instrc.runtime.effects import Effects
 from instrc.runtime.plan import plan_of
@@ -80,7 +80,7 @@ def test_a_run_that_dbos_takes_while_it_is_asked_for_is_begun_once(stage: Stage,
             time.sleep(0.01)
         return rows
 
-    go(stage.engine.asker.begin(launch_json(launch("r2", CALL))))
+    enqueue(stage.engine.asker.client(), launch_json(launch("r2", CALL)))
     monkeypatch.setattr(stage.runner.client, "list_workflows", seen)
     stage.release_after(2)
     assert go(stage.engine.resume("r2")).status == "done"
@@ -98,7 +98,7 @@ def test_a_run_that_dbos_has_just_taken_is_not_put_back_into_the_queue(stage: St
         return rows
 
     monkeypatch.setattr(stage.runner.claims.client, "list_workflows", seen)
-    go(stage.engine.asker.begin(launch_json(launch("r2", CALL))))
+    enqueue(stage.engine.asker.client(), launch_json(launch("r2", CALL)))
     stage.release_after(2)
     assert go(stage.engine.resume("r2")).status == "done"
     assert stage.keys == ["r2/serverContext1.step1_send"]
