@@ -551,4 +551,6 @@ def _label(branch: Json, root: Json, words: Words) -> str:
         )
     if shape.kind == "choice":
         return words["choice"]
-    return words[{"line": "text", "moment": "date", "checks": "list"}.get(shape.kind, shape.kind)]
+    return words[
+        {"line": "text", "moment": "date", "checks": "list", "any": "json", "union": "choice"}.get(shape.kind, shape.kind)
+    ]

@@ -553,6 +553,15 @@ def test_members_are_fields_whatever_else_a_schema_says(schema: Any, sent: dict[
     assert equal(through_html(schema, value).value, value)
 
 
+TWO_TYPES = {"type": ["array", "object"], "anyOf": [{"properties": {"a": {}}}, {"properties": {"b": STRING}}]}
+ANY_OR_TEXT = {"anyOf": [{"allOf": [{}, {"title": ""}]}, {"type": "string"}]}
+
+
+@pytest.mark.parametrize(("schema", "value"), [(TWO_TYPES, {}), (TWO_TYPES, []), (ANY_OR_TEXT, "a"), (ANY_OR_TEXT, 1)])
+def test_a_choice_within_a_choice_has_a_name_of_its_own(schema: Any, value: Any) -> None:
+    assert equal(through_html(schema, value).value, value)
+
+
 @pytest.mark.parametrize(
     ("text", "wrong"), [('{"x-b": 1}', "write a text"), ('{"a": 1}', WORDS["not_rest"]), ("[]", WORDS["not_rest"])]
 )
