@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections import Counter
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -20,7 +22,7 @@ from instrc.api.programs import AnyPath
 from instrc.compiler.resolve import InMemory
 from instrc.engines.equip import LocalObjects, require_model
 from instrc.engines.folder import EngineRun
-from instrc.engines.hosts import EngineName, Host, LocalContext, close_store, host_of
+from instrc.engines.hosts import EngineName, Host, LocalContext, close_store, host_of, store_key
 from instrc.engines.launch import Launcher, RehearseMode, version_of
 from instrc.engines.memory import LiveRun
 from instrc.engines.prepare import Prepared
@@ -48,6 +50,10 @@ LOOK_SECONDS: Final = 1.0
 """Seconds between two looks whether the files of a program have changed."""
 KEPT_PROGRAMS: Final = 256
 """Compiled programs that an application keeps."""
+
+
+_users: Final[Counter[object]] = Counter()
+"""How many applications and runs use the clients of an event loop, and a store."""
 
 
 class App:
@@ -98,19 +104,40 @@ class App:
         self._settings = settings
         self._cache = cache if cache is None or cache is False else AnswerCache(arguments.path("cache", cache))
         self._people, self._watch = people, watch
+        self._entered = ExitStack()
         self._launchers: dict[str, _Compiled] = {}
         arguments.text("engine", engine)
 
     async def __aenter__(self) -> Self:
+        self._entered.enter_context(self._in_use())
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._entered.pop_all().close()
         await self.close()
 
     async def close(self) -> None:
-        """Close the clients of models in this event loop, and the store; runs in it stay as they are."""
-        await close_clients()
-        close_store(self._engine, self._store)
+        """Close the clients of models in this event loop, and the store, if no other application uses them.
+
+        Runs in the store stay as they are.
+        """
+        if asyncio.get_running_loop() not in _users:
+            await close_clients()
+        if store_key(self._engine, self._store) not in _users:
+            close_store(self._engine, self._store)
+
+    @contextmanager
+    def _in_use(self) -> Iterator[None]:
+        """Keep the clients and the store open."""
+        used = (asyncio.get_running_loop(), store_key(self._engine, self._store))
+        _users.update(used)
+        try:
+            yield
+        finally:
+            _users.subtract(used)
+            for key in used:
+                if not _users[key]:
+                    del _users[key]
 
     @takes_plain_values_async
     async def run(
@@ -132,14 +159,15 @@ class App:
         launcher = self._launcher(program, export, rehearse)
         launch = launcher.launch(input, id)
         context = self._context_of(self._local, export, parts)
-        if self._engine == "memory" and self._store is None:
-            state = versions.begin(launch.plan, launch.inputs)
-            live = LiveRun(launch.plan, state, launcher.effects(launch.run, context.watch, parts), context.people)
-            live.version = lambda other: version_of(launch, context.prepare(other), self._local)
-            return await live.resume_async()
-        host = self._host()
-        host.take(launch.run, context)
-        return EngineRun(host, await host.start(launch), context)
+        with self._in_use():
+            if self._engine == "memory" and self._store is None:
+                state = versions.begin(launch.plan, launch.inputs)
+                live = LiveRun(launch.plan, state, launcher.effects(launch.run, context.watch, parts), context.people)
+                live.version = lambda other: version_of(launch, context.prepare(other), self._local)
+                return await live.resume_async()
+            host = self._host()
+            host.take(launch.run, context)
+            return EngineRun(host, await host.start(launch), context)
 
     @takes_plain_values
     def stream(
@@ -212,7 +240,7 @@ class App:
             require_model(report.config, id, spec)
             local = replace(local, spec=spec)
         context = self._context_of(local, None, None)
-        if local.names or local.spec is not None or context.people is not None or context.watch is not None:
+        if local.names or local.classes or local.spec is not None or context.people is not None or context.watch is not None:
             host.take(id, context, ended=report.status in {"done", "cancelled"})
         return EngineRun(host, report, context)
 

@@ -94,20 +94,21 @@ _hosts: dict[tuple[str, str], Host] = {}
 
 def host_of(name: str, store: str | os.PathLike[str] | None) -> Host:
     """Return the host of a store; all runs of the store share it."""
-    key = _key(name, store)
+    key = store_key(name, store)
     if key not in _hosts:
         _hosts[key] = Host(name, Path(USUAL_FOLDER if store is None else store))
     return _hosts[key]
 
 
-def _key(name: str, store: str | os.PathLike[str] | None) -> tuple[str, str]:
+def store_key(name: str, store: str | os.PathLike[str] | None) -> tuple[str, str]:
+    """Return what tells a store of an engine from all others."""
     place = os.fspath(store) if store is not None else USUAL_FOLDER
     return name, place if scheme_of(place) else os.path.abspath(place)  # noqa: PTH100  -- a key, not a path
 
 
 def close_store(name: str, store: str | os.PathLike[str] | None) -> None:
     """Release one store, if it is open; it opens again when it is next used."""
-    if (host := _hosts.pop(_key(name, store), None)) is not None:
+    if (host := _hosts.pop(store_key(name, store), None)) is not None:
         host.close()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,58 @@ def test_the_end_of_an_application_closes_its_clients(kind: str, standin: Standi
             [[(_, client)]] = clients._clients[loop].values()
         assert client.is_closed()
         assert (await app.run(PROGRAM, "x")).status == "done"  # it connects again
+
+    asyncio.run(work())
+
+
+async def until(done: Callable[[], bool]) -> None:
+    """Wait for what another event loop may do."""
+    for _ in range(2_000):
+        if done():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError
+
+
+class Slow:
+    """Keeps a request open until the end of another application."""
+
+    def __init__(self) -> None:
+        self.ended = self.asked = False  # an engine may have an event loop of its own
+
+    async def answer(self, _: instrc.Request) -> instrc.Reply:
+        client = clients.client_of_loop("slow", "key", Closed)
+        self.asked = True
+        await until(lambda: self.ended)
+        assert not client.closed
+        return instrc.Reply(FILLED)
+
+
+class Closed:
+    closed = False
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+@pytest.mark.parametrize("engine", ["memory", "durable"])
+def test_the_end_of_one_application_closes_nothing_that_another_one_uses(engine: Any, tmp_path: Path) -> None:
+    """As where each request makes an application of its own."""
+    if engine == "durable":
+        pytest.importorskip("dbos")
+
+    async def work() -> None:
+        model = Slow()
+        given: Any = {"engine": engine, "store": tmp_path / "kept"} if engine == "durable" else {}
+        going = asyncio.create_task(instrc.run_async(PROGRAM, "x", model=model, **given))
+        await until(lambda: model.asked)
+        async with instrc.App(model=instrc.Scripted([FILLED]), **given) as app:
+            assert (await app.run(PROGRAM, "x")).status == "done"
+        model.ended = True
+        assert (await going).status == "done"
+        await app.close()
+        assert not clients._clients
+        assert not app_module._users
 
     asyncio.run(work())
 
