@@ -39,7 +39,7 @@ from instrc.engines.temporal.connection import LATE, connected, has_search_attri
 from instrc.engines.temporal.worker import SharedWorker, serving
 from instrc.problems.errors import AnswerError, ConflictError, InstrcError, NotFoundError, UnreachableError
 from instrc.runtime.answers import ask_people, copy_answer, find_question
-from instrc.runtime.engine_protocol import EngineOptions, Equip, TracedEngine
+from instrc.runtime.engine_protocol import EngineOptions, Equip, TracedEngine, WorkerOptions
 from instrc.runtime.interpreter.documents import Author, Outcome
 from instrc.runtime.journal import Again, Journal, JournalEntry, rebuild_journal
 from instrc.runtime.models.partial import AnswerPart
@@ -83,6 +83,7 @@ class TemporalEngine(TracedEngine):
         parts = options.get("parts")
         super().__init__(self.place, equip, {**options, "parts": parts if self._traces is None else self._traces.beside(parts)})
         self.queue: str = queue or os.environ.get("INSTRC_TASK_QUEUE", documents.QUEUE)
+        self.worker: WorkerOptions = options.get("worker", WorkerOptions(drain=0.0))
         self.prefix = prefix
         self.heartbeat = heartbeat
         self.events = events
@@ -387,7 +388,7 @@ class TemporalEngine(TracedEngine):
             yield
 
     def _serve(self, client: Client, carry: bool) -> AbstractAsyncContextManager[object]:  # noqa: FBT001  -- as `Opening` says
-        return serving(client, self.queue, self.sink(), self.equip if carry else None)
+        return serving(client, self.queue, self.sink(), self.equip if carry else None, self.worker)
 
     async def _attend(self, run: str) -> RunReport:
         """Serve until a run ends or waits: the server reports its end at once, whether it waits is polled."""

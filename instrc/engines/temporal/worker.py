@@ -21,7 +21,7 @@ from instrc.engines.temporal.schedules import begun_at
 from instrc.engines.temporal.workflow import RunWorkflow, TickWorkflow
 from instrc.problems.errors import InstrcError
 from instrc.runtime.effects import Effects
-from instrc.runtime.engine_protocol import Equip
+from instrc.runtime.engine_protocol import Equip, WorkerOptions
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import ActivityCommand, Result
 from instrc.runtime.plan import child_inputs, has_pauses, plan_of
@@ -157,8 +157,12 @@ def runner() -> WorkflowRunner:
     return SandboxedWorkflowRunner(restrictions=SandboxRestrictions.default.with_passthrough_modules(*_PASSED))
 
 
+_ACTIVITIES = 200
+"""Activities that a worker carries out at once, unless it is told how many."""
+
+
 @asynccontextmanager
-async def serving(client: Client, queue: str, sink: Sink, equip: Equip | None) -> AsyncIterator[Worker]:
+async def serving(client: Client, queue: str, sink: Sink, equip: Equip | None, options: WorkerOptions) -> AsyncIterator[Worker]:
     """Serve a task queue; without `equip` only workflows, so that a run can be asked about."""
     versions.load_all()  # a workflow that does not yield for two seconds is taken for dead, and a busy machine loads slowly
     activities = [] if equip is None else Carrying(client, equip, sink).all
@@ -168,7 +172,9 @@ async def serving(client: Client, queue: str, sink: Sink, equip: Equip | None) -
         workflows=[RunWorkflow, TickWorkflow],
         activities=activities,
         workflow_runner=runner(),
-        max_concurrent_activities=200,
+        identity=options.name,
+        max_concurrent_activities=options.slots or _ACTIVITIES,
+        graceful_shutdown_timeout=timedelta(seconds=options.drain),
     )
     documents.sinks.append(sink)
     try:
