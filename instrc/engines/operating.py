@@ -12,6 +12,7 @@ from typing import Final, Literal, TypeAlias, cast, get_args
 import sqlalchemy as sa
 from msgspec import Struct
 
+from instrc.engines.dbos.store import scrub
 from instrc.engines.run_table import RunTable, begin_write, conditions_of, runs_query
 from instrc.engines.service_tables import AUDIT, CLAIMS, DELIVERIES, FEED, MESSAGES, REQUESTS, RUNS
 from instrc.runtime.run_report import OPEN, STATUSES, RunFilter
@@ -60,6 +61,7 @@ def erase_names(table: RunTable, run: str, secret: str) -> None:
         for row in noted:
             values = {"who": f"{ERASED}{pseudonym(row.who)}", "digest": row.digest and pseudonym(row.digest)}
             connection.execute(sa.update(AUDIT).where(AUDIT.c.number == row.number).values(values))
+    scrub(table.engine)
 
 
 ERASED: Final = "erased:"

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from msgspec import Struct, field
 
 from instrc.engines.approvals import Opening, OpeningOf, Vote, approval_of
-from instrc.engines.dbos.store import usage_of, write_in_order
+from instrc.engines.dbos.store import scrub, usage_of, write_in_order
 from instrc.engines.service_tables import (
     CANDIDATES,
     CLAIMS,
@@ -164,6 +164,7 @@ class RunTable:
         with self.engine.begin() as connection:
             begin_write(connection)
             forget(connection, runs)
+        scrub(self.engine)
 
     def reopen(self, run: str, entries: int) -> None:
         """Write that a run with so many entries, which had ended, continues; one that has more entries stays unchanged."""

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.types import TypeDecorator
 
 from instrc.engines.dbos.sqlite import SqliteStore
-from instrc.engines.dbos.store import RUN_TABLE, close_engine, trouble, write_in_order
+from instrc.engines.dbos.store import RUN_TABLE, close_engine, scrub, trouble, write_in_order
 from instrc.engines.places import scheme_of, store_of
 from instrc.engines.stores import RunStore
 from instrc.text.jsontext import dumps, loads
@@ -310,6 +310,7 @@ def forget_run(place: str | os.PathLike[str], run: str) -> None:
             if sa.inspect(engine).has_table(RUNS.name):
                 with engine.begin() as connection:
                     forget(connection, [run])
+                scrub(engine)
         finally:
             close_engine(engine)
 

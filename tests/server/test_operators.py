@@ -150,6 +150,28 @@ def test_names_of_erased_runs_are_nowhere_and_the_audit_log_keeps_pseudonyms(tmp
     go(body())
 
 
+def test_nothing_of_an_erased_run_lies_on_the_disk_while_the_service_goes_on(tmp_path: Path) -> None:
+    words = [b"customer-4711", b"a letter of zoe", b"a comment of zoe", b"zoe-herself"]
+    zoe = person("zoe-herself", "starter", "answerer")
+
+    def found() -> list[bytes]:
+        data = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+        return [word for word in words if word in data]
+
+    async def body() -> None:
+        made = service(tmp_path, name="durable", records=str(tmp_path), ask=asking())
+        async with client(made, BOSS) as http:
+            await made.start(zoe, "ask", "a letter of zoe", run="one", metadata={"is": "customer-4711"}, wait=20)
+            await made.answer(zoe, "one", "userContext1", ANSWER, comment="a comment of zoe")
+            await settled(made, "one", "done")
+            assert found() == words
+            sent: dict[str, Any] = {"action": "erase", "filter": {"metadata": {"is": "customer-4711"}}, "dryRun": False}
+            assert acted((await http.post("/v1/actions", json=sent)).json()) == (1, ["one"])
+            assert found() == []
+
+    go(body())
+
+
 def test_the_audit_log_is_read_by_run_person_action_and_time(tmp_path: Path) -> None:
     async def body() -> None:
         made = service(tmp_path, ask=asking())

@@ -26,7 +26,6 @@ from instrc.engines.dbos.carrying import entries_of, journal_of, recorded_entrie
 from instrc.engines.dbos.postgres import workers_of
 from instrc.engines.dbos.runner import LOST, POLL, Runner
 from instrc.engines.dbos.store_client import BROKEN_OFF, ENDED, StoreClient, is_active, launch_of, report_of, state_of
-from instrc.engines.deletion import forget_beside
 from instrc.engines.equip import opening_of, settings_of
 from instrc.engines.event_writer import EventWriter
 from instrc.engines.places import store_of
@@ -429,12 +428,7 @@ class DurableEngine(TracedEngine):
         """Forget a run that has ended, and those below it."""
         row = await self.asker.row(run)
         require_ended(await self.asker.ask(lambda client: report_of(client, row, whole=False)))
-        runs = [run, *(each.workflow_id for each in await self._below(run))]
-        await self.asker.ask(lambda client: client.delete_workflows(runs))
-        await asyncio.to_thread(self._events.flush)
-        with store.trouble(self.location):
-            await asyncio.to_thread(store.forget, self.asker.db(), runs)
-        await asyncio.to_thread(forget_beside, run, self.location.folder, self.place)
+        await self.delete_all([run])
 
     async def delete_all(self, runs: Sequence[str]) -> None:
         """Delete ended runs, by the table of runs, and their children: many in each transaction."""

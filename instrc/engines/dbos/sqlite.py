@@ -84,6 +84,7 @@ class SqliteStore:
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=FULL")
             connection.execute("PRAGMA foreign_keys=ON")
+            connection.execute("PRAGMA secure_delete=ON")
             if sqlite3.sqlite_version_info < _WITH_FRACTIONS:
                 connection.create_function("unixepoch", 1, _seconds)
 

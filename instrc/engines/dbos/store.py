@@ -98,6 +98,20 @@ def queue_in(engine: sa.Engine, schema: str | None) -> list[tuple[str, int, floa
         return [(row[0].partition("/")[2], row[1], row[2] / 1000) for row in connection.execute(query)]
 
 
+_READERS: Final = 1000
+"""Milliseconds for readers of an SQLite file to end, before what was deleted leaves its log with a later write."""
+
+
+def scrub(engine: sa.Engine) -> None:
+    """Overwrite in an SQLite file what was deleted: until then its log has it."""
+    if engine.dialect.name == "sqlite":
+        with engine.connect() as connection:
+            [(usual,)] = connection.exec_driver_sql("PRAGMA busy_timeout").all()
+            connection.exec_driver_sql(f"PRAGMA busy_timeout={_READERS}")
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+            connection.exec_driver_sql(f"PRAGMA busy_timeout={usual}")
+
+
 def has_tables(store: RunStore, engine: sa.Engine) -> bool:
     """Return whether anything was ever kept in a store."""
     return sa.inspect(engine).has_table("workflow_status", schema=store.schema) and sa.inspect(engine).has_table("instrc_mail")
@@ -223,6 +237,7 @@ def forget(engine: sa.Engine, runs: list[str]) -> None:
         for table in (_EVENTS, _PARTS):
             if sa.inspect(connection).has_table(table.name):
                 connection.execute(sa.delete(table).where(table.c.run.in_(runs)))
+    scrub(engine)
 
 
 def runs_below(engine: sa.Engine, schema: str | None, runs: Collection[str]) -> list[str]:
