@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -60,6 +61,22 @@ def test_programs_are_coloured_and_every_problem_has_its_page(pages: dict[Path, 
     assert re.search(r'<span class="k">repeat</span>', tutorial)
     problems = {page.stem for page in (ROOT / "instrc" / "problems" / "pages").glob("*.md")}
     assert problems <= {page.stem for page in (SITE / "explain").glob("*.html")}
+
+
+def test_a_reader_is_led_through_the_tutorial(pages: dict[Path, str]) -> None:
+    """The menu has what teaches first, and each page leads to the one before and the one after."""
+    page = pages[SITE / "examples" / "tutorial" / "5-person" / "index.html"]
+    tabs = re.findall(r"md-tabs__link[^>]*>\s*([^<]+?)\s*<", page)
+    assert tabs == ["Start", "Learn", "Do", "Look up", "Operate", "Inside"]
+    for kind, title in (("prev", "4 A pipeline"), ("next", "6 An activity")):
+        assert re.search(rf'class="?md-footer__link md-footer__link--{kind}"?[^>]*aria-label="[^"]*{title}"', page), kind
+
+
+def test_a_search_finds_problems_by_their_names_alone(pages: dict[Path, str]) -> None:  # the site must be there
+    index = json.loads((SITE / "search.json").read_text(encoding="utf-8"))["items"]
+    assert {item["text"] for item in index if item["location"].startswith("explain/")} == {""}
+    assert any(item["text"] for item in index if item["location"].startswith("examples/tutorial/"))
+    assert "no model is chosen" not in (SITE / "search.js").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
