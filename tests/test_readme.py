@@ -144,7 +144,7 @@ def providers_table() -> str:
     for kind in ADAPTERS:
         adapter = adapter_of(kind)
         extra, key = adapter.extra or kind.partition("-")[0], f"`{adapter.key}`" if adapter.key else ""
-        usual = adapter.usual_url or "the provider's"
+        usual = "it is needed" if adapter.usual_url == "" else adapter.usual_url or "the provider's"
         rows.append(f"| `{kind}:NAME` | `{extra}` | {key} | `{adapter.url}` | {usual} |")
     return "\n".join(rows)
 
