@@ -1,10 +1,10 @@
 // The same process with as few names as it takes: a name for what is read by a path or in a block.
-people = IdentifyParticipants(prompt);
-draft = DraftInvitation(
+const people = IdentifyParticipants(prompt);
+const draft = DraftInvitation(
   people,
   Introspect_Mixin(FindCommonSlot(FetchAvailability_Activity(people))),
 );
-answer = ConfirmInvitation_User(
+const answer = ConfirmInvitation_User(
   draft: draft,
   slot: Introspect_Mixin(FindCommonSlot(FetchAvailability_Activity(people))),
 );

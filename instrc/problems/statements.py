@@ -70,6 +70,33 @@ class DeprecatedWord(ProblemWarning):
         return replacement(self.at, self.instead)
 
 
+class WrongDefinition(Problem):
+    word: str
+    """The word before the name, or nothing."""
+    exported: bool
+    """Whether `tool` is before it as well."""
+    before: Span
+    """The name that is defined."""
+
+    @property
+    def message(self) -> str:
+        if self.exported:
+            return f"`tool` defines a name by itself: `{self.word}` is one word too many"
+        return f"a definition begins with `const`, not with `{self.word}`" if self.word else "a definition begins with `const`"
+
+    @property
+    def hint(self) -> str | None:
+        return (
+            "remove it; `instrc check --fix` does so" if self.exported else "write `const NAME = …`; `instrc check --fix` does so"
+        )
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        if self.exported and self.at is not None:
+            return replacement(Span(self.at.source, self.at.start, self.before.start), "")
+        return replacement(self.at, "const") if self.word else insertion(self.at, "const ")
+
+
 class MissingEquals(Problem):
     word: str
     called: bool = False

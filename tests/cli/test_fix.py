@@ -27,12 +27,15 @@ from instrc.cli.review_files import fix_files  # files change between check and 
         ('"a" -> Greet -> Answer\n', '"a" | Greet | Answer\n'),
         ("const a := Greet(prompt)\nAnswer(a)\n", "const a = Greet(prompt)\nAnswer(a)\n"),
         ("Greet（prompt）\n", "Greet(prompt)\n"),
-        ("a ＝ Greet（\n  prompt，\n）；\nAnswer（a。text）\n", "a = Greet(\n  prompt,\n);\nAnswer(a.text)\n"),
+        ("const a ＝ Greet（\n  prompt，\n）；\nAnswer（a。text）\n", "const a = Greet(\n  prompt,\n);\nAnswer(a.text)\n"),
         ("Greet({ text = 'a' }) @ 'x'\n", "Greet({ text: 'a' }) @ 'x'\n"),
-        ("persn = Greet(prompt); Answer(person)\n", "persn = Greet(prompt); Answer(persn)\n"),
-        ("person = Greet(prompt); Answer(person, { persn })\n", "person = Greet(prompt); Answer(person, { person })\n"),
+        ("const persn = Greet(prompt); Answer(person)\n", "const persn = Greet(prompt); Answer(persn)\n"),
+        (
+            "const person = Greet(prompt); Answer(person, { persn })\n",
+            "const person = Greet(prompt); Answer(person, { person })\n",
+        ),
         ("Greet({ text 'a' })\n", "Greet({ text: 'a' })\n"),
-        ("Greet(prompt); a = prompt; Answer({ $a })\n", "Greet(prompt); a = prompt; Answer({ a })\n"),
+        ("Greet(prompt); const a = prompt; Answer({ $a })\n", "Greet(prompt); const a = prompt; Answer({ a })\n"),
         ("Greet({ txt: 'a' })\n", "Greet({ text: 'a' })\n"),
         ("Greet @ { minProperites: 1 }\n", "Greet @ { minProperties: 1 }\n"),
     ],
@@ -59,7 +62,7 @@ def test_what_is_not_sure_is_left_alone(instrc: Instrc, folder: Path) -> None:
         *("Greet(\n", "Nothing | Like | This\n", "Greet | \n"),
         *("input text; Greet({ text prompt })\n", "Greet(text prompt)\n", '"a", Greet\n', "Greet, Answer\n", "(Greet, Answer)\n"),
         "do { Greet(prompt), Answer(prompt) }\n",
-        *("input histoy; Greet({ history })\n", "input histoy; Greet(history)\n", "persn = Greet; Answer({ person })\n"),
+        *("input histoy; Greet({ history })\n", "input histoy; Greet(history)\n", "const persn = Greet; Answer({ person })\n"),
     )
     for text in unsure:
         (folder / "a.aug").write_text(text)

@@ -89,7 +89,7 @@ def only_hint(program: str) -> str:
         ("Draft(question)", "`prompt`"),
         ("Draft(customer)", "`input customer`"),
         ("const d = Draft(prompt); find_slot(step1_draft)", "name the value"),
-        ("x = find_slot(prompt); Draft(y)", "`input y`"),
+        ("const x = find_slot(prompt); Draft(y)", "`input y`"),
         ("try { Send_Activity(prompt) } else { Draft(err) }", "`error`"),
         ("Draft | [find_slot, Draft]", "`{ a: A, b: B }`"),
         ("@ { a: { type: 'string' } }", "under `properties`"),

@@ -232,7 +232,7 @@ def test_the_version_of_the_language_changes_no_byte(head: str) -> None:
     assert instrc.compile(f"{head} {text}", vibes=VIBES) == instrc.compile(text, vibes=VIBES)
 
 
-@every_case("text", ["language = Draft(prompt); Send_Activity(language)", "input language; Draft(language)"])
+@every_case("text", ["const language = Draft(prompt); Send_Activity(language)", "input language; Draft(language)"])
 def test_words_stay_names(text: str) -> None:
     assert instrc.compile(text, vibes=VIBES)
 

@@ -201,3 +201,16 @@ def test_a_word_of_the_language_is_not_told_as_misspelt() -> None:
     problems = found(CHECK + 'when； c.level is "low" { Draft(c) }', VIBES)
     assert "misspelt-keyword" not in {problem.name for problem in problems}
     assert problems[0].name == "stray-character"
+
+
+@every_case(
+    ("marked", "advice"),
+    [
+        ("«let» d = Draft(prompt); Write(d)", "const NAME"),
+        ("«d» = Draft(prompt); Write(d)", "const NAME"),
+        ("do { «d» = Draft(prompt); Write(d) }", "const NAME"),
+        ("tool «const» d = Draft(prompt)", "remove it"),
+    ],
+)
+def test_there_is_one_way_to_define_a_name(marked: str, advice: str) -> None:
+    assert_one_problem(marked, "wrong-definition", advice, VIBES)

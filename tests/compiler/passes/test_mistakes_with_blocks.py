@@ -140,7 +140,7 @@ MISTAKES = [
     ("«max» 3 { Draft(prompt) }", "braces-after-name", "repeat { … } until PATH max 3"),
     (CHECK + "when c.ok { Draft(c) } «{» Draft(prompt) }", "missing-else", "when PATH { … } else { … }"),
     (CHECK + "when c.ok { Draft(c) }\n«{» Draft(prompt) }", "missing-else", "when PATH { … } else { … }"),
-    (CHECK + 'x = do { when c.ok { Draft(c) } «{» "text" } }', "missing-else", "when PATH { … } else { … }"),
+    (CHECK + 'const x = do { when c.ok { Draft(c) } «{» "text" } }', "missing-else", "when PATH { … } else { … }"),
     (CHECK + "when c.ok { Draft(c) } else { Write(c) } «{» Draft(prompt) }", "stray-braces", "else when CONDITION"),
     ("do { Draft(prompt) } «{» Write(prompt) }", "stray-braces", "one pair of braces"),
     (CHECK + "when c.ok { Draft(c) } «{ x: Write(prompt) }»", "missing-separator", "write `else` between them"),
