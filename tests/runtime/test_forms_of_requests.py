@@ -255,6 +255,7 @@ def test_refusals_as_providers_word_them_are_recognised(said: str) -> None:
     "said",
     [
         "This response_format type is unavailable now",
+        "This model doesn't support the outputConfig.textFormat field. Remove outputConfig.textFormat and try again.",
         "This model does not support response format `json_schema`",
         "'response_format' of type 'json_schema' is not supported with this model.",
     ],

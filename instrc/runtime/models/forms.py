@@ -101,7 +101,7 @@ _NAMES: Final[dict[str, re.Pattern[str]]] = {
     "forced": re.compile(r"tool.?choice|function tools|tools? (?:use|calling)|allowed_function_names|function.?call"),
     "choice": re.compile(r"tool.?choice|\btools?\b|function.?call"),
     "output": re.compile(
-        r"response.?format|output_(?:config|format)|text.format|json.?schema|structured.?output|response.?(?:schema|mime)"
+        r"response.?format|output.?(?:config|format)|text.?format|json.?schema|structured.?output|response.?(?:schema|mime)"
     ),
     NO_THOUGHTS: re.compile(
         r"thinking.{0,40}(?:disabled|off)|reasoning.?effort.{0,60}none|thinking.?budget|disable.{0,20}thinking"
