@@ -88,6 +88,8 @@ class FormField(Struct):
     """`null`, `empty` and `as_json`, where they are offered, and whether they are ticked."""
     sources: list[str] = field(default_factory=list)
     """Where in what is shown a value stands that it can be filled with."""
+    excerpts: dict[str, str] = field(default_factory=dict)
+    """The beginnings of these values, as far as they are texts or numbers."""
     problems: list[tuple[str, bool]] = field(default_factory=list)
     """What is wrong, and whether the page says it in English, for want of words in its language."""
     value: Json | Absent = ABSENT
@@ -160,6 +162,8 @@ def _required(name: str) -> str:
 _REQUIRED: Final = "a required property"
 
 
+EXCERPT: Final = 40
+"""Characters of a value on a button."""
 BUTTONS: Final = 4
 """Options that are buttons."""
 
@@ -323,7 +327,8 @@ class AnswerForm:
                 made.problems.append((self.words["both"], False))
             made.value, made.filled = None if ticked[0] == "null" else EMPTY.get(made.kind, ""), True
         elif not made.filled and self._show is not None and made.kind != "any":
-            made.sources = self._sources(schema, path)
+            made.excerpts = self._sources(schema, path)
+            made.sources = list(made.excerpts)
         made.hints = self._hinted(shape)
         return made
 
@@ -509,12 +514,16 @@ class AnswerForm:
         made.children.append(child)
         made.value = child.value
 
-    def _sources(self, schema: Json, path: tuple[str | int, ...]) -> list[str]:
+    def _sources(self, schema: Json, path: tuple[str | int, ...]) -> dict[str, str]:
         """Return the places of shown values that fit a field of the same name."""
         if not path or any(isinstance(step, int) for step in path):
-            return []
+            return {}
         definitions = mapping(self.schema).get("$defs")
-        return [where for where, value in named_values(self._show, str(path[-1])) if accepts(schema, value, definitions)]
+        return {
+            where: "" if isinstance(value, dict | list) else self._word(value)[:EXCERPT]
+            for where, value in named_values(self._show, str(path[-1]))
+            if accepts(schema, value, definitions)
+        }
 
 
 def _beginning(words: Words, start: str) -> dict[str, str]:
