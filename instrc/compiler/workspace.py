@@ -88,7 +88,7 @@ class Workspace:
         settings = self._project.settings(place).file
         folders = [root.path for root in self.registry(path).roots]
         own = [each for each in (place, settings) if each is not None]
-        tuned = [] if place is None else [place.with_name(place.name.removesuffix(".aug") + ".tuned.toml")]
+        tuned = [] if place is None else [_tuned_place(place)]
         return lambda: [
             *own,
             *(file for file in tuned if file.is_file()),
@@ -186,7 +186,7 @@ class Workspace:
 
     def _tuned(self, source: Source, place: Path | None, overrides: OptionOverrides, report: Report) -> TunedForm | None:
         """Return the form that `instrc tune` has chosen for a program."""
-        if place is None or not overrides.tuned or not source.name.endswith(".aug"):
+        if place is None or not overrides.tuned or not source.name.endswith(".aug") or not _tuned_place(place).is_file():
             return None
         from instrc.compiler.tuned import TunedForm, read_tuned  # few programs are tuned
 
@@ -258,16 +258,20 @@ def _own_report(report: Report, file: str) -> Iterator[Report]:
         report.problems.extend(found.problems)
 
 
+def _tuned_place(program: Path) -> Path:
+    """Return where the form of a program is; most have none, and load nothing for it."""
+    return program.with_name(program.name.removesuffix(".aug") + ".tuned.toml")
+
+
 def _locked_form(program: str, folder: Path) -> Locked | None:
     """Return the entry of a lock for the form of a program; `None` if it has none."""
-    from hashlib import sha256
-
-    from instrc.compiler.tuned import tuned_file
-    from instrc.vibes.lock import Locked
-
-    file = tuned_file(program)
+    file = _tuned_place(Path(program))
     if not program.endswith(".aug") or not file.is_file():
         return None
+    from hashlib import sha256
+
+    from instrc.vibes.lock import Locked
+
     place = Path(os.path.relpath(file.absolute(), folder.absolute())).as_posix()
     return Locked(place, "", place, sha256(file.read_bytes()).hexdigest())
 
