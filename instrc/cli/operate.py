@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, TypeVar, cast
 
 import typer
 from msgspec import structs
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from instrc.runtime.run_report import RunFilter
     from instrc.server.records import Records
 
+_T = TypeVar("_T")
 AsJson = Annotated[bool, typer.Option("--json", help="Print lines of JSON.")]
 Since = Annotated[str | None, typer.Option("--since", metavar="SPAN", help="Only from this span of time up to now, as P7D.")]
 Before = Annotated[str | None, typer.Option("--before", metavar="SPAN", help="Only from before this span of time, as P30D.")]
@@ -94,6 +95,16 @@ def _records(place: str) -> Iterator[Records]:
         yield records
 
 
+def _read(place: str, read: Callable[[Records], list[_T]]) -> list[_T]:
+    """Return rows of the tables of a store; none where there is no store, which is not made."""
+    from instrc.engines.service_tables import service_store
+
+    if not service_store(place).exists():
+        return []
+    with _records(place) as records:
+        return read(records)
+
+
 async def _acted(
     kept: Engine, action: RunAction, runs: Sequence[str], records: Records, statuses: Counter[str]
 ) -> dict[str, str]:
@@ -150,13 +161,11 @@ def audit_command(
     A service writes this log, and so does `runs --do`; of what was sent it keeps a digest only.
     """
     with exit_on_problems(shape):
+        from instrc.engines.operating import AuditFilter, audit_log
         from instrc.runtime.run_report import moment_ago
 
-        with _records(store_place(store)) as records:
-            from instrc.engines.operating import AuditFilter, audit_log
-
-            chosen = AuditFilter(run, who, action, moment_ago(since), moment_ago(before))
-            entries = audit_log(records, chosen, limit)
+        chosen = AuditFilter(run, who, action, moment_ago(since), moment_ago(before))
+        entries = _read(store_place(store), lambda records: audit_log(records, chosen, limit))
     for entry in entries:
         if as_json:
             write(f"{dumps(structs.asdict(entry), indent=False)}\n")
@@ -187,13 +196,12 @@ def costs_command(
 
     with exit_on_problems(shape):
         chosen = RunFilter.of(None, program, since, before)
-        with _records(store_place(store)) as records:
-            from instrc.engines.operating import COST_GROUPS, costs
+        from instrc.engines.operating import COST_GROUPS, costs
 
-            groups = by.split(",")
-            if not {*groups} <= {*COST_GROUPS}:
-                refuse_use(f"`{by[:80]}` is not some of {', '.join(COST_GROUPS)}", "--by")
-            rows = costs(records, cast("list[CostGroup]", groups), chosen)
+        groups = by.split(",")
+        if not {*groups} <= {*COST_GROUPS}:
+            refuse_use(f"`{by[:80]}` is not some of {', '.join(COST_GROUPS)}", "--by")
+        rows = _read(store_place(store), lambda records: costs(records, cast("list[CostGroup]", groups), chosen))
     for row in rows:
         document = row.to_json(groups)
         if as_json:

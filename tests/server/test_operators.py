@@ -256,6 +256,9 @@ def test_the_command_line_counts_first_and_then_acts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    assert [main([command]) for command in ("audit", "costs")] == [0, 0]
+    assert not list(tmp_path.iterdir()), "who reads makes no store"
+    capsys.readouterr()
     on(service(tmp_path / ".instrc", name="durable", records=str(tmp_path / ".instrc"), ask=asking()), letters)
     named = ["runs", "--metadata", "customer=ann", "--do"]
     assert main([*named, "cancel"]) == 0
