@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from instrc.tools.tool import Hint, Tool
 
 
-READS_ONLY = "x-reads-only"
-"""The keyword of a vibe that says of an activity that it changes nothing; it is for the compiler alone."""
+READS_ONLY = flow.READS_ONLY
 BlockName: TypeAlias = Literal["item", "round", "previous", "rounds", "error"]
 
 

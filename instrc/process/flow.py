@@ -634,6 +634,8 @@ def reads_before(context: Context) -> Iterator[Read]:
         yield from (*reads_of(chosen.most), *reads_of(chosen.first))
 
 
+READS_ONLY: Final = "x-reads-only"
+"""The keyword of a vibe whose call changes nothing; it is for the compiler alone."""
 ORDERED: Final = 2
 """The version of the JSON that came with `after`."""
 

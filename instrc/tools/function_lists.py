@@ -8,6 +8,7 @@ from functools import partial
 from msgspec import Struct, field, structs
 
 from instrc.problems.importing import NotATool
+from instrc.process.flow import READS_ONLY
 from instrc.schema.normalize import Rules, describe_value, parameters, properties_of
 from instrc.text.jsonvalue import Json, Location, at, mapping, pointer
 from instrc.tools import definitions
@@ -137,6 +138,8 @@ MCP_FORMAT = ListFormat(
 def mcp_tools(given: Given) -> Iterator[ImportedTool]:
     """Yield the tools of a server; one that was a vibe before is that vibe again."""
     for tool in functions(given, MCP_FORMAT):
+        if mapping(tool.extras.get("x-annotations")).get("readOnlyHint") is True:  # its call waits for no other that only reads
+            tool = structs.replace(tool, extras={**tool.extras, READS_ONLY: True})  # noqa: PLW2901  # the same tool
         yield _restored(at(given.value, pointer(tool.at)), tool, given)
 
 

@@ -12,6 +12,7 @@ from instrc.problems.importing import NamelessTool, PropertyWithMeaning, Repeate
 from instrc.problems.report import Report
 from instrc.problems.schemas import Contradiction
 from instrc.problems.suggest import comparison_key
+from instrc.process.flow import READS_ONLY
 from instrc.schema.flattening.flatten import flatten
 from instrc.schema.walk import map_schemas, walk
 from instrc.text.jsontext import dumps
@@ -46,6 +47,8 @@ def vibes(tools: Iterable[ImportedTool], given: Given, results: Results) -> Iter
         document = _document(tool, given)
         if results == "output":
             document = _with_output(document, tool, given)
+        else:
+            document.pop(READS_ONLY, None)  # a model fills it in; it is the call that only reads
         base = kebab(tool.name or "") or "tool"
         text = dumps(document, indent=False)
         first, first_at = firsts.get(comparison_key(base), ("", ()))
@@ -130,6 +133,7 @@ def _activity(tool: ImportedTool) -> dict[str, Json]:
     result: dict[str, Json] = {"title": tool.name or "tool"}
     if tool.description:
         result["description"] = tool.description
+    result |= {READS_ONLY: True} if READS_ONLY in tool.extras else {}
     result |= {"type": "object", "properties": {"output": output}, "required": ["output"]}
     return {**result, "$defs": definitions} if definitions else result
 

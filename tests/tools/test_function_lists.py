@@ -453,3 +453,10 @@ def test_a_key_that_is_written_twice_loses_no_tool_in_silence(text: str) -> None
     assert "is written twice in one object" in problem.message
     assert problem.at is not None
     assert problem.at.text in {'"inputSchema"', '"name"'}
+
+
+@pytest.mark.parametrize(("results", "marked"), [("activity", {"look_Activity"}), ("output", {"look"}), ("leave", set())])
+def test_a_call_of_mcp_that_only_reads_says_so_in_the_vibe_of_the_call(results: Any, marked: set[str]) -> None:
+    tool = {"name": "look", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}}
+    made = import_tools("mcp", {"tools": [tool, {**tool, "name": "book", "annotations": {}}]}, results=results)
+    assert {vibe.name for vibe in made.vibes if "x-reads-only" in vibe.document} == marked
