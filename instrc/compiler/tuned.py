@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from hashlib import sha256
 from pathlib import Path
 from typing import Final, cast
 
@@ -13,7 +12,6 @@ from msgspec import Struct
 
 from instrc.compiler.ir import FlatGraph
 from instrc.problems.report import Report
-from instrc.problems.settings import NotTuned
 from instrc.process.request_settings import WordsLevel
 from instrc.text.files import read_toml, read_whole
 from instrc.text.jsontext import dumps
@@ -99,6 +97,8 @@ def read_tuned(program: str, report: Report) -> Tuned | None:
         lists = {name: {key: _loaded(value) for key, value in mapping(form.get(name)).items()} for name in ("values", "order")}
         return msgspec.convert({**table, "form": {**form, **lists, "off": _loaded(form.get("off", []))}}, Tuned)
     except (OSError, ValueError, TypeError) as error:
+        from instrc.problems.settings import NotTuned  # most programs have no forms
+
         report.add(NotTuned(at=Source(str(file), "").whole(), reason=f"the file cannot be read: {error}"))
         return None
 
@@ -156,6 +156,8 @@ def _same(listed: Json, values: list[Json]) -> bool:
 def digest_of(flat: FlatGraph, text: str) -> str:
     """Return the digest of a program as it is written, with the schemas of its steps."""
     schemas = [[place, schema] for _, place, schema in steps_of(flat)]
+    from hashlib import sha256  # most programs have no forms
+
     return sha256(dumps([text, schemas], indent=False).encode()).hexdigest()
 
 
@@ -176,6 +178,8 @@ class TunedForm:
         reason = None if first in (None, tuned.model) else f"it is for `{tuned.model}`, and `{first}` is asked"
         reason = reason if digest_of(flat, self.source.text) == tuned.program else "the program has changed since then"
         if reason is not None:
+            from instrc.problems.settings import NotTuned  # as above
+
             self.report.add(NotTuned(at=Source(str(tuned_file(self.source.name)), "").whole(), reason=reason))
             return flat
         self.words = tuned.form.words
