@@ -139,7 +139,7 @@ _ANSWER: Final = 300
 def _confirm() -> None:
     if not is_terminal(sys.stdin):
         options.refuse_use(
-            "nobody is there to say whether the budget is right: write --yes, or limit it by --requests and --max-cost"
+            "nobody is there to confirm the budget: write --yes; --requests, --tokens, --max-cost and --time limit it"
         )
     if not typer.confirm("Begin?", err=True):
         raise typer.Exit(FINE)
