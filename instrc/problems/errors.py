@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from traceback import extract_tb, format_list
 from typing import Final, NamedTuple
 
@@ -167,7 +166,11 @@ CODES: Final[Mapping[type[InstrcError], Codes]] = {
 """The codes of each class of errors; a class that is not listed has those of its base class."""
 FRAMES: Final = 3
 """Lines of the caller that a notebook shows."""
-_LIBRARIES: Final = (str(Path(__file__).parents[1]), f"{os.sep}site-packages{os.sep}", f"{os.sep}asyncio{os.sep}")
+_LIBRARIES: Final = (
+    __file__.removesuffix(f"problems{os.sep}errors.py"),
+    f"{os.sep}site-packages{os.sep}",
+    f"{os.sep}asyncio{os.sep}",
+)
 LISTED_PROBLEMS: Final = 20
 """Problems that the text of an exception lists; `problems` has all of them."""
 

@@ -6,12 +6,11 @@ import contextlib
 import os
 import sys
 import warnings
-from pathlib import Path
 from typing import Final
 
 _BETWEEN: Final = (
-    f"{Path(__file__).parents[1]}{os.sep}",
-    f"{Path(os.__file__).parent / 'asyncio'}{os.sep}",
+    __file__.removesuffix(f"text{os.sep}callers.py"),
+    f"{os.__file__.removesuffix('os.py')}asyncio{os.sep}",
     str(contextlib.__file__),
 )
 """Files of this package, and of the standard library between its own frames."""

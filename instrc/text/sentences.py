@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
-from pathlib import Path
 from typing import Any, Final
 
 from instrc.text.files import read_toml
@@ -203,6 +202,8 @@ def sentences_in(language: str) -> Sentences:
     """Return the sentences in a language: English is written here, the file `LANGUAGE.toml` holds any other."""
     if language == "en":
         return EN
+    from pathlib import Path  # English is in this file
+
     table: dict[str, Any] = read_toml((Path(__file__).parent / f"{language}.toml").read_text("utf-8"))  # Any: it is ours
     misfits, places = table.pop("misfits"), table.pop("of_misfits")
     of_places = {f"{at}{english}": f"{there}{ours}" for at, there in places.items() for english, ours in misfits.items()}

@@ -27,6 +27,8 @@ LINES = """
 answer {} step --data {}
 answer {} step --data @{}.json
 cancel {}
+audit
+audit --run {} --since P1D
 check {}.aug
 check {}.vibe.json
 check {}.json
@@ -34,6 +36,7 @@ check {}
 compile {}.aug
 compile {}.aug -o out
 compile {}.vibe.json --target openai
+costs --by program,day
 delete {}
 diff {}.json {}.vibe.json
 diff {}.aug {}.json
@@ -90,6 +93,7 @@ trace {}
 trace {} --format html
 types {}.vibe.json
 verify {}.vibe.json --target gemini
+workers
 """
 
 

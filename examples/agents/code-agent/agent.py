@@ -17,7 +17,7 @@ from typing import Any
 
 import instrc
 from instrc.runtime.activities import current_call
-from instrc.runtime.sandbox.rounds import Recorded, Round, RoundLimits, ToolCall, ToolResult
+from instrc.runtime.sandbox.rounds import AnsweredCall, Round, RoundLimits, ToolCall, ToolResult
 from instrc.runtime.sandbox.sandbox import CodeRuns
 
 HERE = Path(__file__).parent
@@ -97,16 +97,16 @@ def run_code(runs: CodeRuns, given: Mapping[str, Any]) -> dict[str, Any]:
     return {**found, "round": {"code": code, "kind": step.kind, "calls": written}}
 
 
-def recorded(done: Mapping[str, Any]) -> Recorded:
+def recorded(done: Mapping[str, Any]) -> AnsweredCall:
     """Return a call of this round with what it gave."""
     call, told = part(done, "run_code")["output"]["call"], part(done, "try")
     error = told["error"]["message"] if "error" in told else None
-    return Recorded(ToolCall(call["name"], (), call["arguments"]), ToolResult(told.get("value"), error))
+    return AnsweredCall(ToolCall(call["name"], (), call["arguments"]), ToolResult(told.get("value"), error))
 
 
 def round_of(written: Mapping[str, Any]) -> Round:
     """Return an earlier round."""
-    calls = [Recorded(ToolCall(c["name"], (), c["arguments"]), ToolResult(c["value"], c["error"])) for c in written["calls"]]
+    calls = [AnsweredCall(ToolCall(c["name"], (), c["arguments"]), ToolResult(c["value"], c["error"])) for c in written["calls"]]
     return Round(written["code"], tuple(calls), written["kind"])
 
 
