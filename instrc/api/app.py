@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections import Counter
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -314,8 +313,9 @@ class App:
 
     def _launcher(self, program: ProgramLike, export: str | None, rehearse: RehearseMode) -> Launcher:
         """Return what begins runs of a program, compiled anew if one of its files has changed."""
-        source = [program.name, program.text] if isinstance(program, Source) else program
-        key = dumps([source if isinstance(source, dict | list) else os.fspath(source), export, rehearse], indent=False)
+        named = program if isinstance(program, dict) else source_or_path(program)
+        source = [named.name, named.text] if isinstance(named, Source) else named
+        key = dumps([source, export, rehearse], indent=False)
         known = self._launchers.get(key)
         if known is not None and (monotonic() - known.looked < LOOK_SECONDS or known.stamps == _stamps(known.launcher.prepared)):
             self._launchers[key] = known._replace(looked=monotonic())

@@ -76,9 +76,9 @@ class Launcher:
         if isinstance(self.local.model, Sample):  # any process can make another one
             model, self.local = "sample", replace(self.local, model=None)
         makes_results = rehearse is True
-        self.set: RequestSettings = given_settings(
-            {**({} if prepared.words is None else {"words": prepared.words}), **(given or {})}
-        )
+        self.set: RequestSettings = given_settings({} if given is None else given)
+        if prepared.words is not None:
+            self.set = {"words": prepared.words, **self.set}
         handlers = self.local.activities or Activities()
         self.activities: Activities = (
             rehearsed(plan_of(prepared.document), prepared.processes) if makes_results else activities_of(prepared, handlers)
