@@ -52,8 +52,8 @@ class Disk:
 def disk(tmp_path: Path) -> Iterator[Disk]:
     made = Disk(tmp_path / "disk")
     made.folder.mkdir()
-    if shutil.which("mount") is None or not made.mount("-t", "tmpfs", "-o", "size=1m", "tmpfs"):
-        pytest.skip("no disk of one megabyte: `mount` is not allowed here")
+    if shutil.which("mount") is None or not made.mount("-t", "tmpfs", "-o", "size=4m", "tmpfs"):
+        pytest.skip("no disk of four megabytes: `mount` is not allowed here")
     yield made
     subprocess.run(["umount", "--lazy", str(made.folder)], check=True)
 
