@@ -124,7 +124,7 @@ def ask(kind: str, told: list[tuple[Any, tuple[str, ...]]] | None) -> Reply:
     return asyncio.run(model_of(f"{kind}:m-1", Path()).answer(request))
 
 
-WHOLE = {"gemini", "gigachat"}
+WHOLE = {"gemini", "gigachat", "bedrock"}
 """They give the arguments of a function only as a whole."""
 STREAMING = SHAPES.keys() - WHOLE
 
