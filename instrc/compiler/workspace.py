@@ -17,6 +17,7 @@ from instrc.problems.errors import CompileError, InstrcError
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import comparison_key, nearest
+from instrc.text.files import is_regular
 from instrc.text.sentences import EN
 from instrc.text.source import Source
 from instrc.vibes.find_files import STDIN, read_bytes, readable, shown_path
@@ -91,7 +92,7 @@ class Workspace:
         tuned = [] if place is None else [_tuned_place(place)]
         return lambda: [
             *own,
-            *(file for file in tuned if file.is_file()),
+            *(file for file in tuned if is_regular(str(file))),
             *(file for folder in folders for file in sorted(folder.rglob("*.vibe.json"))),
         ]
 
@@ -186,7 +187,7 @@ class Workspace:
 
     def _tuned(self, source: Source, place: Path | None, overrides: OptionOverrides, report: Report) -> TunedForm | None:
         """Return the form that `instrc tune` has chosen for a program."""
-        if place is None or not overrides.tuned or not source.name.endswith(".aug") or not _tuned_place(place).is_file():
+        if place is None or not overrides.tuned or not source.name.endswith(".aug") or not is_regular(str(_tuned_place(place))):
             return None
         from instrc.compiler.tuned import TunedForm, read_tuned  # few programs are tuned
 
@@ -266,7 +267,7 @@ def _tuned_place(program: Path) -> Path:
 def _locked_form(program: str, folder: Path) -> Locked | None:
     """Return the entry of a lock for the form of a program; `None` if it has none."""
     file = _tuned_place(Path(program))
-    if not program.endswith(".aug") or not file.is_file():
+    if not program.endswith(".aug") or not is_regular(str(file)):
         return None
     from hashlib import sha256
 
