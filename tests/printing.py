@@ -37,6 +37,7 @@ from instrc.language.surface import (
     Race,
     Repeat,
     Segment,
+    Selection,
     Statement,
     Test,
     Truth,
@@ -137,17 +138,17 @@ def _block(block: When | Each | Repeat | Try | Race | Do) -> list[_Piece]:
         case When(branches, otherwise):
             for number, branch in enumerate(branches):
                 pieces += [" else when " if number else "when ", branch.condition, " ", branch.body]
-        case Each(name, source, most, body, _, until):
-            pieces += ["each ", name, " in ", source, *_numbered("max", most), " ", body]
+        case Each(name, source, selection, body, _, until):
+            pieces += ["each ", name, " in ", source, *_selected(selection), " ", body]
             pieces += [] if until is None else [" until ", until]
             otherwise = None
         case Race(branches):
             pieces += ["race ", *_separated(branches, " or ")]
             otherwise = None
-        case Repeat(name, source, body, until, most, keep, otherwise, _, first):
+        case Repeat(name, source, body, until, most, keep, otherwise, _, first, selection):
             pieces += ["repeat ", body]
             if name is not None and source is not None:
-                pieces[1:1] = [name, " in ", source, " "]
+                pieces[1:1] = [name, " in ", source, *_selected(selection), " "]
             pieces += [] if first is None else [" from ", first]
             if until is not None:
                 pieces += [" until ", until, *_numbered("max", most), *_numbered("keep", keep)]
@@ -159,7 +160,12 @@ def _block(block: When | Each | Repeat | Try | Race | Do) -> list[_Piece]:
     return pieces if otherwise is None else [*pieces, " else ", otherwise]
 
 
-def _numbered(word: str, number: Literal | None) -> list[_Piece]:
+def _selected(selection: Selection) -> list[_Piece]:
+    condition: list[_Piece] = [] if selection.condition is None else [" when ", selection.condition]
+    return [*condition, *_numbered("max", selection.most), *_numbered("first", selection.first)]
+
+
+def _numbered(word: str, number: Literal | Name | Access | None) -> list[_Piece]:
     return [] if number is None else [f" {word} ", number]
 
 

@@ -42,6 +42,7 @@ from instrc.language.surface import (  # programs are made of its nodes
     Race,
     Repeat,
     Segment,
+    Selection,
     Statement,
     Truth,
     Try,
@@ -181,13 +182,21 @@ def _blocks(callees: st.SearchStrategy[Any], inner: st.SearchStrategy[Any]) -> s
     local = st.builds(Binding, names, inner, st.just(False), here) | st.builds(Anonymous, inner, here)  # noqa: FBT003  # no `tool` there
     body = st.builds(Body, st.lists(local, max_size=2).map(tuple), inner, here)
     branches = st.lists(st.builds(Branch, condition, body), min_size=1, max_size=3).map(tuple)
+    amounts = st.tuples(st.none() | numbers | subjects, st.booleans())
+    selections = st.builds(
+        lambda condition, amount: Selection(condition, **{"first" if amount[1] else "most": amount[0]}),
+        st.none() | condition,
+        amounts,
+    )
     rounds = st.builds(
         Repeat, st.none(), st.none(), body, condition, st.none() | numbers, st.none() | numbers, st.none() | body, here, first
     )
-    over = st.builds(Repeat, names, subjects | numbers, body, st.none() | condition, st.none(), st.none(), st.none(), here, first)
+    over = st.builds(
+        Repeat, names, subjects | numbers, body, st.none() | condition, st.none(), st.none(), st.none(), here, first, selections
+    )
     return (
         st.builds(When, branches, st.none() | body, here)
-        | st.builds(Each, names, subjects | numbers, st.none() | numbers, body, here, st.none() | condition)
+        | st.builds(Each, names, subjects | numbers, selections, body, here, st.none() | condition)
         | st.builds(Race, st.lists(body, min_size=2, max_size=3).map(tuple), here)
         | rounds
         | over

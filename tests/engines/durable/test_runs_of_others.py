@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from instrc.engines.dbos import durable_engine as dbos  # processes are stopped between two steps of it
 from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itself, with effects of the test
 from instrc.engines.dbos.postgres import ServerLock  # the file is damaged, locked and read here
+from instrc.runtime.run_config import RunConfig
 
 
 class Watched(DurableEngine):
@@ -27,7 +28,7 @@ class Watched(DurableEngine):
 
     async def _row(self, _run: str) -> Any:
         self.status, self.shown = self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
-        return SimpleNamespace(status=self.status)
+        return SimpleNamespace(status=self.status, input={"args": [{"how": RunConfig().to_json()}]})
 
     async def show(self, run: str) -> Any:
         return SimpleNamespace(run=run, status=self.shown)
