@@ -70,10 +70,12 @@ async def ask(app: Starlette, method: str, path: str, body: Any = None, query: s
     scope = {"type": "http", "method": method, "path": path, "raw_path": path.encode("utf-8", "surrogatepass"), "root_path": ""}
     scope |= {"query_string": query.encode(), "headers": headers, "http_version": "1.1", "scheme": "http", "app": app}
     asked, got, status, names = False, b"", 0, set()
+    begun = asyncio.Event()  # who leaves before the response has begun gets none
 
     async def receive() -> Any:
         nonlocal asked
         if asked:
+            await begun.wait()
             await asyncio.sleep(0.3)
             return {"type": "http.disconnect"}
         asked = True
@@ -82,11 +84,12 @@ async def ask(app: Starlette, method: str, path: str, body: Any = None, query: s
     async def send(message: Any) -> None:
         nonlocal got, status, names
         status = message.get("status", status)
+        begun.set()
         names |= {name.decode().lower() for name, _ in message.get("headers", ())}
         got += message.get("body", b"")
 
     with suppress(TimeoutError):
-        async with asyncio.timeout(3):
+        async with asyncio.timeout(20):
             await app(scope, receive, send)
     return status, got.decode("utf-8", "replace"), names
 
