@@ -31,7 +31,7 @@ from instrc.problems.suggest import nearest
 from instrc.process.flow import Constant
 from instrc.schema.flattening.parts import elements, member
 from instrc.schema.kinds import ALL, own_kinds
-from instrc.schema.relations import disjoint, literal_fault
+from instrc.schema.relations import disjoint, literal_fault, satisfies
 from instrc.schema.strip import is_meta
 from instrc.text.jsonvalue import Json, mapping
 from instrc.text.source import Span
@@ -196,16 +196,21 @@ def check_fitting(flat: ir.FlatGraph, report: Report) -> None:
 
 def _typed_arguments(flat: ir.FlatGraph) -> Iterator[ir.TypedArgument]:
     for step in flat.graph.awaited():
-        if step.executor == "server" and (step.output or step.fail) and step.arguments:
-            properties = _OF_FAIL if step.fail else inputs_of(step, flat.schemas.get(step.number))[0]
-            callee = step.activity or step.base_name
-            for argument in step.arguments:
-                label = argument.label
-                if label is not None and label in properties and not (step.fail and argument.value == Constant(None)):
-                    named = flat.graph.labels.get((step.number, label), step.span)
-                    yield ir.TypedArgument(callee, label, argument.value, properties[label], step.span, named)
+        yield from _arguments_of(flat, step)
     yield from flat.graph.passed
     yield from _filled(flat)
+
+
+def _arguments_of(flat: ir.FlatGraph, step: ir.Step) -> Iterator[ir.TypedArgument]:
+    if step.executor != "server" or not (step.output or step.fail) or not step.arguments:
+        return
+    properties = _OF_FAIL if step.fail else inputs_of(step, flat.schemas.get(step.number))[0]
+    callee = step.activity or step.base_name
+    for argument in step.arguments:
+        label = argument.label
+        if label is not None and label in properties and not (step.fail and argument.value == Constant(None)):
+            named = flat.graph.labels.get((step.number, label), step.span)
+            yield ir.TypedArgument(callee, label, argument.value, properties[label], step.span, named)
 
 
 def _filled(flat: ir.FlatGraph) -> Iterator[ir.TypedArgument]:
@@ -361,7 +366,7 @@ def _check(flat: ir.FlatGraph, report: Report) -> None:
         if isinstance(content, ir.Each | ir.Repeat):
             _check_counts(content.selection, outcomes, report)
     check_conditions(graph, outcomes, report)
-    check_first_values(graph, outcomes, report)
+    check_first_values(flat, outcomes, report)
     _check_nulls(flat, outcomes, report)
 
 
@@ -429,10 +434,13 @@ def _check_nulls(flat: ir.FlatGraph, outcomes: Outcomes, report: Report) -> None
                 report.add(problems.blocks.MayBeNull(at=step.span, word=step.activity or step.base_name, argument=label))
 
 
-def check_first_values(graph: ir.Graph, outcomes: Outcomes, report: Report) -> None:
-    """Report values before the first round that their names never have in the others."""
-    for step in graph.blocks():
-        for each in (step.content.first or ()) if isinstance(step.content, ir.Repeat) else ():
+def check_first_values(flat: ir.FlatGraph, outcomes: Outcomes, report: Report) -> None:
+    """Report values before the first round that their names never have in the others, or that a call of it cannot take."""
+    for step in flat.graph.blocks():
+        block = step.content
+        if not isinstance(block, ir.Repeat):
+            continue
+        for each in block.first or ():
             schema, value = outcomes.path(each.target), each.value
             if isinstance(value, Constant):
                 fault = literal_fault(value.value, schema)
@@ -440,5 +448,37 @@ def check_first_values(graph: ir.Graph, outcomes: Outcomes, report: Report) -> N
             else:
                 wrong = disjoint(outcomes.reading(value), schema)
                 reason = "no value that it is given can be valid" if wrong else None
+            reason = reason or _refused_at_first(flat, block, each, outcomes)
             if reason is not None:
                 report.add(problems.blocks.WrongFirstValue(at=each.span, word=each.name, reason=reason, misfit=True))
+
+
+def _refused_at_first(flat: ir.FlatGraph, block: ir.Repeat, first: ir.FirstValue, outcomes: Outcomes) -> str | None:
+    """Return why a call that every round makes cannot take a first value, or `None` if each may."""
+    for number in block.body.units:
+        for given in _arguments_of(flat, flat.graph.steps[number]) if isinstance(number, int) else ():
+            path = given.value
+            if not isinstance(path, ir.Path) or not isinstance(path.origin, ir.Local) or path.tail[:1] != (first.name,):
+                continue
+            if (path.origin.block, path.origin.kind) != (block.body.number, "previous"):
+                continue
+            schema = _schema_at(first.value, path.tail[1:], outcomes)
+            if schema is None or satisfies(None, schema) is not False or not disjoint(schema, given.schema):
+                continue
+            if _path_fault(flat, given, path, outcomes) is None:  # else it is reported there
+                return f"`{given.label}` of `{given.callee}`: {_reason(schema, given.schema)}"
+    return None
+
+
+def _schema_at(value: ir.Reading, tail: tuple[str, ...], outcomes: Outcomes) -> Json | None:
+    """Return the schema of a member of a value, or `None` if it may be missing."""
+    while tail and not isinstance(value, ir.Path):
+        if isinstance(value, ir.ObjectReading):
+            value = dict(value.members).get(tail[0], Constant(None))
+        else:
+            value = Constant(mapping(value.value).get(tail[0]))
+        tail = tail[1:]
+    if not isinstance(value, ir.Path):
+        return outcomes.reading(value)
+    path = ir.Path(value.origin, (*outcomes.full(value), *tail))
+    return None if outcomes.may_be_null(path) else outcomes.find(path).schema

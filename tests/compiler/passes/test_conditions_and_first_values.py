@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from every_case import every_case
-from marked_mistakes import assert_one_problem
+from marked_mistakes import assert_one_problem, found
 from objects import an_object
 
 import instrc
@@ -20,9 +20,12 @@ VIBES: dict[str, Any] = {
     ),
     "Draft": an_object(text=TEXT, who=TEXT, parts={"type": "array", "items": TEXT}),
     "Send_Activity": an_object(id=TEXT),
+    "Open": an_object(text=TEXT, ok={"type": "boolean"}, more={}, whole=an_object(text=TEXT)),
+    "Post_Activity": an_object(text=TEXT, output=an_object(id=TEXT)),
     "Plain_Mixin": an_object(note=TEXT, default={}),
 }
 C = "const c = Check(prompt); const d = Draft(c); "
+P = "repeat { const s = Post_Activity(text: previous.m); const w = Open(s); const m = w.more; w } "
 R = "repeat { const c = Check(prompt, previous.c); const e = c.text; const o = { c, n: 1 }; const k = 3; c } "
 
 
@@ -157,6 +160,30 @@ def test_conditions_in_a_run(condition: str, check: Any, draft: Any, *, holds: b
     assert (done.value is not None) == holds
 
 
+@every_case(
+    "text",
+    [
+        P + 'from { m: "a" } until w.ok',
+        "const o = Open(prompt); " + P + "from { m: o.text } until w.ok",
+        "const o = Open(prompt); " + P + "from { m: o.more } until w.ok",
+        "const o = Open(prompt); " + P.replace(".m)", ".m.a)") + "from { m: { a: o.more.x } } until w.ok",
+        (
+            "repeat { const s = when round > 1 { Post_Activity(text: previous.m) } else { null }; const w = Open(s); "
+            "const m = w.more; w } from { m: { a: 1 } } until w.ok"
+        ),
+    ],
+)
+def test_a_first_value_that_may_fit_is_no_mistake(text: str) -> None:
+    report = Report()
+    instrc.artefacts(text, vibes=VIBES, report=report)
+    assert not report.failed
+
+
+def test_a_first_value_that_a_call_cannot_take_names_the_argument() -> None:
+    [problem] = found(P + "from { m: { a: 1 } } until w.ok", VIBES)
+    assert problem.message.endswith("`text` of `Post_Activity`: it is given what is of the type object, and takes string")
+
+
 MISTAKES = [
     # comparisons
     (C + "when c.score «==» 8 { Send_Activity(d) }", "unknown-operator", "write `is`"),
@@ -216,6 +243,17 @@ MISTAKES = [
     (R + 'from { c: { text: "" }, «e»: "x" } until c.ok', "wrong-first-value", ""),
     (R + "from { e: «3» } until c.ok", "wrong-first-value", ""),
     ("const x = Check(prompt); " + R + "from { c: «x.text» } until c.ok", "wrong-first-value", ""),
+    # what a call of the first round is given, where the name itself takes anything
+    (P + "from { m: «{ a: 1 }» } until w.ok", "wrong-first-value", "leave the name out"),
+    (P + "from { m: «3» } until w.ok", "wrong-first-value", "leave the name out"),
+    ("const o = Open(prompt); " + P + "from { m: «o.whole» } until w.ok", "wrong-first-value", "leave the name out"),
+    ("const o = Open(prompt); " + P + "from { m: «{ a: o.text }» } until w.ok", "wrong-first-value", "leave the name out"),
+    (P.replace(".m)", ".m.a)") + "from { m: «{ a: { b: 1 } }» } until w.ok", "wrong-first-value", "leave the name out"),
+    (
+        "const o = Open(prompt); " + P.replace(".m)", ".m.a)") + "from { m: «{ a: o.whole }» } until w.ok",
+        "wrong-first-value",
+        "leave the name out",
+    ),
     (R + "from { e: «unknown» } until c.ok", "unknown-name", ""),
     (R + "from { e: prompt, «e»: prompt } until c.ok", "repeated-key", ""),
 ]
