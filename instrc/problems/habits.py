@@ -134,6 +134,17 @@ class BareFail(ProblemWarning):
     hint = 'write `Fail(code: "…", message: "…")`, or `Fail(error)` in the `else` of a `try`'
 
 
+class BelowFail(ProblemWarning):
+    message = "`Fail` comes last in its body, wherever it stands: this line below is carried out before it"
+    hint = "write it above the `Fail`, or remove it; what is not always to fail stands in a `when`"
+
+    fail: Span
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        return (Label(self.fail, "this comes last"),)
+
+
 class DeadlineAsArgument(ProblemWarning):
     message = "`{word}` is an argument here: the person sees it, but it sets no deadline"
     hint = 'write it after the call: `Confirm_User(draft) @ { {word}: "{written}" }`'

@@ -101,11 +101,12 @@ def slips(program: surface.Program) -> Iterator[Problem]:
     text = program.source.text
     deeper, empty = _DEEPER.search(text), any(each.search(text) for each in _EMPTY)
     similar = ":" in text and _may_be_similar(set(_LABEL.findall(text)))
-    named, bare = _goals_like_names(program), "Fail" in text and re.search(_FAIL, text)
+    named, fails = _goals_like_names(program), "Fail" in text
+    bare = fails and re.search(_FAIL, text)
     timed = ("within" in text or "delay" in text) and _TIMED.search(text)
     yield from named
     yield from deprecated_words(program.source)
-    if not (deeper or empty or similar or bare or timed):
+    if not (deeper or empty or similar or fails or timed):
         return
     written = list(program_nodes(program.statements))
     if deeper:
@@ -116,6 +117,8 @@ def slips(program: surface.Program) -> Iterator[Problem]:
         yield from _similar_labels(written)
     if bare:
         yield from _bare_fails(written)
+    if fails:
+        yield from _below_fails(program, written)
     if timed:
         yield from _timed_people(written)
 
@@ -162,9 +165,8 @@ def _goals_like_names(program: surface.Program) -> list[Problem]:
 def _indented(program: surface.Program, written: list[object]) -> Iterator[Problem]:
     from instrc.problems.habits import IndentedStatement  # only where there is one
 
-    bodies = [(*node.statements, node.value) for node in written if isinstance(node, surface.Body)]
-    for statements in (program.statements, *bodies):
-        for before, after in pairwise(statements):
+    for lines in _bodies(program, written):
+        for before, after in pairwise(lines):
             value = after.value if isinstance(after, surface.Anonymous) else after
             if (
                 isinstance(before, surface.Binding | surface.Anonymous)
@@ -172,6 +174,12 @@ def _indented(program: surface.Program, written: list[object]) -> Iterator[Probl
                 and _is_deeper(before.span, value.span)
             ):
                 yield IndentedStatement(at=value.stages[0].span if isinstance(value, surface.Pipe) else value.span)
+
+
+def _bodies(program: surface.Program, written: list[object]) -> Iterator[tuple[surface.Statement | surface.Expression, ...]]:
+    """Yield the lines of the file and of each block, the value of a block as the last."""
+    yield program.statements
+    yield from ((*node.statements, node.value) for node in written if isinstance(node, surface.Body))
 
 
 def _could_be_stage(value: object) -> bool:
@@ -289,6 +297,20 @@ def _bare_fails(written: list[object]) -> Iterator[Problem]:
                 yield BareFail(at=node.span)
             case _:
                 pass
+
+
+def _below_fails(program: surface.Program, written: list[object]) -> Iterator[Problem]:
+    """Yield the first line below each `Fail` that is a line itself: it fails after all lines of its body."""
+    from instrc.problems.habits import BelowFail  # only where there is one
+
+    for lines in _bodies(program, written):
+        for before, after in pairwise(lines):
+            last = _plain(before.value) if isinstance(before, surface.Anonymous) else None
+            last = _plain(last.stages[-1]) if isinstance(last, surface.Pipe) else last
+            name = last.callee if isinstance(last, surface.Call) else last
+            if isinstance(name, surface.Name) and name.text == "Fail":
+                yield BelowFail(at=after.span, fail=before.span)
+                break
 
 
 def _plain(value: object) -> object:

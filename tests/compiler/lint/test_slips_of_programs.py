@@ -98,10 +98,28 @@ def test_labels_of_one_call_and_of_other_instructions_may_be_alike() -> None:
         'const d = Draft(prompt); when d.text is "" { d | Fail() } else { d }',
         "try { Send_Activity(prompt) } else { Fail(error) }",
         '"Fail" | Draft',
+        'Send_Activity(prompt); Fail(code: "x")',
     ],
 )
 def test_a_fail_that_is_given_something_is_not_bare(text: str) -> None:
     assert warnings(text) == []
+
+
+@every_case(
+    "text",
+    [
+        'Fail(code: "x"); «Send_Activity(prompt)»',
+        "Send_Activity(prompt); prompt | Fail; «Draft(prompt)»; Review(prompt)",
+        'try { Fail(code: "x"); «const d = Draft(prompt)»; Send_Activity(d) } else { null }',
+        'const d = Draft(prompt); when d.text is "" { Fail(d); «null» } else { d }',
+        'try { Fail(code: "x"); «Fail(code: "y")» } else { null }',
+    ],
+)
+def test_a_line_below_a_fail_is_told_once(text: str) -> None:
+    shown = text.partition("«")[2].partition("»")[0]
+    report = Report()
+    instrc.compile(text.replace("«", "").replace("»", ""), vibes=VIBES, report=report)
+    assert [each.at and each.at.text for each in report.once() if each.name == "below-fail"] == [shown]
 
 
 @every_case("text", ['"A prompt" | Draft', '"Prompt" | Draft', '"Draft" | Draft', '"city" | Draft'])
