@@ -108,9 +108,9 @@ async def settled(made: RunService, run: str, status: str) -> Any:
     raise AssertionError(info.report)
 
 
-def go(work: Awaitable[Any]) -> Any:
+def go(work: Awaitable[Any], seconds: float = 60) -> Any:
     async def body() -> Any:
-        return await asyncio.wait_for(work, 60)
+        return await asyncio.wait_for(work, seconds)
 
     return asyncio.run(body())
 
