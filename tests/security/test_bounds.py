@@ -232,7 +232,7 @@ def test_whoever_sends_a_byte_at_a_time_is_cut_off_and_others_are_served(tmp_pat
     go(test())
 
 
-@pytest.mark.long
+@pytest.mark.slow  # 1,500 connections starve the tests beside it, and those starve it
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has all addresses that begin with 127")
 def test_hundreds_of_slow_clients_and_idle_connections_leave_a_service_of_1024_descriptors_reachable(tmp_path: Path) -> None:
     shutil.copytree(Path(__file__).parents[2] / "examples" / "tutorial" / "1-one-prompt", tmp_path, dirs_exist_ok=True)
