@@ -38,6 +38,7 @@ from instrc.problems.errors import ConflictError, InstrcError, NotFoundError, Un
 from instrc.runtime.answers import copy_answer, find_question
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine_protocol import EngineOptions, Equip, TracedEngine, WorkerInfo, WorkerOptions
+from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.documents import Author, Outcome, PinnedPlan
 from instrc.runtime.journal import Journal, JournalEntry
 from instrc.runtime.models.budget import CountedBudget, MoneyBudget
@@ -56,6 +57,8 @@ _AT_ONCE = 200
 _TOLD = 1000
 """After so many runs that were read into the table, that is logged."""
 _log = logging.getLogger(__name__)
+_ENDING = 3.0
+"""Seconds in which a carrier ends a run whose journal has an end; one that was killed in between is enqueued by others."""
 _PATIENCE = 15.0
 """Seconds to wait for a worker to take in what it is sent."""
 _LOOK = 2.0
@@ -391,8 +394,8 @@ class DurableEngine(TracedEngine):
 
     async def _send_retry(self, run: str, options: RetryOptions) -> store.Letter:
         """Record the retry, and enqueue a run that has ended: in this order nothing is lost."""
-        row = await self.asker.row(run)
-        _, journal = await self.journal(run)
+        launch, journal = await self.journal(run)
+        row = await self._settled_row(run) if versions.outcome(launch.plan, journal.state) else await self.asker.row(run)
         idle = max(time() - row.completed_at / 1000, 0.0) if row.completed_at else 0.0
         again = retry_of(run, journal, options, ended=row.status in BROKEN_OFF, idle=idle)
         for command in set(again.get("drop", ())) - set(again.get("fresh", ())):
@@ -413,6 +416,13 @@ class DurableEngine(TracedEngine):
                 entries = len(entries_of(launch_of(row), steps))
                 await asyncio.to_thread(lambda: self.table().reopen(run, entries))
         return letter
+
+    async def _settled_row(self, run: str) -> WorkflowStatus:
+        """Return the row of a run whose journal has an end, once its carrier has ended it: that reads no more letters."""
+        end = time() + _ENDING
+        while (row := await self.asker.row(run)).status == "PENDING" and time() < end:  # noqa: ASYNC110  -- another process ends it
+            await asyncio.sleep(POLL)
+        return row
 
     async def _retry_child(self, run: str, options: RetryOptions) -> bool:
         """Retry a process that serves an activity before its parent run; return `False` if a person has refused in it."""
