@@ -301,14 +301,14 @@ def _bare_fails(written: list[object]) -> Iterator[Problem]:
 
 def _below_fails(program: surface.Program, written: list[object]) -> Iterator[Problem]:
     """Yield the first line below each `Fail` that is a line itself: it fails after all lines of its body."""
-    from instrc.problems.habits import BelowFail  # only where there is one
-
     for lines in _bodies(program, written):
         for before, after in pairwise(lines):
             last = _plain(before.value) if isinstance(before, surface.Anonymous) else None
             last = _plain(last.stages[-1]) if isinstance(last, surface.Pipe) else last
             name = last.callee if isinstance(last, surface.Call) else last
             if isinstance(name, surface.Name) and name.text == "Fail":
+                from instrc.problems.habits import BelowFail  # only where there is one
+
                 yield BelowFail(at=after.span, fail=before.span)
                 break
 
