@@ -116,6 +116,7 @@ def test_a_task_of_a_plan_is_held_to_all_that_its_tool_says_of_the_arguments(fol
     }
 
 
+@pytest.mark.filterwarnings("ignore:below-fail")
 def test_what_fails_does_so_after_all_that_stands_beside_it(folder: Path) -> None:
     (folder / "Undo_Activity.vibe.json").write_text(dumps(an_object(id=TEXT)), encoding="utf-8")
     for written in ("Fail(error); Undo_Activity(prompt)", "Undo_Activity(prompt); Fail(error)"):
