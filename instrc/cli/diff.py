@@ -289,7 +289,7 @@ def differences_text(documents: list[Json], old: str, new: str) -> str:
             ("who writes by the old schema", _WRITERS, "old_instances_accepted", "refused"),
             ("who reads by the old schema", _READERS, "new_instances_expected", "surprising"),
         )
-        for who, words, key, shown in sides["kind" in document :]:  # nobody writes what is of another kind as before
+        for who, words, key, shown in sides["kind" in document :]:  # a schema of another kind has no old writers
             instance = f" {_brief(document[shown])}" if shown in document else ""
             verdict = "unnamed" if document.get(f"only_unnamed_{shown}") else as_text(document[key])
             lines.append(f"  {who}: {words[verdict]}{instance}")

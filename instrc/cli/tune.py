@@ -125,7 +125,7 @@ def _foresight(subject: Subject, prepared: Prepared, model: str, requests: int, 
     )
     read, written, runs = letters // 4, min(answer_bound(prepared.document), _ANSWER), requests + 2 * held
     cost = cost_of(prepared.settings.prices, model, {"input_tokens": read * runs, "output_tokens": written * runs})
-    price = "a cost that nobody knows" if cost is None else f"about ${cost:,.2f}"
+    price = "an unknown cost" if cost is None else f"about ${cost:,.2f}"
     test = f"the test of the winner {2 * held} runs on {held} cases that are held back" if held else "no test"
     lines = [f"{model}: the search takes {requests} requests at most, {test}; about {(read + written) * runs:,} tokens, {price}."]
     few = f"{len(cases)} cases are too few to hold 100 back: what is found is reported, and nothing is written."
@@ -139,7 +139,7 @@ _ANSWER: Final = 300
 def _confirm() -> None:
     if not is_terminal(sys.stdin):
         options.refuse_use(
-            "nobody is there to confirm the budget: write --yes; --requests, --tokens, --max-cost and --time limit it"
+            "the budget cannot be confirmed without a terminal: write --yes; --requests, --tokens, --max-cost and --time limit it"
         )
     if not typer.confirm("Begin?", err=True):
         raise typer.Exit(FINE)

@@ -1,4 +1,4 @@
-"""Find results that nobody reads, or that a person who decides is not shown."""
+"""Find unread results, and results that a deciding person is not shown."""
 
 from __future__ import annotations
 

@@ -535,7 +535,7 @@ class Hints:
         return ir.hint_of(self._around_paths, told)[0]
 
     def _is_absent(self, path: ir.Path, item: int | None) -> bool:
-        """Return whether a path leads to a part that the result drops, or that somebody else adds to the flat form."""
+        """Return whether a path leads to a part that the result drops, or that another executor adds to the flat form."""
         if self.part == "result":
             return any(map(is_meta, self.paths.segments(path, item)))
         step = self.graph.steps.get(path.origin) if isinstance(path.origin, int) else None
@@ -558,7 +558,7 @@ class Hints:
         return " ".join(said.split()).removesuffix(".") if isinstance(said, str) else ""
 
     def of_null(self, schema: Json) -> Json:
-        """Tell the model to leave what somebody else gives, a whole step or its `output`, `null`."""
+        """Tell the model to leave the parts of other executors, a whole step or its `output`, `null`."""
         if self.sentences is None or not isinstance(schema, dict):
             return schema
         if has_output(schema):
