@@ -200,7 +200,9 @@ def costs_command(
 
         groups = by.split(",")
         if not {*groups} <= {*COST_GROUPS}:
-            refuse_use(f"`{by[:80]}` is not some of {', '.join(COST_GROUPS)}", "--by")
+            refuse_use(
+                f"`{by[:80]}` is not a list of {', '.join(f'`{group}`' for group in COST_GROUPS)}, divided by commas", "--by"
+            )
         rows = _read(store_place(store), lambda records: costs(records, cast("list[CostGroup]", groups), chosen))
     for row in rows:
         document = row.to_json(groups)
