@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
@@ -13,6 +12,7 @@ from typing import Any
 
 import pytest
 import schemathesis
+import schemathesis.specs.openapi.schemas  # before any thread: pytest rewrites it, and Python before 3.11.9 parses in one thread
 import uvicorn
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Unsatisfiable
@@ -29,10 +29,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[str]:
-    """Return the address of a service that somebody serves."""
-    # pytest rewrites what it imports from plugins, and Python before 3.11.9 builds syntax trees in one thread only:
-    # what schemathesis loads later is loaded before the service has a thread.
-    importlib.import_module("schemathesis.specs.openapi.schemas")
+    """Return the address of a service that a thread serves."""
     made = service(tmp_path, settings=ServiceSettings(rate=10**9))
     hooks = Webhooks(made.records, AddressRules(), lambda _: "")
     config = uvicorn.Config(app_of(made, routes=webhook_routes(hooks)), port=free_port(), log_level="error")
