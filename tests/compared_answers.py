@@ -211,7 +211,7 @@ def _program(job: Any) -> Iterator[tuple[str, Any]]:
         for format_ in FORMATS[: 2 * job["full"]]:
             yield (
                 f"check {format_}",
-                command_line(["check", "--no-cache", "--format", format_, "--root", job["at"], "-"], job["text"]),
+                command_line(["check", "--format", format_, "--root", job["at"], "-"], job["text"]),
             )
     elif job["full"] > 1:
         for command in (["graph", "--root", job["at"], "-"], ["fmt", "-"], ["preview", "--root", job["at"], "-"]):

@@ -68,9 +68,7 @@ def _examples(tree: Path, _into: Path, count: int) -> Iterator[dict[str, Any]]:
         at = path.parent.relative_to(tree).as_posix()
         if path.suffix == ".aug" or path.name.endswith(".vibe.json"):
             name, vibe = path.name, path.suffix != ".aug"
-            yield _cli(
-                "examples", f"{at}/{name} check", *(["check", "--no-cache", "--format", each, name] for each in FORMATS), at=at
-            )
+            yield _cli("examples", f"{at}/{name} check", *(["check", "--format", each, name] for each in FORMATS), at=at)
             yield _cli("examples", f"{at}/{name} compile", ["compile", "--emit", "all", name], ["fmt", "--diff", name], at=at)
             lowered = [["compile", "--target", target, "--map", "m.json", name] for target in (targets[:2] if vibe else targets)]
             yield _cli("examples", f"{at}/{name} lower", *lowered, at=at)

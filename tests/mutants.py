@@ -42,7 +42,6 @@ _MAP, _PLAN = "MUTANTS_MAP", "MUTANTS_PLAN"
 _READ_SOURCE = (
     "tests/test_",
     "tests/runtime/test_purity_of_the_interpreter.py",
-    "tests/cli/test_check_cache_and_dependents.py",
     "tests/providers/lowering/test_new_target.py",
 )
 _MEMORY = 8 << 30

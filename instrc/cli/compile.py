@@ -146,9 +146,6 @@ def check_command(
         bool,
         typer.Option("--dependents", help="Also check the programs and vibes that use these, or that use files deleted in git."),
     ] = False,
-    no_cache: Annotated[
-        bool, typer.Option("--no-cache", help="Check everything again, without results of earlier runs.")
-    ] = False,
 ) -> None:
     """Report problems in programs and vibes.
 
@@ -163,7 +160,6 @@ def check_command(
         strict=strict,
         fix=fix,
         dependents=dependents,
-        cached=not no_cache,
     )
     raise typer.Exit(code)
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from instrc.cli.output import Format, show, unwritable, verdict, with_progress, write_files
 from instrc.cli.terminal import write_error
-from instrc.compiler.checking import check_files
+from instrc.compiler.workspace import check_files
 from instrc.problems.errors import InstrcError
 from instrc.problems.problem import Fix, Problem
 from instrc.problems.report import Report
@@ -112,7 +112,6 @@ def review_files(
     strict: bool = False,
     fix: bool = False,
     dependents: bool = False,
-    cached: bool = True,
 ) -> int:
     """Check programs and vibes, show the problems, and return the exit code."""
     found = Report()
@@ -124,12 +123,7 @@ def review_files(
         report = Report()
         report.problems += found.problems
         try:
-            report.problems += check_files(
-                files,
-                project,
-                cached=cached and not fix,
-                watch=lambda paths: with_progress(paths, "Checking"),
-            )
+            report.problems += check_files(files, project, watch=lambda paths: with_progress(paths, "Checking"))
             if any(read_settings(folder).activities for folder in {Path(file).parent for file in files}):
                 from instrc.engines.prepare import wrong_activities  # brings the runtime, which most checks do without
 

@@ -167,11 +167,6 @@ class Registry:
         """Yield the evergreen reference of every program, earlier roots first."""
         return (uri for root in self._programs for uri in root.uris())
 
-    def files(self) -> Iterator[str]:
-        """Yield the resolved path of every vibe and program of the roots, earlier roots first."""
-        for root in (*self.roots, *self._programs):
-            yield from root.files()
-
     def load(self, uri: str, at: Span | None = None) -> Vibe:
         """Return the vibe of a reference, without its fragment; raise `CompileError`, placed at `at`, if there is none."""
         known = self._by_uri.get(uri)

@@ -141,13 +141,6 @@ class Root:
         for found in self._index().values():
             yield from (self._uri(folder, segment) for folder, segment in found)
 
-    def files(self) -> Iterator[str]:
-        """Yield the resolved path of every file, folder by folder."""
-        for folder, listing in self._walk():
-            where = os.path.join(self.real, folder) if folder else self.real  # noqa: PTH118  -- strings: this runs for each file
-            for versions in listing.vibes.values():
-                yield from (f"{where}{os.sep}{entry.file}" for entry in versions.values())
-
     def _uri(self, folder: str, segment: str, version: str | None = None) -> str:
         folders = (normalize("NFC", name) for name in folder.split("/") if name)
         return str(AugUri((*folders, segment), shared=self.shared, version=version))

@@ -14,8 +14,8 @@ from instrc import (
     Problem,
     compile,  # noqa: A004  -- the name of our own command
 )
-from instrc.compiler.checking import check_files
 from instrc.compiler.lint.keywords import suspicious_words  # one finding without those of the others
+from instrc.compiler.workspace import check_files
 from instrc.problems.schemas import ExcludedValue, IdleKeyword, RefusedDefault
 from instrc.problems.settings import IdleSetting
 
