@@ -122,7 +122,7 @@ def of_schemas(text: str) -> dict[str, Work]:
 
 
 SCHEMA_LINES = [
-    "check x.vibe.json --no-cache",
+    "check x.vibe.json",
     "flatten x.json",
     "fmt x.vibe.json --check",
     *(f"graph x.vibe.json --format {kind}" for kind in ("mermaid", "html")),
@@ -137,7 +137,7 @@ SCHEMA_LINES = [
     "run x.vibe.json --engine memory --model sample --input x -q",
 ]
 PROGRAM_LINES = [
-    "check x.aug --no-cache",
+    "check x.aug",
     "compile x.aug",
     "compile x.aug --target openai",
     "compile x.aug --batch 2",
