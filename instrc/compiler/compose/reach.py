@@ -240,15 +240,10 @@ def _literal_fault(given: ir.TypedArgument, value: Constant) -> _Fault | None:
     return place_of_value(given.named, fault.instance), fault.message, instead
 
 
-_OBJECT: Json = {"type": "object"}
-
-
 def _path_fault(flat: ir.FlatGraph, given: ir.TypedArgument, value: ir.Path, outcomes: Outcomes) -> _Fault | None:
     """Return why no value that a path leads to can be valid, or `None` if one may be."""
     found = outcomes.find(value).schema
     if found is None or outcomes.may_be_null(value) or not disjoint(found, given.schema):
-        return None
-    if not value.tail and not disjoint(found, _OBJECT):
         return None
     at = _place(flat, given)
     around = outcomes.find(ir.Path(value.origin, value.tail[:-1])).schema if value.tail and at != given.named else None

@@ -78,6 +78,8 @@ def test_a_literal_of_another_kind_is_one_problem_where_it_is_named(call: str, r
     [
         ('input text @ { type: "string" }', "text"),
         ("const found = People(prompt)", "found.names"),
+        ("const found = People(prompt)", "found"),
+        ("const found = do { { a: People(prompt) } }", "found"),
         ('const text = do { "x" }', "text"),
         ("const list = each i in 3 { Draft(prompt) }", "list"),
     ],
@@ -141,7 +143,7 @@ def test_a_literal_that_a_preparation_excludes_is_shown_where_it_is_named() -> N
 
 @pytest.mark.parametrize(
     "given",
-    ["found.count", "found.share", "found.any", "found", "found.any.deep"],
+    ["found.count", "found.share", "found.any", "found.any.deep"],
 )
 def test_what_may_fit_is_left_alone(given: str) -> None:
     assert problems(f"const found = Find(prompt); Book_Activity(seats: {given})") == []

@@ -268,7 +268,11 @@ MISTAKES = [
     # what the program gives to the tools of a plan
     (CHECK + EITHER.format("Book_Activity(passenger: c.note)", "Book_Activity"), "different-tools", "the same arguments"),
     (CHECK + EITHER.format("Book_Activity", "Book_Activity(passenger: c.note)"), "different-tools", "the same arguments"),
-    (CHECK + EITHER.format("Book_Activity(passenger: c)", "Book_Activity(hotel: c)"), "different-tools", "the same arguments"),
+    (
+        CHECK + EITHER.format("Book_Activity(passenger: c.note)", "Book_Activity(hotel: c.note)"),
+        "different-tools",
+        "the same arguments",
+    ),
     (
         PEOPLE + "const w = each x in p.names { Act(prompt, { plan: Plan(Book_Activity(passenger: x)) }) }; "
         "each y in w { «RunPlan_Activity(y.plan)» }",
@@ -277,7 +281,8 @@ MISTAKES = [
     ),
     (
         CHECK
-        + "const w = do { const d = Draft(c); Act(c, { plan: Plan(Book_Activity(passenger: d)) }) }; «RunPlan_Activity(w.plan)»",
+        + "const w = do { const d = Draft(c); Act(c, { plan: Plan(Book_Activity(passenger: d.text)) }) }; "
+        + "«RunPlan_Activity(w.plan)»",
         "bound-in-block",
         "in the block that creates the plan",
     ),
@@ -385,7 +390,8 @@ def test_there_are_enough() -> None:
         "repeat { const now = round; each i in 3 { Draft(now) } } until round is 2",
         PLAN + 'const seen = RunPlan_Activity(a.plan); each t in seen { when t.tool is "Search_Activity" { Draft(t) } }',
         "const s = Search_Activity(prompt); Draft(prompt, { subject: OneOf(s.items) })",
-        CHECK + EITHER.replace("«", "").replace("»", "").format("Book_Activity(passenger: c)", "Book_Activity(passenger: c)"),
+        CHECK
+        + EITHER.replace("«", "").replace("»", "").format("Book_Activity(passenger: c.note)", "Book_Activity(passenger: c.note)"),
         PEOPLE + "each x in p.names { const a = Act(x, { plan: Plan(Book_Activity(passenger: x)) }); RunPlan_Activity(a.plan) }",
         'try { Send_Activity(prompt) } else { Fail(code: "none", message: "nobody came") }',
         "const within = Draft(prompt); Check(Write(within), within)",
