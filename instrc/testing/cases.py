@@ -268,7 +268,7 @@ class CaseScript:
     def __init__(self, answers: dict[str, Json], step: str | None, *, unread: bool = False) -> None:
         """Take the answers; `step` is the only step of a tool, whose chunk has no keys of steps.
 
-        Results that are `unread` may be missing.
+        Results that are `unread` may be missing, unless an answer is left that no command has taken.
         """
         self.step, self.unread = step, unread
         self.answers = {bare_name(name): value for name, value in answers.items() if value != []} | answers
@@ -279,9 +279,10 @@ class CaseScript:
         if command["kind"] == "timer":
             return {"ok": None}
         found = self.find(command)
-        if found is None and self.unread and command["kind"] == "activity":
-            return {"ok": None}
         if found is None:
+            left = {bare_name(name) for name in self.answers} - {bare_name(name) for name in self.taken}
+            if self.unread and command["kind"] == "activity" and not left:
+                return {"ok": None}
             names, steps = self._names(command), _steps(command)
             alone = [step for step in steps if not self._given(step)] if len(steps) > 1 else []
             item = f", nor for its steps {', '.join(f'`{step}`' for step in alone)}" if alone else ""
@@ -313,12 +314,9 @@ class CaseScript:
 
     def _next(self, name: str) -> Json:
         """Return the answer of a name; of a list the next one, or the last."""
-        value = self.answers[name]
-        if not isinstance(value, list):
-            return value
-        at = self.taken.get(name, 0)
+        value, at = self.answers[name], self.taken.get(name, 0)
         self.taken[name] = at + 1
-        return value[min(at, len(value) - 1)]
+        return value[min(at, len(value) - 1)] if isinstance(value, list) else value
 
 
 def _steps(command: Command) -> list[str]:

@@ -98,6 +98,23 @@ def test_the_only_step_of_a_program_is_answered_by_its_name(instrc: Instrc, fold
         assert instrc("test").err == "1 passed\n"
 
 
+def test_a_direct_call_takes_the_answer_of_its_activity_and_refuses_one_that_nothing_takes(instrc: Instrc, folder: Path) -> None:
+    send = '@{ title: "Send_Activity", properties: { text: {} } }'
+    (folder / "mail.aug").write_text(
+        f'prompt | @{{ title: "Draft", type: "object", properties: {{ text: {{ type: "string" }} }} }} | {send}'
+    )
+    case = '## A run\n\n```json answers\n{ "draft": { "text": "Hi" }%s }\n```\n```json %s\n%s\n```\n'
+    failing = ', "%s": { "fail": "no line" }'
+    for answer, word, value in (
+        ("", "output", '{ "step1_draft": { "text": "Hi" } }'),
+        (failing % "Send_Activity", "error", '{ "message": "no line" }'),
+    ):
+        (folder / "mail.cases.md").write_text(case % (answer, word, value))
+        assert instrc("test").err == "1 passed\n"
+    (folder / "mail.cases.md").write_text(case % (failing % "Sned_Activity", "output", '{ "step1_draft": { "text": "Hi" } }'))
+    assert "there is no answer for `serverContext1.send_activity` or `Send_Activity`" in instrc("test").out
+
+
 def test_cases_are_chosen_by_their_titles(instrc: Instrc) -> None:
     assert instrc("test", "-k", "person").err == "1 passed\n"
     assert instrc("test", "mail.aug", "-k", "refused").err == "1 passed\n"
