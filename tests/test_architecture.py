@@ -69,8 +69,7 @@ def test_a_room_imports_only_rooms_before_it(file: Path) -> None:
 
 
 STARTS_RUNS = {
-    f"instrc.engines.{name}"
-    for name in ("equip", "hosts", "launch", "models_of_steps", "prepare", "projects", "schedules", "session_tools")
+    f"instrc.engines.{name}" for name in ("equip", "hosts", "launch", "models_of_steps", "prepare", "projects", "schedules")
 }
 """The modules of `engines/` that turn a program into a run; all others carry runs, for which a process is enough."""
 

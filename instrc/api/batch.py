@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sized
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sized
 from contextlib import aclosing, contextmanager
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 import msgspec
 
 from instrc.problems.errors import InstrcError
 from instrc.runtime.run import Run
-from instrc.runtime.session import streamed
 from instrc.text.jsonvalue import Json
 from instrc.tools.python_values import JsonLike
 
@@ -64,6 +63,54 @@ async def mapped(
             async for result in results:
                 tell(result)
                 yield result
+
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+
+async def streamed(
+    items: AsyncIterable[_Item], work: Callable[[int, _Item], Awaitable[_Result]], *, window: int, ordered: bool = True
+) -> AsyncGenerator[_Result]:
+    """Yield the result for each item as soon as it is done: in order, unless `ordered` is false.
+
+    At most `window` items are begun and not yet yielded.
+    So the slowest of the items, the model and the reader holds the others back; only the wait for an item holds nothing.
+    `work` must not raise.
+    """
+    room = asyncio.Semaphore(window)
+    begun: asyncio.Queue[asyncio.Future[_Result] | None] = asyncio.Queue()
+    running: set[asyncio.Future[_Result]] = set()
+
+    async def begin_each() -> None:
+        number = 0
+        following = aiter(items)
+        try:
+            while await room.acquire():
+                task = asyncio.ensure_future(work(number, await anext(following)))
+                running.add(task)
+                task.add_done_callback(running.discard)
+                if ordered:
+                    begun.put_nowait(task)
+                else:
+                    task.add_done_callback(begun.put_nowait)
+                number += 1
+        except StopAsyncIteration:
+            if running and not ordered:
+                await asyncio.wait(running)
+        finally:
+            begun.put_nowait(None)
+
+    beginning = asyncio.ensure_future(begin_each())
+    try:
+        while (task := await begun.get()) is not None:
+            yield await task
+            room.release()
+        await beginning  # raises what reading the items has raised
+    finally:
+        beginning.cancel()
+        for item in running:
+            item.cancel()
 
 
 async def _paced(inputs: Iterable[JsonLike] | AsyncIterable[JsonLike], rate: float | None) -> AsyncIterator[JsonLike]:

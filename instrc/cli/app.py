@@ -46,7 +46,6 @@ COMMANDS = {
     "fmt": "format",
     "lsp": "servers",
     "run": "run",
-    "chat": "run",
     "runs": "runs",
     "show": "runs",
     "answer": "run",

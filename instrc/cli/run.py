@@ -1,10 +1,9 @@
-"""The commands that carry runs: `run`, `chat`, `resume`, `answer`, `worker`."""
+"""The commands that carry runs: `run`, `resume`, `answer`, `worker`."""
 
 from __future__ import annotations
 
 import os
 import signal
-import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
@@ -14,17 +13,17 @@ import msgspec
 import typer
 
 from instrc.cli import options, run_common, run_display
-from instrc.cli.output import FINE, PROBLEMS, Format, deliver_text, item_counter, show, try_to_write
+from instrc.cli.output import FINE, PROBLEMS, Format, deliver_text, item_counter, show
 from instrc.cli.run_common import deliver, engine
-from instrc.cli.terminal import is_terminal, write, write_error, write_report
-from instrc.problems.errors import CompileError, InstrcError, SettingsError
+from instrc.cli.terminal import write, write_error
+from instrc.problems.errors import InstrcError, SettingsError
 from instrc.problems.files import UnwritableOutput
 from instrc.problems.render import render_text
 from instrc.text.durations import seconds
-from instrc.text.files import is_inherited_stream, is_regular, read_whole, refuse_irregular
+from instrc.text.files import is_inherited_stream, is_regular, refuse_irregular
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, as_object
-from instrc.vibes.find_files import STDIN, reason, unreadable
+from instrc.vibes.find_files import reason
 
 if TYPE_CHECKING:
     import asyncio
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from instrc.runtime.interpreter.documents import UserCommand
     from instrc.runtime.models.partial import AnswerPart
     from instrc.runtime.run_launch import Launch
-    from instrc.runtime.session import Session
 
 EveryBranch = Annotated[
     bool, typer.Option("--every-branch", help="Rehearse the program until every branch is taken; print a line for each run.")
@@ -202,7 +200,7 @@ async def stream(
     quiet: bool = False,
 ) -> int:
     """Run a program for every line of a file or of the standard input; return how many have failed."""
-    from instrc.runtime.session import streamed
+    from instrc.api.batch import streamed  # the help does without it
 
     async def work(number: int, line: str) -> dict[str, Json]:
         try:
@@ -289,86 +287,6 @@ def rehearse_all(prepared: Prepared, given: Json, idle: dict[str, object], *, as
     unwritten = deliver_text(text, output)
     show(unwritten, Format.TEXT)
     return FINE if found.sound and not unwritten else PROBLEMS
-
-
-def chat_command(
-    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Programs or vibes; each export is a tool of the model.")],
-    model: options.Model = None,
-    engine_name: options.EngineName = None,
-    rehearse: options.Rehearse = False,
-    with_activities: options.WithActivities = False,
-    session_id: Annotated[str, typer.Option("--id", metavar="SESSION", help="Continue this session, or begin it.")] = "chat",
-    store: options.Store = None,
-    locked: options.LockedOption = False,
-    root: options.Roots = None,
-    shared: options.Shared = None,
-    shape: options.ProblemFormat = Format.TEXT,
-) -> None:
-    """Talk with a model that has the programs as tools.
-
-    It fills in tools, makes direct calls, and starts processes, which then run separately.
-    """
-    from instrc.engines.session_tools import offers_of, session_model
-    from instrc.engines.stores import USUAL_FOLDER
-    from instrc.runtime.session import Session
-    from instrc.vibes.settings import read_settings
-
-    with options.exit_on_problems(shape):
-        kept = engine(store, engine_name)
-        mode = options.rehearse_mode(rehearse, with_activities)
-        chosen = session_model(model, Path(files[0]), rehearse=bool(mode))
-        project = options.project_of(root, shared, locked=locked)
-        found = [offer for file in files for offer in offers_of(file, kept, model, rehearse=mode, project=project)]
-        place = (store or Path(USUAL_FOLDER)) / "sessions" / f"{Path(session_id).name}.json"
-        said = read_settings(Path(files[0]).parent).sentences
-        run_common.run_to_end(_talk(Session(session_id, chosen, tuple(found), _read(place), sentences=said), place))
-
-
-async def _talk(session: Session, file: Path) -> None:
-    from instrc.runtime.models.model import ModelError
-    from instrc.text.streams import LineTooLongError, read_lines  # they need an event loop, the help does not
-
-    _ask()
-    try:
-        async for line in read_lines():
-            if line.strip():
-                try:
-                    await _answered(session, line.strip())
-                except ModelError as error:
-                    write_error(f"the model gave no answer: {error}\n")
-                if found := try_to_write({file: dumps(session.turns)}):
-                    raise SettingsError(found)
-            _ask()
-    except UnicodeDecodeError:
-        raise CompileError([unreadable(STDIN, "it is not UTF-8")]) from None
-    except LineTooLongError as error:
-        raise CompileError([unreadable(STDIN, str(error))]) from None
-
-
-def _ask() -> None:
-    if is_terminal(sys.stdin):
-        write_error("> ")
-
-
-async def _answered(session: Session, line: str) -> None:
-    """Send a message to the model, and show its answer and the events of its runs as they arrive."""
-    with (watcher := run_display.Watcher(passing=True)) as session.watch:
-        async for turn in session.say(line):
-            with watcher.paused():
-                if text := turn.get("text"):
-                    write_report(f"{text}\n")
-                if "use" in turn:
-                    write_error(f"uses {turn['use']}\n")
-                if "note" in turn:
-                    write_error(f"{turn['note']}\n")
-
-
-def _read(file: Path) -> list[Json]:
-    try:
-        turns = loads(read_whole(str(file)))
-    except (OSError, ValueError):
-        return []
-    return turns if isinstance(turns, list) else []
 
 
 def resume_command(

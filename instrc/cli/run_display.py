@@ -31,11 +31,10 @@ SILENCE: Final = 15.0
 class Watcher:
     """Takes events in and shows them."""
 
-    def __init__(self, *, as_json: bool = False, quiet: bool = False, passing: bool = False, several: bool = False) -> None:
-        """Show all events; `passing` ones leave nothing on a terminal, and of `several` runs each line has the id."""
+    def __init__(self, *, as_json: bool = False, quiet: bool = False, several: bool = False) -> None:
+        """Show all events; of `several` runs each line has the id."""
         self.as_json = as_json
         self.quiet = quiet
-        self.passing = passing
         self.several = several
         self.began: float | None = None
         self.run: str = ""
@@ -54,7 +53,6 @@ class Watcher:
                 refresh_per_second=8,
                 get_renderable=self.tree,
                 redirect_stdout=False,
-                transient=self.passing,
             )
             self._live.start()
         elif not self.as_json and not self.quiet:

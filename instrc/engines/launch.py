@@ -37,7 +37,7 @@ from instrc.runtime.models.cache import AnswerCache
 from instrc.runtime.models.catalogue import invents, model_of, words_from
 from instrc.runtime.models.model import Sample
 from instrc.runtime.models.partial import TellPart
-from instrc.runtime.plan import plan_digest, plan_of
+from instrc.runtime.plan import plan_of
 from instrc.runtime.retry import ForkOptions, fork_of, origin_of, wrong_id
 from instrc.runtime.run_config import CacheConfig, OnFailure, RunConfig
 from instrc.runtime.run_launch import Launch
@@ -169,13 +169,10 @@ class Launcher:
         made = effects_of(self.prepared, self.plan, run, model, self.activities, sink, self.local.checks, config)
         return replace(made, parts=parts)
 
-    def launch(self, given: JsonLike, run: str | None = None, entry: Json = None) -> Launch:
-        """Return the launch of a run; raise `InputError` if its inputs do not fit.
-
-        `entry` is the answer of its first chunk, where that is filled already.
-        """
+    def launch(self, given: JsonLike, run: str | None = None) -> Launch:
+        """Return the launch of a run; raise `InputError` if its inputs do not fit."""
         wrong: list[Problem] = [] if run is None else [*wrong_id(run)]
-        inputs = given_inputs(self.prepared.inputs if entry is None else self.plan["process"].get("inputs"), given, wrong)
+        inputs = given_inputs(self.prepared.inputs, given, wrong)
         if wrong:
             raise InputError(wrong)
         try:
@@ -183,11 +180,7 @@ class Launcher:
         except NotJsonError as error:
             word = next(iter(tokens(error.pointer)), "prompt")
             raise InputError([problems.runs.InvalidInput(word=word, reason=f"is not JSON, {error}")]) from None
-        plan = self.plan
-        if entry is not None:
-            plan = {**plan, "options": {**plan["options"], "entry": entry}}
-            plan["digest"] = plan_digest(plan)
-        return Launch(run or new_id(self.prepared.name), self.prepared.name, plan, inputs, self.config)
+        return Launch(run or new_id(self.prepared.name), self.prepared.name, self.plan, inputs, self.config)
 
 
 _ASSIGNED = r"(\w+)=\S*"
@@ -261,7 +254,7 @@ async def forked(engine: Engine, run: str, options: ForkOptions, version: Callab
     before, journal = await engine.journal(run)
     launch = before
     if version is not None:
-        launch = version(before).launch(before.inputs, entry=before.plan["options"].get("entry"))
+        launch = version(before).launch(before.inputs)
     made = fork_of(run, journal, options, launch.plan, launch.inputs)
     if options.model is not None:
         require_model(before.config, run, options.model)

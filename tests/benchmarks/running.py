@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from written_processes import TEXT, call, chunk, each, process, step
 
 import instrc
-from instrc.runtime.session import streamed
+from instrc.api.batch import streamed
 
 
 async def items(count: int) -> AsyncIterator[str]:

@@ -11,7 +11,7 @@ from journals import documents, played
 from instrc.runtime.interpreter import versions  # the pure interpreter, without an engine
 from instrc.runtime.interpreter.v1 import issue as issuing  # replaced or watched here
 from instrc.runtime.interpreter.v1 import progress  # replaced or watched here
-from instrc.runtime.plan import plan_digest
+from instrc.runtime.plan import plan_digest  # what pins a plan
 from instrc.text.jsontext import dumps, loads
 
 FOLDER = Path(__file__).parent / "golden" / "v1"

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from instrc.runtime.session import streamed
+from instrc.api.batch import streamed
 from instrc.text.jsontext import loads
 
 PROGRAM = 'prompt | @{ title: "Sum", type: "object", properties: { text: { type: "string" } }, required: ["text"] }\n'
