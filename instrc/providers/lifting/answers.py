@@ -25,7 +25,7 @@ from instrc.providers.lifting.parts import (
     part,
 )
 from instrc.providers.lifting.reply import RawCall, RawReply, first, join_replies, raw_call, strip_reasoning, with_repeated
-from instrc.providers.lifting.streams import assemble, messages_of, pieces_in, repeated_in_lines, states_joined
+from instrc.providers.lifting.streams import assemble, pieces_in, repeated_in_lines
 from instrc.text.jsonvalue import Json, JsonObject, as_texts, listing, mapping, text_or_empty
 
 TEXTS_IN_TEXTS: Final = 3
@@ -74,8 +74,6 @@ def _unfolded(value: object, level: int, known: dict[int, tuple[object, object]]
             return _dumped(value.model_dump)
         if isinstance(getattr(value, "status_code", None), int) and isinstance(body := getattr(value, "content", None), bytes):
             return body  # a response of httpx or requests
-        if callable(write := getattr(value, "toDict", None)):  # a prediction of DSPy
-            return _json_of(write(), level + 1, known)
         if is_dataclass(value):
             return {each.name: _json_of(getattr(value, each.name), level + 1, known) for each in fields(value)}
     except Exception:  # noqa: BLE001  -- an object of somebody's: it may look like a model and be none
@@ -214,16 +212,10 @@ def _of_list(answer: list[Json], names: frozenset[str]) -> RawReply | None:
     if lines and len(lines) == len(answer):
         pieces = pieces_in("\n".join(lines))
         return None if pieces is None else _of_list([*pieces], names)
-    if (inner := messages_of(answer)) is not None:
-        return _of_list(inner, names)
     sent = [item for item in answer if isinstance(item, dict)]
     if not answer or len(sent) < len(answer):
         return None
     items = [unwrapped(item) for item in sent]
-    if items != sent and (joined := assemble(sent)) is not None:  # the pieces of a cloud that wraps each of them
-        return response(joined)
-    if len(items) > 1 and (messages := states_joined(items)) is not None:
-        return _of_list(messages, names)
     if are_parts(items):
         return content([*items])
     if (joined := assemble(items)) is not None:

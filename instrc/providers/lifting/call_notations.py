@@ -38,34 +38,6 @@ def taken_out(text: str, found: Iterable[CallsIn]) -> tuple[list[RawCall], str]:
     return calls, "".join([*rest, text[end:]])
 
 
-PARALLEL = "multi_tool_use.parallel"
-_NAMES = frozenset(
-    {PARALLEL, f"functions.{PARALLEL}", "multi_tool_use_parallel", "functions.multi_tool_use_parallel", "parallel"}
-)
-
-
-def separated(call: RawCall) -> tuple[RawCall, ...]:
-    """Return the calls below one of `multi_tool_use.parallel`, or below its arguments alone; the call itself if it is another."""
-    if call.name is not None and call.name not in _NAMES:
-        return (call,)
-    result = separate_calls(call.arguments, call.id)
-    return tuple(result) if result else (call,)
-
-
-def separate_calls(value: Json, call_id: str | None = None) -> list[RawCall]:
-    """Return the calls in arguments of `multi_tool_use.parallel`, or none if the value is anything else."""
-    uses = value.get("tool_uses") if isinstance(value, dict) and len(value) == 1 else None
-    if not isinstance(uses, list):
-        return []
-    result: list[RawCall] = []
-    for use in uses:
-        name = use.get("recipient_name") if isinstance(use, dict) else None
-        if not isinstance(use, dict) or not isinstance(name, str):
-            return []
-        result.append(raw_call(name, use.get("parameters"), call_id))
-    return result
-
-
 def python_calls(text: str) -> list[RawCall]:
     """Return the calls of a text, in a list or one a line, or none if any of it is something else."""
     if len(text) > SEARCHED_TEXT:
@@ -107,8 +79,6 @@ def _name(node: ast.AST) -> str:
             return name
         case ast.Attribute(value=ast.Name(id=namespace), attr=name) if namespace in _NAMESPACES:
             return name
-        case ast.Attribute(value=ast.Name(id="multi_tool_use"), attr="parallel"):
-            return PARALLEL
     raise ValueError(node)
 
 
@@ -412,23 +382,8 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[RawCall]]], 
         ),
         _name_and_json,
     ),
-    (
-        re.compile(
-            r"✿FUNCTION✿:?\s*(?P<name>[^\n✿]*+)\s*✿ARGS✿:?\s*(?P<body>.*?)(?P<end>✿(?:RESULT|RETURN)✿.*\Z|(?=✿FUNCTION✿)|\Z)",
-            re.DOTALL,
-        ),
-        lambda match: [_marked_call(match["name"], match["body"])],
-    ),
-    (
-        re.compile(r"^>>>(?P<name>[\w.:-]+)\n(?P<body>\{.*?)(?=^>>>|\Z)", re.DOTALL | re.MULTILINE),
-        lambda match: [_marked_call(match["name"], match["body"])],
-    ),
     (_FUNCTION, lambda match: _functions(match[0])),
     (re.compile(r"<TOOLCALL>(?P<body>.*?)(?:</TOOLCALL>|\Z)", re.DOTALL), lambda match: json_calls(match["body"])),
-    (
-        re.compile(r"<\|action_start\|>\s*<\|plugin\|>(?P<body>.*?)(?:<\|action_end\|>|\Z)", re.DOTALL),
-        lambda match: json_calls(match["body"]),
-    ),
     (
         re.compile(r"<tool_calls>\s*(?P<body>[\[{].*?)(?:</tool_calls>|\Z)", re.DOTALL),
         lambda match: json_calls(match["body"]),

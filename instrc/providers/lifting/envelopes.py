@@ -1,9 +1,8 @@
-"""Find calls, texts and refusals in the envelopes of providers, clouds and frameworks."""
+"""Find calls, texts and refusals in the envelopes of providers and frameworks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -20,74 +19,7 @@ from instrc.providers.lifting.parts import (
 )
 from instrc.providers.lifting.reply import RawCall, RawReply, first, join_replies, raw_call, stop_reply, text_of
 from instrc.text.jsontext import loads
-from instrc.text.jsonvalue import Json, JsonArray, JsonObject, listing, mapping
-
-
-class _Shape(NamedTuple):
-    """An object with a text."""
-
-    text: str
-    beside: frozenset[str]
-    """Members of which it has one; it has any if there are none."""
-    reason: str = ""
-
-
-_SHAPES = (
-    _Shape("generated_text", frozenset(), "stop_reason"),
-    _Shape("generation", frozenset({"stop_reason", "prompt_token_count"}), "stop_reason"),
-    _Shape("outputText", frozenset({"completionReason", "tokenCount"}), "completionReason"),
-    _Shape("completion", frozenset({"stop_reason"}), "stop_reason"),
-    _Shape("content", frozenset({"stop_type", "tokens_predicted"}), "stop_type"),
-    _Shape("text", frozenset({"generation_id"}), "finish_reason"),
-    _Shape("text", frozenset({"meta_info"})),
-    _Shape("content", frozenset({"stats"})),
-    _Shape("raw", frozenset({"tasks_output", "json_dict"})),
-    _Shape("response", frozenset({"usage", "tool_calls"})),
-)
-_ONE_OF_MANY = ("results", "predictions", "outputs", "completions")
-"""Members with a list of such objects, or of texts."""
-_OF_ONE = frozenset({"text", "content", "completion", "stop_reason", "finish_reason"})
-"""Members of such an object, where there is nothing else in it."""
-
-
-def completion(answer: JsonObject) -> RawReply | None:
-    """Return the content of an object with a text, or `None` if it is not one."""
-    for key in _ONE_OF_MANY:
-        first = next(iter(listing(answer.get(key))), None)
-        if isinstance(first, str) and key == "predictions":
-            return content(first)
-        if isinstance(first, dict) and (result := _of_shape(first, several=True)) is not None:
-            return result
-    if answer.get("status") == "succeeded" and (pieces := _texts(answer.get("output"))):
-        return content("".join(pieces))
-    return _of_shape(answer, several=False)
-
-
-def _of_shape(answer: JsonObject, *, several: bool) -> RawReply | None:
-    if several and answer.keys() <= _OF_ONE:
-        text = first(answer, "text", "content", "completion")
-        return stop_reply(first(answer, "stop_reason", "finish_reason")) | content(text) if isinstance(text, str) else None
-    for shape in _SHAPES:
-        text = answer.get(shape.text)
-        if isinstance(text, str) and (not shape.beside or shape.beside & answer.keys()) and not listing(answer.get("tool_calls")):
-            reason = answer.get(shape.reason) or _reason_beside(answer)
-            return stop_reply(reason) | content(text)
-    return None
-
-
-def _reason_beside(answer: JsonObject) -> Json:
-    """Return the stop reason in the extra fields of TGI, SGLang or LM Studio."""
-    kind = mapping(answer.get("meta_info")).get("finish_reason")
-    return (
-        mapping(answer.get("details")).get("finish_reason")
-        or mapping(kind).get("type")
-        or mapping(answer.get("stats")).get("stopReason")
-    )
-
-
-def _texts(items: Json) -> list[str]:
-    result = [item for item in listing(items) if isinstance(item, str)]
-    return result if len(result) == len(listing(items)) else []
+from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
 
 
 def is_ended(answer: Json) -> bool:
@@ -107,13 +39,9 @@ def _event(answer: JsonObject) -> RawReply | None:
 
 
 def _langchain(answer: JsonObject) -> RawReply | None:
-    """Read an `AIMessage` of LangChain, as its model, serialised or stored, or beside its parsed value."""
+    """Read an `AIMessage` of LangChain, alone or beside its parsed value."""
     if answer.keys() == {"raw", "parsed", "parsing_error"} and isinstance(raw := answer["raw"], dict):
         answer = raw  # `with_structured_output(…, include_raw=True)`
-    if answer.keys() == {"type", "data"} and isinstance(data := answer["data"], dict):
-        answer = {**data, "type": answer["type"]}  # `message_to_dict`
-    if answer.get("lc") == 1 and isinstance(kwargs := answer.get("kwargs"), dict):
-        answer = {"type": "ai", **kwargs}
     if all(answer.get("type") != kind for kind in ("ai", "AIMessageChunk")) or "content" not in answer:
         return None
     beside = answer.get("additional_kwargs")
@@ -149,49 +77,6 @@ def _deferred(answer: JsonObject) -> RawReply | None:
     return content(parts) if parts and requested else None
 
 
-def _llama_index(answer: JsonObject) -> RawReply | None:
-    """Read a `ChatResponse` of LlamaIndex, or its `ChatMessage`: calls are blocks, or in `additional_kwargs` (older versions)."""
-    said = answer.get("message", answer)
-    if not isinstance(said, dict) or not isinstance(said.get("blocks"), list):
-        return None
-    result = content(said["blocks"])
-    beside = said.get("additional_kwargs")
-    if not result.calls and isinstance(beside, dict):
-        result |= message({"tool_calls": beside.get("tool_calls")})
-    return result | _end_of_raw(answer.get("raw"))
-
-
-def _llama_index_completion(answer: dict[str, Json]) -> RawReply | None:
-    """Read a `CompletionResponse` of LlamaIndex."""
-    text = answer.get("text")
-    whole = {"additional_kwargs", "raw", "delta"} <= answer.keys() or answer.keys() == {"text", "additional_kwargs"}
-    if not isinstance(text, str) or not whole:
-        return None
-    return RawReply(texts=(text,)) | _end_of_raw(answer.get("raw"))
-
-
-def _agent_action(answer: JsonObject) -> RawReply | None:
-    """Read an `AgentAction` of LangChain."""
-    if not isinstance(answer.get("tool"), str) or "tool_input" not in answer:
-        return None
-    return RawReply((raw_call(answer["tool"], answer["tool_input"]),))
-
-
-def _haystack(answer: JsonObject) -> RawReply | None:
-    """Read a `ChatMessage` of Haystack, as an object or stored."""
-    parts, about = answer.get("_content", answer.get("content")), answer.get("_meta", answer.get("meta"))
-    if first(answer, "_role", "role") != "assistant" or not isinstance(parts, list) or not isinstance(about, dict):
-        return None
-    return content(parts) | stop_reply(about.get("finish_reason"))
-
-
-def _autogen(answer: JsonObject) -> RawReply | None:
-    """Read a `CreateResult` or an `AssistantMessage` of AutoGen."""
-    if not {"content", "finish_reason", "cached"} <= answer.keys() and answer.get("type") != "AssistantMessage":
-        return None
-    return stop_reply(answer.get("finish_reason")) | content(answer.get("content"))
-
-
 def _bedrock(answer: JsonObject) -> RawReply | None:
     """Read an answer of Bedrock Converse."""
     output = answer.get("output")
@@ -211,21 +96,6 @@ def _live(answer: JsonObject) -> RawReply | None:
     return message(first(said, "modelTurn", "model_turn"))
 
 
-READERS: tuple[Callable[[JsonObject], RawReply | None], ...] = (
-    _langchain,
-    _pydantic_ai,
-    _deferred,
-    _llama_index,
-    _llama_index_completion,
-    _agent_action,
-    _haystack,
-    _autogen,
-    _bedrock,
-    _live,
-    _event,
-)
-
-
 def _end_of_langchain(about: JsonObject) -> RawReply:
     """Return the stop reason from LangChain's metadata of the response: in the words of most, of Responses, of Gemini."""
     result = join_replies(stop_reply(about.get(key)) for key in ("finish_reason", "stop_reason", "stopReason", "done_reason"))
@@ -237,124 +107,8 @@ def _end_of_langchain(about: JsonObject) -> RawReply:
     return result
 
 
-def _end_of_raw(raw: Json) -> RawReply:
-    """Return why an answer ended, from the provider's own form of it, which LlamaIndex keeps."""
-    if not isinstance(raw, dict):
-        return RawReply()
-    choices = raw.get("choices")
-    holder = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else raw
-    said = holder.get("message")
-    refusal = said.get("refusal") if isinstance(said, dict) else None
-    end = join_replies(stop_reply(holder.get(key)) for key in ("finish_reason", "stop_reason", "done_reason"))
-    return RawReply(refusal=refusal) | end if isinstance(refusal, str) and refusal else end
-
-
-def _of_cloudflare(answer: JsonObject) -> JsonObject | None:
-    if not isinstance(answer.get("success"), bool) or not isinstance(errors := answer.get("errors"), list):
-        return None
-    if isinstance(result := answer.get("result"), dict):
-        return result
-    return {"error": mapping(errors[0])} if errors else None
-
-
-def _of_dashscope(answer: JsonObject) -> JsonObject | None:
-    output = answer.get("output")
-    if not isinstance(output, dict) or "request_id" not in answer:
-        return None
-    return output if isinstance(output.get("choices"), list) else {"choices": [output]}
-
-
-def _of_yandex(answer: JsonObject) -> JsonObject | None:
-    result = answer.get("result", answer)
-    first = next(iter(listing(mapping(result).get("alternatives"))), None)
-    if not isinstance(first, dict) or not isinstance(said := first.get("message"), dict):
-        return None
-    calls = mapping(said.get("toolCallList")).get("toolCalls")
-    status = str(first.get("status")).removeprefix("ALTERNATIVE_STATUS_").removesuffix("_FINAL")
-    message: JsonObject = {"role": "assistant", "content": said.get("text"), "tool_calls": calls}
-    return {"choices": [{"message": message, "finish_reason": status}]}
-
-
-def _of_oracle(answer: JsonObject) -> JsonObject | None:
-    """Return Oracle's `chatResponse`: its words are those of Chat Completions in camel case, or those of Cohere."""
-    held = answer.get("chatResponse")
-    if not isinstance(held, dict) or "apiFormat" not in held:
-        return None
-    choice = mapping(next(iter(listing(held.get("choices"))), None)) or {"message": held}
-    said = mapping(choice.get("message"))
-    message: JsonObject = {"role": "assistant", "content": said.get("content", said.get("text"))}
-    calls: JsonArray = [
-        {**call, "type": "function_call", "arguments": call.get("arguments", call.get("parameters"))}
-        for call in map(mapping, listing(said.get("toolCalls")))
-    ]
-    parts = listing(message["content"])
-    message["content"] = [{**mapping(part), "type": "text"} for part in parts] if parts else message["content"]
-    message["tool_calls"] = calls
-    return {"choices": [{"message": message, "finish_reason": choice.get("finishReason") or held.get("finishReason")}]}
-
-
-def _of_naver(answer: JsonObject) -> JsonObject | None:
-    """Return the result of CLOVA Studio, or its error."""
-    status, result = answer.get("status"), answer.get("result")
-    if not isinstance(status, dict) or not isinstance(status.get("code"), str) or not answer.keys() <= {"status", "result"}:
-        return None
-    if not isinstance(result, dict):
-        return {"error": {"message": status.get("message") or status["code"]}}
-    return {
-        "choices": [{"message": result.get("message"), "finish_reason": result.get("finishReason", result.get("stopReason"))}]
-    }
-
-
-def _of_tencent(answer: JsonObject) -> JsonObject | None:
-    """Return the `Response` of Tencent, whose words begin with capitals."""
-    held = answer.get("Response")
-    if not isinstance(held, dict) or not held.keys() & {"Choices", "Error"}:
-        return None
-    if isinstance(error := held.get("Error"), dict):
-        return {"error": {"message": error.get("Message") or error.get("Code") or "error"}}
-    choice = mapping(next(iter(listing(held.get("Choices"))), None))
-    said = mapping(choice.get("Message"))
-    calls: JsonArray = [
-        {"id": call.get("Id"), "name": function.get("Name"), "arguments": function.get("Arguments"), "type": "function_call"}
-        for call in map(mapping, listing(said.get("ToolCalls")))
-        if (function := mapping(call.get("Function")))
-    ]
-    message: JsonObject = {"role": "assistant", "content": said.get("Content"), "tool_calls": calls}
-    return {"choices": [{"message": message, "finish_reason": choice.get("FinishReason")}]}
-
-
-def _of_snowflake(answer: JsonObject) -> JsonObject | None:
-    """Return the content of Cortex: a text as `messages`, an object as `raw_message`, or parts as a `content_list`."""
-    choices = listing(answer.get("choices"))
-    choice = mapping(choices[0]) if len(choices) == 1 else {}
-    said = choice.get("message")
-    if isinstance(text := choice.get("messages"), str):
-        return {"choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": None}]}
-    if choice.get("type") == "json" and isinstance(value := choice.get("raw_message"), dict):
-        return {"jsonrpc": "2.0", "result": {"structuredContent": value}}
-    if not isinstance(said, dict) or not isinstance(parts := said.get("content_list"), list):
-        return None
-    blocks: JsonArray = [{**part, **mapping(part.get("tool_use"))} for part in map(mapping, parts)]
-    return {"choices": [{"message": {"role": "assistant", "content": blocks}, "finish_reason": choice.get("finish_reason")}]}
-
-
-def _of_reka(answer: JsonObject) -> JsonObject | None:
-    responses = answer.get("responses")
-    return {"choices": responses} if isinstance(responses, list) and answer.keys() >= {"id", "usage"} else None
-
-
-CLOUDS: tuple[Callable[[JsonObject], JsonObject | None], ...] = (
-    _of_cloudflare,
-    _of_dashscope,
-    _of_yandex,
-    _of_oracle,
-    _of_naver,
-    _of_tencent,
-    _of_snowflake,
-    _of_reka,
-)
-_LEVELS = 6
-"""A message in a generation in a list of lists in a result, and some to spare."""
+_LEVELS = 2
+"""The body of `invoke_model` in a line of a batch."""
 
 
 def unwrapped(answer: JsonObject) -> JsonObject:
@@ -394,54 +148,9 @@ def _of_body(answer: JsonObject) -> JsonObject | None:
     return held if isinstance(held, dict) else None
 
 
-def _of_generations(answer: JsonObject) -> JsonObject | None:
-    """Return the first message of a `ChatResult` or `LLMResult` of LangChain."""
-    first: Json = answer.get("generations")
-    for _ in range(2):  # of each prompt, of each answer to it
-        first = first[0] if isinstance(first, list) and first else first
-    return first if isinstance(first, dict) else None
-
-
-def _of_generation(answer: JsonObject) -> JsonObject | None:
-    said = answer.get("message")
-    return said if isinstance(said, dict) and "text" in answer and "generation_info" in answer else None
-
-
-def _of_item(answer: JsonObject) -> JsonObject | None:
-    """Return the raw item of an item of a run of the OpenAI Agents SDK."""
-    kind, raw = answer.get("type"), answer.get("raw_item")
-    return raw if isinstance(raw, dict) and isinstance(kind, str) and kind.endswith("_item") else None
-
-
-def _of_replies(answer: JsonObject) -> JsonObject | None:
-    """Return the first reply of a generator of Haystack."""
-    first = next(iter(listing(answer.get("replies"))), None)
-    return first if isinstance(first, dict) and answer.keys() <= {"replies", "meta"} else None
-
-
-def _of_prediction(answer: JsonObject) -> JsonObject | None:
-    """Return the calls that are the only output of a prediction of DSPy."""
-    held = next(iter(answer.values())) if len(answer) == 1 else None
-    return held if isinstance(held, dict) and held.keys() == {"tool_calls"} and "tool_calls" not in answer else None
-
-
-def _of_node(answer: JsonObject) -> JsonObject | None:
-    """Return the content of the only node of an update of a LangGraph graph."""
-    held = next(iter(answer.values())) if len(answer) == 1 else None
-    reported = isinstance(held, dict) and held.keys() == {"messages"} and isinstance(held["messages"], list)
-    return held if isinstance(held, dict) and reported else None
-
-
 _WRAPPERS: tuple[Callable[[JsonObject], JsonObject | None], ...] = (
     _of_batch,
     _of_body,
-    *CLOUDS,
-    _of_generations,
-    _of_generation,
-    _of_item,
-    _of_replies,
-    _of_prediction,
-    _of_node,
 )
 _OF_A_RESULT = frozenset({"structuredContent", "isError", "structured_content", "is_error"})
 _RESULT = _OF_A_RESULT | {"content", "_meta", "meta", "resultType", "result_type"}
@@ -571,6 +280,14 @@ def _ollama(answer: JsonObject) -> RawReply | None:
     return None
 
 
+def _llama_cpp(answer: JsonObject) -> RawReply | None:
+    """Read `/completion` of llama.cpp."""
+    text = answer.get("content")
+    if not isinstance(text, str) or answer.keys().isdisjoint({"stop_type", "tokens_predicted"}):
+        return None
+    return stop_reply(answer.get("stop_type")) | content(text)
+
+
 def _messages(answer: JsonObject) -> RawReply | None:
     """Read several messages in a list, as GigaChat's second contract and the states of agents have them."""
     listed = answer.get("messages")
@@ -600,13 +317,18 @@ _READERS: tuple[Callable[[JsonObject], RawReply | None], ...] = (
     _choice,
     _candidates,
     _candidate,
-    *READERS,
+    _langchain,
+    _pydantic_ai,
+    _deferred,
+    _bedrock,
+    _live,
+    _event,
     _output,
     _mcp,
     _elicited,
     _ollama,
     _messages,
-    completion,
+    _llama_cpp,
     _message,
 )
 

@@ -25,7 +25,6 @@ from instrc.problems.targets import (
     UnreadableMap,
 )
 from instrc.providers.lifting.answers import Ownership, json_of, readings
-from instrc.providers.lifting.call_notations import separated
 from instrc.providers.lifting.repair import Repair, repair
 from instrc.providers.lifting.reply import RawCall, RawReply, join_replies, raw_call, strip_reasoning
 from instrc.providers.lifting.text_calls import KnownTools, calls_of_known_tools, extract_tool_calls, fenced_value, lone_value
@@ -334,7 +333,6 @@ def _lifted(reply: RawReply, records: Records) -> Lifted:
     raw, repeated = _without_doubles(reply.calls)
     reply = structs.replace(reply, calls=raw)
     reply = _with_calls_in_text(reply, records)
-    reply = _with_calls_apart(reply, records)
     reply = _with_text_as_value(reply, records)
     reply = _with_value_in_text(reply, records)
     reply = _with_value_in_thoughts(reply, records)
@@ -405,12 +403,6 @@ def _value_in(text: str, records: Records) -> tuple[RawCall, str] | None:
     if (fenced := fenced_value(text)) is not None or (lone := lone_value(text)) is None:
         return fenced
     return lone if lone[0].arguments and _ownership(lone[0].arguments, records).all else None
-
-
-def _with_calls_apart(reply: RawReply, records: Records) -> RawReply:
-    """Divide calls of `multi_tool_use.parallel`, unless a tool of ours has such a name."""
-    apart = [item for call in reply.calls for item in ((call,) if named(call.name, records)[0] else separated(call))]
-    return structs.replace(reply, calls=tuple(apart))
 
 
 def _with_text_as_value(reply: RawReply, records: Records) -> RawReply:

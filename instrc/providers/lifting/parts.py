@@ -87,8 +87,8 @@ _TEXTS = frozenset({"text", "output_text"})
 _MESSAGES = frozenset({"message", "message.output"})
 _OF_OTHERS = frozenset({"refusal", "output_text", "server_tool_use", "mcp_tool_use", "mcp_call", "builtin-tool-call"})
 _PARTS = _THINKING | _CALLS | _OF_OTHERS
-_HOLDERS = ("functionCall", "function_call", "toolUse", "custom", "tool_call")
-"""Members below which Gemini, GigaChat, Bedrock, OpenAI (a tool that takes a text) and Haystack have the call."""
+_HOLDERS = ("functionCall", "function_call", "toolUse", "custom")
+"""Members below which Gemini, GigaChat, Bedrock and OpenAI (a tool that takes a text) have the call."""
 _OF_PROVIDER = "server_tool_use"
 """Bedrock's name for a tool that the provider runs."""
 _OF_GEMINI = frozenset(
@@ -97,14 +97,14 @@ _OF_GEMINI = frozenset(
     | {"code_execution_result", "codeExecutionResult", "video_metadata", "videoMetadata", "media_resolution", "mediaResolution"}
     | {"tool_call", "toolCall", "tool_response", "toolResponse", "part_metadata", "partMetadata", "audio_transcription"}
 )
-_ARGUMENTS = ("arguments", "input", "args", "parameters", "tool_kwargs", "tool_input")
-_NAMES = ("name", "tool_name", "toolName", "tool")
-_IDS = ("call_id", "tool_call_id", "toolUseId", "toolCallId", "tool_id", "id")
+_ARGUMENTS = ("arguments", "input", "args", "parameters")
+_NAMES = ("name", "tool_name", "toolName")
+_IDS = ("call_id", "tool_call_id", "toolUseId", "toolCallId", "id")
 
 
 def kind_of_part(item: dict[str, Json]) -> str | None:
     """Return the declared type of a part, or `None` if it has none."""
-    kind = first(item, "type", "part_kind", "block_type", "content_type")
+    kind = first(item, "type", "part_kind")
     return kind if isinstance(kind, str) else None
 
 
@@ -127,10 +127,6 @@ def is_part(item: Json) -> bool:
     if isinstance(inner, dict) and "name" in inner and "arguments" in inner:
         return True
     if {"toolUseId", "name", "input"} <= item.keys():  # what stands below `toolUse` in Bedrock's Converse
-        return True
-    if {"tool_id", "tool_name", "tool_kwargs"} <= item.keys():  # a `ToolSelection` of LlamaIndex
-        return True
-    if item.keys() == {"tool_name", "arguments", "id", "extra"}:  # a `ToolCall` of Haystack
         return True
     return any(isinstance(held := item.get(key), dict) and held.keys() & {"name", "tool_name"} for key in _HOLDERS)
 
@@ -223,7 +219,7 @@ def message(said: Json) -> RawReply:
     result |= join_replies(part(call) for call in (listed if isinstance(listed, list) else ()) if isinstance(call, dict))
     if isinstance(call := said.get("function_call"), dict):
         result |= part({"function_call": call})
-    parts = next((said[key] for key in ("content", "parts", "blocks", "items") if key in said), None)
+    parts = next((said[key] for key in ("content", "parts") if key in said), None)
     result |= RawReply(thoughts=text_or_empty(first(said, "reasoning_content", "reasoning", "thinking")))
     return result | content(parts, calls=not result.calls)  # a framework leaves them there in the provider's own form as well
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from itertools import pairwise
 from typing import TypeAlias
 
 from msgspec import Struct, field
@@ -244,16 +243,6 @@ def _messages(pieces: list[JsonObject]) -> JsonObject:
     return {"role": "assistant", "content": content, "stop_reason": reason or "max_tokens"}
 
 
-def _inference(pieces: list[JsonObject]) -> JsonObject:
-    """Join the tokens of TGI; the last piece has the whole text and the reason for its end."""
-    last = pieces[-1]
-    tokens = [mapping(piece["token"]) for piece in pieces]
-    said = "".join(text_or_empty(token.get("text")) for token in tokens if token.get("special") is not True)
-    ended = isinstance(last.get("generated_text"), str)
-    details: Json = last.get("details") if ended else {"finish_reason": "length"}
-    return {"generated_text": text_or_empty(last.get("generated_text")) or said, "details": details}
-
-
 def _llama(pieces: list[JsonObject]) -> JsonObject:
     last = pieces[-1]
     cut = last["stop"] is False or last.get("stopped_limit") is True
@@ -263,59 +252,6 @@ def _llama(pieces: list[JsonObject]) -> JsonObject:
         "stop_type": "limit" if cut else last.get("stop_type"),
         "tokens_predicted": last.get("tokens_predicted"),
     }
-
-
-def _sglang(pieces: list[JsonObject]) -> JsonObject:
-    about = mapping(pieces[-1]["meta_info"])
-    reason = about.get("finish_reason") or {"type": "length"}
-    return {"text": _whole([text_or_empty(piece["text"]) for piece in pieces]), "meta_info": {**about, "finish_reason": reason}}
-
-
-def _of_watsonx(piece: JsonObject) -> bool:
-    results = listing(piece.get("results"))
-    return bool(results) and all({"generated_text", "stop_reason"} <= mapping(item).keys() for item in results)
-
-
-def _watsonx(pieces: list[JsonObject]) -> JsonObject:
-    results = [mapping(listing(piece["results"])[0]) for piece in pieces]
-    said = "".join(text_or_empty(item["generated_text"]) for item in results)
-    return {"results": [{"generated_text": said, "stop_reason": results[-1]["stop_reason"]}]}
-
-
-def _has(key: str, kind: type, *others: str) -> _Mark:
-    """Return the mark of pieces that have a member of a type, and some others."""
-    return lambda piece: isinstance(piece.get(key), kind) and all(other in piece for other in others)
-
-
-def _first_cohere(pieces: list[JsonObject]) -> JsonObject:
-    """Return the response in the last event of Cohere's first API, or the text before it."""
-    calls = [call for piece in pieces for call in listing(piece.get("tool_calls"))]
-    said = "".join(text_or_empty(piece.get("text")) for piece in pieces if piece["event_type"] == "text-generation")
-    collected: JsonObject = {"text": said, **({"tool_calls": calls} if calls else {})}
-    if not isinstance(response := pieces[-1].get("response"), dict):
-        return {**collected, "generation_id": None, "finish_reason": "MAX_TOKENS"}
-    summary = {key: item for key, item in response.items() if item or key not in collected}
-    return {"generation_id": None, "finish_reason": pieces[-1].get("finish_reason"), **collected, **summary}
-
-
-def _dashscope(pieces: list[JsonObject]) -> JsonObject:
-    """Join the pieces of DashScope: each holds the whole answer so far, or (with `incremental_output`) the new part."""
-    outputs = [mapping(piece["output"]) for piece in pieces]
-    choices = [mapping(next(iter(listing(output.get("choices"))), None)) or {"message": output} for output in outputs]
-    said = [mapping(choice.get("message")) for choice in choices]
-    reason = choices[-1].get("finish_reason") or outputs[-1].get("finish_reason")
-    names: dict[Json, JsonObject] = {}
-    fragments: dict[Json, list[str]] = {}
-    for call in (mapping(call) for message in said for call in listing(message.get("tool_calls"))):
-        place, function = call.get("index", 0), mapping(call.get("function"))
-        place = place if isinstance(place, int) else 0
-        known = names.setdefault(place, {"type": "function_call", "id": None, "name": None})
-        known["id"], known["name"] = known["id"] or call.get("id"), known["name"] or function.get("name")
-        fragments.setdefault(place, []).append(text_or_empty(function.get("arguments")))
-    calls: JsonArray = [{**known, "arguments": _whole(fragments[place])} for place, known in names.items()]
-    content = _whole([text_or_empty(message.get("content", message.get("text"))) for message in said])
-    message: JsonObject = {"role": "assistant", "content": content, "tool_calls": calls}
-    return {"choices": [{"message": message, "finish_reason": "length" if reason in {None, "null"} else reason}]}
 
 
 def _conversation(pieces: list[JsonObject]) -> JsonObject:
@@ -371,29 +307,6 @@ def _smolagents(pieces: list[JsonObject]) -> JsonObject:
     return join_chat([*chunks, {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}])
 
 
-def _cohere(pieces: list[JsonObject]) -> JsonObject:
-    """Join the events of Cohere's second API: calls and texts by their index."""
-    calls: dict[Json, JsonObject] = {}
-    texts: list[str] = []
-    reason: Json = None
-    for piece in pieces:
-        delta, kind = mapping(piece.get("delta")), piece["type"]
-        said = mapping(delta.get("message"))
-        index = place if isinstance(place := piece.get("index"), int) else len(calls)
-        if kind == "tool-call-start":
-            calls[index] = dict(mapping(said.get("tool_calls")))
-        elif kind == "tool-call-delta" and index in calls:
-            more = mapping(mapping(said.get("tool_calls")).get("function")).get("arguments")
-            known = mapping(calls[index].get("function"))
-            calls[index]["function"] = {**known, "arguments": f"{known.get('arguments') or ''}{more or ''}"}
-        elif kind in {"content-start", "content-delta"}:
-            more = mapping(said.get("content")).get("text")
-            texts.append(more if isinstance(more, str) else "")
-        reason = delta.get("finish_reason") or reason
-    message: JsonObject = {"role": "assistant", "content": "".join(texts), "tool_calls": [*calls.values()]}
-    return {"message": message, "finish_reason": reason or "MAX_TOKENS"}
-
-
 def _langchain(pieces: list[JsonObject]) -> JsonObject:
     """Join the chunks of LangChain: calls by index, text in order; the last chunk is marked as such."""
     calls: dict[Json, JsonObject] = {}
@@ -442,12 +355,6 @@ def _pydantic_ai(pieces: list[JsonObject]) -> JsonObject:
     return {"kind": "response", "parts": parts}
 
 
-def _of_llama_index(piece: JsonObject) -> bool:
-    said = piece.get("message")
-    chat = isinstance(said, dict) and isinstance(said.get("blocks"), list)
-    return "delta" in piece and "raw" in piece and (chat or isinstance(piece.get("text"), str))
-
-
 _KINDS: tuple[tuple[_Mark, _Join], ...] = (
     (_of_chat, join_chat),
     (
@@ -460,22 +367,15 @@ _KINDS: tuple[tuple[_Mark, _Join], ...] = (
     (lambda piece: any(isinstance(piece.get(key), dict) for key in _OF_LIVE), _live),
     (lambda piece: bool(piece) and piece.keys() <= _OF_CONVERSE, _converse),
     (_typed("message_", "content_block_", "ping", "error"), _messages),
-    (lambda piece: "text" in mapping(piece.get("token")) and "generated_text" in piece, _inference),
     (lambda piece: isinstance(piece.get("stop"), bool) and isinstance(piece.get("content"), str), _llama),
-    (lambda piece: isinstance(piece.get("meta_info"), dict) and isinstance(piece.get("text"), str), _sglang),
-    (_of_watsonx, _watsonx),
-    (_has("event_type", str), _first_cohere),
-    (_has("output", dict, "request_id"), _dashscope),
     (_typed("conversation.response.", "message.output.", "function.call.", "tool.execution.", "agent.handoff."), _conversation),
     (
         _typed("response.", "ping", "error", *_BESIDE),
         _responses,
     ),  # events of Mistral's conversations begin as some of Realtime do
     (lambda piece: {"content", "tool_calls"} <= piece.keys() <= _OF_SMOLAGENTS, _smolagents),
-    (_typed("message-", "content-", "tool-plan-", "tool-call-", "citation-", "debug"), _cohere),
     (lambda piece: piece.get("type") == "AIMessageChunk", _langchain),
-    (_has("event_kind", str), _pydantic_ai),
-    (_of_llama_index, lambda pieces: pieces[-1]),  # each holds all that came before it
+    (lambda piece: isinstance(piece.get("event_kind"), str), _pydantic_ai),
 )
 """What the pieces of each protocol have in common, and what puts them together."""
 
@@ -498,12 +398,6 @@ def _texts_joined(parts: JsonArray) -> JsonArray:
 
 def _thinks(part: JsonObject) -> bool:
     return part.get("thought") is True
-
-
-def _whole(texts: list[str]) -> str:
-    """Return the text that pieces make: the last one, if each begins with the one before it, else all of them in a row."""
-    texts = [text for text in texts if text] or [""]
-    return texts[-1] if all(later.startswith(earlier) for earlier, later in pairwise(texts)) else "".join(texts)
 
 
 def _collected_items(pieces: list[JsonObject]) -> list[JsonObject]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice, pairwise
+from itertools import islice
 
 from instrc.providers.lifting.parts import is_part
 from instrc.providers.lifting.stream_joins import join_of
@@ -57,35 +57,6 @@ def _held(text: Json) -> JsonObject:
         return mapping(loads(text)) if isinstance(text, str | bytes) else {}
     except (ValueError, RecursionError):
         return {}
-
-
-def messages_of(answer: list[Json]) -> list[Json] | None:
-    """Return the messages in the lists that frameworks stream, or `None` if it is no such list.
-
-    LangGraph's `messages` come in pairs with metadata; Qwen-Agent sends all messages so far, each time.
-    """
-    if _is_pair(answer):
-        return answer[:1]
-    pairs = [item for item in answer if isinstance(item, list)]
-    if not pairs or len(pairs) < len(answer):
-        return None
-    if all(map(_is_pair, pairs)):
-        return [pair[0] for pair in pairs]
-    whole = all(isinstance(said, dict) and {"role", "content"} <= said.keys() for pair in pairs for said in pair)
-    return pairs[-1] if whole else None
-
-
-def _is_pair(item: list[Json]) -> bool:
-    return len(item) == 2 and all(isinstance(part, dict) for part in item) and "langgraph_node" in mapping(item[1])
-
-
-def states_joined(states: list[JsonObject]) -> list[Json] | None:
-    """Return the messages in a stream of a LangGraph graph: of its last state or of all updates, or `None` if it is not one."""
-    listed = [messages for state in states if isinstance(messages := state.get("messages"), list)]
-    if not listed or len(listed) < len(states):
-        return None
-    grows = all(later[: len(earlier)] == earlier for earlier, later in pairwise(listed))
-    return listed[-1] if grows else [message for messages in listed for message in messages]
 
 
 def pieces_in(text: str) -> list[JsonObject] | None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from itertools import accumulate
 from typing import Any, TypeAlias
 
 import pytest
@@ -70,14 +69,6 @@ OBJECTS: dict[str, Envelope] = {
         "kind": "response",
         "parts": [{"part_kind": "text", **({} if text is None else {"content": text})} for text in texts],
     },
-    "llama-index": lambda texts: {
-        "message": {
-            "role": "assistant",
-            "blocks": [{"block_type": "text", **({} if text is None else {"text": text})} for text in texts],
-        },
-        "raw": None,
-    },
-    "haystack": lambda texts: {"role": "assistant", "content": _bare(texts, "reasoning"), "meta": {}, "name": None},
     "a list of parts": _typed,
     "parts of gemini": lambda texts: {"role": "model", "parts": _bare(texts, "thought_signature")},
 }
@@ -128,17 +119,6 @@ def _converse_events(texts: Texts) -> Iterable[Any]:
     yield {"metadata": {"usage": {}}}
 
 
-def _cohere_events(texts: Texts) -> Iterable[Any]:
-    yield {"type": "message-start", "delta": {"message": _message([])}}
-    for index, text in enumerate(texts):
-        said = {"type": "text", "text": ""}
-        yield {"type": "content-start", "index": index, "delta": {"message": {"content": said}}}
-        more = {} if text is None else {"text": text}
-        yield {"type": "content-delta", "index": index, "delta": {"message": {"content": more}}}
-        yield {"type": "content-end", "index": index}
-    yield {"type": "message-end", "delta": {"finish_reason": "COMPLETE"}}
-
-
 def _pydantic_ai_events(texts: Texts) -> Iterable[Any]:
     for index, text in enumerate(texts):
         yield {"event_kind": "part_start", "index": index, "part": {"part_kind": "text", "content": ""}}
@@ -153,10 +133,6 @@ def _deltas(texts: Texts) -> list[Any]:
 
 
 _END: Any = {"index": 0, "delta": {}, "finish_reason": "stop"}
-
-
-def _so_far(texts: Texts) -> list[str]:
-    return list(accumulate(text or "" for text in texts))
 
 
 STREAMS: dict[str, Envelope] = {
@@ -197,7 +173,6 @@ STREAMS: dict[str, Envelope] = {
         {"usageMetadata": {}},
     ],
     "bedrock": lambda texts: list(_converse_events(texts)),
-    "cohere": lambda texts: list(_cohere_events(texts)),
     "ollama": lambda texts: [
         *({"message": _message("" if text is None else text), "done": False} for text in texts),
         {"message": _message(""), "done": True, "done_reason": "stop"},
@@ -206,43 +181,9 @@ STREAMS: dict[str, Envelope] = {
         *({"response": text, "done": False} for text in texts),
         {"response": "", "done": True, "done_reason": "stop"},
     ],
-    "tgi": lambda texts: [
-        *({"token": {"text": text, "special": False}, "generated_text": None} for text in texts),
-        {
-            "token": {"text": "</s>", "special": True},
-            "generated_text": "".join(map(str, filter(None, texts))),
-            "details": {"finish_reason": "eos_token"},
-        },
-    ],
-    "tgi, empty at the end": lambda texts: [
-        *({"token": {"text": text, "special": False}, "generated_text": None} for text in texts),
-        {"token": {"text": "</s>", "special": True}, "generated_text": "", "details": {"finish_reason": "eos_token"}},
-    ],
     "llama.cpp": lambda texts: [
         *({"content": text or "", "stop": False} for text in texts),
         {"content": "", "stop": True, "stop_type": "eos", "tokens_predicted": 1},
-    ],
-    "sglang": lambda texts: [
-        {"text": text, "meta_info": {"finish_reason": {"type": "stop"} if last else None}}
-        for last, text in [*((False, text) for text in _so_far(texts)), (True, _so_far(texts)[-1])]
-    ],
-    "sglang, empty at the end": lambda texts: [
-        {"text": text, "meta_info": {"finish_reason": None if text else {"type": "stop"}}} for text in [*_so_far(texts), ""]
-    ],
-    "watsonx": lambda texts: (
-        [{"results": [{"generated_text": text, "stop_reason": "not_finished"}]} for text in texts]
-        + [{"results": [{"generated_text": "", "stop_reason": "eos_token"}]}]
-    ),
-    "dashscope": lambda texts: (
-        [
-            {"output": {"choices": [{"message": _message(text), "finish_reason": "null"}]}, "request_id": "r"}
-            for text in _so_far(texts)
-        ]
-        + [{"output": {"choices": [{"message": _message(""), "finish_reason": "stop"}]}, "request_id": "r"}]
-    ),
-    "cohere, first": lambda texts: [
-        *({"event_type": "text-generation", "text": text} for text in texts),
-        {"event_type": "stream-end", "finish_reason": "COMPLETE", "response": {"text": "", "generation_id": "g"}},
     ],
     "langchain": lambda texts: [
         {"type": "AIMessageChunk", "content": "" if text is None else text, "tool_call_chunks": []} for text in texts

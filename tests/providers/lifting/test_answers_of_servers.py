@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from every_case import every_case
-from weather import AI, CALL, OSLO, TEXT, WEATHER
+from weather import CALL, OSLO, TEXT, WEATHER
 
 from instrc import lift, lower, lower_all
 
@@ -65,121 +65,16 @@ CALLS: dict[str, Any] = {
             }
         ]
     },
-    "Oracle": {
-        "modelId": "x",
-        "chatResponse": {
-            "apiFormat": "GENERIC",
-            "choices": [
-                {
-                    "message": {
-                        "role": "ASSISTANT",
-                        "content": [{"type": "TEXT", "text": "So."}],
-                        "toolCalls": [{"type": "FUNCTION", "id": "c", "name": "tool", "arguments": TEXT}],
-                    },
-                    "finishReason": "tool_calls",
-                }
-            ],
-        },
-    },
-    "Cohere at Oracle": {
-        "modelId": "x",
-        "chatResponse": {
-            "apiFormat": "COHERE",
-            "text": "",
-            "finishReason": "COMPLETE",
-            "toolCalls": [{"name": "tool", "parameters": OSLO}],
-        },
-    },
-    "Naver": {
-        "status": {"code": "20000", "message": "OK"},
-        "result": {
-            "message": {
-                "role": "assistant",
-                "content": "",
-                "toolCalls": [{"id": "c", "type": "function", "function": {"name": "tool", "arguments": OSLO}}],
-            },
-            "finishReason": "tool_calls",
-        },
-    },
-    "Tencent": {
-        "Response": {
-            "RequestId": "1",
-            "Choices": [
-                {
-                    "Message": {
-                        "Role": "assistant",
-                        "Content": "",
-                        "ToolCalls": [{"Id": "c", "Type": "function", "Function": {"Name": "tool", "Arguments": TEXT}}],
-                    },
-                    "FinishReason": "tool_calls",
-                }
-            ],
-        }
-    },
-    "Snowflake": {
-        "choices": [
-            {
-                "message": {
-                    "content": "",
-                    "content_list": [{"type": "tool_use", "tool_use": {"tool_use_id": "c", "name": "tool", "input": OSLO}}],
-                }
-            }
-        ]
-    },
-    "Semantic Kernel": {
-        "content_type": "message",
-        "role": "assistant",
-        "items": [
-            {"content_type": "text", "text": "So."},
-            {"content_type": "function_call", "id": "c", "name": "tool", "arguments": TEXT},
-        ],
-    },
-    "an update of LangGraph": {
-        "agent": {
-            "messages": [
-                {"content": "", "type": "ai", "tool_calls": [{"name": "tool", "args": OSLO, "id": "c", "type": "tool_call"}]}
-            ]
-        }
-    },
-    "a message of LangGraph": [
-        {"content": "", "type": "ai", "tool_calls": [{"name": "tool", "args": OSLO}]},
-        {"langgraph_node": "agent"},
-    ],
-    "states of LangGraph": [
-        {"messages": [{"type": "human", "content": "hi"}]},
-        {"messages": [{"type": "human", "content": "hi"}, AI]},
-    ],
-    "updates of LangGraph": [{"plan": {"messages": [{"type": "ai", "content": "So."}]}}, {"agent": {"messages": [AI]}}],
-    "all until then of Qwen-Agent": [
-        [{"role": "assistant", "content": "", "function_call": {"name": "tool", "arguments": BEGUN}}],
-        [{"role": "assistant", "content": "", "function_call": {"name": "tool", "arguments": TEXT}}],
-    ],
     "Qwen-Agent": [
         {"role": "assistant", "content": "", "reasoning_content": "hm"},
         {"role": "assistant", "content": "", "name": "bot", "function_call": {"name": "tool", "arguments": TEXT}},
     ],
 }
 TEXTS: dict[str, Any] = {
-    "SGLang": {"text": TEXT, "meta_info": {"finish_reason": {"type": "stop", "matched": 2}}},
-    "LM Studio": {"content": TEXT, "stats": {"stopReason": "eosFound"}, "modelInfo": {}},
     "LM Studio over HTTP": {
         "output": [{"type": "reasoning", "content": "hm"}, {"type": "message", "content": TEXT}],
         "stats": {},
     },
-    "TGI": {"generated_text": TEXT, "details": {"finish_reason": "eos_token"}},
-    "KoboldCpp": {"results": [{"text": TEXT, "finish_reason": "stop"}]},
-    "Oracle": {
-        "chatResponse": {
-            "apiFormat": "GENERIC",
-            "choices": [{"message": {"role": "ASSISTANT", "content": [{"type": "TEXT", "text": TEXT}]}, "finishReason": "stop"}],
-        }
-    },
-    "Cohere at Oracle": {"chatResponse": {"apiFormat": "COHERE", "text": TEXT, "finishReason": "COMPLETE"}},
-    "Aleph Alpha": {"completions": [{"completion": TEXT, "finish_reason": "end_of_text"}], "model_version": "x"},
-    "Snowflake": {"choices": [{"messages": TEXT}], "usage": {}},
-    "an object of Snowflake": {"choices": [{"raw_message": OSLO, "type": "json"}], "usage": {}},
-    "Reka": {"id": "1", "responses": [{"finish_reason": "stop", "message": {"role": "assistant", "content": TEXT}}], "usage": {}},
-    "CrewAI": {"raw": TEXT, "pydantic": None, "json_dict": None, "tasks_output": [], "token_usage": {}},
     "Perplexity": {
         "citations": [],
         "choices": [{"finish_reason": "stop", "message": {"content": TEXT}, "delta": {"content": ""}}],
@@ -204,71 +99,10 @@ STREAMS: dict[str, list[Any]] = {
         delta(tool_calls={"index": 0, "id": "", "type": "function", "function": {"name": "tool", "arguments": BEGUN}}),
         delta("stop", tool_calls={"index": 0, "id": "", "type": "function", "function": {"name": None, "arguments": REST}}),
     ],
-    "TGI": [
-        {"index": 1, "token": {"text": BEGUN, "special": False}, "generated_text": None, "details": None},
-        {"index": 2, "token": {"text": REST, "special": False}, "generated_text": None, "details": None},
-        {
-            "index": 3,
-            "token": {"text": "</s>", "special": True},
-            "generated_text": TEXT,
-            "details": {"finish_reason": "eos_token"},
-        },
-    ],
     "llama.cpp": [
         {"index": 0, "content": BEGUN, "stop": False, "tokens_predicted": 1},
         {"index": 0, "content": REST, "stop": False, "tokens_predicted": 2},
         {"index": 0, "content": "", "stop": True, "tokens_predicted": 2, "stop_type": "eos"},
-    ],
-    "SGLang": [
-        {"text": BEGUN, "meta_info": {"finish_reason": None}},
-        {"text": TEXT, "meta_info": {"finish_reason": {"type": "stop"}}},
-    ],
-    "SGLang with what is new": [
-        {"text": BEGUN, "meta_info": {"finish_reason": None}},
-        {"text": REST, "meta_info": {"finish_reason": {"type": "stop"}}},
-    ],
-    "watsonx": [
-        {"results": [{"generated_text": BEGUN, "stop_reason": "not_finished"}]},
-        {"results": [{"generated_text": REST, "stop_reason": "eos_token"}]},
-    ],
-    "Cohere's first API": [
-        {"is_finished": False, "event_type": "stream-start", "generation_id": "1"},
-        {"is_finished": False, "event_type": "text-generation", "text": BEGUN},
-        {"is_finished": False, "event_type": "text-generation", "text": REST},
-        {
-            "is_finished": True,
-            "event_type": "stream-end",
-            "finish_reason": "COMPLETE",
-            "response": {"text": TEXT, "generation_id": "1"},
-        },
-    ],
-    "calls of Cohere's first API": [
-        {"is_finished": False, "event_type": "stream-start", "generation_id": "1"},
-        {
-            "is_finished": True,
-            "event_type": "stream-end",
-            "finish_reason": "COMPLETE",
-            "response": {"text": "", "generation_id": "1", "tool_calls": [{"name": "tool", "parameters": OSLO}]},
-        },
-    ],
-    "DashScope": [
-        {
-            "request_id": "1",
-            "output": {"choices": [{"finish_reason": "null", "message": {"role": "assistant", "content": BEGUN}}]},
-        },
-        {
-            "request_id": "1",
-            "output": {"choices": [{"finish_reason": "stop", "message": {"role": "assistant", "content": TEXT}}]},
-        },
-    ],
-    "calls of DashScope": [
-        {
-            "request_id": "1",
-            "output": {
-                "choices": [{"finish_reason": reason, "message": {"content": "", "tool_calls": fragment(text, name, id="c")}}]
-            },
-        }
-        for text, name, reason in ((BEGUN, "tool", "null"), (REST, None, "tool_calls"))
     ],
     "a conversation of Mistral": [
         {"type": "conversation.response.started", "conversation_id": "1"},
@@ -318,32 +152,17 @@ def test_pieces_without_the_last_are_an_answer_that_was_cut_off(name: str) -> No
         assert lift(events(STREAMS[name][:-1]), record).status == "cut"
 
 
-def test_special_tokens_of_tgi_are_no_part_of_a_text_that_was_cut_off() -> None:
-    tokens = [("It ", False), ("rains", False), ("<|eot_id|>", True)]
-    pieces = [{"token": {"text": text, "special": special}, "generated_text": None} for text, special in tokens]
-    lifted = lift(pieces, TOOLS)
-    assert (lifted.truncated, lifted.text) == (True, "It rains")
-
-
 OTHERS: dict[str, list[Any]] = {
     "cut": [
-        {"text": BEGUN, "meta_info": {"finish_reason": {"type": "length", "length": 9}}},
-        {"content": BEGUN, "stats": {"stopReason": "maxPredictedTokensReached"}, "modelInfo": {}},
-        {"completions": [{"completion": BEGUN, "finish_reason": "maximum_tokens"}]},
         {"index": 0, "content": BEGUN, "stop": True, "tokens_predicted": 2, "stop_type": "limit"},
-        {"status": {"code": "20000"}, "result": {"message": {"role": "assistant", "content": BEGUN}, "finishReason": "length"}},
     ],
     "failed": [
-        {"Response": {"RequestId": "1", "Error": {"Code": "LimitExceeded", "Message": "too many"}}},
-        {"status": {"code": "40103", "message": "Signature failed"}, "result": None},
         {"error": {"code": "tool_use_failed", "message": "no", "failed_generation": f"<function=tool>{TEXT}</function>"}},
         {"choices": [{"error": {"code": 502, "message": "no"}, "finish_reason": "error", "message": {"content": ""}}]},
         [delta(role="assistant", content="x"), delta("error", content="") | {"error": {"code": 502, "message": "no"}}],
         [{"type": "conversation.response.started"}, {"type": "conversation.response.error", "message": "no", "code": 1}],
-        {"text": "", "meta_info": {"finish_reason": {"type": "abort", "message": "no"}}},
     ],
     "refused": [
-        {"Response": {"Choices": [{"Message": {"Content": ""}, "FinishReason": "sensitive"}]}},
         {
             "choices": [
                 {

@@ -53,7 +53,6 @@ IN_TEXT = (
     "<seed:tool_call><function=one><parameter=n>1</parameter></function></seed:tool_call>",
     '<TOOLCALL>[{"name":"one","arguments":{"n":1}}]</TOOLCALL>',
     '<tool_calls>[{"name":"one","arguments":{"n":1}}]</tool_calls>',
-    '<|action_start|><|plugin|>\n{"name":"one","parameters":{"n":1}}<|action_end|>',
     'functools[{"name":"one","arguments":{"n":1}}]',
     '<tool_call>{"name":"one","arguments":{"n":1}}</tool_call><|im_end|>',
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from time import process_time
 from typing import Any
 
@@ -15,7 +14,6 @@ TIME: Any = {"type": "object", "properties": {"zone": {"type": "string"}}, "requ
 HERE = '{"city": "Oslo", "days": 2}'
 CALL = f'{{"name": "weather", "arguments": {HERE}}}'
 PRINTED = "{“name”: “weather”, “arguments”: {“city”: “Oslo”, “days”: 2}}"
-USES = {"tool_uses": [{"recipient_name": "functions.weather", "parameters": {"city": "Oslo", "days": 2}}]}
 
 TEXTS: dict[str, str] = {
     "quotes of print": PRINTED,
@@ -23,37 +21,13 @@ TEXTS: dict[str, str] = {
     "single quotes of print": PRINTED.replace("“", "‘").replace("”", "’"),
     "quotes of print as German has them": PRINTED.replace("“", "„").replace("”", "“"),
     "guillemets": PRINTED.replace("“", "«").replace("”", "»"),
-    "an object behind its name": f"weather{HERE}",
-    "an object below its name": f"I will look.\nweather\n{HERE}",
-    "an object behind a namespace": f"functions.weather{HERE}",
-    "an object behind a colon": f"weather: {HERE}",
-    "an object behind an arrow": f"weather => {HERE}",
-    "an object behind a recipient": f"to=functions.weather {HERE}",
-    "an object as JavaScript has it": 'weather({city: "Oslo", days: 2});',
     "an object in a fence with the name": f"```weather\n{HERE}\n```",
     "a namespace in Python": 'functions.weather(city="Oslo", days=2)',
     "a tool of Llama 3": '<|python_tag|>weather.call(city="Oslo", days=2)',
     "Llama 4 between marks": '<|python_start|>[weather(city="Oslo", days=2)]<|python_end|>',
     "Solar": f"<|tool_call:begin|>a1<|tool_call:name|>weather<|tool_call:args|>{HERE}<|tool_call:end|>",
-    "Qwen-Agent": f"✿FUNCTION✿: weather\n✿ARGS✿: {HERE}\n✿RETURN✿",
     "Hunyuan": f"<tool_calls><tool_call>function<tool_sep>weather\n```json\n{HERE}\n```\n</tool_call></tool_calls>",
     "MiniCPM": '<function name="weather"><param name="city">Oslo</param><param name="days">2</param></function>',
-    "Cline": "I will look.\n\n<weather>\n<city>Oslo</city>\n<days>2</days>\n</weather>",
-    "JSON in an element": f"<weather>{HERE}</weather>",
-    "attributes": '<weather city="Oslo" days="2" />',
-    "an element with a name": f'<tool name="weather">{HERE}</tool>',
-    "a server of MCP in Cline": (
-        f"<use_mcp_tool>\n<server_name>x</server_name>\n<tool_name>weather</tool_name>\n<arguments>\n{HERE}\n</arguments>\n</use_mcp_tool>"
-    ),
-    "a name and arguments": f"<tool_use><name>weather</name><arguments>{HERE}</arguments></tool_use>",
-    "an old prompt of Anthropic": (
-        "<function_calls>\n<invoke>\n<tool_name>weather</tool_name>\n<parameters>\n<city>Oslo</city>\n<days>2</days>\n"
-        "</parameters>\n</invoke>\n</function_calls>"
-    ),
-    "LangChain's XML agent": f"<tool>weather</tool><tool_input>{HERE}</tool_input>",
-    "a tool and its input": f"Tool: weather\nInput: {HERE}",
-    "several calls in one": json.dumps(USES),
-    "several calls in one in Python": f"multi_tool_use.parallel({json.dumps(USES)})",
 }
 
 
@@ -98,7 +72,7 @@ def test_quotes_of_print_that_may_be_read_in_two_ways_are_not_read(text: str) ->
     assert not lift(text, lower(WEATHER, "vllm", "weather").map).ok
 
 
-@every_case("text", [PRINTED, f"```json\n{PRINTED}\n```", f"So:\n```\n{PRINTED}\n```\nDone.", "weather({city: “Oslo”, days: 2})"])
+@every_case("text", [PRINTED, f"```json\n{PRINTED}\n```", f"So:\n```\n{PRINTED}\n```\nDone."])
 def test_text_that_is_no_json_is_told(text: str) -> None:
     lifted = lift(chat(text), lower(WEATHER, "vllm", "weather").map)
     assert lifted.ok
@@ -117,38 +91,14 @@ def test_slips_of_a_value_in_a_fence_are_told(text: str) -> None:
 @every_case(
     "text",
     [
-        "<weather><city>Rome</city><city>Oslo</city><days>2</days></weather>",
         "<function=weather><parameter=city>Rome</parameter><parameter=city>Oslo</parameter><parameter=days>2</parameter></function>",
         "<tool_call>weather<arg_key>city</arg_key><arg_value>R</arg_value><arg_key>city</arg_key><arg_value>Oslo</arg_value></tool_call>",
-        "weather({'city': 'Rome', 'city': 'Oslo', 'days': 2})",
     ],
 )
 def test_an_argument_that_is_given_twice_is_told(text: str) -> None:
     lifted = lift(chat(text), lower(WEATHER, "vllm", "weather").map)
     assert lifted.value["city"] == "Oslo"
     assert ("repeated-key", "city") in {(repair.what, repair.key) for repair in lifted.call.repairs}
-
-
-@every_case("target", ["openai", "openai-responses", "vllm"])
-@every_case("name", ["multi_tool_use.parallel", "functions.multi_tool_use.parallel", "multi_tool_use_parallel"])
-def test_several_calls_below_one_are_several_calls(target: str, name: str) -> None:
-    uses = {"tool_uses": [*USES["tool_uses"], {"recipient_name": "functions.time", "parameters": {"zone": "CET"}}]}
-    call = {"type": "function", "id": "c", "function": {"name": name, "arguments": json.dumps(uses)}}
-    lifted = lift(
-        {"role": "assistant", "content": None, "tool_calls": [call]},
-        lower_all([("weather", WEATHER), ("time", TIME)], target).map,
-    )
-    assert [(each.name, each.value, each.id) for each in lifted.calls] == [
-        ("weather", {"city": "Oslo", "days": 2}, "c"),
-        ("time", {"zone": "CET"}, "c"),
-    ]
-    assert {repair.what for each in lifted.calls for repair in each.repairs} == {"tool-name"}
-
-
-def test_several_calls_of_a_tool_of_that_name_are_its_arguments() -> None:
-    schema = {"type": "object", "properties": {"tool_uses": {"type": "array"}}, "required": ["tool_uses"]}
-    lifted = lift({"name": "parallel", "arguments": USES}, lower(schema, "openai", "parallel").map)
-    assert lifted.value == USES
 
 
 def test_names_without_end_cost_no_more_than_their_length() -> None:

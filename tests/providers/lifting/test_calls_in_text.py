@@ -111,12 +111,6 @@ TEXTS: dict[str, str] = {
     "gemma in a fence": '```tool_code\nprint(default_api.weather(city="Oslo", days=2))\nprint(default_api.time(zone="CET"))\n```',
     "olmo": '<function_calls>\nweather(city="Oslo", days=2)\ntime(zone="CET")\n</function_calls>',
     "lfm": '<|tool_call_start|>[weather(city="Oslo", days=2), time(zone="CET")]<|tool_call_end|>Checking.',
-    "functionary": '>>>all\nI will look.\n>>>weather\n{"city": "Oslo", "days": 2}\n>>>time\n{"zone": "CET"}',
-    "reason and act": (
-        'Thought: two calls.\nAction: weather\nAction Input: {"city": "Oslo", "days": 2}\n'
-        'Action: time\nAction Input: {"zone": "CET"}\nObservation: it rains\nAction: weather'
-        '\nAction Input: {"city": "Rome", "days": 9}'
-    ),
     "actions as objects": (
         '```json\n{"action": "weather", "action_input": {"city": "Oslo", "days": 2}}\n```\n'
         '```json\n{"action": "time", "action_input": {"zone": "CET"}}\n```'

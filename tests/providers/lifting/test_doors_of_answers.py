@@ -149,8 +149,6 @@ IN_TEXT = [
     f'[TOOL_CALLS][{{"name": "t", "arguments": {TWICE}}}]',
     f"[TOOL_CALLS]t[ARGS]{TWICE}",
     f'{{"name": "t", "arguments": {TWICE}}}; {{"name": "t", "arguments": {{"a": "z"}}}}',
-    f"Action: t\nAction Input: {TWICE}",
-    f"t({TWICE})",
     f'So:\n```json\n{{"name": "t", "arguments": {TWICE}}}\n```',
 ]
 

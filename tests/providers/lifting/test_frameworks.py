@@ -24,13 +24,6 @@ FORMS: dict[str, Any] = {
         "content": [{"type": "text", "text": "hm"}, {"type": "tool_use", "id": "c", "name": "tool", "input": GOOD}],
         "tool_calls": [CALL],
     },
-    "langchain serialised": {
-        "lc": 1,
-        "type": "constructor",
-        "id": ["AIMessage"],
-        "kwargs": {"content": "", "tool_calls": [CALL]},
-    },
-    "langchain stored": {"type": "ai", "data": {"type": "ai", "content": "", "tool_calls": [CALL]}},
     "langchain with what was parsed": {
         "raw": {"type": "ai", "content": "", "tool_calls": [CALL]},
         "parsed": None,
@@ -45,24 +38,6 @@ FORMS: dict[str, Any] = {
         "finish_reason": "tool_call",
     },
     "a part of pydantic-ai": {"tool_name": "tool", "args": GOOD, "tool_call_id": "c", "part_kind": "tool-call"},
-    "llama-index": {
-        "message": {
-            "role": "assistant",
-            "blocks": [
-                {"block_type": "text", "text": "hm"},
-                {"block_type": "tool_call", "tool_call_id": "c", "tool_name": "tool", "tool_kwargs": GOOD},
-            ],
-        }
-    },
-    "llama-index before": {"message": {"role": "assistant", "blocks": [], "additional_kwargs": {"tool_calls": [OPENAI]}}},
-    "llama-index with its calls in both places": {
-        "message": {
-            "role": "assistant",
-            "blocks": [{"block_type": "tool_call", "tool_call_id": "c", "tool_name": "tool", "tool_kwargs": GOOD}],
-            "additional_kwargs": {"tool_calls": [OPENAI]},
-        }
-    },
-    "a selection of llama-index": {"tool_id": "c", "tool_name": "tool", "tool_kwargs": GOOD},
     "bedrock": {
         "output": {
             "message": {

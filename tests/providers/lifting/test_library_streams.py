@@ -62,14 +62,6 @@ PYDANTIC_AI: list[dict[str, Any]] = [
 ]
 
 
-def block(name: str, id_: str) -> dict[str, Any]:
-    return {"block_type": "tool_call", "tool_name": name, "tool_call_id": id_, "tool_kwargs": {"a": "x"}}
-
-
-def llama(*blocks: dict[str, Any]) -> dict[str, Any]:
-    return {"message": {"role": "assistant", "blocks": list(blocks), "additional_kwargs": {}}, "raw": None, "delta": ""}
-
-
 ANTHROPIC: list[dict[str, Any]] = [
     {"type": "message_start", "message": {}},
     {"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": "c0", "name": "one", "input": {}}},
@@ -102,7 +94,6 @@ STREAMS: dict[str, list[dict[str, Any]]] = {
         {"event_kind": "part_end", "index": 8, "part": call_part("three", TEXT, "of no part")},
     ],
     "smolagents": [{"content": None, "tool_calls": [each], "token_usage": None} for each in DELTAS],
-    "llama-index": [llama(block("one", "c0")), llama(block("one", "c0"), block("two", "c1"))],
 }
 
 
@@ -271,16 +262,6 @@ def test_a_call_of_gemini_of_which_more_was_to_follow_is_cut() -> None:
             assert (lifted.status, lifted.value) == ("cut", {"city": "Os"})
     lifted = lift([begins, follows, ends], record)
     assert (lifted.status, lifted.value) == ("ok", {"city": "Os"})
-
-
-def test_a_completion_of_llama_index_is_its_text_and_its_end() -> None:
-    record = lower(SCHEMA, "openai-output").map
-    said: dict[str, Any] = {"text": TEXT, "additional_kwargs": {}, "raw": None, "logprobs": None, "delta": None}
-    assert lift(said, record).value == {"a": "x"}
-    assert lift([{**said, "text": HALVES[0], "delta": HALVES[0]}, {**said, "delta": HALVES[1]}], record).value == {"a": "x"}
-    assert lift({**said, "text": HALVES[0], "raw": {"choices": [{"finish_reason": "length"}]}}, record).status == "cut"
-    refused = {"choices": [{"finish_reason": "stop", "message": {"refusal": "No."}}]}
-    assert lift({**llama(), "raw": refused}, record).refusal == "No."
 
 
 def test_a_stream_without_end_is_refused_and_not_cut_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
