@@ -4,28 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from postgres_server import Database, postgres
 from temporal_server import Server, started
 
 from instrc.server.records import Records
+from instrc.server.run_service import RunService
 
 
 @pytest.fixture(autouse=True)
-def _records_are_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Close the tables that a test has opened: Python 3.13 warns of databases that are only forgotten."""
-    made: list[Records] = []
-    begin = Records.__init__
+def _stores_of_services_are_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Close the tables and the engines that a test has opened: connections that are collected open warn in a later test."""
+    opened: list[object] = []
 
-    def begin_and_note(self: Records, place: str | None) -> None:
-        begin(self, place)
-        made.append(self)
+    def noted(kind: type) -> None:
+        begin = kind.__init__
 
-    monkeypatch.setattr(Records, "__init__", begin_and_note)
+        def begin_and_note(self: object, *given: Any, **named: Any) -> None:
+            begin(self, *given, **named)
+            opened.append(getattr(self, "engine", self) if kind is RunService else self)
+
+        monkeypatch.setattr(kind, "__init__", begin_and_note)
+
+    noted(Records)
+    noted(RunService)
     yield
-    for each in made:
-        each.close()
+    for each in opened:
+        close = getattr(each, "close", None)
+        if close is not None:
+            close()
 
 
 @pytest.fixture(scope="session")
