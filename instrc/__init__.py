@@ -273,7 +273,7 @@ _NAMES = {
     "instrc.tools.plan_check": "check_plan typed_plan uniform_plan",
     "instrc.tools.tool": "Example Tool",
 }
-"""The public names that each module defines."""
+"""Public names that each module defines."""
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 

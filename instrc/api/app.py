@@ -46,13 +46,13 @@ from instrc.text.source import Source
 from instrc.tools.python_values import JsonLike
 
 LOOK_SECONDS: Final = 1.0
-"""Seconds between two looks whether the files of a program have changed."""
+"""Seconds between two checks for changed files of a program."""
 KEPT_PROGRAMS: Final = 256
-"""Compiled programs that an application keeps."""
+"""Maximum compiled programs that an application caches."""
 
 
 _users: Final[Counter[object]] = Counter()
-"""How many applications and runs use the clients of an event loop, and a store."""
+"""Number of applications and runs that use the clients of an event loop, and a store."""
 
 
 class App:

@@ -19,7 +19,7 @@ class ItemResult(msgspec.Struct, frozen=True):
     """The run of one item, or the error that has prevented it."""
 
     number: int
-    """The place of the item among the inputs, from 0."""
+    """Index of the item among the inputs."""
     input: JsonLike
     run: Run | None
     error: InstrcError | None = None

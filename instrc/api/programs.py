@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 AnyPath: TypeAlias = str | os.PathLike[str]
 BATCH_ITEMS: Final = 10_000
-"""Items of one batch."""
+"""Maximum items of one batch."""
 
 
 @takes_plain_values

@@ -15,15 +15,15 @@ from instrc.version import __version__
 
 PROBLEMS = 1
 INTERRUPTED = 130
-"""What a shell reports of a program stopped by Ctrl-C: 128 and the number of the signal."""
+"""Shell exit code of a program stopped by Ctrl-C: 128 plus the signal number."""
 READER_GONE = 141
-"""What a shell reports of a program that wrote to a closed pipe."""
+"""Shell exit code of a program that wrote to a closed pipe."""
 INTERNAL_ERROR = 70
-"""A mistake of ours (`EX_SOFTWARE` of BSD's sysexits.h)."""
+"""Exit code for an internal error (`EX_SOFTWARE` in BSD's sysexits.h)."""
 VARIABLES = ("INSTRC_DEBUG", "INSTRC_SECRETS", "INSTRC_TASK_QUEUE", "INSTRC_TELEMETRY")
-"""The variables of the environment that are read."""
+"""Environment variables that are read."""
 _USED_UP = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC, errno.EFBIG, errno.EAGAIN})
-"""What the system says where files, memory, room or processes are used up."""
+"""System errors for exhausted files, memory, disk space or processes."""
 _USUAL = gc.get_threshold()
 
 

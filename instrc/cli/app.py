@@ -20,7 +20,7 @@ from instrc.cli.terminal import claimed_results, write, write_error
 from instrc.version import __version__
 
 HELP = ["-h", "--help"]
-"""How the help of a command is asked for."""
+"""Options that show the help of a command."""
 COMMANDS = {
     "init": "projects",
     "new": "projects",
@@ -65,9 +65,9 @@ COMMANDS = {
     "schedule": "schedule",
     "explain": "format",
 }
-"""A command's name and the module of this folder that holds its function `NAME_command`, or its group, `NAME_group`."""
+"""Commands and groups with the module that defines `NAME_command` or `NAME_group`."""
 _FUNCTIONS = {"test": "cases"}
-"""Commands whose function has another name: pytest takes `test_…` for its own."""
+"""Commands whose function has another name: pytest collects `test_…`."""
 
 
 def _app(arguments: list[str]) -> typer.Typer:
@@ -133,7 +133,7 @@ class CheckedCommand(TyperCommand):
 
 
 SHOWN_LENGTH: Final = 60
-"""Characters of a value that a message shows."""
+"""Maximum characters of a value shown in a message."""
 
 
 def _fault_of(option: TyperOption, value: str) -> str | None:
@@ -169,7 +169,7 @@ def _plain(annotation: object) -> object:
 
 
 _OF_RUNS = frozenset({"run", "runs", "mend", "serve", "test", "eval"})
-"""Modules whose commands call activities, which may print something."""
+"""Modules whose commands call activities, which may print."""
 
 
 def run(arguments: list[str]) -> int:

@@ -276,7 +276,7 @@ def _lines(dialect: Dialect) -> list[str]:
 
 REQUEST = "(what the user asks for)"
 _PAUSE = 0.4
-"""Seconds between two looks at the files."""
+"""Seconds between two checks of the files."""
 
 
 def preview_command(
@@ -367,7 +367,7 @@ class _View(Struct, frozen=True):
     settings: Settings
     target: str | None
     model: str | None
-    """The words of the model of the project, or of the command line."""
+    """Model spec from the project or the command line."""
     given: Mapping[str, Json]
     report: Report
     count: Callable[[str], int]
@@ -375,7 +375,7 @@ class _View(Struct, frozen=True):
     full: bool
     ask: bool
     failed: list[str] = field(default_factory=list)
-    """The calls to which the model has given no answer that can be used."""
+    """Calls for which the model gave no usable answer."""
 
 
 def _artefact(artefact: Artefact, given: str, view: _View) -> str:

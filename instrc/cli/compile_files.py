@@ -125,7 +125,7 @@ class Output(Struct):
     """The output of a run: documents for the standard output and for files."""
 
     documents: list[Json] = field(default_factory=list)
-    """To print."""
+    """Documents to print."""
     files: dict[Path, Json] = field(default_factory=dict)
     sources: tuple[str, ...] = ()
     """Files of this run that must not be overwritten."""
@@ -139,7 +139,7 @@ class Output(Struct):
 
 
 _ITEM = re.compile(r"_item\d+$")
-"""How the key of a step ends in a batch."""
+"""Suffix of a step's key in a batch."""
 
 
 class Places:
@@ -206,7 +206,7 @@ class LoweredTool(NamedTuple):
 
     stem: str
     file_name: str
-    """The stem as the file system takes it."""
+    """File name without extension, made valid for the file system."""
     target: str
     payload: Json
     map: Json
@@ -216,15 +216,15 @@ class Delivery(Struct, frozen=True):
     """The wanted artefacts of a run, their form, and their destination."""
 
     emit: Emit | None = None
-    """The document; by default the one that suits the program."""
+    """Kind of document; `None` for the program's default."""
     folder: Path | None = None
-    """Where files are written instead of the standard output."""
+    """Folder for files instead of standard output."""
     targets: Sequence[str] = ()
     way_back: Path | None = None
-    """Where the reverse map is written."""
+    """File for the reverse map."""
     recursion: Recursion | None = None
     unwanted: frozenset[str] | None = None
-    """Kinds of properties that are stripped."""
+    """Kinds of properties to strip."""
     strict: bool = False
 
 

@@ -244,10 +244,10 @@ def _cut_changes(found: CutComparison) -> dict[str, Json]:
 
 
 _LONG = re.compile(r'"(?:[^"\\]|\\.){61,}"')
-"""Strings of JSON that are shortened where people read them."""
+"""JSON strings that are shortened for display."""
 _SHOWN = 40
 _WHOLE = 600
-"""Characters of a long string, and of an example, that are shown."""
+"""Maximum characters of a long string, and of an example, that are shown."""
 _WRITERS = {
     "yes": "safe: all that was accepted still is",
     "no": "breaks: this was accepted and is refused now:",

@@ -143,7 +143,7 @@ def eval_command(
 
 
 FOLDER: Final = "eval"
-"""Where finished runs and their traces are kept, in the folder of the store."""
+"""Subfolder of the store for finished runs and their traces."""
 
 
 def eval_options(
@@ -304,7 +304,7 @@ class _Done(NamedTuple):
     gates: list[Gate]
     judges: list[JudgeReport]
     settings: JsonObject
-    """Of the requests, as they were given."""
+    """Request settings as given."""
 
 
 def _evaluated(jobs: list[_Job], asked: EvalOptions, *, quiet: bool) -> list[_Done]:
@@ -322,7 +322,7 @@ def _evaluated(jobs: list[_Job], asked: EvalOptions, *, quiet: bool) -> list[_Do
 
 
 _LINE: Final = 10.0
-"""Seconds between two lines of progress, where no terminal shows it."""
+"""Seconds between two lines of progress without a terminal."""
 
 
 @contextmanager

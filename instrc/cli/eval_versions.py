@@ -51,7 +51,7 @@ Judge: TypeAlias = Annotated[
 ]
 JudgeModel: TypeAlias = Annotated[str | None, typer.Option("--judge-model", metavar="MODEL", help="The model of --judge.")]
 Progress: TypeAlias = Callable[[int], "AbstractContextManager[Callable[[CaseResult], object] | None]"]
-"""Shows the progress of so many runs."""
+"""Shows progress over the given number of runs."""
 
 
 class Comparing(NamedTuple):
@@ -59,9 +59,9 @@ class Comparing(NamedTuple):
 
     changes: Changes | None
     drop: float | None = None
-    """The share of a drop that is too much."""
+    """Drop in score that fails the comparison."""
     judge: str | None = None
-    """The file of a judge of pairs."""
+    """File of a pairwise judge."""
     judge_model: str | None = None
 
 

@@ -20,7 +20,7 @@ from instrc.text.source import Source, Span
 from instrc.vibes.find_files import STDIN, find_files, read_bytes, shown_path
 
 _BOM = "\ufeff"
-"""The byte order mark, which the canonical layout does not have."""
+"""Byte order mark, which the canonical layout omits."""
 
 
 def fmt_command(

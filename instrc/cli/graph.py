@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from instrc.process.picture import Picture
 
 PAGE_STEPS: Final = 20_000
-"""Steps of all pictures of one page, which has 20 MB then: browsers are slow with more."""
+"""Maximum steps in all pictures of one page, about 20 MB: browsers are slow with more."""
 
 
 class PictureFormat(StrEnum):

@@ -34,11 +34,11 @@ ErrorText = Annotated[
 ]
 Yes = Annotated[bool, typer.Option("--yes", help="With --do: do it, instead of counting.")]
 _SHOWN = 20
-"""Runs that a count shows."""
+"""Maximum runs that a count lists."""
 _AT_ONCE = 8
-"""Runs that something is done with at the same time."""
+"""Maximum runs processed concurrently."""
 _BATCH = 100
-"""Runs that are deleted together."""
+"""Number of runs deleted together."""
 
 
 class RunActionName(StrEnum):

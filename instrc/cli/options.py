@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from instrc.vibes.project import Project
 
 NAMED_INPUT: Final = re.compile(r"(\w+)=(.*)", re.DOTALL)
-"""An input of a program with its name."""
+"""A named input of a program."""
 
 
 def _named_inputs(values: list[str] | None) -> list[str] | None:

@@ -24,7 +24,7 @@ from instrc.text.source import Source
 from instrc.vibes.find_files import reason
 
 PROGRAMS_LISTED_FILES: Final = 20
-"""Written files that are named one by one."""
+"""Maximum written files that are listed individually."""
 _HELD = ("SIGINT", "SIGTERM", "SIGHUP")
 _SCRATCH = re.compile(r"\.instrc-(?:([0-9]+)-)?[0-9a-f]{16}\.tmp")
 _HOUR = 3600
@@ -187,7 +187,7 @@ STYLES = {
     "mark": "bold cyan",
     "hint": "bold green",
 }
-"""How a terminal shows the styles of `instrc.problems.render`."""
+"""Terminal styles for those of `instrc.problems.render`."""
 
 
 def formatted_files(files: Mapping[Path, str]) -> dict[Path, str]:
@@ -292,7 +292,7 @@ def refuse(path: str, reason: str) -> int:
 
 
 PATIENCE = 1.0
-"""Seconds without a sign of life."""
+"""Seconds without output after which progress is shown."""
 
 
 def with_progress(paths: Sequence[str], doing: str, patience: float = PATIENCE) -> Iterator[str]:

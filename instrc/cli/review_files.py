@@ -21,9 +21,9 @@ from instrc.vibes.roots import ENDING, PROGRAM_ENDING, read_name
 from instrc.vibes.settings import read_settings
 
 DEPENDENT_BYTES: Final = 16 * 1024 * 1024
-"""Bytes of a file that is searched for references."""
+"""Maximum bytes of a file that is searched for references."""
 FIX_ROUNDS: Final = 20
-"""How often files are fixed: a fix may bring the next mistake to light."""
+"""Maximum rounds of fixing: a fix may reveal the next mistake."""
 
 
 def with_dependents(files: list[str]) -> list[str]:

@@ -187,7 +187,7 @@ class _asked:  # noqa: N801  -- reads as what it does: questions asked here
 
 
 STANDBY_PAUSE: Final = 1.0
-"""Seconds between two attempts of a worker that stands by to take the runs over."""
+"""Seconds between two attempts of a standby worker to take over the runs."""
 
 
 async def stream(
@@ -332,13 +332,13 @@ def answer_command(
 
 
 _LAST_ATTEMPT = 5.0
-"""Seconds that an attempt to reach a server may take when the worker is told to stop."""
+"""Maximum seconds of an attempt to reach a server while the worker is stopping."""
 _LAST_MOMENT = 0.1
-"""Seconds for the threads of a library to end after an attempt: one that still runs when Python ends aborts the process."""
+"""Seconds for a library's threads to end after an attempt: one that still runs at exit aborts the process."""
 
 
 _BEAT = 5.0
-"""Seconds between two signs of life in the file of `--alive`."""
+"""Seconds between two updates of the `--alive` file."""
 Alive = Annotated[
     Path | None, typer.Option("--alive", metavar="FILE", help="A file that the worker touches every five seconds, for probes.")
 ]

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _engines: list[Engine] = []
-"""Engines of this command; those that hold a store give it free when the command ends."""
+"""Engines of this command; those that own a store release it when the command ends."""
 
 
 def engine(

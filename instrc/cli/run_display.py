@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from instrc.runtime.models.partial import AnswerPart
 
 BEAT: Final = 1.0
-"""Seconds between two looks whether there is one to give."""
+"""Seconds between two checks whether a heartbeat is due."""
 SILENCE: Final = 15.0
-"""Seconds without a word after which a run that has no terminal gives a sign of life."""
+"""Seconds without output after which a run without a terminal prints a heartbeat."""
 
 
 class Watcher:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from instrc.tools.importers import Imported
 
 SEEN_BYTES: Final = 1 << 20
-"""Bytes of a file that are looked at to tell what kind of source it is."""
+"""Maximum bytes of a file examined to detect its kind of source."""
 
 
 def flatten_command(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from instrc.testing.cases import Case, Difference
 
 CASE_BYTES: Final = 16 * 1024 * 1024
-"""Bytes of a file of cases."""
+"""Maximum bytes of a file of cases."""
 
 
 def _test(files: list[Path], workspace: Workspace, chosen: str, report: Report, *, update: bool) -> int:
@@ -128,7 +128,7 @@ def _write(changed: dict[Path, str], report: Report) -> None:
 
 
 NO_CASES = 5
-"""The exit code where there is nothing to test, as pytest has it."""
+"""Exit code if there is nothing to test, as in pytest."""
 
 
 def _conclude(passed: int, failed: int, report: Report, nothing: str) -> int:

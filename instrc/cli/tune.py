@@ -133,7 +133,7 @@ def _foresight(subject: Subject, prepared: Prepared, model: str, requests: int, 
 
 
 _ANSWER: Final = 300
-"""Tokens of an answer, where it is estimated."""
+"""Assumed length of an answer, in tokens."""
 
 
 def _confirm() -> None:

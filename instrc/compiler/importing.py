@@ -32,9 +32,9 @@ from instrc.vibes.registry import Registry
 from instrc.vibes.vibe import Vibe
 
 IMPORT_ATTEMPTS: Final = 20
-"""Attempts to make an imported vibe pass the check."""
+"""Maximum attempts to make an imported vibe pass the check."""
 SOURCE_FILES: Final = 1000
-"""Files that one source of tools may be spread over."""
+"""Maximum files of one source of tools."""
 
 
 def sound_vibes(imported: Imported) -> Imported:

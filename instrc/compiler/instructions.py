@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from instrc.vibes.roots import Misnamed
 
 PLACEHOLDER: dict[str, Json] = {"type": "object", "additionalProperties": True}
-"""What an instruction without a schema yet is taken for: an object of anything."""
+"""Schema of an instruction that has none yet: any object."""
 EntryOf: TypeAlias = "Callable[[ProgramFile, str | None, Registry], JsonObject | None]"
-"""Compiles a program by itself, with the registry that it sees, and returns its entry, for those who launch it."""
+"""Compiles a program on its own with the registry visible to it, and returns its entry for callers that launch it."""
 Relocate: TypeAlias = Callable[[Problem], Problem]
-"""Finds a better place for a problem, if it knows one."""
+"""Returns the problem at a more precise place, if one is known."""
 PART = "part:"
-"""What addresses of recursive schemas begin with that are parts of others."""
+"""Prefix of the addresses of recursive schemas that are parts of others."""
 
 
 def fatal_in_program(problem: Problem) -> Problem:

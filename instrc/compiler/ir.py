@@ -32,12 +32,12 @@ class Local(msgspec.Struct, frozen=True, gc=False):
     """A name that a block binds for its contents."""
 
     block: int
-    """The number of the region that it is for."""
+    """Number of the region that it belongs to."""
     level: int
-    """How many blocks lie around it."""
+    """Number of enclosing blocks."""
     kind: BlockName
     name: str
-    """As it is read: `person`, `round`."""
+    """Name as used in paths: `person`, `round`."""
 
 
 class Path(msgspec.Struct, frozen=True, gc=False):
@@ -54,7 +54,7 @@ class ObjectReading(msgspec.Struct, frozen=True, gc=False):
 
 
 Reading: TypeAlias = Path | Constant | ObjectReading
-"""What a block gives: a path, a constant, or an object of these."""
+"""Value of a block: a path, a constant, or an object of these."""
 
 
 def reading_paths(reading: Reading) -> list[Path]:
@@ -75,19 +75,19 @@ def reading_paths(reading: Reading) -> list[Path]:
 InstructionKind: TypeAlias = Literal["model", "server", "user", "mixin"]
 
 SUFFIXES: dict[str, InstructionKind] = {"_Activity": "server", "_User": "user", "_Human": "user", "_Mixin": "mixin"}
-"""The end of an instruction's name that decides who carries it out."""
+"""Suffixes of instruction names that determine the executor."""
 
 
 class Instruction(msgspec.Struct, frozen=True, gc=False):
     """A callee: a vibe of the registry, or an inline schema."""
 
     name: str
-    """The last segment of the vibe's path as spelled there, or the title of an inline schema."""
+    """Last segment of the vibe's path as spelled there, or the title of an inline schema."""
     uri: str | None
     schema: dict[str, Json] | None
-    """Only where there is no vibe: inline schemas and sketches."""
+    """Schema of an instruction without a vibe: inline or sketched."""
     home: int = 0
-    """Whose roots it was found in: 0 for those of the program that is compiled."""
+    """Number of the roots that it was found in; 0 for those of the compiled program."""
 
     @property
     def kind(self) -> InstructionKind:
@@ -125,13 +125,13 @@ class PlannableTool(msgspec.Struct, frozen=True):
     name: str
     kind: Literal["activity", "process"]
     target: str
-    """The activity's name, or the reference of the process."""
+    """Name of the activity, or the reference of the process."""
     arguments: dict[str, Json]
     output: Json
     bound: tuple[Argument, ...]
-    """What the program gives to it; the model cannot."""
+    """Arguments set by the program, which the model cannot set."""
     file: str | None = None
-    """The file that the reference of a process leads to from the program which names it."""
+    """File that the reference of a process resolves to from the program that contains it."""
 
 
 class Planned(msgspec.Struct, frozen=True, gc=False):
@@ -153,12 +153,12 @@ class Slot(msgspec.Struct, frozen=True, gc=False):
     name: str
     content: Filling
     reads: tuple[Path, ...]
-    """What the calls in it read."""
+    """Paths read by the calls in it."""
     span: Span
     number: int
-    """Contents that are equal share it."""
+    """Number shared by equal contents."""
     engine: Planned | Among | None = None
-    """What the engine has to know about it."""
+    """What the engine needs to know about it."""
 
 
 class Application(msgspec.Struct, frozen=True, gc=False):
@@ -196,13 +196,13 @@ class MixinGroup(msgspec.Struct, frozen=True, gc=False):
     application: Application
     members: tuple[Unit, ...]
     numbers: tuple[int, ...]
-    """The steps of all members, in order."""
+    """Steps of all members, in order."""
     number: int
-    """Its own among the groups of the graph."""
+    """Number among the groups of the graph."""
 
 
 Unit: TypeAlias = int | MixinGroup
-"""What stands in a chunk or a slot: a step by number, or a group of units."""
+"""Content of a chunk or slot: a step number or a group of units."""
 
 
 class StepObject(msgspec.Struct, frozen=True, gc=False):
@@ -214,7 +214,7 @@ class StepObject(msgspec.Struct, frozen=True, gc=False):
 
 
 Filling: TypeAlias = Fusion | Constant | StepObject
-"""What a step or a slot is filled with."""
+"""Content of a step or slot."""
 
 
 Word: TypeAlias = Literal["when", "each", "repeat", "try", "race", "do"]
@@ -230,9 +230,9 @@ class Test(msgspec.Struct, frozen=True, gc=False):
     schema: Json
     span: Span
     joined: bool = False
-    """Whether it holds only together with the one before."""
+    """Whether it holds only together with the previous one."""
     compared: Comparison | None = None
-    """How its value is compared with that of the next one, which is the `other`."""
+    """How its value is compared with that of the next test, the `other`."""
 
 
 class FirstValue(msgspec.Struct, frozen=True, gc=False):
@@ -240,7 +240,7 @@ class FirstValue(msgspec.Struct, frozen=True, gc=False):
 
     name: str
     target: Path
-    """What the name leads to."""
+    """Path that the name refers to."""
     value: Reading
     span: Span
 
@@ -250,7 +250,7 @@ class Region(msgspec.Struct, frozen=True, gc=False):
 
     number: int
     units: tuple[Unit, ...]
-    """In evaluation order."""
+    """Units in evaluation order."""
     value: Reading
     span: Span
 
@@ -272,13 +272,13 @@ class Selection(msgspec.Struct, frozen=True, gc=False):
     """The elements that a block runs for."""
 
     tests: tuple[Test, ...] = ()
-    """The condition that an element satisfies, read before the block."""
+    """Condition on elements, evaluated before the block."""
     most: Path | None = None
-    """The limit, where that is read."""
+    """Limit, if it is read from a value."""
     first: Path | int | None = None
-    """How many elements are taken."""
+    """Number of elements to take."""
     at: Span | None = None
-    """Where the number is written."""
+    """Span of that number."""
 
     @property
     def reads(self) -> tuple[Path, ...]:
@@ -294,9 +294,9 @@ class Each(msgspec.Struct, frozen=True, gc=False):
     most: int
     body: Region
     at: Span
-    """Where the list is written."""
+    """Span of the list."""
     until: tuple[Test, ...] = ()
-    """When the elements that are not done are not waited for."""
+    """Condition that ends the block without waiting for the remaining elements."""
     selection: Selection = Selection()
 
 
@@ -311,13 +311,13 @@ class Repeat(msgspec.Struct, frozen=True, gc=False):
     until: tuple[Test, ...]
     otherwise: Region | None
     names: tuple[tuple[str, Reading], ...]
-    """What `previous` has: the names that the body defines, with what they stand for."""
+    """Members of `previous`: the names that the body defines, with their values."""
     handed: bool
     """Whether `previous` or `rounds` is read."""
     at: Span
-    """Where the list is written, else the whole."""
+    """Span of the list, or else of the whole block."""
     first: tuple[FirstValue, ...] | None = None
-    """What `previous` is in the first round; `None` for `null`."""
+    """Value of `previous` in the first round; `None` for `null`."""
     selection: Selection = Selection()
 
 
@@ -350,9 +350,9 @@ class RegionPart(msgspec.Struct, frozen=True, gc=False):
 
     region: Region
     condition: tuple[Test, ...] = ()
-    """When the body runs, read outside of it."""
+    """Condition for running the body, evaluated outside it."""
     until: tuple[Test, ...] = ()
-    """When its rounds end, read with its names."""
+    """Condition that ends the rounds, evaluated with its names."""
 
 
 def parts_of(content: Content) -> tuple[RegionPart, ...]:
@@ -435,29 +435,29 @@ class Step(msgspec.Struct, frozen=True, gc=False):
     """One call, carried out once."""
 
     number: int
-    """Its place in evaluation order, from 0; what it reads has lower numbers."""
+    """Index in evaluation order, from 0; all that it reads has lower numbers."""
     base_name: str
-    """The name of what it calls without its suffix, or the word of a block."""
+    """Name of the called instruction without its suffix, or the keyword of a block."""
     key: str | None
-    """The key written by hand in braces, if there is one."""
+    """Explicit key from braces, if any."""
     executor: Executor | Literal["block"]
     output: bool
-    """It gives back its property `output` only; with the model as executor the server is called for it."""
+    """Whether it returns only its property `output`; with the model as executor, the server is called for it."""
     content: Content
     arguments: tuple[Argument, ...]
     reads: tuple[Path, ...]
-    """All it reads: its arguments and those of the calls fused into it, each once."""
+    """All paths that it reads, without duplicates: its arguments and those of calls fused into it."""
     activity: str | None
     span: Span
     timing: Timing = NO_TIMING
     fail: bool = False
-    """It ends its block, or the run, as failed."""
+    """Whether it ends its block, or the run, as failed."""
     about: str | None = None
-    """The description of a block."""
+    """Description of a block."""
     needs: tuple[Path, ...] = ()
-    """What has to be there before it although nobody is shown it."""
+    """Paths that must have a value first without being shown."""
     chosen: tuple[Path, ...] = ()
-    """Lists of which it chooses: they cannot be made in the same chunk."""
+    """Lists from which it chooses; they cannot be produced in the same chunk."""
 
 
 class BodyLine(msgspec.Struct, frozen=True, gc=False):
@@ -487,45 +487,45 @@ class Graph(msgspec.Struct, frozen=True, gc=False):
     """
 
     name: str
-    """The stem of its file names."""
+    """Stem of its file names."""
     goal: str | None
-    """The string its pipe begins with."""
+    """Text at the beginning of its pipe."""
     tool: str | None
-    """The name that `tool` gives it."""
+    """Name assigned by `tool`."""
     steps: dict[int, Step]
-    """By number, in evaluation order."""
+    """Steps by number, in evaluation order."""
     units: tuple[Unit, ...]
-    """Steps and groups that stand in a chunk of their own right; the other steps lie inside the slots of these."""
+    """Steps and groups placed directly in a chunk; the others are inside the slots of these."""
     inputs: dict[str, Json]
-    """The schemas of `prompt` and the declared inputs, in order."""
+    """Schemas of `prompt` and the declared inputs, in order."""
     contexts: tuple[Context, ...] | None
-    """The cut, if it was made by hand."""
+    """Explicit contexts, if the program was divided by hand."""
     inner: dict[int, tuple[int, ...]]
-    """Steps inside the slots of a step, or of the mixin around a group whose first step it is; in the order of filling."""
+    """Steps inside the slots of a step, or of the mixin around a group (by its first step), in order of filling."""
     keyed: bool
-    """Its steps keep their keys even if there is only one."""
+    """Whether its steps keep their keys even if there is only one."""
     value: Reading | None
-    """What it gives; `None` where a single key does not say it."""
+    """Its value; `None` if no single key determines it."""
     accesses: tuple[Reached, ...] = ()
-    """The members that paths of the program name, to be looked for in the schemas."""
+    """Members named by paths of the program, to be looked up in the schemas."""
     compound: frozenset[int] = frozenset()
-    """The steps that are more than an instruction alone: something fills them or stands around them, or they are blocks."""
+    """Steps that are more than a plain instruction: filled, enclosed by a mixin, or blocks."""
     block_numbers: tuple[int, ...] = ()
-    """Those of them that are blocks."""
+    """Numbers of the blocks among them."""
     awaited_numbers: tuple[int, ...] = ()
-    """The steps whose result, or `output`, the server or a person gives."""
+    """Steps whose result, or `output`, comes from the server or a person."""
     labels: dict[tuple[int, str], Span] = {}
-    """Where the arguments of steps of the server are named, by step."""
+    """Spans of argument names of server steps, by step and name."""
     passed: tuple[TypedArgument, ...] = ()
-    """What the program gives to inputs of called programs and to tools of plans."""
+    """Values that the program passes to inputs of called programs and to tools of plans."""
     calls: dict[Source, Span] = {}
-    """The call that each called program was read for."""
+    """Call through which each called program was read."""
     lines: Mapping[int, Lines] = {}
-    """The lines of each body that has more than one, by its region: effects keep their order."""
+    """Lines of each body that has more than one, by region; effects keep their order."""
     only_reading: frozenset[int] = frozenset()
-    """Effects that change nothing, so that they wait for no other such effect."""
+    """Effects without changes, which need not wait for each other."""
     unread: frozenset[int] = frozenset()
-    """What lines give that nothing in the program mentions."""
+    """Steps of lines whose value nothing in the program mentions."""
 
     def compounds(self) -> list[Step]:
         """Return the steps that are more than an instruction alone, in evaluation order."""
@@ -579,11 +579,11 @@ class TypedArgument(msgspec.Struct, frozen=True, gc=False):
     label: str
     value: Path | Constant
     schema: Json
-    """What the argument takes."""
+    """Schema of the argument."""
     within: Span
-    """The call, or as much of it as has the value."""
+    """Span of the call, or of the part with the value."""
     named: Span
-    """Where the argument is named."""
+    """Span of the argument's name."""
 
 
 class Placed(msgspec.Struct, frozen=True):
@@ -598,19 +598,19 @@ class FlatGraph(msgspec.Struct, frozen=True, gc=False):
 
     graph: Graph
     schemas: dict[int, Json]
-    """By step: flat, without engine properties, `output` included; of a block what it gives."""
+    """Flat schemas without engine properties by step, `output` included; for a block, the schema of its value."""
     placed: dict[int, tuple[Placed, ...]]
     """Blocks inside steps, by step."""
     mixins: dict[int, Json]
-    """The composed schema of each group's mixin, by the number of the group."""
+    """Composed schema of each group's mixin, by group number."""
     around: dict[int, tuple[Placed, ...]]
-    """Blocks inside the mixins of groups, by the number of the group."""
+    """Blocks inside the mixins of groups, by group number."""
     read: AbstractSet[str | int | Local]
-    """What something reads, or a part of which: inputs by name, steps by number, names of blocks."""
+    """Values of which any part is read: inputs by name, steps by number, names of blocks."""
     referring: frozenset[int] = frozenset()
-    """Steps with recursive schemas: definitions and references are in them."""
+    """Steps with recursive schemas, which contain definitions and references."""
     optional: frozenset[tuple[int, str]] = frozenset()
-    """Named arguments that are left out where they are `null`, by step."""
+    """Named arguments that are omitted if `null`, by step."""
 
 
 ArtefactShape: TypeAlias = Literal["tool", "call", "process"]
@@ -621,13 +621,13 @@ class Chunk(msgspec.Struct, frozen=True, gc=False):
 
     executor: Executor | Word | Literal["else"]
     index: int
-    """Its number among the chunks of its executor in the whole program, from 1."""
+    """Number among the chunks of its executor in the whole program, from 1."""
     units: tuple[Unit, ...]
     answers: frozenset[int]
-    """Steps that stand here with their `output` only; their inputs were filled in an earlier chunk."""
+    """Steps represented only by their `output`; their inputs were filled in an earlier chunk."""
     annotations: tuple[Json, ...]
     block: int | None
-    """The number of the block that this is; `None` for a chunk of one executor."""
+    """Number of the block that it represents; `None` for a chunk of one executor."""
 
 
 class Plan(msgspec.Struct, frozen=True, gc=False):
@@ -641,15 +641,15 @@ class Plan(msgspec.Struct, frozen=True, gc=False):
     shape: ArtefactShape
     chunks: tuple[Chunk, ...]
     keys: dict[int, str]
-    """The key of each step, by number; a block that nothing reads has none."""
+    """Key of each step, by number; unread blocks have none."""
     bare: bool
-    """A single model step: its schema is the tool, with no key around it."""
+    """Whether it is a single model step whose schema is the tool, without a key."""
     inside: Mapping[int, tuple[Chunk, ...]] = msgspec.field(default_factory=dict)
-    """The chunks of each body of a block, by the number of its region."""
+    """Chunks of each block body, by region number."""
     elements: Mapping[int, str] = msgspec.field(default_factory=dict)
-    """What the element of a block is called, by the number of its region."""
+    """Element names of blocks, by region number."""
     after: Mapping[int, tuple[int, ...]] = msgspec.field(default_factory=dict)
-    """The effects and blocks that have to end before an effect begins although it reads nothing of them, by step."""
+    """Effects and blocks that must end before an effect that does not read them, by step."""
 
     def walk(self) -> Iterator[Chunk]:
         """Yield all chunks: a block before its contents, these before what comes after."""
@@ -686,26 +686,26 @@ class CompileOptions(Struct, frozen=True):
     """The options of a compilation."""
 
     naming: str = "step"
-    """`step` for `step1_find_slot`, `camel` for `findSlot`, `plain` for `find_slot`; of the last two, equal ones get `_2`."""
+    """Style of keys: `step` for `step1_find_slot`, `camel` for `findSlot`, `plain` for `find_slot`; duplicates get `_2`."""
     hints: bool = True
     sentences: Sentences = EN
-    """What descriptions say to a model, as the hints of what a step reads."""
+    """Sentences for descriptions shown to a model, such as hints on what a step reads."""
     batch: int = 1
     sketch: bool = False
-    """Take unknown instructions for objects of anything."""
+    """Whether unknown instructions are treated as objects of any shape."""
     limit: int = FLAT_SCHEMAS
-    """How many schemas a composed one may have."""
+    """Maximum number of schemas in a composed one."""
     keywords: frozenset[str] = frozenset()
-    """Keywords and formats of schemas that the project has for itself."""
+    """Additional schema keywords and formats of the project."""
     templates: bool = False
-    """Texts of programs are templates that other code fills in."""
+    """Whether texts of programs are templates that other code fills in."""
     change: Callable[[FlatGraph], FlatGraph] | None = None
-    """What is made of each composed graph before it is cut: a variant of the program, for an experiment."""
+    """Transformation of each composed graph before partitioning: a variant of the program, for an experiment."""
 
 
 Emit: TypeAlias = Literal["tool", "result", "flat", "process", "call"]
 _NUMBER = re.compile(r"^step\d+_")
-"""What stands before the name of a step in its key."""
+"""Prefix of a step's name in its key."""
 
 
 class HintedPath(NamedTuple):
@@ -714,16 +714,16 @@ class HintedPath(NamedTuple):
     path: str
     words: str = ""
     label: str = ""
-    """As `as mine`, where the step is given it under another name."""
+    """Suffix such as `as mine`, if the step receives it under another name."""
 
 
 class Hinted(Struct, frozen=True):
     """The hints in descriptions."""
 
     around: tuple[str, ...]
-    """The sentence around its paths; nothing if there are no hints."""
+    """Parts of the sentence around its paths; empty without hints."""
     paths: tuple[tuple[HintedPath, ...], ...]
-    """The paths in each of them."""
+    """Paths in each hint."""
 
 
 def hint_of(around: Sequence[str], paths: Sequence[HintedPath]) -> tuple[str, tuple[tuple[int, int], ...]]:
@@ -742,19 +742,19 @@ class Artefact(Struct, frozen=True, eq=False):
     """The documents of one export; `tool` and `result` are always among them."""
 
     name: str
-    """The stem of its file names."""
+    """Stem of its file names."""
     title: str | None
     documents: dict[Emit, JsonObject]
-    """By kind: what a model fills in (`tool`), what comes of it (`result`), and where there is one the `process`,
+    """Documents by kind: the model's `tool`, its `result`, and if present the `process`,
     its `flat` view, or the direct `call`."""
     plan: Plan | None = None
-    """What they were emitted from, which is neither compared nor shown; a vibe file has none."""
+    """Plan of the documents, neither compared nor shown; `None` for a vibe file."""
     told: Hinted | None = None
-    """The hints in descriptions of the documents, likewise; `None` if nobody knows them."""
+    """Hints in the descriptions of the documents, neither compared nor shown; `None` if unknown."""
     sentences: Sentences = EN
-    """What is said to a model of it, likewise."""
+    """Sentences for its model, neither compared nor shown."""
     words: WordsLevel | None = None
-    """How much of the schema its messages say, where `instrc tune` has chosen that; likewise."""
+    """How much of the schema its messages contain, if `instrc tune` set it; neither compared nor shown."""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Artefact):

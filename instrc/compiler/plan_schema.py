@@ -114,7 +114,7 @@ OUTCOMES: JsonObject = {
         "required": ["id", "tool", "status"],
     },
 }
-"""What `RunPlan_Activity` gives back: a result for each task, in the order of the plan."""
+"""Result of `RunPlan_Activity`: one result per task, in plan order."""
 RUN_PLAN = Instruction("RunPlan_Activity", None, OUTCOMES)
 
 

@@ -24,10 +24,10 @@ from instrc.vibes.roots import ENDING
 from instrc.vibes.settings import Settings
 
 FOLDER: Final = ".instrc/python"
-"""The folder of the vibes, beside the settings that name the modules."""
+"""Folder of the vibes, beside the settings that name the modules."""
 _STATE: Final = "modules.json"
 IMPORT_SECONDS: Final = 60.0
-"""Seconds that the import of the modules may take."""
+"""Time limit for importing the modules, in seconds."""
 
 
 def python_roots(settings: Settings, *, renew: bool) -> tuple[Path, ...]:

@@ -9,12 +9,12 @@ from threading import Lock
 from typing import Final
 
 EVALUATED_LEVELS: Final = 25_000
-"""Expressions evaluated one for the other: brackets, definitions that need definitions, programs that call programs."""
+"""Maximum nesting of evaluated expressions: brackets, definitions that need definitions, programs that call programs."""
 _CALLS: Final = EVALUATED_LEVELS * 12
-"""Calls of Python for that many expressions.  They take no C stack: each goes from one Python function to the next."""
+"""Python calls for that many expressions.  They use no C stack: each goes from one Python function to the next."""
 _lock = Lock()
 _limits: list[int] = []
-"""The limits before each compilation that is under way."""
+"""Recursion limits to restore, one for each compilation in progress."""
 
 
 @contextmanager

@@ -88,7 +88,7 @@ def _only_schema(imported: Imported, value: object, option: str) -> tuple[Json, 
 
 
 InMemory: TypeAlias = Mapping[str, object] | Iterable[object]
-"""Vibes from memory: by name, or classes and functions that have a name themselves."""
+"""Vibes in memory: by name, or as named classes and functions."""
 _T = TypeVar("_T")
 
 

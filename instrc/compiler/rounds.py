@@ -13,10 +13,10 @@ import msgspec
 from instrc.compiler.ir import Content, Do, Each, Graph, Local, ObjectReading, Path, Reading, Repeat, regions_of
 
 FOLLOWED_PLACES: Final = 200
-"""Places that one path is followed to through the rounds of blocks."""
+"""Maximum places to which one path is followed through the rounds of blocks."""
 
 ELEMENT = "[]"
-"""In a way: an element of a list; no member that is looked for here is called so, as it would be behind a round."""
+"""Path segment for a list element; real members never have this name."""
 
 _Way: TypeAlias = "tuple[Reading, tuple[str, ...]]"
 
@@ -25,11 +25,11 @@ class Bodies(msgspec.Struct, frozen=True):
     """The facts about the blocks that paths lead through."""
 
     content: Callable[[int], Content]
-    """What a step does, by its number."""
+    """Returns the content of a step by number."""
     source: Callable[[int], Path | None]
-    """The list whose elements a body is carried out for."""
+    """Returns the list that a body iterates over."""
     names: Callable[[int], tuple[int, Mapping[str, Reading]]]
-    """The number of the body whose rounds `previous` and `rounds` of a body are, and the names of it as far as they are known."""
+    """Returns the body whose rounds `previous` and `rounds` refer to, and its names as far as known."""
 
 
 class Rounds:

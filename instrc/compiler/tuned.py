@@ -25,11 +25,11 @@ class PromptForm(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     words: WordsLevel | None = None
     texts: dict[str, str] = {}
-    """Descriptions."""
+    """Descriptions by place."""
     values: dict[str, list[Json]] = {}
-    """The values of enums in their order."""
+    """Enum values in order, by place."""
     order: dict[str, list[str]] = {}
-    """The names of properties in their order."""
+    """Property names in order, by place."""
     off: list[str] = []
     """Thoughts that are left out."""
 
@@ -40,9 +40,9 @@ class Tuned(Struct, frozen=True, kw_only=True):
     export: str
     model: str
     program: str
-    """The digest of the program that it was chosen for."""
+    """Digest of the program that it was chosen for."""
     data: str
-    """The digest of the cases that it was chosen by."""
+    """Digest of the cases that it was chosen by."""
     date: str
     figures: dict[str, Json] = {}
     form: PromptForm = PromptForm()

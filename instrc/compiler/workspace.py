@@ -58,9 +58,9 @@ class OptionOverrides(Struct, frozen=True, kw_only=True):
     change: Callable[[FlatGraph], FlatGraph] | None = None
     """As in `CompileOptions`."""
     model: str | None = None
-    """The model that is asked, in place of the project's: a form of `instrc tune` is for one model."""
+    """Model to use in place of the project's: a form from `instrc tune` is for one model."""
     tuned: bool = True
-    """Whether the form that `instrc tune` has chosen is used, before any `change`."""
+    """Whether to use the form chosen by `instrc tune`, before any `change`."""
 
 
 class Workspace:
@@ -304,7 +304,7 @@ def _require_locked(program: str, lock: Lock) -> None:
 
 
 VIBE_ENDING = ".json"
-"""Of a vibe file; what ends otherwise is a program."""
+"""Extension of a vibe file; other files are programs."""
 
 
 def _python_roots(settings: Settings, *, renew: bool) -> tuple[Path, ...]:

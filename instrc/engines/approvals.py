@@ -18,9 +18,9 @@ from instrc.text.jsontext import digest_of
 from instrc.text.jsonvalue import Json
 
 NOBODY: Final = "group:"
-"""Stands for approvers of whom none can be told: it includes no caller."""
+"""Candidate that matches no caller, used if no approver can be determined."""
 REFUSAL: Final = "Reject"
-"""The `decision` by which a person refuses."""
+"""The `decision` with which a person refuses."""
 
 
 class Opening(Struct, frozen=True):
@@ -31,7 +31,7 @@ class Opening(Struct, frozen=True):
 
 
 OpeningOf: TypeAlias = "Callable[[str, Question], Opening]"
-"""Returns who may answer a question of a program, and when that is due."""
+"""Returns who may answer a question of a program, and when the answer is due."""
 
 
 class Vote(Struct, frozen=True):
@@ -48,17 +48,17 @@ class Approval(Struct, frozen=True):
     """The rule of a question: who answers, how many of them have to agree, who may not."""
 
     approvers: tuple[str, ...] = ()
-    """Whom the program names (`x-approvers`); nobody, where the settings say who answers."""
+    """Approvers named by the program (`x-approvers`); empty if the settings name them."""
     needed: int = 1
-    """How many different people have to agree (`x-needed`)."""
+    """Number of different people who must agree (`x-needed`)."""
     veto: bool = True
     """Whether one refusal decides (`x-veto`)."""
     claim: float | None = None
-    """Seconds for which somebody keeps the question (`x-claim`); as the settings say, where the program does not."""
+    """Duration of a claim in seconds (`x-claim`); `None` for that of the settings."""
     excluded: frozenset[str] = frozenset()
-    """Who may not answer (`x-not`), such as whoever began the run: four eyes."""
+    """People who may not answer (`x-not`), such as the starter of the run: four eyes."""
     outsiders: bool = False
-    """Whether a link may be for somebody who is no candidate (`x-links`)."""
+    """Whether a link may be for a person who is not a candidate (`x-links`)."""
 
     def require_fit(self, question: Question, data: Json) -> None:
         """Refuse an answer that does not fit the schema of its question, with all errors and their places."""

@@ -39,7 +39,7 @@ from instrc.vibes.service_settings import ServiceSettings
 from instrc.vibes.settings import Settings, read_settings
 
 TELEMETRY = "INSTRC_TELEMETRY"
-"""The variable of the environment that turns OpenTelemetry on."""
+"""Environment variable that enables OpenTelemetry."""
 
 
 class LocalObjects(Struct, frozen=True):
@@ -49,9 +49,9 @@ class LocalObjects(Struct, frozen=True):
     activities: Activities | None = None
     checks: Mapping[str, Check] = field(default_factory=dict)
     classes: Mapping[str, ClassCheck] = field(default_factory=dict)
-    """Classes of vibes, by the bare names of their steps: a process without them checks answers by their schemas alone."""
+    """Classes of vibes, by the bare names of their steps; a process without them checks answers by schemas alone."""
     spec: str | None = None
-    """The spec of the model that continues the run in place of the stored one."""
+    """Spec of the model that continues the run in place of the stored one."""
 
     @property
     def names(self) -> list[str]:
@@ -96,7 +96,7 @@ def rehearsed_activities(plan: PinnedPlan, config: RunConfig) -> Activities | No
 
 
 _rehearsals: dict[str, Activities] = {}
-"""Activities of rehearsals by the digest of their plan: many items have one plan."""
+"""Activities of rehearsals by the digest of their plan, since many items share a plan."""
 
 
 def _rehearsed_once(plan: PinnedPlan, processes: Mapping[str, Json]) -> Activities:

@@ -13,13 +13,13 @@ from typing import Final
 from instrc.runtime.traces import Event
 
 _BEFORE_REPEATING: Final = 60.0
-"""The same before something is perhaps done twice: a busy machine may need long."""
+"""Seconds to wait before work that may be repeated: a busy machine may need long."""
 _AT_LONGEST: Final = 5.0
-"""Seconds to wait for events to be written at the end."""
+"""Maximum seconds to wait on shutdown for events to be written."""
 _AT_ONCE: Final = 1000
-"""Events that are written at once."""
+"""Maximum events written at once."""
 _PAUSE: Final = 1.0
-"""Seconds before events are written that could not be."""
+"""Seconds before a failed write of events is retried."""
 
 
 class EventWriter:

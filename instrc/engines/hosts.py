@@ -44,7 +44,7 @@ ENGINES: dict[str, str] = {
     "durable": "instrc.engines.dbos.durable_engine:DurableEngine",
     "temporal": "instrc.engines.temporal.temporal_engine:TemporalEngine",
 }
-"""The class of each engine, as `module:class`; it is called with the place of its store, `equip`, and `EngineOptions`."""
+"""Class of each engine, as `module:class`; called with the place of its store, `equip`, and `EngineOptions`."""
 
 
 def engine_of(
@@ -82,14 +82,14 @@ class LocalContext(Struct, frozen=True, weakref=True):
     watch: Sink | None = None
     parts: TellPart | None = None
     prepare: Callable[[ProgramVersion], Prepared] = prepare
-    """Reads another version of its program."""
+    """Prepares another version of its program."""
 
 
 _T = TypeVar("_T")
 
 
 _hosts: dict[tuple[str, str], Host] = {}
-"""Hosts by the name of the engine and the place of its store."""
+"""Hosts by engine name and store."""
 
 
 def host_of(name: str, store: str | os.PathLike[str] | None) -> Host:

@@ -46,7 +46,7 @@ from instrc.text.jsonvalue import Json, as_object, tokens
 from instrc.tools.python_values import JsonLike, json_of
 
 RehearseMode: TypeAlias = bool | Literal["with-activities"]
-"""Whether a run invents answers, and the results of activities too, unless it is to call them."""
+"""Whether a run uses generated answers, and generated activity results too, unless activities are called."""
 
 
 class Launcher:
@@ -184,7 +184,7 @@ class Launcher:
 
 
 _ASSIGNED = r"(\w+)=\S*"
-"""An input as other commands take it, `lang=de`: here it would be the whole prompt."""
+"""An input in the form of other commands, `lang=de`: here it would be the whole prompt."""
 
 
 def new_id(name: str) -> str:

@@ -47,19 +47,19 @@ class StoredRun(TypedDict):
     plan: documents.PinnedPlan
     state: documents.State
     due: dict[str, float]
-    """When timers end."""
+    """End times of timers."""
     later: list[str]
-    """Commands that were begun and that somebody answers later."""
+    """Started commands that are completed from outside later."""
     children: dict[str, StoredRun]
     failed: NotRequired[dict[str, StoredRun]]
-    """Children that have failed, by their commands."""
+    """Failed children, by command."""
     held: NotRequired[dict[str, Json]]
     """Commands that hold the run, with their errors."""
     keys: NotRequired[dict[str, int]]
     entries: NotRequired[list[JournalEntry] | None]
-    """The journal of the run; `null` for one that an earlier release began without."""
+    """Journal of the run; `null` for a run from an earlier release without one."""
     chosen: NotRequired[str | None]
-    """The model that a retry has chosen."""
+    """Model chosen by a retry."""
 
 
 class LiveRun(Run):

@@ -17,7 +17,7 @@ from instrc.text.durations import seconds
 from instrc.text.jsonvalue import Json
 
 _PATIENCE = 3
-"""Wrong answers to one question; after them it stays open."""
+"""Maximum wrong answers to one question; after them it stays open."""
 
 
 class MemoryPort:

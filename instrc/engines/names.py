@@ -11,7 +11,7 @@ from msgspec import Struct
 ALL: Final = "*"
 """All programs; among candidates, everybody."""
 OUTSIDER: Final = "link:"
-"""What the name of a person begins with whom only a link names."""
+"""Prefix of the name of a person who is known only by a link."""
 
 
 def normal_name(text: str) -> str:
@@ -27,7 +27,7 @@ class NameRules(Struct, frozen=True):
     """
 
     issuer: str | None = None
-    """The identity provider; `None` if only keys are accepted."""
+    """Identity provider; `None` if only keys are accepted."""
     has_keys: bool = True
 
     def read(self, word: str) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from instrc.runtime.run_report import OPEN, STATUSES, RunFilter
 from instrc.text.jsonvalue import JsonObject
 
 RunAction: TypeAlias = Literal["retry", "cancel", "release", "delete", "erase"]
-"""What is done with many runs; `release` ends the claims of their questions, `erase` deletes them, and names in what is kept."""
+"""Bulk operation on runs; `release` ends claims of their questions, `erase` deletes them and names in retained records."""
 ENDED: Final = tuple(status for status in STATUSES if status not in OPEN)
 STATUSES_OF: Final[Mapping[RunAction, tuple[str, ...]]] = {
     "retry": ("failed", "held"),
@@ -28,7 +28,7 @@ STATUSES_OF: Final[Mapping[RunAction, tuple[str, ...]]] = {
     "delete": ENDED,
     "erase": ENDED,
 }
-"""The statuses of runs that each action is for; it leaves others as they are."""
+"""Statuses of runs to which each action applies; other runs stay unchanged."""
 
 
 def action_query(
@@ -65,7 +65,7 @@ def erase_names(table: RunTable, run: str, secret: str) -> None:
 
 
 ERASED: Final = "erased:"
-"""Begins the pseudonyms of the audit log."""
+"""Prefix of pseudonyms in the audit log."""
 
 
 class AuditEntry(Struct, frozen=True):
@@ -79,7 +79,7 @@ class AuditEntry(Struct, frozen=True):
     run: str | None
     question: str | None
     digest: str | None
-    """Of what was sent, which is not kept."""
+    """Digest of the request body, which is not stored."""
 
 
 class AuditFilter(Struct, frozen=True):
@@ -116,14 +116,14 @@ class CostRow(Struct, frozen=True):
     """What the runs of a group have used."""
 
     program: str | None
-    """`None` where the runs are not grouped by it; likewise below."""
+    """Program; `None` if runs are not grouped by it; likewise below."""
     day: float | None
-    """When the day begins in UTC, in seconds since 1970."""
+    """Beginning of the day in UTC, in seconds since 1970."""
     person: str | None
     runs: int
     tokens: int
     cost: float
-    """US dollars."""
+    """Cost in US dollars."""
 
     def to_json(self, groups: Sequence[str]) -> JsonObject:
         """Return it as JSON, with what it is grouped by."""

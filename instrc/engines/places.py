@@ -17,13 +17,13 @@ STORES: Final = {
     "postgres": "instrc.engines.dbos.postgres:PostgresStore",
     "postgresql": "instrc.engines.dbos.postgres:PostgresStore",
 }
-"""The class of a store by the scheme of its URL (a folder has none), as `module:class`; it is called with the place."""
+"""Class of a store by the scheme of its URL (a folder has none), as `module:class`; called with the place."""
 SHARED: Final = {
     "postgres": "instrc.engines.dbos.postgres:SharedDatabase",
     "postgresql": "instrc.engines.dbos.postgres:SharedDatabase",
     "s3": "instrc.engines.temporal.bucket:Bucket",
 }
-"""The class of a `SharedPlace` by the scheme of its URL, as `module:class`; it is called with the URL."""
+"""Class of a `SharedPlace` by the scheme of its URL, as `module:class`; called with the URL."""
 
 
 def store_of(place: str | os.PathLike[str] | None) -> RunStore:
@@ -61,7 +61,7 @@ def shared_place(place: str) -> SharedPlace:
 
 
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
-"""What begins as a URL does, also after it was a `Path`; a drive of Windows has one letter."""
+"""Beginning of a URL, also after conversion to a `Path`; a Windows drive has one letter."""
 
 
 def require_place(place: str | os.PathLike[str]) -> None:

@@ -53,28 +53,28 @@ class Prepared(Struct, frozen=True):
     document: Json
     """A process, a tool, or a direct call."""
     folder: Path
-    """Of its project: where files and modules of its settings are looked up."""
+    """Project folder, where files and modules of its settings are looked up."""
     settings: Settings
     processes: dict[str, Json] = field(default_factory=dict)
-    """The processes that its plans name, by their addresses."""
+    """Processes that its plans name, by address."""
     declared: dict[str, Json] | None = None
-    """The schemas of the inputs of its source by name, `prompt` among them; `None` if there is no source to ask."""
+    """Schemas of the source's inputs by name, `prompt` included; `None` without a source."""
     sources: Callable[[], list[Path]] = list
-    """Lists the files it was made from; none of them is an output."""
+    """Returns the source files, without outputs."""
     step: str | None = None
-    """The name of the only step of a tool that has no keys of steps."""
+    """Name of the only step of a tool without step keys."""
     takes: dict[str, Json] = field(default_factory=dict)
-    """What the vibes of activities say that these are given, by the bare names of the activities: schemas."""
+    """Argument schemas declared by the vibes of activities, by the bare names of the activities."""
     purpose: str | None = None
-    """What a model is told that its tool is for."""
+    """Purpose of its tool, as shown to a model."""
     hints: tuple[Hint, ...] | None = None
-    """The hints in descriptions of its tool; `None` if nobody knows them."""
+    """Hints in the descriptions of its tool; `None` if unknown."""
     classes: Mapping[str, ClassCheck] = field(default_factory=dict)
-    """The classes of vibes from memory, by the bare names of their steps."""
+    """Classes of vibes in memory, by the bare names of their steps."""
     words: WordsLevel | None = None
-    """How much of the schema a message says, where `instrc tune` has chosen that."""
+    """How much of the schema a message contains, if `instrc tune` set it."""
     warnings: tuple[Problem, ...] = ()
-    """What is suspicious in the program, though it can be run."""
+    """Warnings about a program that can still be run."""
 
     @property
     def inputs(self) -> dict[str, Json] | None:
@@ -273,7 +273,7 @@ def activities_of(prepared: Prepared, own: Activities) -> Activities:
 
 
 _UNSET = "https://unset.example"
-"""Stands for a variable of the environment that is not set where a table is only checked."""
+"""Placeholder for an unset environment variable while a table is only checked."""
 
 
 def wrong_activities(files: Iterable[str], project: Project = DEFAULT_PROJECT) -> Iterable[Problem]:
@@ -363,9 +363,9 @@ class Reach(Struct, frozen=True):
     """Whom a run may ask and call, the processes included that serve its activities."""
 
     models: Mapping[str | None, str] = field(default_factory=dict)
-    """The words of models, `None` for the model of the run; with a step that each of them fills in."""
+    """Model specs, `None` for the run's model, each with a step that it completes."""
     handlers: tuple[str, ...] = ()
-    """The activities that something outside carries out: a function, an HTTP service, a tool of an MCP server."""
+    """Activities carried out from outside: by a function, an HTTP service, a tool of an MCP server."""
 
 
 def reach_of(plan: PinnedPlan, activities: Activities, processes: Mapping[str, Json]) -> Reach:

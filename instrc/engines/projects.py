@@ -10,10 +10,10 @@ from instrc.text.files import TomlError, read_toml
 from instrc.vibes.settings import read_settings
 
 _folders: Final[dict[str, Path]] = {}
-"""Where projects lie here, by their names."""
+"""Folders of projects on this machine, by name."""
 _unnamed: Final[list[Path]] = []
 _elsewhere: Final[set[str]] = set()
-"""Projects whose runs are carried in the folders where they began."""
+"""Projects whose runs are carried out in the folders where they began."""
 
 
 def project_name(folder: Path) -> str | None:

@@ -17,15 +17,15 @@ from instrc.runtime.engine_protocol import Engine
 from instrc.runtime.run_report import OPEN, RunFilter
 
 Kept: TypeAlias = Mapping[str, float | None]
-"""How many seconds things are kept, by the names of the settings; `None`: for ever."""
+"""Retention periods in seconds by setting; `None`: for ever."""
 _EVERY: Final = 3600.0
 """Seconds between two sweeps of a store, whichever process makes them."""
 _TURN: Final = "swept"
-"""The cursor of the latest sweep."""
+"""Cursor of the latest sweep."""
 _BATCH: Final = 100
-"""Runs that are deleted together; of other rows five times as many."""
+"""Number of runs deleted together; five times as many for other rows."""
 _PAUSE: Final = 0.05
-"""Seconds between two batches, for whoever waits to write."""
+"""Seconds between two batches, so that waiting writers can proceed."""
 
 
 async def keep_swept(engine: Engine, table: Callable[[], RunTable], kept: Kept) -> None:

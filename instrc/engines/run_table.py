@@ -55,9 +55,9 @@ ChangeKind: TypeAlias = Literal[
     "question.closed",
 ]
 FILLED: Final = "filled"
-"""The cursor of the run up to which a store of an earlier release was read into the table."""
+"""Cursor for the run up to which a store of an earlier release was read into the table."""
 _KIND: Final = 64
-"""Characters of the kind of an error; an activity names its own codes."""
+"""Maximum characters of an error kind; activities name their own codes."""
 
 
 class RunChange(Struct, frozen=True):
@@ -67,7 +67,7 @@ class RunChange(Struct, frozen=True):
     run: str
     program: str
     body: JsonObject = field(default_factory=dict)
-    """Ids and names, no data: `{"question": ID, "who": NAME}`."""
+    """Ids and names without data: `{"question": ID, "who": NAME}`."""
     at: float = 0.0
     number: int = 0
 
@@ -83,10 +83,10 @@ class RunRow(Struct, frozen=True):
     starter: str | None
     metadata: Mapping[str, str] = field(default_factory=dict)
     digest: str | None = None
-    """That of its plan; `None` of a run of an earlier release."""
+    """Digest of its plan; `None` for a run of an earlier release."""
     project: str | None = None
     waits_for: str | None = None
-    """The project for whose worker it waits, as none lives; "" for any worker."""
+    """Project for whose worker it waits, as none is alive; "" for any worker."""
     fault: RunFault | None = None
 
 
@@ -106,14 +106,14 @@ class JournalMark(Struct, frozen=True):
     """How far the journal of a run was recorded when its row was written: a row of an earlier entry changes nothing."""
 
     entries: int
-    """How many were recorded; -1 where the row is only written if there is none."""
+    """Number of recorded entries; -1 to write the row only if there is none."""
     below: str = ""
-    """The run below it, by its path, whose questions alone are written; of the run itself ""."""
+    """Path of a run below it, of which only questions are written; "" for the run itself."""
     used: Mapping[str, float] = field(default_factory=dict)
     digest: str | None = None
-    """That of the plan of the run."""
+    """Digest of the run's plan."""
     is_old: bool = False
-    """Whether it is a run of an earlier release, whose changes nobody is told of."""
+    """Whether it is a run of an earlier release, whose changes are not published."""
 
 
 class RunTable:
@@ -488,7 +488,7 @@ def conditions_of(chosen: RunFilter) -> Iterator[sa.ColumnElement[bool]]:
 
 
 UNDUE: Final = 1e10
-"""Seconds behind all others of a question that is not due."""
+"""Sort key, in seconds, that places questions without a due time last."""
 
 
 def questions_query(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from instrc.runtime.run_launch import Launch
 
 Overlap: TypeAlias = Literal["skip", "queue", "both"]
-"""What a tick does while the last run goes on: nothing, begin after it (at most one tick waits), or begin beside it."""
+"""What a tick does while the last run is active: nothing, start after it (at most one tick waits), or start beside it."""
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,79}")
 
@@ -102,11 +102,11 @@ class Schedule(Struct, frozen=True):
     clock: Clock
     program: str
     due: float | None
-    """When its next run begins, in seconds since 1970; `None` while it is paused."""
+    """Start of its next run, in seconds since 1970; `None` while paused."""
     last: str | None = None
-    """The id of its latest run."""
+    """Id of its latest run."""
     trouble: str | None = None
-    """Why the latest tick began no run: its program, which each tick compiles, or its times cannot be used."""
+    """Why the latest tick started no run: an invalid program, which each tick compiles, or invalid times."""
     overlap: Overlap = "skip"
 
     def run_at(self, moment: float) -> str:

@@ -18,9 +18,9 @@ from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json
 
 FILE: Final = "server.sqlite"
-"""In the folder of a store that is no database of its own."""
+"""File in the folder of a store that is not a database of its own."""
 DELETED: Final = "deleted"
-"""The status of a run that was deleted: it is known that there was one, and nothing else."""
+"""Status of a deleted run, of which only the existence is kept."""
 
 
 class JsonColumn(TypeDecorator[Json]):
@@ -66,9 +66,9 @@ RUNS = sa.Table(
     sa.Index("instrc_index_error", "error_kind", "began", "run"),
     sa.Index("instrc_index_ended", "ended"),
 )
-"""`entries` is how far the journal of the run was recorded, `origin` what it was forked from; workers serve its `project`.
+"""`entries` is the recorded length of the run's journal, `origin` the run it was forked from; workers serve its `project`.
 
-`digest` is that of its plan: another one is another version of the program."""
+`digest` is that of its plan and differs between versions of the program."""
 USAGE = sa.Table(
     "instrc_usage",
     TABLES,
@@ -77,7 +77,7 @@ USAGE = sa.Table(
     sa.Column("tokens", sa.Float, nullable=False),
     sa.Column("cost", sa.Float),
 )
-"""What models have used in a run itself (`below` is empty), and in each process that serves an activity of it."""
+"""Model usage of a run itself (`below` is empty), and of each process that serves an activity of it."""
 METADATA = sa.Table(
     "instrc_metadata",
     TABLES,
@@ -109,7 +109,7 @@ CANDIDATES = sa.Table(
     sa.Column("run", sa.Text, primary_key=True),
     sa.Column("question", sa.Text, primary_key=True),
 )
-"""Who may answer a question: a name, `group:NAME`, or `*`; in the order in which they were opened."""
+"""Who may answer a question: a name, `group:NAME`, or `*`; in the order in which the questions were opened."""
 CLAIMS = sa.Table(
     "instrc_claims",
     TABLES,
@@ -129,7 +129,7 @@ VOTES = sa.Table(
     sa.Column("data", JsonColumn, nullable=False),
     sa.Column("comment", sa.Text),
 )
-"""What each person has answered; kept when the question is closed."""
+"""Answer of each person; kept when the question is closed."""
 REQUESTS = sa.Table(
     "instrc_requests",
     TABLES,
@@ -138,7 +138,7 @@ REQUESTS = sa.Table(
     sa.Column("run", sa.Text, nullable=False),
     sa.Column("at", sa.Float, nullable=False, index=True),
 )
-"""Idempotency keys, each with the run that it began."""
+"""Idempotency keys, with the runs that they began."""
 FEED = sa.Table(
     "instrc_feed",
     TABLES,
@@ -149,7 +149,7 @@ FEED = sa.Table(
     sa.Column("program", sa.Text, nullable=False),
     sa.Column("body", JsonColumn, nullable=False),
 )
-"""What has happened to runs, in order: it is what is streamed of all runs, and what webhooks send."""
+"""Events of all runs, in order: the source of event streams and webhooks."""
 AUDIT = sa.Table(
     "instrc_audit",
     TABLES,
@@ -164,7 +164,7 @@ AUDIT = sa.Table(
     sa.Index("instrc_audit_run", "run", "number"),
     sa.Index("instrc_audit_who", "who", "number"),
 )
-"""Who did what, by what means; of what they sent only a digest. Nothing is changed in it, but that names of erased
+"""Who did what, by which means, with only a digest of the data sent. Rows never change, except that names of erased
 runs become pseudonyms."""
 RATES = sa.Table(
     "instrc_rates",
@@ -173,7 +173,7 @@ RATES = sa.Table(
     sa.Column("minute", sa.Integer, primary_key=True),
     sa.Column("count", sa.Integer, nullable=False),
 )
-"""How often callers have started and answered in a minute, where several services count together."""
+"""Number of starts and answers per caller and minute, where several services count together."""
 SPENT = sa.Table(
     "instrc_spent",
     TABLES,
@@ -185,7 +185,7 @@ SPENT = sa.Table(
     sa.Column("project", sa.Text, nullable=False),
     sa.Column("cost", sa.Float, nullable=False),
 )
-"""What models have cost, or may cost, in a database where several machines count together."""
+"""Actual or possible model costs, in a database where several machines count together."""
 RAISED = sa.Table(
     "instrc_raised",
     TABLES,
@@ -205,7 +205,7 @@ KEYS = sa.Table(
     sa.Column("expires", sa.Float),
     sa.Column("used", sa.Float),
 )
-"""API keys, by a digest each."""
+"""API keys, stored as digests."""
 SESSIONS = sa.Table(
     "instrc_sessions",
     TABLES,
@@ -215,7 +215,7 @@ SESSIONS = sa.Table(
     sa.Column("key", sa.String(32)),
     sa.Column("expires", sa.Float, nullable=False),
 )
-"""Sessions of pages, by a digest each; of a key, or of a token with its groups."""
+"""Sessions of pages, stored as digests: of a key, or of a token with its groups."""
 NONCES = sa.Table(
     "instrc_nonces",
     TABLES,
@@ -255,7 +255,7 @@ DELIVERIES = sa.Table(
     sa.Column("error", sa.Text),
     sa.Column("number", sa.Integer),
 )
-"""What has become of a message to a webhook; `number` counts those of one run to it."""
+"""Delivery state of webhook messages; `number` counts those of one run to one webhook."""
 MESSAGES = sa.Table(
     "instrc_webhook_messages",
     TABLES,

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from instrc.runtime.traces import Event, Sink
 
 USUAL_FOLDER: Final = ".instrc"
-"""The folder of runs if no store is named; the traces of a store on a server are there as well."""
+"""Folder of runs if no store is named; also holds the traces of a store on a server."""
 
 
 class SharedPlace(Protocol):
     """Where the traces and large values of runs lie that a server keeps: all its workers and commands see it."""
 
     write: Sink
-    """Takes events in, and writes them a moment later."""
+    """Accepts events and writes them shortly afterwards."""
 
     def read(self, run: str, place: int = 0) -> tuple[list[Event], int]:
         """Return the events of a run behind a place, and the place after them."""
@@ -94,7 +94,7 @@ class StoreWatch(Protocol):
     """Tells whether anything was written to a store since the last look."""
 
     is_cheap: bool
-    """Whether a look is no query, so that it may be frequent."""
+    """Whether checking is not a query, so that it may be frequent."""
 
     def changed(self) -> bool:
         """Return whether the store has changed; one that cannot know returns `True`, and is read each time."""
@@ -107,15 +107,15 @@ class RunStore(Protocol):
     """A database that DBOS keeps runs in."""
 
     folder: Path
-    """Of the traces."""
+    """Folder of the traces."""
     shown: str
-    """How a person is told of it: without a password."""
+    """Display name, without a password."""
     address: str
-    """The URL by which SQLAlchemy connects, with the password."""
+    """URL for SQLAlchemy, with the password."""
     schema: str | None
-    """The schema in which DBOS makes its tables."""
+    """Schema in which DBOS creates its tables."""
     is_local: bool
-    """Whether it is on this machine: a server may end, and be there again later."""
+    """Whether it is on this machine: a server may stop and come back later."""
 
     def exists(self) -> bool:
         """Return whether there may be runs, without making anything."""

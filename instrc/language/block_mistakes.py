@@ -64,7 +64,7 @@ class Head(NamedTuple):
     kind: str
     word: str
     first: bool
-    """Whether nothing has been read behind it."""
+    """Whether nothing after it has been read."""
     closed: bool
 
 
@@ -127,7 +127,7 @@ def condition_slip(view: View, head: Head) -> Slip:
 
 
 _WRITTEN = {"≥": ">=", "≤": "<=", "≠": "is not", "!=": "is not", "!==": "is not", "&&": "and", "&": "and", "=>": ">=", "=<": "<="}
-"""How signs of other languages are written in a condition."""
+"""Equivalents in conditions of operators from other languages."""
 
 
 def _foreign_operator(view: View, head: Head) -> Slip:
@@ -324,7 +324,7 @@ def _openings(view: View) -> Iterator[int]:
 
 
 _HEADED = frozenset({"NAME", "DOT", "NUMBER", "STRING", "LPAR"})
-"""What stands before braces behind such a word."""
+"""Tokens that may stand between such a word and the braces."""
 
 
 def _word_before(view: View, opening: int) -> Token | None:

@@ -24,7 +24,7 @@ from instrc.text.jsonvalue import Json, JsonArray, JsonObject
 from instrc.text.source import Source, Span
 
 Values: TypeAlias = list[Any]  # the grammar says which, another for each rule: no type can follow it
-"""What the symbols of a rule have become."""
+"""Results of the symbols of a rule."""
 
 
 class _Raw(msgspec.Struct, frozen=True, gc=False):
@@ -207,11 +207,11 @@ class ExpressionBuilder:
 
 Action: TypeAlias = Callable[[Values, int, int], object]
 _WRAPPED = frozenset({"argument", "arguments"})
-"""Rules that hand a single symbol on: an argument without a label is made with its call, as most calls have just one."""
+"""Rules that return a single symbol as is: an argument without a label is built with its call, as most calls have only one."""
 _BEFORE_STATEMENTS = r"\ufeff?(?:\s|//[^\r\n]*|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/)*+"
-"""What may stand before the version of a program."""
+"""Text allowed before the version of a program."""
 LANGUAGE: Final = 1
-"""The newest version of the language that is known."""
+"""Newest known version of the language."""
 
 
 class Builder(ExpressionBuilder):

@@ -118,10 +118,10 @@ _TRIVIA = re.compile(
     r"(?P<space>\s+)|(?P<comment>//[^\r\n]*|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/)|(?P<stray>(?:(?!\s|//|/\*).)+|.)", re.DOTALL
 )
 _FLAT = frozenset({"arguments", "fields", "items", "stages", "bound", "valued", "bounds", "stop"})
-"""Rules of lists: what they cover stands in the phrase around them, one after the other."""
+"""Rules of lists, whose items are placed directly in the enclosing phrase."""
 
 _Parsed: TypeAlias = "Node | list[Node] | None"
-"""What a symbol has been reduced to: a part of the tree, a list of them, nothing."""
+"""Result of a symbol: a node, a list of nodes, or nothing."""
 
 
 def read_tree(source: Source) -> Tree:
@@ -244,4 +244,4 @@ def _trivia(text: str) -> tuple[Trivia, ...]:
 
 
 _USUAL: dict[str, tuple[Trivia, ...]] = {"": ()} | {space: (Trivia("space", space),) for space in (" ", "\n", "\n  ")}
-"""What stands between most words, made once."""
+"""Preallocated trivia between most words."""

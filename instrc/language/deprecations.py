@@ -17,18 +17,18 @@ class Deprecation(NamedTuple):
     """A deprecated word: it works for at least two minor releases after `since`."""
 
     word: str
-    """As the grammar has it."""
+    """The word in the grammar."""
     since: str
-    """The release that deprecates it."""
+    """Release that deprecates it."""
     instead: str
-    """The word to write in its place; empty if it is to be left out."""
+    """Replacement; empty if the word is to be removed."""
 
 
 DEPRECATIONS: Final[tuple[Deprecation, ...]] = ()
-"""All deprecated words, by the order of their releases."""
+"""All deprecated words, in the order of their releases."""
 
 _NAMING = frozenset({"argument", "field", "member"})
-"""Rules in which a word is the name of something, whatever else it means."""
+"""Rules in which a word is a name, whatever else it means."""
 
 
 def deprecated_words(source: Source) -> Iterator[DeprecatedWord]:

@@ -215,11 +215,11 @@ def _unescaped(escape: re.Match[str]) -> str:
 
 
 _CLOSED = frozenset({"name", "uri", "literal", "call", "access", "deeper", "object", "array", "inline", "annotated"})
-"""What reads the same with and without brackets, wherever it stands."""
+"""Rules that read the same with and without brackets, at any place."""
 _AROUND_BLOCKS = frozenset({"when_chain", "repeat", "each_until"})
-"""What has braces that break together, like whatever ends with braces of a block, and may end otherwise."""
+"""Rules whose braces break together, like everything that ends with a block's braces, and that may end otherwise."""
 _WHOLE = frozenset({"binding", "argument", "field", "array", "group", "anonymous", "call", "block", "program"})
-"""What takes any expression as it is, so that it needs no brackets there."""
+"""Rules that accept any expression without brackets."""
 
 
 def format_program(source: Source) -> str:

@@ -24,7 +24,7 @@ from instrc.text.limits import STRING_PREFIX
 from instrc.text.source import Source, Span
 
 GUESSED_LINES: Final = 20
-"""Lines whose beginnings are looked at to tell what a file is that is no program."""
+"""Maximum lines examined to identify the format of a file that is not a program."""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -42,23 +42,23 @@ FOREIGN = _words(
 )
 """Words that begin a statement in other languages."""
 FOREIGN_BESIDE = frozenset({"if", "for", "foreach", "while", "switch", "catch", "unless"})
-"""Words that look like a call: `if (x)`."""
+"""Foreign words that look like a call: `if (x)`."""
 FOREIGN_WITH_BRACKETS = frozenset({"catch", "for", "foreach", "function", "if", "switch", "while"})
 HANDLING = frozenset({"catch", "except", "finally", "rescue"})
-"""Words behind the body of a `try` in other languages."""
+"""Words after the body of a `try` in other languages."""
 NEGATED = {
     "when": "put what is to happen otherwise behind `else`, or write `PATH is false` or `PATH @ { not: { … } }`",
     "repeat": "write `until PATH is false`, or `until PATH @ { not: { … } }`",
 }
-"""What to write in place of `not`, by the block whose condition it stands in."""
+"""What to write in place of `not`, by the block whose condition contains it."""
 _DEFINING = ("const", "let", "tool", "input")
 _OTHERS = {"constant": "const", "inputs": "input", "tools": "tool", "foreach": "each"}
 _INPUTS = frozenset({"param", "params", "parameter", "arg", "argument", "inputs", "variable"})
-"""Words for what a program is given, in other systems."""
+"""Words for a program's inputs in other systems."""
 _DURATION = r"\s*(?:\(\s*[\"']?|(?=\d))([^)\"'{]{0,40})"
-"""What may be a duration behind a word: `("PT5M")`, `5m`."""
+"""A possible duration after a word: `("PT5M")`, `5m`."""
 _SHORTEST = 4
-"""Letters of a word of the language that a name with one wrong letter may have been."""
+"""Minimum letters of a keyword for which a name with one wrong letter counts as a misspelling."""
 
 
 def is_foreign(word: str) -> bool:
@@ -120,13 +120,13 @@ def unbracketed_reason(at: Span) -> Problem:
 
 
 _PROSE = 4
-"""Names one after the other that are no program any more."""
+"""Number of consecutive names from which a text is no longer a program."""
 _Joined: TypeAlias = surface.Pipe | surface.Annotated
-"""What begins with another expression."""
+"""Expressions that begin with another expression."""
 _OF_BLOCKS = frozenset({"until", "max", "keep", "times"})
-"""Words of the end of a block: one behind a first name is a slip of a program."""
+"""Words from the end of a block; one after a leading name is a mistake in a program, not prose."""
 _SENTENCE = 2
-"""Names alone behind a first one that are the words of a sentence: `Write a letter`."""
+"""Number of bare names after a leading one that make a sentence: `Write a letter`."""
 
 
 def prose(source: Source, row: Sequence[surface.Statement], at: int) -> Problem | None:
@@ -176,7 +176,7 @@ def ends(value: surface.Expression) -> tuple[surface.Expression, surface.Express
 
 
 _HOLDERS = frozenset({surface.Call, *surface.BLOCKS, surface.Pipe, surface.Annotated, surface.Object})
-"""What may have bodies in it."""
+"""Nodes that may contain bodies."""
 
 
 def rows_inside(row: Sequence[surface.Statement]) -> Iterator[Sequence[surface.Statement]]:
@@ -218,7 +218,7 @@ _OTHER_FILES = (
 _MARK = r"[ \t]*(>>>|>|\$|[-*•‣▪◦]|\d+[.:)]|\d+(?=[ \t]+(?:\w|\"|')))[ \t]+\S"
 _COMMENT = r"\s*(//|/\*|\Z)"
 _ODD_VERSION = r"\s*((?!language[ \t]+-?\d)(?i:language)[ \t]*:?[ \t]*(?:\"[^\"\n]*\"|'[^'\n]*'|[vV]?\d[\w.]*))"
-"""A version of the language that is no whole number, or that another word or sign stands before."""
+"""A language version that is not a whole number, or is preceded by another word or sign."""
 
 
 def other_file(source: Source) -> Problem | None:
@@ -271,7 +271,7 @@ def inside_fences(found: Sequence[Problem], source: Source) -> list[Problem]:
 
 
 _COMPLETE = frozenset({surface.Call, *surface.BLOCKS})
-"""What shows no mistake where nothing stands beside it on its line."""
+"""Nodes that are complete when alone on their line, so that they show no mistake."""
 
 
 def name_habits(program: surface.Program, report: Report) -> None:

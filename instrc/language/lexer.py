@@ -29,12 +29,12 @@ class Token(msgspec.Struct, frozen=True, gc=False):
     start: int
     end: int
     value: str | None = None
-    """What it stands for where its characters do not say it, as after the repair of a mistake."""
+    """Its meaning if that differs from its characters, as after the repair of a mistake."""
 
 
 _ESCAPES = {'"': '"', "'": "'", "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _SUSPECT = "[\\\\\x00-\x08\x0a-\x1f\ud800-\udfff]"
-"""What makes a string worth a second look; a tab is taken as it is."""
+"""Characters that require a closer check of a string; a tab is allowed as is."""
 _PART = (
     r"\\u(?P<high>[Dd][89ABab][0-9A-Fa-f]{2})\\u(?P<low>[Dd][C-Fc-f][0-9A-Fa-f]{2})"
     r"|\\u(?P<code>[0-9A-Fa-f]{4})"
@@ -161,7 +161,7 @@ def decode_source(name: str, data: bytes, report: Report, limit: int = PROGRAM_B
 
 
 COMMENT = "/"
-"""The letter of a comment."""
+"""Letter for a comment."""
 SIGNS = {"LPAR": 1, "LSQB": 1, "LBRACE": 1, "RPAR": -1, "RSQB": -1, "RBRACE": -1}
 SIGNS |= dict.fromkeys(("SEMICOLON", "EQUAL", "VBAR", "AT", "COMMA", "COLON", "DOT"), 0)
 """Tokens whose text says nothing more than their kind, with the levels of nesting they open."""
@@ -174,7 +174,7 @@ _FIRST = {
     "<": "COMPARE",
     ">": "COMPARE",
 }
-"""Kinds that are told by how they begin."""
+"""Kinds of tokens that their first character determines."""
 _SMALL = "abcdefghijklmnopqrstuvwxyz"  # to import `string` compiles the pattern of its templates
 
 
@@ -182,11 +182,11 @@ class Words(msgspec.Struct, frozen=True, gc=False):
     """The words of a part of a source."""
 
     letters: str
-    """Their kinds."""
+    """Letters of their kinds."""
     written: list[str]
     starts: list[int]
     ends: list[int]
-    """Where the word before the first one ends, then where each of them does."""
+    """End offsets: of the word before the first one, then of each word."""
 
     @property
     def runs(self) -> list[str]:

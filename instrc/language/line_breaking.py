@@ -11,7 +11,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 WIDTH = 100
-"""Columns of a line, as far as it can be broken."""
+"""Maximum width of a line in columns, if it can be broken."""
 _INDENT = 2
 
 
@@ -46,7 +46,7 @@ class Broken(Struct, frozen=True, gc=False):
 
 
 _Task: TypeAlias = tuple[int, Doc]
-"""A document to print with its indentation; all groups around it are broken."""
+"""A document to print with its indentation; all enclosing groups are broken."""
 
 
 def in_lines(doc: Doc, width: int = WIDTH) -> str:

@@ -34,12 +34,12 @@ class WordComments(Struct, gc=False):
 
     lead: tuple[Comment, ...] = ()
     blank: bool = False
-    """Whether an empty line stands before the word and the comments directly before it."""
+    """Whether an empty line precedes the word and the comments directly before it."""
     trail: tuple[Comment, ...] = ()
 
 
 _NOTHING = frozenset((Trivia("space", space),) for space in (" ", "\n", "\n  "))
-"""What stands before most words, and says nothing."""
+"""Trivia before most words, without comments."""
 
 
 def comments_of_words(tree: Tree) -> tuple[dict[int, WordComments], tuple[Comment, ...]]:
@@ -101,7 +101,7 @@ def _of(word: Leaf | None, found: dict[int, WordComments]) -> WordComments:
 
 
 GOES_ON = frozenset({"(", "@"}) | {word.lower() for word in CONTEXTUAL}
-"""With what a statement may not begin directly behind another: it would be taken for a part of that."""
+"""Tokens that a statement may not begin with directly after another one, as they would continue it."""
 
 
 class Item(Struct, frozen=True, gc=False):
@@ -116,9 +116,9 @@ class Item(Struct, frozen=True, gc=False):
     first: str = ""
     """Its first word or sign."""
     closed: bool = False
-    """Whether it ends with the brace of a block, as a statement needs no `;` then."""
+    """Whether it ends with a block's brace, so that a statement needs no `;`."""
     bracketed: bool = False
-    """Whether it is one pair of brackets: `{ … }`, `[ … ]`, `@ { … }`."""
+    """Whether it is a single pair of brackets: `{ … }`, `[ … ]`, `@ { … }`."""
 
     @property
     def above(self) -> tuple[Comment, ...]:
@@ -239,15 +239,15 @@ class Made(Struct, frozen=True, gc=False):
     kind: str
     item: Item
     raw: Doc | None = None
-    """The document without its own group, for what breaks together with what is around it."""
+    """The document without its own group, for parts that break together with their surroundings."""
     within: Made | None = None
-    """Of a value in brackets, the value."""
+    """The value inside brackets, for a bracketed value."""
     body: tuple[tuple[Item, ...], tuple[Comment, ...]] | None = None
-    """Of a program or a block's braces, the statements and the comments behind them."""
+    """Statements and trailing comments, for a program or a block's braces."""
     blocks: bool = False
-    """Whether a block is in it."""
+    """Whether it contains a block."""
     parts: tuple[Made, ...] = ()
-    """Of what holds blocks, what it was made of."""
+    """Components of a document that contains blocks."""
 
 
 def without_brackets(part: Made, kinds: frozenset[str] | None = None) -> Made:
@@ -271,16 +271,16 @@ class _Sign(Struct, frozen=True):
     kind: str
     text: str
     outside: int
-    """By how many steps the lines that begin with it are indented."""
+    """Indentation steps of the lines that begin with it."""
     inside: int
-    """By how many more the lines of what follows it are."""
+    """Additional indentation steps of the lines that follow it."""
 
 
 _SIGNS = {
     "pipe": _Sign("VBAR", "| ", outside=1, inside=1),
     "either": _Sign("OR", "or ", outside=2, inside=0),  # the block that follows is indented by one step
 }
-"""What joins the parts, by the rule that covers them."""
+"""Separators of the parts, by the rule that covers them."""
 
 
 def chain(rule: str, parts: Sequence[Made]) -> Made:

@@ -37,7 +37,7 @@ from instrc.text.limits import HEAD_TOKENS, STRING_PREFIX
 from instrc.text.source import Span
 
 DECORATOR_TOKENS: Final = 20
-"""Tokens between an `@` and what it decorates."""
+"""Maximum tokens between an `@` and what it decorates."""
 
 
 def string_slip(view: View) -> Slip:

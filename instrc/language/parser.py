@@ -26,7 +26,7 @@ from instrc.text.limits import BRACKET_LEVELS, REPORTED_MISTAKES
 from instrc.text.source import CONFLICT_MARK, Source, Span
 
 KEPT_RECIPES: Final = 20_000
-"""Words in the recipes of the parser that are kept from one program to the next."""
+"""Maximum words in parser recipes that are cached between programs."""
 
 
 def too_deep(program: Program) -> Problem | None:
@@ -46,7 +46,7 @@ def too_deep(program: Program) -> Problem | None:
 
 
 Pick: TypeAlias = "Callable[[list[Any]], list[Any]]"  # of values, or of offsets; some give a tuple
-"""Takes what stands at some places out of a list."""
+"""Selects the items at certain positions of a list."""
 
 
 class Place:
@@ -94,25 +94,25 @@ class Recipe(Struct, frozen=True):
     """
 
     taken: int
-    """Symbols on the stack that it uses up."""
+    """Number of symbols taken from the stack."""
     room: tuple[None, ...]
-    """For `None` and the words."""
+    """Space for `None` and the words."""
     words: tuple[tuple[int, int, int, str | None], ...]
-    """The words that have a value: the number of each, where it begins, where its value lies, its kind or `None` for a name."""
+    """Words with a value: index, start, index of the value, and kind (`None` for a name)."""
     builds: tuple[tuple[int, Pick, int, int], ...]
-    """The rules that build something: the number of each, its values, where it begins, and behind how many words it ends."""
+    """Rules that build a node: number, values, start, and the number of words before its end."""
     kept: Pick
-    """The values that are left on the stack in the place of those taken."""
+    """Selects the values that replace the taken ones on the stack."""
     begun: Pick
-    """Where each of them begins."""
+    """Selects the start of each of these values."""
     read: int
-    """The words that fit."""
+    """Number of matching words."""
     highest: int
-    """The levels of brackets that it opens at most."""
+    """Maximum depth of brackets that it opens."""
     levels: int
-    """Those that are open behind it, more or less than before."""
+    """Change in the depth of open brackets."""
     place: Place
-    """Where the automaton is then."""
+    """State of the automaton afterwards."""
 
 
 class Recipes:

@@ -14,7 +14,7 @@ from instrc.text.jsonvalue import tokens as parts_of
 from instrc.text.source import Span
 
 ANNOTATION_DISTANCE: Final = 20_000
-"""Characters behind an expression in which its annotations are looked for."""
+"""Maximum characters after an expression in which its annotations are looked for."""
 _OPEN = {"LBRACE": "RBRACE", "LSQB": "RSQB"}
 _CLOSE = frozenset(_OPEN.values())
 

@@ -52,11 +52,11 @@ from instrc.text.limits import BRACKET_DISTANCE, BRACKET_LEVELS, REPORTED_MISTAK
 from instrc.text.source import Source
 
 PASSED_OVER: Final = 20_000
-"""Tokens without a clear end of the statement after which the rest of the source is not looked at."""
+"""Number of tokens without a clear end of statement after which the rest of the source is skipped."""
 RECOVERED_MISTAKES: Final = 2_000
-"""Mistakes that are repaired in one source."""
+"""Maximum mistakes repaired in one source."""
 LINE_DISTANCE: Final = 200
-"""Characters before a word in which its line must have begun."""
+"""Maximum characters before a word within which its line must have begun."""
 
 
 class Stack:
@@ -197,11 +197,11 @@ def empty_statement(place: Token) -> list[Token]:
 
 
 _CLEAR_ON_LINE = 3
-"""Tokens that must be read between two mistakes on one line for the second to be one of its own."""
+"""Minimum tokens read between two mistakes on one line for the second to be reported separately."""
 _CLEAR_ON_NEXT_LINE = 2
-"""The same for a mistake on another line."""
+"""The same minimum for a mistake on another line."""
 _OF_PARTS = (IncompleteBlock, StrayElse, ExtraClosingBracket, MismatchedBracket, MissingClosingBracket)
-"""Mistakes about the parts of a block and of a pair of brackets: another mistake can hide the part that is missed."""
+"""Mistakes about parts of a block or a pair of brackets: another mistake can hide the missing part."""
 _OF_PLACES = (
     *_OF_PARTS,
     BadCondition,
@@ -287,13 +287,13 @@ def each_word_once(found: list[Problem]) -> Iterator[Problem]:
 
 
 _CLEAR = 2
-"""Tokens that must be read behind a mistake before the fast pass is tried again."""
+"""Minimum tokens read after a mistake before the fast pass is tried again."""
 _BEGINNINGS = frozenset({"CONST", "LET", "TOOL", "INPUT"})
 _BORDER = re.compile(r"\s*(?:;|\n\s*(?=(?:const|let|tool|input)\s))")
 
 
 Recognise: TypeAlias = Callable[[Source, Tables, Builder, int], bool]
-"""The fast pass: build what follows an offset, or tell that there is a mistake in it."""
+"""The fast pass: builds what follows an offset, or returns that it contains a mistake."""
 
 
 def recover(source: Source, automaton: Tables, builder: Builder, recognise: Recognise) -> None:

@@ -256,22 +256,22 @@ class Scanner:
 
 
 STRING_LINES: Final = 20
-"""Lines over which the end of an open string is looked for."""
+"""Maximum lines in which the end of an open string is looked for."""
 
 
 LOOKALIKES = dict(zip("（）［］｛｝，；：｜＝＠．、。∣❘❙❚¦│┃⎮⏐‖", "()[]{},;:|=@.,.||||||||||", strict=True))
-"""Characters that look like a sign of the language."""
+"""Characters that resemble a sign of the language."""
 SIGN_KINDS = {"(": "LPAR", ")": "RPAR", "[": "LSQB", "]": "RSQB", "{": "LBRACE", "}": "RBRACE"}
 SIGN_KINDS |= {",": "COMMA", ";": "SEMICOLON", ":": "COLON", "|": "VBAR", "=": "EQUAL", "@": "AT", ".": "DOT"}
 DASHES = "−–—‐‑‒―"
-"""Signs that look like `-`: of a number, of a list, between two stages."""
+"""Signs that resemble `-`: of a number, of a list, between two stages."""
 OPERATORS = frozenset("-+*/%<>!?&^~$\\.,≥≤≠") | frozenset(DASHES)
-"""Characters that are operators elsewhere."""
+"""Characters that are operators in other languages."""
 FOREIGN_OPERATOR = re.compile(
     r"(?P<COMPARISON>===?|!==?|:=)|(?P<ARROW>--?>|=>|<-|\|>|>>|[→⇒➔➜⟶⟹])|"
     r"(?P<OPERATOR>&&|\?\?|\?\.(?!\d)|\.\.\.?|\+\+|\*\*|::)"
 )
-"""An operator of other languages that is written with two signs or more, or with one that is no sign here."""
+"""Operator of another language that consists of several signs, or of one that the language lacks."""
 
 
 DOUBLE = "“”„‟«»〝〞「」『』＂"
@@ -305,7 +305,7 @@ def later_end(text: str, quote: str, line_end: int) -> int | None:
 
 _ENDS_WITH_SIGN = re.compile(r"[:,({\[|=]\s*[\"']\Z")
 _AFTER_STRINGS = " \t)]};,"
-"""What closes the brackets around a string that has no end."""
+"""Characters that close the brackets around an unterminated string."""
 
 
 class ReadString(NamedTuple):
@@ -315,7 +315,7 @@ class ReadString(NamedTuple):
     value: str
     problems: tuple[Problem, ...]
     spoils_line: bool = False
-    """Whether nobody knows where it ends on its line, so that further complaints there are idle."""
+    """Whether its end on the line is unknown, so that further problems there are not reported."""
 
 
 def open_string(source: Source, start: int, before: Sequence[Token]) -> ReadString:
@@ -381,7 +381,7 @@ def _ending_quote(source: Source, start: int, before: Sequence[Token]) -> Span |
 
 _SPACE = re.compile(r"\s*")
 _BEFORE_DURATION = {"COLON", "NAME", "AT", "COMMA"}
-"""What stands before `5m` where it is a time and no name."""
+"""Tokens before `5m` where it is a duration and not a name."""
 _NUMBER_LIKE = re.compile(r"[-+]?\.?\d(?:[eE][-+]\d|[\w.])*")
 _NAME_LIKE = re.compile(r"(?:-\w+)+")
 _FILE_LIKE = re.compile(r"\.{1,2}/[\w./-]*\w")

@@ -144,7 +144,7 @@ class Condition(msgspec.Struct, frozen=True, gc=False):
     tests: tuple[Test, ...]
     span: Span
     joined: tuple[int, ...] = ()
-    """The numbers of tests that `and` joins to the one before."""
+    """Indexes of tests that `and` joins to the previous one."""
 
 
 class Binding(msgspec.Struct, frozen=True, gc=False):
@@ -169,7 +169,7 @@ class Body(msgspec.Struct, frozen=True, gc=False):
     statements: tuple[Binding | Anonymous, ...]
     value: Expression
     span: Span
-    """With its braces."""
+    """Span including the braces."""
 
 
 class Branch(msgspec.Struct, frozen=True, gc=False):
@@ -192,9 +192,9 @@ class Selection(msgspec.Struct, frozen=True, gc=False):
 
     condition: Condition | None = None
     most: Literal | Name | Access | None = None
-    """More elements are a failure."""
+    """Maximum number of elements; more are a failure."""
     first: Literal | Name | Access | None = None
-    """Further elements are left out."""
+    """Number of elements to take; further ones are omitted."""
 
 
 class Each(msgspec.Struct, frozen=True, gc=False):
@@ -220,7 +220,7 @@ class Repeat(msgspec.Struct, frozen=True, gc=False):
     otherwise: Body | None
     span: Span
     first: Object | None = None
-    """What `previous` is in the first round."""
+    """Value of `previous` in the first round."""
     selection: Selection = Selection()
 
 
@@ -282,7 +282,7 @@ class Program(msgspec.Struct, frozen=True, gc=False):
     statements: tuple[Statement, ...]
     comments: tuple[Span, ...]
     version: Literal | None = None
-    """The version of the language that it says it is written in."""
+    """Language version that the program declares."""
 
 
 def children(node: Expression) -> list[Expression]:
@@ -313,17 +313,17 @@ class WrittenPart(msgspec.Struct, frozen=True, gc=False):
 
     body: Body
     names: tuple[tuple[str, Span | None], ...] = ()
-    """The names that the block gives to what is in the body, and where they are written."""
+    """Names that the block defines for its body, with the spans of their definitions."""
     source: Name | Access | Literal | None = None
-    """The list, or the number, whose elements the body is carried out for."""
+    """List or number whose elements the body runs for."""
     condition: Condition | None = None
-    """When the body runs."""
+    """Condition for running the body."""
     until: Condition | None = None
-    """When its rounds end; read with the names of the body, behind it."""
+    """Condition that ends the rounds; evaluated after the body, with its names."""
     first: Object | None = None
-    """What the body is given for the round before the first one."""
+    """Values for the round before the first one."""
     selection: Selection = Selection()
-    """The elements that the body is carried out for."""
+    """Elements that the body runs for."""
 
     @property
     def before(self) -> tuple[Expression, ...]:

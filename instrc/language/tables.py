@@ -27,11 +27,11 @@ if TYPE_CHECKING:
         """The tables as stored in a file."""
 
         grammar: str
-        """The text that they are of."""
+        """Text of the grammar that the tables belong to."""
         skipped: list[str]
         tokens: list[list[str]]
         rules: list[list[str | int]]
-        """The name of each, what it reduces to, and of how many symbols it is."""
+        """Rules: name, the symbol it reduces to, and the number of its symbols."""
         states: list[dict[str, int]]
 
 
@@ -39,14 +39,14 @@ GRAMMAR = "aug.lark"
 TABLES = "aug.tables.json"
 
 END = "END"
-"""The token after the last one."""
+"""Token after the last one."""
 START = "start"
-"""The rule of a whole file."""
+"""Rule of a whole file."""
 CONTEXTUAL = frozenset({"ELSE", "IN", "IS", "OR", "AND", "NOT", "UNTIL", "MAX", "KEEP", "FIRST"})
-"""Words that are names wherever they do not fit as words."""
+"""Keywords that are names wherever the keyword does not fit."""
 _BRACE = r"(?:\s|//[^\r\n]*|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/)*+\{"
 FOLLOWED = {"RACE": _BRACE, "FROM": _BRACE, "LANGUAGE": r"\s+-?[0-9]"}
-"""Words of which that is so as well, and which are names wherever something else comes next."""
+"""Further contextual keywords, with the pattern that must follow; they are names everywhere else."""
 
 
 class Rule(Struct, frozen=True):
@@ -61,16 +61,16 @@ class Tables(Struct, frozen=True):
     """An LALR(1) automaton and the patterns of its tokens."""
 
     pattern: str
-    """Of the lexer."""
+    """Pattern of the lexer."""
     words: str
-    """The same without groups, to find all tokens at once; with what is none, all that follows is one word."""
+    """The same pattern without groups, to find all tokens at once; from an invalid token on, the rest is one word."""
     patterns: dict[str, str]
-    """Of each kind of token by itself."""
+    """Pattern of each kind of token."""
     fixed: dict[str, str]
-    """Words and signs of the language, as they are written, with their kinds."""
+    """Keywords and signs of the language, with their kinds."""
     rules: list[Rule]
     states: list[dict[str, int]]
-    """What to do on a symbol: go to a state (0 and up) or reduce by rule `~n` (below 0); state 0 is the first."""
+    """Action by symbol: go to a state (0 and up) or reduce by rule `~n` (below 0); state 0 is the first."""
 
     @property
     def lexer(self) -> re.Pattern[str]:

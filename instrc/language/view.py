@@ -12,7 +12,7 @@ from instrc.text.limits import BRACKET_DISTANCE
 from instrc.text.source import Source, Span
 
 BODY_TOKENS: Final = 500
-"""Tokens of the braces of a block that are read back to find the word which begins it."""
+"""Maximum tokens of a block's braces that are read backwards to find the keyword that begins it."""
 
 
 OPENING = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
@@ -29,7 +29,7 @@ ENDS_VALUE = {"NAME", "AUG_URI", "STRING", "NUMBER", "TRUE", "FALSE", "NULL", "R
 
 
 _BEFORE_BLOCK = frozenset({"COMMA", "SEMICOLON", "COLON", "EQUAL", "VBAR"})
-"""What stands before a block."""
+"""Tokens that may precede a block."""
 
 
 class TokenRepair(NamedTuple):
@@ -40,10 +40,10 @@ class TokenRepair(NamedTuple):
 
 
 Slip: TypeAlias = tuple[Problem, TokenRepair] | None
-"""What a rule about mistakes returns: the mistake and how to go on, or nothing if it sees none."""
+"""Result of a mistake rule: the problem and the repair, or `None` if the rule does not apply."""
 
 GIVE_UP = TokenRepair(drop=-1)
-"""No way to repair it: pass over the rest of the statement."""
+"""Repair that gives up: skip the rest of the statement."""
 
 
 class View(NamedTuple):
@@ -52,11 +52,11 @@ class View(NamedTuple):
     source: Source
     tokens: list[Token]
     place: int
-    """Of the token that cannot be read."""
+    """Index of the token that cannot be parsed."""
     read: list[Token]
-    """The tokens of the statement that have been read."""
+    """Tokens of the statement that have been parsed."""
     open: list[tuple[Token, bool]]
-    """Open brackets, outermost first, and whether each is that of a call."""
+    """Open brackets, outermost first, and whether each belongs to a call."""
     accepts: Callable[..., bool]
 
     @property

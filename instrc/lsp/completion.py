@@ -27,7 +27,7 @@ from instrc.text.limits import ROUNDS
 from instrc.text.names import pascal
 
 COMPLETION_DISTANCE: Final = 5_000
-"""Characters before a place that are looked at."""
+"""Maximum characters before a place that are examined."""
 _URI = re.compile(r"aug:[^\s()\[\]{},;|@\"']*\Z")
 _VALUE = re.compile(r"([^\W\d]\w*)((?:\s*\.\s*[$\w]+)*)\s+is\s+(\"?)[^\"\n{]*\Z")
 _PATH = re.compile(r"([^\W\d]\w*)((?:\s*\.\s*[$\w]+)*)\s*\.\s*[$\w]*\Z")
@@ -154,20 +154,20 @@ _FOLLOWING = {
     "KEEP": "NUMBER",
     "IS": "STRING",
 }
-"""The token behind a word that is no key: `const` may be one, as in `{ const: Draft }`."""
+"""Token after a word that is not a key: `const` may be one, as in `{ const: Draft }`."""
 
 
 class Expected(Struct, frozen=True):
     """What is allowed at a place."""
 
     instructions: bool
-    """Whether an expression can begin here, which may call an instruction."""
+    """Whether an expression, such as a call, can begin here."""
     values: bool
-    """Whether the name of a value can stand here."""
+    """Whether the name of a value is allowed here."""
     _automaton: Tables | None = None
     _states: list[int] = field(default_factory=list)
     _behind_expression: bool = False
-    """Whether an expression stands before the place, on the same line."""
+    """Whether an expression precedes the place on the same line."""
 
     def word(self, word: str) -> bool:
         """Return whether a keyword is allowed here, with what has to follow it."""
@@ -221,7 +221,7 @@ def _program_name(name: str) -> str:
 
 
 _BETWEEN = ("else", "until", "max", "first", "keep", "is", "or", "in")
-"""Words inside of blocks."""
+"""Keywords inside blocks."""
 
 
 def _words(fits: Expected, *, snippets: bool) -> list[types.CompletionItem]:
@@ -371,9 +371,9 @@ class TextBefore:
 
 
 _NAMED_ANEW = frozenset({"CONST", "LET", "TOOL", "INPUT", "EACH"})
-"""Words behind which a name is made up."""
+"""Keywords after which a new name is defined."""
 _READS = frozenset({"WHEN", "UNTIL", "OR", "IN"})
-"""Words behind which a value is read, by its name or a path."""
+"""Keywords after which a value is read, by its name or a path."""
 _ENDS = frozenset({"NAME", "AUG_URI", "NUMBER", "STRING", "METRIC", "RPAR", "RSQB", "RBRACE"})
 """Tokens with which an expression may end."""
 _ANYTHING = Expected(instructions=True, values=True)
@@ -413,7 +413,7 @@ def _in_annotation(kinds: list[str]) -> bool:
 _BRACKET = re.compile(r"[(){}\[\]]")
 _CALLED = re.compile(r"([^\W\d]\w*|aug:[^\s()\[\]{},;|@\"']+)\s*\Z")
 _SILENT = re.compile(r"""//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*(?:"|\n|\Z)|'(?:[^'\\\n]|\\.)*(?:'|\n|\Z)""", re.DOTALL)
-"""A comment or a string, also one that has no end yet."""
+"""A comment or a string, possibly unterminated."""
 
 
 def is_silent(before: str) -> bool:

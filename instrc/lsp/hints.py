@@ -20,7 +20,7 @@ from instrc.text.source import Span
 from instrc.vibes.registry import ProgramFile
 
 HOVERED_SCHEMA: Final = 4_000
-"""Characters of a schema that are shown."""
+"""Maximum characters of a schema that are shown."""
 _WORDS = {
     "prompt": "The request that started everything.",
     "round": "The number of this round, from 1.",
@@ -123,13 +123,13 @@ TOKENS = [
     "comment",
     "namespace",
 ]
-"""Kinds of tokens; an instruction is a function, of the server an event, of a person an interface, a mixin a macro."""
+"""Token types; an instruction is a function, a server's an event, a person's an interface, a mixin a macro."""
 _NUMBERS = {kind: number for number, kind in enumerate(TOKENS)}
 _BY_KIND = {"model": "function", "server": "event", "user": "interface", "mixin": "macro"}
 _COLORING_WORDS = frozenset(KEYWORDS | {"ELSE", "IN", "IS", "OR", "UNTIL", "MAX", "KEEP", "FIRST"})
 _NAMES = _COLORING_WORDS | {"NAME"}
 _FIXED = {"STRING": "string", "NUMBER": "number", "AUG_URI": "namespace", "METRIC": "property"}
-"""What is always of one kind, by the grammar's names."""
+"""Token types that the grammar determines, by terminal name."""
 _DEFINED = {"const": "variable", "tool": "variable", "input": "parameter", "element": "parameter", "key": "property"}
 
 

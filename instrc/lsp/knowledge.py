@@ -50,7 +50,7 @@ class Definition(Struct, frozen=True, gc=False):
     whole: Span
     value: surface.Expression | None = None
     of_list: bool = False
-    """Whether it stands for one element of its value."""
+    """Whether it refers to one element of its value."""
 
 
 class Mention(Struct, frozen=True, gc=False):
@@ -61,7 +61,7 @@ class Mention(Struct, frozen=True, gc=False):
     called: bool
     definition: Definition | None
     short: bool = False
-    """Whether it is a key at the same time: `{ a }`."""
+    """Whether it is also a key: `{ a }`."""
 
 
 class VisibleNames(Struct):
@@ -93,11 +93,11 @@ class SymbolIndex(Struct):
     definitions: list[Definition] = field(default_factory=list)
     mentions: list[Mention] = field(default_factory=list)
     by_start: dict[int, Mention] = field(default_factory=dict)
-    """The mentions by the offset of their first letter."""
+    """Mentions by their start offset."""
     rounds: dict[int, VisibleNames] = field(default_factory=dict)
-    """What is visible in the bodies of loops, by the offset at which each begins, as `previous` and `rounds` do there."""
+    """Names visible in the bodies of loops, such as `previous` and `rounds`, by start offset."""
     scopes: list[tuple[Span, VisibleNames]] = field(default_factory=list)
-    """Ranges with what is visible in them, outer ones first."""
+    """Ranges with the names visible in them, outer ones first."""
     calls: list[surface.Call] = field(default_factory=list)
     accesses: list[surface.Access] = field(default_factory=list)
 
@@ -138,7 +138,7 @@ class SymbolIndex(Struct):
 
 
 NAME_STEPS: Final = 40
-"""Steps from a name to its schema: names of names, members of members."""
+"""Maximum steps from a name to its schema: names of names, members of members."""
 _ERROR: Json = {"properties": {name: {"type": "string"} for name in ("step", "kind", "code", "message")}}
 
 
@@ -255,7 +255,7 @@ def _with_annotation(schema: Json, more: dict[str, Json]) -> Json:
 
 
 _PLACES = frozenset({"Process", "LLM_Context", "Server_Context", "User_Context", "StartProcess"})
-"""Calls whose keys are names for what comes after them."""
+"""Calls whose keys are names for the code after them."""
 
 
 def index_of(program: surface.Program) -> SymbolIndex:

@@ -148,7 +148,7 @@ def symbols(document: TextDocument) -> list[types.DocumentSymbol]:
 
 _REFERENCE = re.compile(r'"(aug:[^"\\]*)"')
 _SEGMENT = re.compile(r"[^/:#?]+(?=(?:[?:#].*)?\Z)")
-"""The name in a reference: what stands behind the last `/` and before a version or a fragment."""
+"""Last segment of a reference, without version and fragment."""
 _SUFFIX = re.compile(r"_[A-Za-z]+\Z")
 
 
@@ -157,10 +157,10 @@ class Use(Struct, frozen=True):
 
     document: TextDocument
     span: Span
-    """Of the name alone."""
+    """Span of the name alone."""
     reference: bool
     short: bool = False
-    """Whether it is a key at the same time: `{ Draft }`."""
+    """Whether it is also a key: `{ Draft }`."""
 
 
 def instruction_at(document: TextDocument, offset: int, session: EditorSession) -> KnownInstruction | None:
@@ -184,7 +184,7 @@ def program_at(document: TextDocument, offset: int, session: EditorSession) -> P
 
 
 Target: TypeAlias = KnownInstruction | ProgramFile
-"""What a name or a reference can lead to."""
+"""What a name or a reference can refer to."""
 
 
 def uses(target: Target, document: TextDocument, session: EditorSession) -> Iterator[Use]:

@@ -32,7 +32,7 @@ from instrc.text.source import Source, Span
 from instrc.text.visible import visible
 
 UNOPENED_BYTES: Final = 1024 * 1024
-"""Bytes of a file that an editor has not opened."""
+"""Maximum bytes of a file that no editor has open."""
 T = TypeVar("T")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _BEYOND_16_BITS = re.compile("[\U00010000-\U0010ffff]")

@@ -18,17 +18,17 @@ FORMS = {
     "race": "race { … } or { … }",
     "do": "do { … }",
 }
-"""How each block is written."""
+"""Syntax of each block."""
 TWO_BOUNDS = "compare with one number at a time: `PATH >= 3 and PATH <= 5`"
 MORE_BRANCHES = "for one more branch write `else when CONDITION { … }` before the last `else`"
-"""What to do where a block has a second `else`, or a second pair of braces behind it."""
+"""Hint for a block with a second `else` or a second pair of braces."""
 
 
 class StrayElse(Problem):
     message = "this `else` belongs to no block"
 
     block: str = ""
-    """The word that begins the block before it."""
+    """Keyword of the block before it."""
 
     @property
     def hint(self) -> str | None:
@@ -41,7 +41,7 @@ class MissingElse(Problem):
     message = "`else` is missing before the second braces of this `{word}`"
 
     word: str
-    """The word that begins the block."""
+    """Keyword of the block."""
 
     @property
     def hint(self) -> str | None:
@@ -56,7 +56,7 @@ class StrayBraces(Problem):
     message = "these braces belong to no block: the `{word}` before them has its own"
 
     word: str
-    """The word that the braces before these belong to."""
+    """Keyword of the block that the preceding braces belong to."""
 
     @property
     def hint(self) -> str | None:
@@ -70,9 +70,9 @@ class MissingBraces(Problem):
     hint = "write `{ { key: value } }`"
 
     opening: Span | None = None
-    """The brace of the block."""
+    """Opening brace of the block."""
     closing: Span | None = None
-    """The brace that ends it, where it is known."""
+    """Closing brace of the block, if known."""
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
@@ -109,7 +109,7 @@ INSTEAD = {
     "group": "write `do { … }`",
     "finally": "write the steps after the block: they run when it has ended",
 }
-"""What to write instead of words before braces, in lower case."""
+"""What to write instead of a lower-case word before braces."""
 
 
 class BracesAfterName(Problem):
@@ -117,7 +117,7 @@ class BracesAfterName(Problem):
 
     word: str
     duration: str = ""
-    """The duration behind the word, as it is to be written."""
+    """Duration behind the keyword, in valid syntax."""
 
     @property
     def hint(self) -> str | None:
@@ -130,7 +130,7 @@ class StrayWord(Problem):
 
     word: str
     block: str = ""
-    """The word that begins the block before it."""
+    """Keyword of the block before it."""
 
     @property
     def hint(self) -> str | None:
@@ -153,13 +153,13 @@ class IncompleteBlock(Problem):
     message = "this `{word}` needs {missing} here"
 
     word: str
-    """The word that begins the block."""
+    """Keyword of the block."""
     missing: str
-    """What is expected here: `` `in` ``, `` `{` ``."""
+    """What is expected: `` `in` ``, `` `{` ``."""
     put: str = ""
-    """What to write instead of the word that is here."""
+    """Replacement for the word at this place."""
     advice: str = ""
-    """The correct form of what was probably intended."""
+    """Correct form of what was probably intended."""
 
     @property
     def hint(self) -> str | None:
@@ -190,7 +190,7 @@ class OverLimit(Problem):
     count: int
     limit: int
     written: bool
-    """Whether the limit is written with `max`."""
+    """Whether the limit is given by `max`."""
 
     @property
     def hint(self) -> str | None:
@@ -205,9 +205,9 @@ class WrongFirstValue(Problem):
     word: str
     reason: str
     known: tuple[str, ...] = ()
-    """The names of the body that lead to a step or a block."""
+    """Names of the body that refer to a step or a block."""
     misfit: bool = False
-    """Whether the value is one that the schema of the name excludes."""
+    """Whether the schema of the name excludes the value."""
 
     @property
     def hint(self) -> str | None:
@@ -235,13 +235,13 @@ _CALENDAR = re.compile(r"""["']P[0-9]+[MY]""")
 
 class BadDuration(Problem):
     word: str = ""
-    """`within` or `delay`, if it is behind one."""
+    """`within` or `delay`, if the duration follows one."""
     over: bool = False
-    """Whether it is a deadline of no time at all."""
+    """Whether it is a deadline of zero length."""
     written: str = ""
-    """What is written in its place, if that is no string."""
+    """The source text in its place, if that is not a string."""
     instead: str | None = None
-    """The same time in ISO 8601, if it can be told."""
+    """The same duration in ISO 8601, if it can be derived."""
 
     @property
     def message(self) -> str:
@@ -276,13 +276,13 @@ _PLACES_OF_DEADLINES = {
     "slot": ("is on the contents of a slot, which are not a separate step", "write it after the step that has the slot"),
     "twice": ("is written twice for the same step or block", "remove one of the two"),
 }
-"""What is wrong with a deadline in each place, and the way out."""
+"""Explanation and hint for a misplaced deadline, by place."""
 
 
 class MisplacedDeadline(Problem):
     word: str
     place: Literal["condition", "words", "input", "context", "slot", "twice"] = "condition"
-    """Where it is written; `words` if it is not an annotation, `twice` if there is another one."""
+    """Where the deadline is written; `words` if it is not an annotation, `twice` if there is another one."""
 
     @property
     def message(self) -> str:
@@ -297,7 +297,7 @@ class IdleDeadline(ProblemWarning):
     hint = "write `do { … } @ { … }` around it, which makes the program a process, or remove it"
 
     words: tuple[str, ...]
-    """`within`, `delay`, or both."""
+    """`within`, `delay` or both."""
 
     @property
     def message(self) -> str:
@@ -308,9 +308,9 @@ class NeverTrue(ProblemWarning):
     message = "this condition never holds: the schema of the value excludes it"
 
     admitted: tuple[str, ...] = ()
-    """The values that the schema lists, as they are written there."""
+    """Values that the schema lists, as written in the schema."""
     advice: str = ""
-    """What to write instead, if that is known from the type of the value."""
+    """What to write instead, if the type of the value tells."""
 
     @property
     def hint(self) -> str | None:
@@ -347,17 +347,17 @@ _CALLED = {
     **dict.fromkeys(("exists", "defined", "is_defined", "isdefined", "bool"), "{}"),
     **dict.fromkeys(("startswith", "starts_with", "endswith", "ends_with", "matches", "match"), '{ pattern: "…" }'),
 }
-"""What a condition says in a JSON Schema where other languages call a function, in lower case."""
+"""JSON Schema conditions that replace function calls of other languages, by lower-case name."""
 
 
 class BadCondition(Problem):
     slip: str
-    """`brackets`, `call`, `range`, `scalar`, `list`, `number`, `or`, `bounds` or `value`."""
+    """Kind of mistake: `brackets`, `call`, `range`, `scalar`, `list`, `number`, `or`, `bounds` or `value`."""
     word: str = "when"
     empty: bool = False
-    """Whether it is a list of nothing."""
+    """Whether the list is empty."""
     joined: bool = False
-    """Whether an `or` in brackets is joined with more by `and`."""
+    """Whether an `or` in brackets is combined with `and`."""
 
     @property
     def message(self) -> str:
@@ -407,7 +407,7 @@ class BadCondition(Problem):
 
 
 _ANSWERS = {**dict.fromkeys(("yes", "on"), "true"), **dict.fromkeys(("no", "off"), "false")}
-"""Words of people for what is true or not."""
+"""Words that people use for `true` and `false`."""
 
 
 def _scalar(word: str) -> str | None:

@@ -17,7 +17,7 @@ class NotCallable(Problem):
     hides: bool = False
     """Whether an instruction has the same name."""
     inline: bool = False
-    """Whether it is the name of a schema that is written in the program."""
+    """Whether the name belongs to a schema that is written in the program."""
 
     @property
     def hint(self) -> str | None:
@@ -57,7 +57,7 @@ def _short(text: str) -> str:
 class MisplacedContext(Problem):
     word: str
     held: bool = False
-    """Whether there are braces around what is perhaps a context."""
+    """Whether braces surround what may be a context."""
 
     @property
     def message(self) -> str:
@@ -76,7 +76,7 @@ class TooManyArguments(Problem):
     mixin: str
     first: Span | None
     inputs: tuple[str, ...] = ()
-    """Of a program that is called: its inputs, `prompt` among them."""
+    """Inputs of the called program, `prompt` included."""
 
     @property
     def message(self) -> str:
@@ -108,7 +108,7 @@ class SlotNotFound(Problem):
     holder: str
     slots: tuple[str, ...] = ()
     said: bool = False
-    """Whether a text stands in it."""
+    """Whether a text is written in it."""
 
     @property
     def hint(self) -> str | None:
@@ -134,11 +134,11 @@ class SlotNotFound(Problem):
 class EmptyMixin(Problem):
     mixin: str
     elsewhere: str = ""
-    """A step in its brackets that another mixin contains already."""
+    """A step in its brackets that another mixin already contains."""
     slot: str = ""
-    """A slot that reads a step in its brackets, which therefore stays outside."""
+    """A slot that reads a step in its brackets and keeps that step outside."""
     step: str = ""
-    """That step."""
+    """The step that stays outside."""
 
     @property
     def message(self) -> str:
@@ -221,14 +221,14 @@ class MisplacedBlock(Problem):
 
 
 _OF_RUNS = frozenset({"invoke", "ainvoke", "run", "execute", "call", "stream", "batch", "forward", "send", "kickoff"})
-"""Methods that run something in other systems."""
+"""Methods that start a run in other systems."""
 
 
 class BracketAfterValue(Problem):
     member: str = ""
-    """The member before it, as `then` in `Draft(prompt).then(…)`."""
+    """Preceding member, such as `then` in `Draft(prompt).then(…)`."""
     of_value: bool = True
-    """Whether it is the member of a value, not of a module of another language: `dspy.Predict(…)`."""
+    """Whether it is a member of a value rather than of a foreign module: `dspy.Predict(…)`."""
 
     @property
     def message(self) -> str:
@@ -309,9 +309,9 @@ class NoSuchDocument(Problem):
 
     asked: str
     program: str
-    """The name of the export."""
+    """Name of the export."""
     present: tuple[str, ...]
-    """What the program has instead."""
+    """Exports that the program has."""
 
     @property
     def hint(self) -> str | None:

@@ -163,16 +163,16 @@ CODES: Final[Mapping[type[InstrcError], Codes]] = {
     RunStoppedError: Codes(422, 5),
     RunCancelledError: Codes(409, 6),
 }
-"""The codes of each class of errors; a class that is not listed has those of its base class."""
+"""Exit and HTTP codes by error class; a class that is not listed uses those of its base class."""
 FRAMES: Final = 3
-"""Lines of the caller that a notebook shows."""
+"""Maximum frames of the caller that a notebook shows."""
 _LIBRARIES: Final = (
     __file__.removesuffix(f"problems{os.sep}errors.py"),
     f"{os.sep}site-packages{os.sep}",
     f"{os.sep}asyncio{os.sep}",
 )
 LISTED_PROBLEMS: Final = 20
-"""Problems that the text of an exception lists; `problems` has all of them."""
+"""Maximum problems listed in the text of an exception; `problems` has all of them."""
 
 
 def codes_of(error: type[InstrcError]) -> Codes:

@@ -37,7 +37,7 @@ class FileExists(Problem):
 
     path: str
     way_out: str = ""
-    """What to do instead, where that is known."""
+    """What to do instead, if known."""
 
     @property
     def hint(self) -> str | None:
@@ -81,7 +81,7 @@ _NOT_JSON = (
     (r"(?:None|undefined|NaN|nil)\b", "write `null`"),
     (r"[A-Za-z_]\w*\s*:", "write the key in double quotes"),
 )
-"""What stands in a file that is nearly JSON, and what to do about it."""
+"""Patterns of invalid JSON, each with a hint."""
 
 
 def advice_for_json(at: Span | None) -> str | None:
@@ -104,11 +104,11 @@ class TooLarge(Problem):
     """What is too large, as the subject of a sentence: `the source`, `the composed schema`."""
     limit: int
     unit: str
-    """What is counted, in the plural: `bytes`, `nodes`, `levels`."""
+    """The unit that is counted, in the plural: `bytes`, `nodes`, `levels`."""
     size: int | None = None
-    """The size; `None` if counting stopped at the limit."""
+    """The measured size; `None` if counting stopped at the limit."""
     setting: str | None = None
-    """The key under `[tool.instrc] limits` that raises the limit."""
+    """Key under `[tool.instrc] limits` that raises the limit."""
 
     @property
     def message(self) -> str:
@@ -134,7 +134,7 @@ class UncheckedValues(ProblemWarning):
     hint = "divide the schema into several vibes"
 
     count: int
-    """How many are not checked."""
+    """Number of values that are not checked."""
     limit: int
 
     @property
@@ -148,5 +148,5 @@ class FurtherProblems(ProblemWarning):
     hint = "correct those that are shown, and check again"
 
     kind: str
-    """The name of the problem that is found here."""
+    """Name of the problem."""
     limit: int

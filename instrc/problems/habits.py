@@ -22,11 +22,11 @@ class MissingSeparator(ProblemWarning):
     message = "a new statement begins here, but nothing separates it from what is before it"
 
     before: Span
-    """The value before it."""
+    """Span of the preceding value."""
     defines: bool = False
-    """Whether the second one defines a name."""
+    """Whether the second value defines a name."""
     after_when: bool = False
-    """Whether the braces of an object follow a `when` that has no `else`."""
+    """Whether the braces of an object follow a `when` without an `else`."""
 
     @property
     def hint(self) -> str | None:
@@ -82,7 +82,7 @@ class NotAProgram(Problem):
     hint = 'is it the right file? a program looks like `"Write a letter" | Draft`'
 
     kind: str
-    """What it looks like, with its article if it has one: `YAML`, `plain text`."""
+    """What the text looks like, with its article if it has one: `YAML`, `plain text`."""
 
 
 class DoubledBraces(Problem):
@@ -151,14 +151,14 @@ class DeadlineAsArgument(ProblemWarning):
 
     word: str
     written: str
-    """The time."""
+    """The duration, as written."""
 
 
 class EmptyBraces(ProblemWarning):
     annotating: bool = False
-    """Whether they follow an `@`."""
+    """Whether the braces follow an `@`."""
     in_pipe: bool = False
-    """Whether they are a stage of a pipe."""
+    """Whether the braces are a stage of a pipe."""
 
     @property
     def message(self) -> str:
@@ -182,7 +182,7 @@ class SimilarLabel(ProblemWarning):
     callee: str
     other: str
     there: Span | None = None
-    """Where the other label stands; `None` if it is an input that the activity lists."""
+    """Span of the other label; `None` if it is an input declared by the activity."""
 
     @property
     def labels(self) -> tuple[Label, ...]:

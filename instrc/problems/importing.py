@@ -49,9 +49,9 @@ class RepeatedTool(ProblemWarning):
 
 class VibeExists(Problem):
     path: str
-    """The file that exists."""
+    """Path of the existing file."""
     same_file: bool = True
-    """Whether it would be overwritten; else its name is only spelled differently."""
+    """Whether that file would be overwritten; otherwise its name differs only in spelling."""
 
     @property
     def message(self) -> str:
@@ -76,7 +76,7 @@ class MissingLibrary(Problem):
 
     library: str
     extra: str | None = None
-    """The extra of `instrc` that installs it, if there is one."""
+    """Extra of `instrc` that installs the library, if any."""
 
     @property
     def hint(self) -> str | None:

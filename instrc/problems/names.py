@@ -37,13 +37,13 @@ class RepeatedName(Problem):
 
     word: str
     first: Span | None
-    """`None` if the block around it defines the name."""
+    """Span of the first definition; `None` if the enclosing block defines the name."""
     argument: bool = False
-    """Whether two arguments have it, of which one may be a member of an object that is read."""
+    """Whether two arguments share the name, one of them perhaps a member of an object that is read."""
     tool: bool = False
-    """Whether it is a tool of a plan."""
+    """Whether the name belongs to a tool of a plan."""
     inner: bool = False
-    """Whether a block defines it again that sees the first one."""
+    """Whether a block redefines a name that is visible in it."""
 
     @property
     def hint(self) -> str | None:
@@ -66,21 +66,21 @@ class ReservedName(Problem):
 
 
 _SWITCHES = dict.fromkeys(("yes", "Yes", "YES", "on", "ON"), "true") | dict.fromkeys(("no", "No", "NO", "off", "OFF"), "false")
-"""How YAML writes two of them."""
+"""Booleans in YAML spelling."""
 _NO_NUMBERS = frozenset({"NaN", "nan", "Infinity", "inf"})
 _PRINTING = frozenset({"print", "puts", "echo", "printf"})
 _DEFINE = "save its schema as a vibe below a root, or pass it as `vibes=` in Python"
 _FUNCTIONS = frozenset(["len", "str", "int", "list", "range", "dict", "max", "min", "sum", "sorted", "json", "format", "join"])
-"""Functions of other languages that compute."""
+"""Computing functions of other languages."""
 _WAITING = frozenset({"sleep", "wait", "delay", "pause", "timer", "setTimeout"})
 _REQUESTS = frozenset(["request", "question", "query", "message", "user_input", "userInput", "input_text", "text", "task"])
-"""How the request that starts a program is called elsewhere."""
+"""Names that other systems use for the request that starts a program."""
 _STEP_KEY = re.compile(r"step\d+_\w+|(?:llm|server|user)Context\d+")
 _ENDS = {
     "START": "remove it: a program begins with what reads `prompt`",
     "END": "remove it: a program ends when its steps are done",
 }
-"""How graphs of other systems begin and end."""
+"""Hints for the start and end nodes of graphs in other systems."""
 _IN_BLOCKS = {
     "error": "it exists in the `else` of a `try`: `try { … } else { Draft(error) }`",
     "round": "it exists in a `repeat`, where it counts the rounds; in an `each` the element is the number, `each i in 3 { … }`",
@@ -92,7 +92,7 @@ _IN_BLOCKS = {
     "throw": 'write `Fail(error)`, or `Fail(message: "…")`',
     "pass": "a block ends with a value; write `null` for nothing",
 }
-"""Names that exist only in blocks, and words that end a block in other languages."""
+"""Hints for names that exist only in certain blocks, and for words that end a block in other languages."""
 _OF_ROUNDS = frozenset({"round", "rounds", "previous"})
 _FAILURES = frozenset({"e", "err", "ex", "exc", "exception"})
 _LOOPS = frozenset({"forEach", "for_each", "map", "flatMap"})
@@ -102,22 +102,22 @@ _LOOPS = frozenset({"forEach", "for_each", "map", "flatMap"})
 class UnknownName(Problem):
     word: str
     searched: tuple[str, ...] = ()
-    """The roots that were searched, as they are shown."""
+    """Roots that were searched, as displayed."""
     inside: Span | None = None
-    """Where a block defines the same name."""
+    """Span of a block that defines the same name."""
     element: bool = False
-    """Whether that block calls its element so."""
+    """Whether that block uses the name for its element."""
     other: str = ""
-    """`try` or `repeat`, if the name is read in the `else` of the block that defines it in its first body; `from`, if there."""
+    """`try` or `repeat` if the name is read in the `else` of the block that defines it in its first body; `from` likewise."""
 
     unread: Span | None = None
-    """The definition of the nearest name, if nothing reads it: that may be the one that is misspelt."""
+    """Definition of the nearest name, if unused: it may be the misspelt one."""
     reading: bool = False
-    """Whether a value is read there: the head of a path, a list or a condition."""
+    """Whether a value is read at this place: the head of a path, a list or a condition."""
     vain: bool = False
-    """Whether it is read in the `else` of a `repeat`."""
+    """Whether it is read in the `else` of a `repeat`, where it never has a value."""
     file: tuple[str, str] | None = None
-    """A file that was probably saved as this vibe, and the path under which it would be found."""
+    """File that was probably meant to be this vibe, and the path under which it would be resolved."""
 
     @property
     def message(self) -> str:
@@ -259,7 +259,7 @@ class HiddenSlot(ProblemWarning):
 
     word: str
     path: str
-    """The path to the slot, as far as names in braces lead to it: `page.header`, or only `header`."""
+    """Path to the slot through names in braces, such as `page.header`, or only `header`."""
 
     @property
     def hint(self) -> str | None:
@@ -294,7 +294,7 @@ class MisspeltDefinition(Problem):
 
     word: str
     read_as: str
-    """How the name is spelled where it is read."""
+    """Spelling of the name where it is read."""
     places: tuple[Span, ...]
 
     @property
@@ -313,7 +313,7 @@ class MisspeltDefinition(Problem):
 class UnusedBinding(ProblemWarning):
     word: str
     left_out: bool = False
-    """Whether it has a value, whose steps are not carried out."""
+    """Whether its value has steps that are therefore not carried out."""
 
     @property
     def message(self) -> str:
@@ -328,7 +328,7 @@ class UnusedBinding(ProblemWarning):
 
 class MisplacedLine(Problem):
     beside: str
-    """`tool` or `Process(…)`, beside which no line runs."""
+    """`tool` or `Process(…)`: in their presence no line runs."""
 
     @property
     def message(self) -> str:

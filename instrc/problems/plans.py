@@ -7,14 +7,14 @@ from typing import Final, Literal, TypeAlias
 from instrc.problems.problem import Problem, did_you_mean
 
 LISTED_ARGUMENTS: Final = 8
-"""Arguments that a hint lists."""
+"""Maximum arguments listed in a hint."""
 
 
 class PlanProblem(Problem):
     """One mistake in a plan."""
 
     pointer: str = ""
-    """Where in the plan, as a JSON Pointer."""
+    """JSON Pointer to the place in the plan."""
 
 
 class InvalidPlan(PlanProblem):
@@ -24,15 +24,15 @@ class InvalidPlan(PlanProblem):
 
 
 ToolsFault: TypeAlias = Literal["no tools", "no object", "no schema", "bare schema", "no arguments", "undescribed"]
-"""How tools can be none."""
+"""Reasons why a value cannot be read as tools."""
 
 
 class InvalidTools(PlanProblem):
     tool: str | None = None
-    """The invalid tool."""
+    """Name of the invalid tool."""
     fault: ToolsFault = "no tools"
     reason: str | None = None
-    """Why a function or type of Python is no tool, where one is `undescribed`."""
+    """Why a Python function or type is not a tool, for `undescribed`."""
 
     @property
     def message(self) -> str:
@@ -62,7 +62,7 @@ class DuplicateTask(PlanProblem):
 
     id: str
     first: str
-    """The place of the first one, as a JSON Pointer."""
+    """JSON Pointer to the first task of that id."""
 
 
 class UnknownTool(PlanProblem):
@@ -87,7 +87,7 @@ class DanglingTask(PlanProblem):
 
 class CircularPlan(PlanProblem):
     ids: tuple[str, ...]
-    """The tasks of one cycle, each of which waits for the next."""
+    """Tasks of one cycle, each of which waits for the next."""
 
     @property
     def message(self) -> str:
@@ -99,10 +99,10 @@ class CircularPlan(PlanProblem):
 
 class MissingArgument(PlanProblem):
     callee: str
-    """What is called."""
+    """Name of the called tool."""
     argument: str
     others: tuple[str, ...] = ()
-    """More arguments that the same call lacks."""
+    """Other arguments missing from the same call."""
 
     @property
     def message(self) -> str:
@@ -117,12 +117,12 @@ class MissingArgument(PlanProblem):
 
 class UnknownArgument(PlanProblem):
     callee: str
-    """What is called."""
+    """Name of the called tool."""
     argument: str
     bound: bool = False
     """Whether the program sets this argument itself."""
     known: tuple[str, ...] = ()
-    """The arguments that exist."""
+    """Known arguments."""
 
     @property
     def message(self) -> str:
@@ -142,12 +142,12 @@ class UnknownArgument(PlanProblem):
 
 class WrongArgument(PlanProblem):
     callee: str
-    """What is called."""
+    """Name of the called tool."""
     argument: str
-    """Its name; empty if the arguments are wrong as a whole."""
+    """Name of the argument; empty if the arguments are wrong as a whole."""
     reason: str
     instead: tuple[str, ...] = ()
-    """What fits and was probably meant, as it is written in a program."""
+    """Values that fit and were probably intended, in program syntax."""
 
     @property
     def message(self) -> str:
@@ -166,9 +166,9 @@ class WrongArgument(PlanProblem):
 class NotForPlans(Problem):
     word: str
     activity: str = ""
-    """The activity of that name, if there is one."""
+    """Activity of that name, if any."""
     named: bool = True
-    """Whether it is a name or a reference."""
+    """Whether the value is a name or a reference."""
 
     @property
     def message(self) -> str:
@@ -272,7 +272,7 @@ class RepairedPlan(PlanProblem):
     message = "`{before}` is read as `{after}` ({mistake})"
 
     mistake: str
-    """The name of the repaired problem."""
+    """Name of the problem that was repaired."""
     before: str
     after: str
 
@@ -314,7 +314,7 @@ class ContradictingLinks(PlanProblem):
     source: str
     target: str
     missing: bool
-    """Whether it is in the arguments but not in the links; else it is in the links but not in the arguments."""
+    """Whether the link is in the arguments but not in the links; otherwise the reverse."""
 
     @property
     def message(self) -> str:

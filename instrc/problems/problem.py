@@ -46,10 +46,10 @@ class Fix(Struct, frozen=True):
     """A correction that a program can make."""
 
     title: str
-    r"""What it does, as a menu shows it: `replace by \`Draft\``."""
+    r"""Title shown in a menu: `replace by \`Draft\``."""
     edits: tuple[Edit, ...]
     safe: bool = False
-    """Whether it is certainly what the author wanted, so that no confirmation is needed."""
+    """Whether the fix is certainly what the author intended, so that no confirmation is needed."""
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
@@ -66,11 +66,11 @@ class Problem(Struct, metaclass=_ProblemMeta, frozen=True, kw_only=True):
     severity: ClassVar[Severity] = "error"
 
     at: Span | None = None
-    """The smallest place that shows the mistake; `None` if there is no source text, as in library use."""
+    """Smallest span that shows the mistake; `None` without source text, as in library use."""
     calls: tuple[Span, ...] = ()
-    """The calls of programs that led to it, the innermost first."""
+    """Calls of programs that led to the problem, innermost first."""
     nearest: tuple[str, ...] = ()
-    """Known names that are similar to an unknown one."""
+    """Known names similar to an unknown one."""
 
     @property
     def message(self) -> str:
@@ -122,7 +122,7 @@ class ProblemWarning(Problem):
 
 
 FACT = r"\{(\w+)(?::(,))?\}"
-"""A fact in a template: `{word}`, or `{count:,}` with its thousands separated; all other braces stand for themselves."""
+"""A fact in a template: `{word}`, or `{count:,}` with thousands separators; all other braces are literal."""
 
 
 def shorten_values(text: str) -> str:

@@ -25,9 +25,9 @@ class MissingClosingBracket(Problem):
     hint = "close it with `{closing}`"
 
     closing: str
-    """The brackets that are missing, innermost first."""
+    """Missing closing brackets, innermost first."""
     openings: tuple[Span, ...]
-    """The brackets that are open, innermost first."""
+    """Spans of the open brackets, innermost first."""
 
     @property
     def message(self) -> str:
@@ -51,7 +51,7 @@ class MismatchedBracket(Problem):
 
     opening: Span
     closing: str
-    """The bracket that fits."""
+    """The matching bracket."""
 
     @property
     def message(self) -> str:
@@ -70,9 +70,9 @@ class MissingComma(Problem):
     message = "a `,` is missing before this"
 
     key: Span | None = None
-    """The word before it, where that may be a key or the name of an argument."""
+    """Span of the preceding word, if that may be a key or an argument name."""
     sure: bool = True
-    """Whether a comma is all that is missing."""
+    """Whether only a comma is missing."""
 
     @property
     def hint(self) -> str | None:
@@ -91,8 +91,8 @@ class ExtraComma(Problem):
     message = "this `,` separates nothing"
 
     where: str = "list"
-    """Where it is: in a `list` in brackets, in a `group` (round brackets without a name), in the `statement` itself,
-    in the `names` that it defines, in the `body` of a block, between `bounds` or in a `condition`."""
+    """Context of the comma: a `list` in brackets, a `group` (round brackets without a name), the `statement` itself,
+    the `names` that it defines, the `body` of a block, `bounds` or a `condition`."""
 
     @property
     def hint(self) -> str | None:
@@ -150,7 +150,7 @@ class MissingColon(Problem):
 
     key: str
     has_value: bool = False
-    """Whether a value stands behind the key."""
+    """Whether a value follows the key."""
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
@@ -198,9 +198,9 @@ class EqualsForColon(Problem):
 
 class BadAnnotation(Problem):
     version: bool = False
-    """Whether it looks like a version, as in `draft@2`."""
+    """Whether the annotation looks like a version, as in `draft@2`."""
     described: str = ""
-    """The name after an `@` that has nothing before it: `@Draft`, `@ "politely" Draft`."""
+    """Name after a leading `@`: `@Draft`, `@ "politely" Draft`."""
 
     @property
     def message(self) -> str:
@@ -241,7 +241,7 @@ class UnexpectedText(Problem):
     message = "{what} is not allowed here"
 
     what: str
-    """What was found: `` `=` ``, `the end of the file`."""
+    """The unexpected text: `` `=` ``, `the end of the file`."""
     expected: str = ""
 
     @property
@@ -255,7 +255,7 @@ class TooManyMistakes(Problem):
 
     limit: int
     first: tuple[Problem, ...]
-    """The first few of them."""
+    """The first few mistakes."""
 
     @property
     def labels(self) -> tuple[Label, ...]:

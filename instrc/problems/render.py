@@ -15,17 +15,17 @@ from instrc.text.source import Span
 from instrc.text.visible import visible
 
 SHOWN_LINES: Final = 3
-"""Lines of a long span that are shown; the rest is an ellipsis."""
+"""Maximum lines of a long span that are shown; an ellipsis replaces the rest."""
 SHOWN_OF_A_KIND: Final = 100
-"""Problems of one name that are shown in full; the others are only counted."""
+"""Maximum problems of one name that are shown in full; the others are only counted."""
 SENTENCE_LENGTH: Final = 600
-"""Letters of a message that are shown: a name in it may be as long as the input."""
+"""Maximum characters of a message: a name in it may be as long as the input."""
 
 
 WINDOW = 100
-"""Characters of a very long line that are shown, around the mistake."""
+"""Characters of a very long line that are shown around the mistake."""
 BEFORE = 40
-"""Characters of the window that are before the mistake."""
+"""Characters of that window before the mistake."""
 
 
 class Styled(NamedTuple):

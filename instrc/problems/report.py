@@ -76,7 +76,7 @@ def _place(problem: Problem) -> tuple[str, int, int]:
 
 
 LIST_BEFORE_CALL: Final = 1_000
-"""Characters between the name of a slot and a call in its list, within which the two are one mistake."""
+"""Maximum characters between a slot's name and a call in its list for both to be one mistake."""
 
 
 _ByName: TypeAlias = Mapping[str, Sequence[Problem]]
@@ -95,11 +95,11 @@ _ECHOES = frozenset(
     }
 )
 _OF_NOTHING = ("impossible-schema", "empty-enum", "excluded-value", "empty-range")
-"""Problems that tell what leaves no value, which an error about the schema around it has told."""
+"""Problems that explain why no value is left, so that an error about the enclosing schema is redundant."""
 _WORDS = re.compile(r"\w+"), re.compile(r"[^\s!-/:-@\[-^`{-~]+")
-"""What may be a name: names have marks as well that are no letters to Python."""
+"""Patterns of names: identifiers may contain marks that Python does not count as letters."""
 _LIST_OPENS = re.compile(r"\s*:\s*\[[^\])]*")
-"""What stands between the name of a slot and a call in its list."""
+"""Text between a slot's name and a call in its list."""
 
 
 def without_echoes(problems: list[Problem]) -> list[Problem]:

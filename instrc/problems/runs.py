@@ -18,7 +18,7 @@ class RejectedAnswer(Problem):
 
 
 QuestionEnd: TypeAlias = Literal["answered", "overdue", "cancelled", "ended", "not asked"]
-"""Why a question is not open: `overdue`, its deadline has passed; `cancelled` and `ended`, so has the run."""
+"""Why a question is closed: `overdue` after its deadline, `cancelled` or `ended` with its run."""
 
 
 class NoSuchQuestion(Problem):
@@ -27,7 +27,7 @@ class NoSuchQuestion(Problem):
     run: str
     step: str
     open: tuple[str, ...]
-    """The open questions of the run."""
+    """Open questions of the run."""
     closed: QuestionEnd = "not asked"
 
     @property
@@ -70,7 +70,7 @@ class NothingToRetry(Problem):
 
 
 _SHOWN = 20
-"""Steps that a hint lists."""
+"""Maximum steps listed in a hint."""
 
 
 class NoSuchStep(Problem):
@@ -79,7 +79,7 @@ class NoSuchStep(Problem):
     run: str
     step: str
     known: tuple[str, ...]
-    """The steps that have begun, or the commands of that name."""
+    """Steps that have begun, or the commands of that name."""
 
     @property
     def hint(self) -> str | None:
@@ -89,9 +89,9 @@ class NoSuchStep(Problem):
 class CannotFork(Problem):
     run: str
     lost: tuple[str, ...]
-    """Steps of activities and people whose results have no place."""
+    """Steps of activities and people whose results cannot be kept."""
     why: str
-    """Why the first of them has none."""
+    """Why the result of the first of them cannot be kept."""
 
     @property
     def message(self) -> str:
@@ -139,7 +139,7 @@ class StoreInUse(Problem):
 
     store: str
     holder: str | None = None
-    """The process that carries them, where it is known: `process 4711 on HOST`."""
+    """Process that owns the runs, if known: `process 4711 on HOST`."""
 
     @property
     def message(self) -> str:
@@ -159,7 +159,7 @@ class NeedsItsProgram(Problem):
 
     run: str
     uses: tuple[str, ...]
-    """What the program has passed: `model`, `activities`, `checks`."""
+    """What the program passed in: `model`, `activities`, `checks`."""
 
     @property
     def message(self) -> str:
@@ -168,7 +168,7 @@ class NeedsItsProgram(Problem):
 
 class UnreadableProcess(Problem):
     pointer: str
-    """Where in the document, as a JSON Pointer through the names of properties."""
+    """Place in the document, as a JSON Pointer made of property names."""
     reason: str
 
     @property
@@ -190,11 +190,11 @@ class InvalidInput(Problem):
     word: str
     reason: str
     beside_text: bool = False
-    """Whether a text was given: it fills only `prompt`, and this input needs an object."""
+    """Whether a text was passed: a text fills only `prompt`, and this input needs an object."""
     only_prompt: bool = False
-    """Whether an object was given where `prompt` is the only input."""
+    """Whether an object was passed although `prompt` is the only input."""
     pointer: str | None = None
-    """Where in the inputs, as a JSON Pointer, if that is known more closely than by the name."""
+    """JSON Pointer into the inputs, if known more precisely than the name."""
 
     @property
     def hint(self) -> str | None:
@@ -210,7 +210,7 @@ class UnregisteredActivity(Problem):
 
     activity: str
     handler: str | None = None
-    """What is registered under the name without `_Activity`, as a function in a list is."""
+    """What is registered under the name without `_Activity`, such as a function in a list."""
 
     @property
     def hint(self) -> str | None:
@@ -223,11 +223,11 @@ class UnregisteredActivity(Problem):
 
 class NoModel(Problem):
     step: str
-    """A step that a model fills in."""
+    """A step that a model completes."""
     settings: str | None
-    """The file of the settings, which name none; `None` if there is no file."""
+    """Settings file, which names no model; `None` if there is no file."""
     rehearsal: str = "`--rehearse` (`rehearse=True`)"
-    """How answers are invented instead."""
+    """How to use generated answers instead."""
 
     @property
     def message(self) -> str:
@@ -256,7 +256,7 @@ class UnusableSetting(Problem):
     message = "the {what} `{word}` cannot be used: {reason}"
 
     what: str
-    """`model`, `activity`, `engine`."""
+    """Kind of setting: `model`, `activity`, `engine`."""
     word: str
     reason: str
 
@@ -265,5 +265,5 @@ class InvalidDataSet(Problem):
     message = "the evaluation cannot use {what}: {reason}"
 
     what: str
-    """`case `7``, `check `label``, `the first line`."""
+    """The invalid part: `case `7``, `check `label``, `the first line`."""
     reason: str

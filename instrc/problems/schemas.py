@@ -11,14 +11,14 @@ from instrc.problems.suggest import CHOSEN_FOR_RUNS, OF_RUNS, MisspeltWord, one_
 from instrc.text.source import Span
 
 NAMED_VALUES: Final = 3
-"""Idle values that a problem names."""
+"""Maximum idle values named in a problem."""
 
 
 class SchemaProblem(Problem):
     """A mistake in a schema that is a warning there, and an error where a program cannot work with it."""
 
     fatal: bool = False
-    """Whether a program cannot work with it."""
+    """Whether a program cannot work with the schema."""
 
     @property
     def severity(self) -> Severity:  # type: ignore[override]  # of all other problems the class alone says it
@@ -37,14 +37,14 @@ _TYPES = {
     **dict.fromkeys(("url", "uri"), 'write `"type": "string", "format": "uri"`'),
     "file": 'write `"type": "string"`',
 }
-"""What to write in place of types of other languages."""
+"""What to write in place of type names from other languages."""
 
 
 class InvalidSchema(Problem):
     pointer: str
-    """The JSON Pointer of the value that is wrong."""
+    """JSON Pointer to the invalid value."""
     reason: str
-    """A short clause, such as `"text" is not a type`."""
+    """Short clause, such as `"text" is not a type`."""
 
     @property
     def message(self) -> str:
@@ -115,14 +115,14 @@ class ClosedAway(SchemaProblem):
     hint = "write `unevaluatedProperties: false` beside the `{branches}` instead: it sees the properties of all branches"
 
     branches: str = "allOf"
-    """The keyword whose branch describes the property."""
+    """Keyword whose branch describes the property."""
     key: str
     closed: Origin
-    """The keyword that closes."""
+    """Origin of the keyword that closes the object."""
     described: Origin
-    """The property that is forbidden."""
+    """Origin of the forbidden property."""
     required: bool = False
-    """Whether it is also required, so that no value is valid."""
+    """Whether the property is also required, so that no value is valid."""
 
     @property
     def message(self) -> str:
@@ -140,13 +140,13 @@ class SlotConflict(SchemaProblem):
 
     key: str
     mixin: str
-    """How the mixin defines it, as shortened JSON."""
+    """Definition in the mixin, as shortened JSON."""
     filling: str
-    """How the argument defines it."""
+    """Definition in the argument, as shortened JSON."""
     applied: str = ""
-    """The reference to the mixin; empty if it is not known."""
+    """Reference to the mixin; empty if unknown."""
     impossible: bool = False
-    """Whether no value satisfies both."""
+    """Whether no value satisfies both definitions."""
 
     @property
     def message(self) -> str:
@@ -157,15 +157,15 @@ class SlotConflict(SchemaProblem):
 
 class ImpossibleSchema(SchemaProblem):
     words: tuple[str, ...]
-    """The keywords that leave nothing together."""
+    """Keywords that together admit no value."""
     names: tuple[str, ...] = ()
-    """The required properties that it is about."""
+    """Required properties involved."""
     endless: bool = False
-    """Whether each value had to hold another one of its kind."""
+    """Whether each value would have to contain another value of the same kind."""
     others: tuple[Span, ...] = ()
-    """Where the other keywords are written."""
+    """Spans of the other keywords."""
     inside: str = ""
-    """The place in the schema of a step, as a JSON Pointer, where the keywords come from more than one place."""
+    """JSON Pointer into the schema of a step, where the keywords come from several places."""
 
     @property
     def message(self) -> str:
@@ -215,7 +215,7 @@ class FormatExcludesValue(ProblemWarning):
     """The value, as shortened JSON."""
     format: str
     every: bool = False
-    """Whether nothing is left."""
+    """Whether no value remains."""
 
     @property
     def message(self) -> str:
@@ -225,7 +225,7 @@ class FormatExcludesValue(ProblemWarning):
 
 class RefusedDefault(ProblemWarning):
     word: str
-    """The keyword that holds the value: `default`, `examples`, `example`."""
+    """Keyword that holds the value: `default`, `examples`, `example`."""
     reason: str
     """A short clause, such as `'one' is not of type 'integer'`."""
     null: bool = False
@@ -247,10 +247,10 @@ class ExcludedValue(ProblemWarning):
     word: str
     """`const` or `enum`."""
     values: tuple[str, ...]
-    """The values that are excluded, as shortened JSON."""
+    """Excluded values, as shortened JSON."""
     types: tuple[str, ...]
     every: bool = False
-    """Whether nothing is left."""
+    """Whether no value remains."""
 
     @property
     def message(self) -> str:
@@ -273,18 +273,18 @@ class EmptyEnum(ProblemWarning):
 
 
 _DEADLINES = frozenset({"timeout", "timeOut", "time_limit", "timeLimit", "deadline", "ttl", "expires", "expiresIn"})
-"""Names of other systems for the time limit of a step."""
+"""Names that other systems use for a step's time limit."""
 
 
 class UnknownKeyword(MisspeltWord):
     severity = "warning"
 
     annotating: bool = False
-    """Whether it is at the top level of an annotation, where the author may have wanted a property."""
+    """Whether it is at the top level of an annotation, where the author may have intended a property."""
     inline: bool = False
-    """Whether it is at the top level of a schema that is written in a program."""
+    """Whether it is at the top level of a schema written in a program."""
     lost: str = "is not a keyword of JSON Schema"
-    """What is wrong with it, such as `does not say who approves` of what is nearly `x-needed`."""
+    """What is wrong with it, such as `does not say who approves` for a misspelt `x-needed`."""
 
     @property
     def message(self) -> str:
@@ -337,7 +337,7 @@ class EmptyRange(ProblemWarning):
     low: str
     high: str
     other: Span | None = None
-    """Where the upper bound is written."""
+    """Span of the upper bound."""
 
     @property
     def labels(self) -> tuple[Label, ...]:
@@ -348,7 +348,7 @@ class ForeignDocument(Problem):
     message = "this is {kind}, not a JSON Schema"
 
     kind: str
-    """What it is, with its article: `an OpenAI tool`."""
+    """Kind of document, with its article: `an OpenAI tool`."""
     way_out: str
 
     @property
@@ -375,19 +375,19 @@ _INSTEAD = {
     "$recursiveRef": "write `$dynamicRef`",
     "$recursiveAnchor": "write `$dynamicAnchor`",
 }
-"""What says today what words of other dialects say."""
+"""Current equivalents of keywords from other dialects."""
 
 
 class IdleKeyword(ProblemWarning):
     word: str
     cause: Cause
     applies_to: tuple[str, ...] = ()
-    """The types of the values that the keyword looks at, or the keywords one of which it needs."""
+    """Types to which the keyword applies, or keywords one of which it requires."""
     allowed: tuple[str, ...] = ()
-    """The types of the values that are allowed where it stands."""
+    """Types allowed at this place."""
     dialect: str = ""
     instead: str | None = None
-    """The keyword that says the same of the allowed type, if there is one."""
+    """Equivalent keyword for the allowed type, if any."""
 
     @property
     def message(self) -> str:

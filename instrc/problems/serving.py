@@ -19,10 +19,10 @@ class NotAllowed(Problem):
 
     who: str
     action: str
-    """`start runs of \\`meeting\\``."""
+    """The refused action, such as `start runs of \\`meeting\\``."""
     reason: str
     role: str | None = None
-    """The role that would allow it."""
+    """Role that would allow the action."""
 
     @property
     def hint(self) -> str | None:
@@ -36,14 +36,14 @@ class NoSuchProgram(Problem):
 
 
 QuestionState: TypeAlias = Literal["claimed", "answered by you", "shown anew", "overdue"]
-"""Why a question takes no answer: another has claimed it, the caller has answered it already, what it shows has changed."""
+"""Why a question takes no answer: it is claimed, already answered by the caller, or shows a different text by now."""
 
 
 class QuestionNotFree(Problem):
     question: str
     state: QuestionState
     by: str | None = None
-    """Who has claimed it."""
+    """Holder of the claim."""
 
     @property
     def message(self) -> str:
@@ -65,7 +65,7 @@ class InvalidRequest(Problem):
 
     reason: str
     pointer: str = ""
-    """Where in its body, as a JSON Pointer."""
+    """JSON Pointer into the request body."""
 
 
 class KeyReused(Problem):
@@ -88,7 +88,7 @@ class TooMuch(Problem):
     what: str
     limit: int
     retry_after: int | None = None
-    """Seconds, where the same is possible later."""
+    """Seconds after which the request may be repeated."""
 
     @property
     def hint(self) -> str | None:

@@ -7,7 +7,7 @@ from instrc.problems.problem import Problem, ProblemWarning, did_you_mean
 
 class InvalidSettings(Problem):
     key: str
-    """The setting, as `limits.source`; empty where the whole file cannot be read."""
+    """The setting, such as `limits.source`; empty if the whole file cannot be read."""
     reason: str
 
     @property
@@ -41,9 +41,9 @@ class InvalidLock(Problem):
 
 class NotLocked(Problem):
     lock: str
-    """The path where the lock is, or should be."""
+    """Path of the lock, which need not exist."""
     reference: str | None = None
-    """What is not in it; `None` if there is no lock."""
+    """Reference missing from the lock; `None` if there is no lock."""
 
     @property
     def message(self) -> str:
@@ -74,9 +74,9 @@ class InvalidOption(Problem):
 
     option: str
     given: str
-    """What was given, as Python shows it."""
+    """The value passed, in Python syntax."""
     wanted: str
-    """The allowed values, such as `a whole number from 1`."""
+    """Allowed values, such as `a whole number from 1`."""
 
 
 class MissingExtra(Problem):

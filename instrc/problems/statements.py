@@ -13,9 +13,9 @@ class MissingName(Problem):
 
     word: str
     parts: bool = False
-    """Whether there is a bracket instead, as in destructuring: `const { a, b } = …`."""
+    """Whether a bracket stands in place of the name, as in destructuring: `const { a, b } = …`."""
     quoted: str = ""
-    """The quoted text in its place."""
+    """Quoted text in place of the name."""
 
     @property
     def hint(self) -> str | None:
@@ -38,7 +38,7 @@ class NewerLanguage(Problem):
 
 class MisplacedLanguage(Problem):
     first: bool = False
-    """Whether it stands at the beginning of the file, so that its number is wrong."""
+    """Whether the line is the first of the file, so that its number is wrong."""
 
     @property
     def message(self) -> str:
@@ -52,9 +52,9 @@ class MisplacedLanguage(Problem):
 class DeprecatedWord(ProblemWarning):
     word: str
     since: str
-    """The release that deprecates it."""
+    """Release that deprecates the word."""
     instead: str = ""
-    """What to write in its place; empty if nothing."""
+    """Replacement; empty if there is none."""
 
     @property
     def message(self) -> str:
@@ -72,11 +72,11 @@ class DeprecatedWord(ProblemWarning):
 
 class WrongDefinition(Problem):
     word: str
-    """The word before the name, or nothing."""
+    """Word before the name; empty if none."""
     exported: bool
-    """Whether `tool` is before it as well."""
+    """Whether `tool` also precedes the name."""
     before: Span
-    """The name that is defined."""
+    """Span of the defined name."""
 
     @property
     def message(self) -> str:
@@ -100,7 +100,7 @@ class WrongDefinition(Problem):
 class MissingEquals(Problem):
     word: str
     called: bool = False
-    """Whether brackets follow, as behind an instruction: `tool Greet(prompt)`."""
+    """Whether brackets follow, as after an instruction: `tool Greet(prompt)`."""
 
     @property
     def message(self) -> str:
@@ -120,7 +120,7 @@ class WrongEquals(Problem):
 
     text: str
     typed: str = ""
-    """What is between the name and an `=`, such as a type in other languages: `const text: Letter = …`."""
+    """Text between the name and an `=`, such as a type in other languages: `const text: Letter = …`."""
 
     @property
     def hint(self) -> str | None:
@@ -143,7 +143,7 @@ class MissingStage(Problem):
     hint = "remove the `|`, or write the missing stage"
 
     side: str
-    """`before` or `after`."""
+    """Side of the missing stage: `before` or `after`."""
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
@@ -154,9 +154,9 @@ class MissingValue(Problem):
     message = "a value is missing {after}"
 
     after: str
-    """The sign or word that needs it, with its preposition: ``after `:` ``."""
+    """Sign or word that requires the value, with its preposition: ``after `:` ``."""
     defined: str = ""
-    """The last defined name, if a block ends with a definition."""
+    """Last defined name, if a block ends with a definition."""
 
     @property
     def hint(self) -> str | None:
@@ -170,7 +170,7 @@ class KeywordAsName(Problem):
 
     word: str
     declares: bool = False
-    """Whether it is used as if it declared something in brackets: `input(language)`."""
+    """Whether it is used like a declaration with brackets: `input(language)`."""
 
     @property
     def hint(self) -> str | None:
@@ -186,7 +186,7 @@ class MisspeltKeyword(Problem):
 
     word: str
     keyword: str
-    """The word of the language."""
+    """The intended keyword."""
 
     @property
     def hint(self) -> str | None:
@@ -213,7 +213,7 @@ class BadName(Problem):
 
     written: str
     instead: str | None = None
-    """A valid name that is similar."""
+    """Similar valid name."""
 
     @property
     def hint(self) -> str | None:
@@ -232,7 +232,7 @@ class BadNumber(Problem):
     message = "this number {reason}"
 
     reason: str
-    """What is wrong with it, as the rest of a sentence."""
+    """What is wrong with the number, as the rest of a sentence."""
 
     @property
     def hint(self) -> str | None:
@@ -292,7 +292,7 @@ _ADVICE: tuple[tuple[frozenset[str], str], ...] = (
         "write `try { … } else { … }`; `Fail(error)` fails again",
     ),
 )
-"""What to write instead of words of other languages."""
+"""What to write instead of keywords of other languages."""
 
 
 class ForeignStatement(Problem):
@@ -339,9 +339,9 @@ class UnknownOperator(Problem):
 
     text: str
     advice: tuple[str, ...] = ()
-    """Pieces of advice for this sign."""
+    """Hints for this sign."""
     put: str = ""
-    """The correct sign here, if there is one."""
+    """The correct sign at this place, if any."""
 
     @property
     def hint(self) -> str | None:
@@ -358,7 +358,7 @@ class Arrow(Problem):
 
     text: str
     instead: str
-    """The correct sign in this place."""
+    """The correct sign at this place."""
 
     @property
     def fixes(self) -> tuple[Fix, ...]:

@@ -52,7 +52,7 @@ class Unsatisfiable(Problem):
     hint = "remove the keyword that excludes every value"
 
     keys: tuple[str, ...] = ()
-    """The properties of the object of steps, if it is about one."""
+    """Properties of the object of steps involved, if any."""
 
     @property
     def message(self) -> str:
@@ -67,7 +67,7 @@ class EntangledMixins(Problem):
 
     other: Span | None = None
     thing: str = "mixin"
-    """Or `object`: one with a mixin in it is not divided either."""
+    """`mixin` or `object`: an object that contains a mixin is not divided either."""
 
     @property
     def hint(self) -> str | None:
@@ -124,11 +124,11 @@ class SameStep(ProblemWarning):
 
 class UnreadResult(ProblemWarning):
     word: str
-    """The step whose result is not passed on."""
+    """Step whose result is not passed on."""
     other: Span | None = None
-    """Where that step is written, if another one needs its result."""
+    """Span of that step if another one needs its result."""
     carried: Span | None = None
-    """The activity that is given the result after the decision of a person who was not shown it."""
+    """Activity that receives the result after the decision of a person who was not shown it."""
 
     @property
     def message(self) -> str:
@@ -159,7 +159,7 @@ class UnreadAnswer(ProblemWarning):
 
     word: str
     choice: str
-    """The property that the person decides on."""
+    """Property that the person decides on."""
 
 
 class IdleKey(ProblemWarning):
@@ -176,7 +176,7 @@ _OF_ROUNDS = {
 }
 _ENDS_WITH_DOT = re.compile(r"\.[ \t\r]*\n\s*\Z")
 _LOOKED_BACK = 200
-"""Characters before a member in which the line before it ends."""
+"""Maximum characters before a member in which the previous line must end."""
 
 
 class UnknownMember(Problem):
@@ -184,17 +184,17 @@ class UnknownMember(Problem):
 
     word: str
     known: tuple[str, ...] = ()
-    """The members that exist."""
+    """Existing members."""
     handed: bool = False
-    """Whether it is looked for in what a block gives, or in another round: thoughts and metrics are left out of these."""
+    """Whether the member is looked up in a block's value or another round, which leave out thoughts and metrics."""
     mixed: bool = False
-    """Whether one branch of a block gives a round of a `repeat` there, and another one something else."""
+    """Whether one branch of a block has a round of a `repeat` as its value and another branch something else."""
     passed: str = ""
-    """The name in the block that only passes on a value from elsewhere, which other rounds do not have."""
+    """Name in the block that only passes on a value from elsewhere; other rounds do not have it."""
     in_rounds: bool = False
-    """Whether it is a round, or what it was in another round, so that rounds do not show it."""
+    """Whether the value is a round or belongs to another round, so that rounds do not show it."""
     about: str = ""
-    """`previous` or `round`, if the member is looked for directly behind that name."""
+    """`previous` or `round`, if the member directly follows that name."""
 
     @property
     def hint(self) -> str | None:
@@ -220,7 +220,7 @@ class UnknownMember(Problem):
 
 
 _LENGTHS = frozenset({"length", "len", "size", "count"})
-"""What the length of a list is called elsewhere."""
+"""Names for the length of a list in other languages."""
 
 
 class PathIntoList(Problem):
@@ -244,13 +244,13 @@ class PathIntoList(Problem):
 class NotAValue(Problem):
     word: str
     choosing: bool = False
-    """Whether it is the list of a `OneOf(…)`."""
+    """Whether the value is the list of a `OneOf(…)`."""
     failing: bool = False
-    """Whether it is a `Fail`, which ends its block."""
+    """Whether the value is a `Fail`, which ends its block."""
     named: Span | None = None
-    """What it only names, where its definition says so: `Check` of `const c = Check;`."""
+    """What its definition refers to, if it is only an alias: `Check` in `const c = Check;`."""
     literal: bool = False
-    """Whether it is the name of a literal."""
+    """Whether the value is the name of a literal."""
 
     @property
     def labels(self) -> tuple[Label, ...]:
@@ -286,9 +286,9 @@ class NotAList(Problem):
     lists: tuple[str, ...] = ()
     """Members that are lists."""
     number: bool = False
-    """Whether it is a number, as if the block should run that many times."""
+    """Whether the value is a number, as if the block should run that many times."""
     choosing: bool = False
-    """Whether it should be the list of a `OneOf(…)`: of texts or numbers."""
+    """Whether the value should be the list of texts or numbers of a `OneOf(…)`."""
 
     @property
     def message(self) -> str:
@@ -312,7 +312,7 @@ class MemberOfTool(ProblemWarning):
     word: str
     member: tuple[str, ...]
     unwaited: bool = False
-    """Whether it is a call that nothing waits for."""
+    """Whether the call is one that nothing waits for."""
 
     @property
     def message(self) -> str:

@@ -19,7 +19,7 @@ from instrc.text.limits import COMPARED_NAME, COMPARED_NAMES
 from instrc.text.source import Span
 
 SHORTLIST: Final = 24
-"""Names that are compared letter by letter."""
+"""Maximum names that are compared letter by letter."""
 
 
 FOREIGN_VALUES = {
@@ -27,16 +27,16 @@ FOREIGN_VALUES = {
     **dict.fromkeys(("False", "FALSE"), "false"),
     **dict.fromkeys(("None", "nil", "Null", "NULL", "undefined"), "null"),
 }
-"""How other languages write the three values that have names."""
+"""Spellings of `true`, `false` and `null` in other languages."""
 _CLOSE_ENOUGH = 0.6
-"""The least share of equal letters; `Serch` for `Search` is 0.83, `Draft` for `Fetch` 0.2."""
+"""Minimum share of equal letters: `Serch` for `Search` has 0.83, `Draft` for `Fetch` 0.2."""
 _MUCH_WORSE = 0.25
-"""A candidate that is worse than the best one by this much is left out."""
+"""Distance from the best candidate at which another one is left out."""
 _SUFFIXES = ("activity", "mixin", "user", "human")
 _A_SLIP = 2
-"""The number of wrong letters in a typing mistake."""
+"""Maximum wrong letters in a typing mistake."""
 _LETTERS_OF_A_SLIP = 3
-"""A word with one wrong letter in so many is still certainly another one, if there is but one that it can be."""
+"""Minimum characters of a word for each wrong letter, where only one name is a candidate."""
 
 
 def comparison_key(name: str) -> str:
@@ -193,7 +193,7 @@ def twin(word: str) -> str | None:
 
 
 _TYPED = dict(zip("йцукенгшщзфывапролдячсмить", "qwertyuiopasdfghjklzxcvbnm", strict=True))
-"""The letters of a keyboard with the Russian layout, as the same keys have them with the Latin layout."""
+"""Keys of the Russian keyboard layout with their letters in the Latin layout."""
 
 
 def typed_on_latin(word: str) -> str | None:
@@ -222,7 +222,7 @@ def one_of(names: tuple[str, ...]) -> str:
 
 
 OF_RUNS = frozenset({"model", "temperature", "retries", "retry", "max_tokens", "maxTokens", "provider", "seed", "top_p"})
-"""What other systems write into a step and is a choice of a run here."""
+"""Options that other systems write into a step and that belong to a run here."""
 CHOSEN_FOR_RUNS = (
     "models, retries and the like are chosen when a program is run, not in the program: remove it"
     ' (a step may have an `"x-temperature"`, which the model is not shown)'

@@ -13,7 +13,7 @@ _MODELS = {
     "gigachat": ("sber", "giga"),
     "ollama": ("llama", "qwen", "deepseek", "phi"),
 }
-"""The beginnings of names of models and companies, by the target that is theirs."""
+"""Prefixes of model and company names, by target."""
 
 
 class UnknownTarget(Problem):
@@ -68,11 +68,11 @@ class _Loss(Problem):
     pointer: str
     reason: str
     tool: str | None = None
-    """The tool whose schema it is, where there are several."""
+    """Name of the tool, where there are several."""
     tools_of_plan: tuple[str, ...] = ()
-    """The tools of a plan of which the same is lost; `pointer` is that of one of them."""
+    """Tools of a plan with the same loss; `pointer` belongs to one of them."""
     whole: bool = False
-    """Whether the schema is lost with all that is in it."""
+    """Whether the schema is lost with all its contents."""
 
     @property
     def message(self) -> str:
@@ -86,7 +86,7 @@ class LossyTarget(_Loss):
     severity = "warning"
 
     first: bool = True
-    """Whether it is the first of its kind in a run; the others do not repeat the hint."""
+    """Whether it is the first loss of its kind in a run; the others omit the hint."""
 
     @property
     def hint(self) -> str | None:
@@ -113,17 +113,17 @@ _WAYS_WITHIN_A_BUDGET = {
     "strict tools": "send fewer tools in one request",
     "tools": "send fewer tools in one request",
 }
-"""What to do about a budget, by what it counts."""
+"""Hints for an exceeded budget, by the counted unit."""
 
 
 class BudgetExceeded(ProblemWarning):
     target: str
     what: str
-    """What is counted, in the plural: `properties`, `strict tools`."""
+    """The counted unit, in the plural: `properties`, `strict tools`."""
     count: int
     limit: int
     offender: str
-    """The tool, or the place in it, that adds most to the count or is the first over the limit."""
+    """Tool or place that adds most to the count or is the first over the limit."""
     consequence: str = ""
     """The consequence, as a clause."""
 
@@ -144,7 +144,7 @@ class BudgetExceeded(ProblemWarning):
 
 class InvalidAnswer(Problem):
     pointer: str
-    """Where in the lifted value, as a JSON Pointer."""
+    """JSON Pointer into the lifted value."""
     reason: str
 
     @property
@@ -181,7 +181,7 @@ class NoAnswer(Problem):
 
 class AmbiguousAnswer(Problem):
     readings: tuple[str, ...]
-    """The result of each reading, in one word."""
+    """Result of each reading, in one word."""
 
     @property
     def message(self) -> str:

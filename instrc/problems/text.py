@@ -29,9 +29,9 @@ class TooDeep(Problem):
 class StrayCharacter(Problem):
     in_string: bool = False
     instead: str | None = None
-    """The sign that it looks like, as the full-width `，` looks like `,`."""
+    """Sign that it resembles, as the full-width `，` resembles `,`."""
     others: tuple[StrayCharacter, ...] = ()
-    """Further ones in the same line that look like signs."""
+    """Further such characters on the same line."""
 
     def joined_with(self, other: StrayCharacter) -> StrayCharacter | None:
         """Return one mistake for two similar signs on one line, or `None` if they are two mistakes."""
@@ -82,7 +82,7 @@ class UnclosedComment(Problem):
 
 _NAME_BEFORE = re.compile(r"[^\W\d]\w{0,60}\Z")
 _NAME_AFTER = re.compile(r"[^\W\d]\w{0,60}(?=\()")
-"""A name that is called: behind a `#` that begins a comment it is hardly ever so."""
+"""A called name: it hardly ever follows a `#` that begins a comment."""
 
 
 class HashComment(Problem):
@@ -142,7 +142,7 @@ class LineMarks(Problem):
 
 
 _DOUBLE = frozenset("“”„‟«»〝〞「」『』＂")
-"""Marks that are replaced by `"`; all others are replaced by `'`."""
+"""Quotation marks that are replaced by `"`; all others are replaced by `'`."""
 
 
 class SmartQuote(Problem):
@@ -150,7 +150,7 @@ class SmartQuote(Problem):
     hint = "write a straight quote instead"
 
     closing: Span | None = None
-    """The typographic quote at its other end."""
+    """Typographic quote at the other end."""
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
@@ -211,7 +211,7 @@ class TextAlone(Problem):
     message = "this text is alone: it is neither a step nor the goal of a pipe"
 
     defines: bool = False
-    """Whether a definition follows, which is no stage of a pipe."""
+    """Whether a definition follows, which is not a stage of a pipe."""
 
     @property
     def hint(self) -> str | None:

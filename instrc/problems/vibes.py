@@ -32,9 +32,9 @@ class ForwardReference(Problem):
 
     path: str
     step: str
-    """The step that reads."""
+    """Step that reads the value."""
     target: Span | None = None
-    """The place of the step that is read."""
+    """Span of the step that is read."""
 
     @property
     def labels(self) -> tuple[Label, ...]:
@@ -43,7 +43,7 @@ class ForwardReference(Problem):
 
 class InvalidSolution(Problem):
     pointer: str
-    """The JSON Pointer of the part of the solution that is not valid."""
+    """JSON Pointer to the invalid part of the solution."""
     reason: str
 
     @property
@@ -67,14 +67,14 @@ class HiddenVersion(ProblemWarning):
 
     version: str
     found: str
-    """The reference that finds the file without a version."""
+    """Reference that resolves to the file without a version."""
 
 
 class UnfindableVibe(ProblemWarning):
     message = "no program finds `{file}`: the name of a vibe ends in `.vibe.json`"
 
     file: str
-    """The name of the file, without its folder."""
+    """File name without its folder."""
 
     @property
     def hint(self) -> str | None:
@@ -99,9 +99,9 @@ class InvalidVibe(Problem):
 
     reason: str
     referrer: Span | None = None
-    """The reference to this file, if there is one."""
+    """Reference to this file, if any."""
     way_out: str = ""
-    """The command that converts it to vibes, if there is one."""
+    """Command that converts the file to vibes, if any."""
 
     @property
     def hint(self) -> str | None:
@@ -147,9 +147,9 @@ class ForbiddenReference(Problem):
 class AmbiguousFragment(Problem):
     reference: str
     pointers: tuple[str, ...]
-    """JSON Pointers of the places that match, in order."""
+    """JSON Pointers of the matching places, in order."""
     places: tuple[Span, ...] = ()
-    """Their places in the source, if known."""
+    """Their spans in the source, if known."""
 
     @property
     def message(self) -> str:
@@ -168,7 +168,7 @@ class ReferenceCycle(Problem):
     hint = "put a property or a list between them, or give one of them a schema of its own"
 
     references: tuple[str, ...]
-    """The references in the order of the cycle; the last refers to the first."""
+    """References of the cycle in order; the last refers to the first."""
 
     @property
     def message(self) -> str:
@@ -182,7 +182,7 @@ class UnknownVersion(Problem):
 
     reference: str
     versions: tuple[str, ...]
-    """The versions that exist, oldest first; the empty string is a file without a version."""
+    """Existing versions, oldest first; the empty string is the file without a version."""
 
     @property
     def hint(self) -> str | None:

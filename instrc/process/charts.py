@@ -10,7 +10,7 @@ from instrc.process.picture import LANES, Box, Picture, PictureStep, ReadArrow, 
 _FILLS = {"model": "#dbeafe", "server": "#dcfce7", "user": "#fef3c7"}
 _EDGES = {"model": "#1d4ed8", "server": "#15803d", "user": "#b45309"}
 _GREY = "#64748b"
-"""Of blocks and inputs."""
+"""Color of blocks and inputs."""
 
 
 def dot(picture: Picture) -> str:

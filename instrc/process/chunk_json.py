@@ -12,11 +12,11 @@ from instrc.text.jsonvalue import Json, JsonArray, JsonObject, Location, as_obje
 from instrc.text.limits import PROCESS_LEVELS, ROUNDS
 
 Resolve: TypeAlias = Callable[[Json], JsonObject]
-"""Follows references within the document from the top of a schema."""
+"""Function that resolves references at the top of a schema within the document."""
 WORDS = ("activity", "plan", "among", "fail", "after", "within", "delay", "references", "arguments")
-"""What stands beside a schema for the engine, in the order in which it is written."""
+"""Engine properties beside a schema, in the order in which they are written."""
 _SIGNS = frozenset({"activity", "plan", "among", "references", "arguments"})
-"""Words that show that a schema inside a step has something for the engine; an author may have the others for himself."""
+"""Keywords that mark a schema inside a step as one with engine properties; the other names are free for authors."""
 
 
 def read_step(key: str, written: Json, executor: flow.Executor, resolve: Resolve) -> flow.Step:
@@ -223,9 +223,9 @@ def with_changed_part(schema: Json, path: Location, change: Callable[[Json], Jso
 
 
 Place: TypeAlias = Literal["block", "branch"]
-"""Where an engine property stands: on the whole block, or in one of its branches."""
+"""Where an engine property is written: on the whole block, or in one of its branches."""
 MisplacedWord: TypeAlias = tuple[tuple[str | int, ...], str]
-"""The way to the word, and what is wrong with it in a short clause."""
+"""Path to the keyword, and a short clause with the reason."""
 
 
 def fault_of(kind: str, place: Place, engine: JsonObject) -> MisplacedWord | None:
@@ -324,7 +324,7 @@ _SHAPES: dict[str, _Shape] = {
     "allOf": (lambda value: isinstance(value, list), "it is a list of conditions"),
     "from": (lambda value: isinstance(value, dict) and flow.is_value(value), "it is an object of paths and constants"),
 }
-"""What a word holds, and how that is said."""
+"""Check of each keyword's value, with the error message."""
 
 
 def _of_until(until: Json, name: str = "until") -> MisplacedWord | None:
@@ -338,7 +338,7 @@ def _of_until(until: Json, name: str = "until") -> MisplacedWord | None:
 
 
 _TESTS = tuple({"path", word} for word in ("schema", *flow.COMPARISONS))
-"""The words of each kind of test."""
+"""Keywords of each kind of test."""
 
 
 def _of_condition(engine: JsonObject, way: tuple[str | int, ...]) -> MisplacedWord | None:
@@ -446,7 +446,7 @@ _COUNTS = {
     "race": "a `race` has two branches or more",
     "else": "an `else` has one branch beside `null`",
 }
-"""What is said of a block with too many bodies, or too few."""
+"""Error message about the number of branches of each block."""
 
 
 def is_branch(value: Json, number: int) -> bool:

@@ -21,7 +21,7 @@ from instrc.text.jsonvalue import Json, as_object, equal
 
 _NUMBER = re.compile(r"\bstep\d+_")
 _ELSEWHERE = frozenset({"title", "description", "references", "arguments"})
-"""What is told of a step by itself, or by its name."""
+"""Keywords whose changes are reported with the step itself or by its name."""
 
 
 class PlacedStep(Struct, frozen=True):
@@ -31,7 +31,7 @@ class PlacedStep(Struct, frozen=True):
     executor: flow.Executor
     chunk: int
     parent: int | None
-    """The block around it, by its place in the outline; `None` at the top."""
+    """Enclosing block, as its index in the outline; `None` at the top."""
     branch: int
 
     @property
@@ -92,11 +92,11 @@ class Pairs(Struct, frozen=True):
     old: Outline
     new: Outline
     steps: dict[int, int]
-    """New steps to old ones."""
+    """Old steps by new steps."""
     blocks: dict[int, int]
-    """New blocks to old ones."""
+    """Old blocks by new blocks."""
     keys: dict[str, str]
-    """Old keys to new ones."""
+    """New keys by old keys."""
 
     def path(self, read: flow.Read) -> str:
         """Return a path of the old process as the new one writes it."""
@@ -348,9 +348,9 @@ class CutChanges(Struct, frozen=True):
 
     changes: tuple[CutChange, ...]
     refused: str
-    """An answer that was accepted from a person or an activity and is refused; empty if there is none."""
+    """Formerly accepted answer of a person or activity that is now refused; empty if none."""
     unproven: str
-    """A step of which it is not proven that it gives and takes what it did; empty if there is none."""
+    """Step whose inputs and outputs are not proven compatible; empty if none."""
 
 
 def cut_changes(old: Process, new: Process, pairs: Pairs) -> CutChanges:
@@ -537,9 +537,9 @@ _HARMLESS = frozenset(
         ),
     }
 )
-"""Changes after which those who serve the process get nothing new; of their own steps, what is read is looked at apart."""
+"""Changes that bring nothing new to those who serve the process; the reads of their own steps are checked separately."""
 _OF_SCHEMAS = frozenset({"narrowed", "widened", "changed", "equivalent", "added", "required", "optional"})
-"""Changes of a step's schema; the verdicts on the schemas say what they mean."""
+"""Changes of a step's schema, whose effect the schema verdicts state."""
 
 
 class Claim(Struct, frozen=True):
@@ -595,13 +595,13 @@ class CutComparison(Struct, frozen=True):
 
     changes: tuple[CutChange, ...]
     needed: tuple[str, ...]
-    """Activities, and `person: STEP`, that the new process needs and the old one did not."""
+    """Activities, and `person: STEP`, that only the new process needs."""
     spared: tuple[str, ...]
-    """Those that are no longer needed."""
+    """Activities and steps of people that are no longer needed."""
     start: Claim
-    """Whether all that started the old process starts the new one."""
+    """Whether all inputs that started the old process start the new one."""
     serve: Claim
-    """Whether all that served the old process serves the new one."""
+    """Whether all who served the old process can serve the new one."""
 
 
 def compare_processes(old: Process, new: Process) -> CutComparison:

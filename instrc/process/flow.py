@@ -18,7 +18,7 @@ from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text
 Executor: TypeAlias = Literal["model", "server", "user"]
 
 EXECUTORS: Final[dict[Executor, str]] = {"model": "the model", "server": "the server", "user": "a person"}
-"""With the words that messages have for them."""
+"""Executors, with their names in messages."""
 
 
 # What the engine properties of a process say: paths, and values made of paths and constants.
@@ -41,7 +41,7 @@ class Read(msgspec.Struct, frozen=True, gc=False):
 
     segments: tuple[Segment, ...]
     optional: bool = False
-    """An argument that is left out where the path leads to `null`."""
+    """Whether the argument is omitted if the path leads to `null`."""
 
     @property
     def text(self) -> str:
@@ -96,7 +96,7 @@ class Named(msgspec.Struct, frozen=True, gc=False):
 
 
 Value: TypeAlias = Read | Constant | Listed | Named
-"""What fills an argument, or what a block gives."""
+"""Source of an argument or of a block's value."""
 
 
 def value_of(written: Json) -> Value:
@@ -192,15 +192,15 @@ class EngineProperties(msgspec.Struct, frozen=True, gc=False):
     arguments: Value | None = None
     activity: str | None = None
     plan: JsonObject | None = None
-    """The tools a plan may name, by name: `{ "activity" | "process", "arguments", "output", "bound"? }`."""
+    """Tools that a plan may use, by name: `{ "activity" | "process", "arguments", "output", "bound"? }`."""
     among: Read | None = None
-    """A list of which this is one."""
+    """List from which the value must be chosen."""
     fail: bool = False
     within: str | None = None
-    """A deadline, ISO 8601."""
+    """Deadline, as an ISO 8601 duration."""
     delay: str | None = None
     after: tuple[str, ...] = ()
-    """Keys of steps and blocks of its body, or names of contexts, that have to end before it begins."""
+    """Keys of steps and blocks of the same body, or names of contexts, that must end before this one begins."""
 
 
 NO_ENGINE = EngineProperties()
@@ -210,7 +210,7 @@ class EngineSlot(msgspec.Struct, frozen=True, gc=False):
     """A schema inside a step that has something for the engine."""
 
     path: tuple[str | int, ...]
-    """The keywords, names and places that lead to it from the schema of the step."""
+    """Keywords, names and indexes that lead to the slot from the schema of the step."""
     engine: EngineProperties
 
     @property
@@ -223,7 +223,7 @@ class Among(msgspec.Struct, frozen=True):
     """A property whose value is an element of an earlier step's list."""
 
     place: tuple[str, ...]
-    """The names that lead to it from the step."""
+    """Property names that lead to the value from the step."""
     choices: Read
 
 
@@ -238,7 +238,7 @@ class Loop(msgspec.Struct, frozen=True):
     """A part of a model's answer that may ask for another round."""
 
     place: tuple[str, ...]
-    """The names that lead to the object with `_iteration` and `_continue` from the chunk."""
+    """Property names that lead from the chunk to the object with `_iteration` and `_continue`."""
     maximum: int
 
 
@@ -247,12 +247,12 @@ class Step(msgspec.Struct, frozen=True, gc=False):
 
     key: str
     schema: Json
-    """Without what is for the engine; a reference at its top is followed."""
+    """Schema without engine properties; a reference at its top is resolved."""
     executor: Executor = "model"
     engine: EngineProperties = NO_ENGINE
     slots: tuple[EngineSlot, ...] = ()
     reference: Json = None
-    """How the schema is written where that is a reference."""
+    """The schema as written, if it is a reference."""
 
     @property
     def references(self) -> tuple[Read, ...]:
@@ -331,9 +331,9 @@ class Chunk(msgspec.Struct, frozen=True, gc=False):
     executor: Executor
     steps: tuple[Step, ...]
     frame: JsonObject | None = None
-    """The schema around the steps, its `properties` empty; `None` if it is an object that requires them all."""
+    """Schema around the steps with empty `properties`; `None` for an object that requires all of them."""
     definition: str | None = None
-    """What it is called among the definitions; `None` if it stands in its place."""
+    """Name among the definitions; `None` if it is written inline."""
 
     @property
     def schema(self) -> JsonObject:
@@ -363,7 +363,7 @@ COMPARISONS: Mapping[Comparison, str] = {
     "maximum": "<=",
     "exclusiveMaximum": "<",
 }
-"""The word of each comparison with another path in a process, and how it is written in a program."""
+"""Keyword of each comparison with another path in a process, with its form in a program."""
 _BY_SIZE = frozenset({"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"})
 
 
@@ -371,11 +371,11 @@ class Condition(msgspec.Struct, frozen=True, gc=False):
     """Holds if one of its tests does, with all that is joined to it: the value of the path satisfies the schema."""
 
     tests: tuple[tuple[Read, Json], ...]
-    """Where two paths are compared, both stand here, with a schema that asks for nothing."""
+    """Tests as path and schema; the two paths of a comparison are both listed, with an empty schema."""
     joined: frozenset[int] = frozenset()
-    """The numbers of tests that hold only together with the one before."""
+    """Indexes of tests that hold only together with the previous one."""
     compared: Mapping[int, Comparison] = {}
-    """The numbers of tests whose value is compared with that of the next one, and how."""
+    """Comparison by index, for tests whose value is compared with that of the next one."""
 
     @property
     def alternatives(self) -> list[list[int]]:
@@ -420,18 +420,18 @@ class Body(msgspec.Struct, frozen=True, gc=False):
 
     contexts: tuple[Context, ...]
     value: Value | None = None
-    """The value of the body; `None` if nothing reads it."""
+    """Value of the body; `None` if unused."""
     frame: JsonObject | None = None
-    """The schema around the contexts; `None` if it is an object that requires them all."""
+    """Schema around the contexts; `None` for an object that requires all of them."""
     shows: Value | None = None
-    """What rounds of a `repeat` show of the value, where that is less."""
+    """Part of the value that later rounds of a `repeat` see, if not all of it."""
 
 
 class Branch(msgspec.Struct, frozen=True, gc=False):
     """One case of a `when`."""
 
     condition: Condition | None
-    """`None` for the `else`."""
+    """Condition of the branch; `None` for the `else`."""
     body: Body
 
 
@@ -453,9 +453,9 @@ class _Keyed(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     within: str | None = None
     delay: str | None = None
     after: tuple[str, ...] = ()
-    """Keys of steps and blocks of its body, or names of contexts, that have to end before it begins."""
+    """Keys of steps and blocks of the same body, or names of contexts, that must end before this one begins."""
     about: JsonObject | None = None
-    """Further keywords."""
+    """Additional keywords."""
     definition: str | None = None
 
 
@@ -470,11 +470,11 @@ class Selection(msgspec.Struct, frozen=True, gc=False):
     """The elements that a block runs for."""
 
     condition: Condition | None = None
-    """Read for each element before the block, with its name."""
+    """Condition evaluated for each element before the block, under the element's name."""
     most: Value | None = None
-    """The limit, where that is read."""
+    """Limit, if it is read from a value."""
     first: Value | None = None
-    """How many elements are taken."""
+    """Number of elements to take."""
 
 
 class Each(_Keyed, frozen=True, gc=False):
@@ -487,9 +487,9 @@ class Each(_Keyed, frozen=True, gc=False):
     body: Body
     most: int | None
     least: int | None = None
-    """Of a number of rounds: all of them."""
+    """Minimum number of rounds; all of them for a count."""
     until: Condition | None = None
-    """When the elements that are not done are not waited for."""
+    """Condition that ends the block without waiting for the remaining elements."""
     selection: Selection | None = None
 
 
@@ -504,13 +504,13 @@ class Repeat(_Keyed, frozen=True, gc=False):
     most: int | None
     keep: int | None = None
     hands: tuple[str, ...] | None = None
-    """The keys that `previous` and `rounds` show; `None` for all there are."""
+    """Keys visible in `previous` and `rounds`; `None` for all."""
     otherwise: str | None = None
-    """The name of the context with its `else`."""
+    """Name of the context of its `else`."""
     least: int | None = None
-    """One round, or none where there is a list."""
+    """Minimum number of rounds: one, or zero for a list."""
     first: Value | None = None
-    """What `previous` is in the first round."""
+    """Value of `previous` in the first round."""
     selection: Selection | None = None
 
 
@@ -547,7 +547,7 @@ class Do(_Keyed, frozen=True, gc=False):
 
 
 KeyedBlock: TypeAlias = When | Each | Repeat | Try | Race | Do
-"""A block that may have a key, a deadline and a delay of its own."""
+"""A block that may have its own key, deadline and delay."""
 Block: TypeAlias = KeyedBlock | Else
 Context: TypeAlias = Chunk | Block
 
@@ -557,15 +557,15 @@ class BlockPart(msgspec.Struct, frozen=True, gc=False):
 
     body: Body
     names: tuple[str, ...] = ()
-    """The names that the block gives to what is in the body."""
+    """Names that the block defines for its body."""
     condition: Condition | None = None
-    """When the body runs, read outside of it."""
+    """Condition for running the body, evaluated outside it."""
     until: Condition | None = None
-    """When its rounds end, read with its names."""
+    """Condition that ends the rounds, evaluated with its names."""
     title: str | None = None
-    """What is said of it beside the other bodies, where no condition says that."""
+    """Label that tells the body from the others, where no condition does."""
     rescued: bool = False
-    """A failure in it is none of the block: another body gives the value."""
+    """Whether a failure in the body is handled by another body."""
 
 
 def parts_of(context: Context) -> tuple[BlockPart, ...]:
@@ -599,13 +599,13 @@ class Gives(msgspec.Struct, Generic[B], frozen=True, gc=False):
     """The value of a block: a list of the values of one body, or the value of one of its bodies."""
 
     ones: tuple[B, ...]
-    """The bodies of which one gives the value."""
+    """Bodies one of which provides the value."""
     listed: B | None = None
-    """The body whose values are the list; one of the others, if there is one, may give something instead."""
+    """Body whose values form the list; another body, if any, may provide something else instead."""
     null: bool = False
-    """Whether it may be that no body runs; of a list, that not all of its values are waited for."""
+    """Whether possibly no body runs, or for a list, not all of its values are awaited."""
     count: int | None = None
-    """How many values the list has, where that is known."""
+    """Length of the list, if known."""
 
 
 def gives(block: KeyedBlock) -> Gives[Body]:
@@ -635,9 +635,9 @@ def reads_before(context: Context) -> Iterator[Read]:
 
 
 READS_ONLY: Final = "x-reads-only"
-"""The keyword of a vibe whose call changes nothing; it is for the compiler alone."""
+"""Keyword of a vibe whose call has no side effects; only the compiler reads it."""
 ORDERED: Final = 2
-"""The version of the JSON that came with `after`."""
+"""Version of the process JSON that introduced `after`."""
 
 
 def version_needed(contexts: Iterable[Context]) -> int | None:
@@ -680,22 +680,22 @@ def bodies_of(context: Context) -> tuple[Body, ...]:
 _COMMON = ("key", "after", "within", "delay")
 _VALUE = ("value", "shows")
 CONDITION = ("path", "schema", *COMPARISONS, "anyOf", "allOf")
-"""The words of a condition."""
+"""Keywords of a condition."""
 
 
 class BlockForm(msgspec.Struct, frozen=True):
     """The form of a block's JSON."""
 
     bodies: Literal["", "items", "anyOf"]
-    """The keyword that holds its bodies; none where they are the block itself."""
+    """Keyword that holds the bodies; empty if the block is its own body."""
     block: tuple[str, ...] = ()
-    """The words of the engine property of the whole."""
+    """Engine property keywords of the whole block."""
     branch: tuple[str, ...] = ()
-    """Those of the engine property of a body in `anyOf`."""
+    """Engine property keywords of a body in `anyOf`."""
     least: int = 1
-    """How many bodies there are at least."""
+    """Minimum number of bodies."""
     most: int | None = None
-    """And at most."""
+    """Maximum number of bodies."""
 
     @property
     def own(self) -> frozenset[str]:
@@ -717,7 +717,7 @@ FORMS: dict[str, BlockForm] = {
     "do": BlockForm("", (*_VALUE, *_COMMON)),
     "else": BlockForm("anyOf", (), ("of", *_VALUE), most=1),
 }
-"""The blocks by the word that each begins with, which is also the name of its engine property."""
+"""Form of each block by its keyword, which is also the name of its engine property."""
 
 
 def word_of(block: Block) -> str:

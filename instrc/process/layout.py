@@ -64,7 +64,7 @@ class Edge(Struct, frozen=True):
     target: str
     points: tuple[tuple[float, float], ...]
     lane: Executor | None
-    """Of the source."""
+    """Lane of the source."""
 
 
 class Layout(Struct, frozen=True):
@@ -74,20 +74,20 @@ class Layout(Struct, frozen=True):
     width: float
     height: float
     lanes: tuple[tuple[Executor, float], ...]
-    """The left edge of each lane."""
+    """Lanes with their left edges, in pixels."""
     boxes: tuple[PlacedBox, ...]
     arrows: tuple[Edge, ...]
 
 
 INSET = 12
-"""How far a block lies inside the one around it."""
+"""Indentation of a block inside the enclosing one, in pixels."""
 GUTTER = 22
-"""Of a gutter without lines."""
+"""Width of a gutter without lines, in pixels."""
 TRACK = 7
-"""Between two lines in a gutter."""
+"""Distance between two lines in a gutter, in pixels."""
 MARGIN = 16
 WIDTH = 300
-"""Of a lane, in pixels."""
+"""Width of a lane, in pixels."""
 
 
 def layout(picture: Picture) -> Layout:
@@ -134,21 +134,21 @@ class EdgeEnd(Struct):
     source: str
     target: str
     lane: int
-    """The lane of the reader; -1 for a block, whose text begins at the left of everything."""
+    """Lane of the reader; -1 for a block, whose text begins at the left edge."""
     y: float
     x: float
 
 
 TOP = 44
-"""Height of the names of lanes."""
+"""Height of the lane headings, in pixels."""
 LINE = 17
-"""Height of one line of text in a step."""
+"""Height of one line of text in a step, in pixels."""
 PAD = 8
 GAP = 14
 HEAD = 26
-"""Height of the line that names a chunk or a block."""
+"""Height of the heading of a chunk or block, in pixels."""
 INNER = "-in"
-"""Behind the id of a block: the names that it gives to what is in it, which leave it at its top."""
+"""Suffix of a block's id for the names that it defines; their lines start at its top."""
 
 
 class Heights(Struct):
@@ -156,11 +156,11 @@ class Heights(Struct):
 
     y: float = 0
     areas: dict[str, Area] = field(default_factory=dict)
-    """Vertical extent of every box and step."""
+    """Vertical extent of each box and step."""
     ports: list[EdgeEnd] = field(default_factory=list)
     lane_of: dict[str, int] = field(default_factory=dict)
     tops: dict[str, float] = field(default_factory=dict)
-    """Where lines leave a box or a step."""
+    """Vertical positions where lines leave a box or step."""
 
     def measure(self, picture: Picture, lanes: tuple[Executor, ...]) -> None:
         """Give every box and step of a picture its height, one below the other."""
@@ -267,9 +267,9 @@ class Way(NamedTuple):
     """The vertical line from a source on one side of a gutter."""
 
     gutter: int
-    """0 at the far left for blocks, else that beside the reader's lane."""
+    """Index of the gutter: 0 at the far left for blocks, otherwise the one beside the reader's lane."""
     to_left: bool
-    """Whether the readers stand to the left of the gutter."""
+    """Whether the readers are to the left of the gutter."""
     source: str
 
 
@@ -302,7 +302,7 @@ def _arrows(picture: Picture, placer: _Placer, edges: list[float], gutters: list
 
 
 PICTURED_TRACKS: Final = 40
-"""Lines side by side between two rows of a picture; more would be wider than anybody can follow, so they share."""
+"""Maximum parallel lines between two rows of a picture; beyond it they share tracks, to stay legible."""
 
 
 def tracks_of(heights: Heights, lanes: int) -> Tracks:
@@ -353,9 +353,9 @@ def way_of(heights: Heights, port: EdgeEnd) -> Way:
 
 
 _TALL = 1.3
-"""How tall a sheet is for its width: with margins, the narrower one of A4 and Letter."""
+"""Height of a sheet relative to its width: the narrower of A4 and Letter, without margins."""
 _FULL = 0.6
-"""How full a sheet is at least, where it ends between two chunks instead of two steps."""
+"""Minimum fill of a sheet that ends between two chunks instead of two steps."""
 
 
 def leaves(value: Layout) -> tuple[float, ...]:

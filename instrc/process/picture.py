@@ -24,9 +24,9 @@ class PictureRead(Struct, frozen=True):
 
     text: str
     source: str | None
-    """`None` for `prompt`, for inputs, and for what leads nowhere."""
+    """Id of the source; `None` for `prompt`, for inputs, and for an unresolved path."""
     inner: bool = False
-    """A name that a block gives to what is in it, such as its element; else the value of a block, when it is done."""
+    """Whether the source is a name that a block defines, such as its element, rather than the block's final value."""
 
 
 class PictureStep(Struct, frozen=True):
@@ -37,16 +37,16 @@ class PictureStep(Struct, frozen=True):
     lane: flow.Executor
     reads: tuple[PictureRead, ...]
     notes: tuple[str, ...]
-    """What else is to be said in a few words: its activity, a deadline."""
+    """Short notes: its activity, a deadline."""
     schema: Json
     source: str | None
-    """Where the program says it, as `meeting.aug:3`, with the text of the line."""
+    """Source location such as `meeting.aug:3`, with the text of the line."""
     title: str | None = None
-    """What it is called instead of its key: the title of its schema."""
+    """Title of its schema, shown instead of the key."""
     state: str | None = None
-    """In a picture of a run: `done`, `failed`, `open`, `idle` and the like."""
+    """State in a picture of a run: `done`, `failed`, `open`, `idle` and others."""
     fails: bool = False
-    """Whether it fails the block around it."""
+    """Whether the step fails the enclosing block."""
 
     @property
     def label(self) -> str:
@@ -59,7 +59,7 @@ class Section(Struct, frozen=True):
 
     title: str | None
     reads: tuple[PictureRead, ...]
-    """What the condition of a branch reads."""
+    """Values that the condition of a branch reads."""
     items: tuple[PictureStep | Box, ...]
 
 
@@ -68,24 +68,24 @@ class Box(Struct, frozen=True):
 
     id: str
     name: str
-    """As in the process: `llmContext1`, `eachContext2`."""
+    """Name in the process: `llmContext1`, `eachContext2`."""
     kind: str
-    """`chunk`, or what the block does: `when`, `each`, `repeat`, `else`, `try`, `do`."""
+    """`chunk` or the kind of block: `when`, `each`, `repeat`, `else`, `try`, `do`."""
     title: str
     lane: flow.Executor | None
-    """Of a chunk."""
+    """Lane of a chunk."""
     entry: bool
-    """The tool that starts the process."""
+    """Whether it is the tool that starts the process."""
     reads: tuple[PictureRead, ...]
     sections: tuple[Section, ...]
     schema: Json
-    """Of a chunk: its order in the process."""
+    """Schema of a chunk: its request in the process."""
     key: str | None = None
-    """Of a block whose value is read."""
+    """Key of a block whose value is used."""
 
 
 LANES: dict[flow.Executor, str] = {"model": "Model", "server": "Server", "user": "Person"}
-"""The lanes from left to right, as they are headed."""
+"""Lanes from left to right, with their headings."""
 
 
 class Picture(Struct, frozen=True):
@@ -116,9 +116,9 @@ class Picture(Struct, frozen=True):
 
 
 PICTURED_LETTERS: Final = 60
-"""Letters of a line in a picture."""
+"""Maximum characters of a line in a picture."""
 PICTURED_LEVELS: Final = 100
-"""Blocks inside each other that can be drawn for certain."""
+"""Maximum nesting of blocks that is guaranteed to be drawable."""
 
 
 def picture_reads(item: PictureStep | Box) -> list[PictureRead]:
@@ -129,7 +129,7 @@ def picture_reads(item: PictureStep | Box) -> list[PictureRead]:
 
 
 _AROUND = 80
-"""Letters of a long line that are shown before a step, and half of those after it."""
+"""Characters of a long line shown before a step; half as many are shown after it."""
 
 
 def picture_of(process: Process, name: str, places: Mapping[str, Span] | None = None) -> Picture:
@@ -145,9 +145,9 @@ class _Painter(Struct):
 
     places: Mapping[str, Span]
     known: dict[str, str] = field(default_factory=dict)
-    """Keys that can be read here, with the ids of what they stand for."""
+    """Ids by the keys that are visible at this point."""
     names: dict[str, str] = field(default_factory=dict)
-    """Names that the blocks around give to what is in them, with the ids of these blocks."""
+    """Block ids by the names that enclosing blocks define."""
     count: int = 0
 
     def picture(self, process: Process, name: str) -> Picture:
@@ -230,7 +230,7 @@ class _Painter(Struct):
 
 
 _USUAL = 1000
-"""The limit of an `each` where none is written."""
+"""Default limit of an `each`."""
 
 
 def _selection(chosen: flow.Selection | None) -> str:
@@ -320,12 +320,12 @@ class ReadArrow(Struct, frozen=True):
     """From a source to its reader."""
 
     source: str
-    """The id of a step, of a block, or `in0` for the first input."""
+    """Id of a step or block, or `in0` for the first input."""
     target: str
     said: str
-    """The path; empty for all of a result, whose name is on its box already: programs lay words over boxes."""
+    """Label of the path; empty for a whole result, which its box already names, since text would overlap boxes."""
     name: str | None
-    """The name that a block gives to what is in it, if that is what is read."""
+    """Name defined by the block, if that is what is read."""
 
 
 def arrows_of(picture: Picture) -> Iterator[ReadArrow]:

@@ -16,7 +16,7 @@ from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json
 
 HEADING_NAMES: Final = 3
-"""Exports that the heading of a page names."""
+"""Maximum exports named in the heading of a page."""
 _Node: TypeAlias = str | tuple[str | int, ...]
 
 
@@ -119,10 +119,10 @@ _WITHOUT_SCRIPTS = (
     "figure[hidden] { display: block } "
     "@media print { figure > svg.instrc { max-height: none; break-inside: auto } }"
 )
-"""Nothing is offered that only a script does, and all pictures are shown: on paper over as many sheets as they need."""
+"""Styles without scripts: controls are hidden, and all pictures are shown on as many sheets as they need."""
 _SIGNIFICANT = re.compile("[<>&\ud800-\udfff]")
 _SMALLEST = 0.8
-"""The smallest scale at which a picture fits its window; a smaller one would be illegible, so it is scrolled."""
+"""Minimum scale at which a picture is fitted to its window; below it would be illegible, so the page scrolls."""
 
 
 def html(pictures: Sequence[Picture]) -> str:

@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from instrc.problems.errors import CompileError
 
 PROCESS_VERSION: Final = 2
-"""The version of the JSON of processes; only those say it that use what came with it."""
+"""Version of the process JSON; written only by processes that use what it introduced."""
 NOTHING: JsonObject = {"type": "object", "properties": {}}
-"""The entry of a process that does not begin with the model."""
+"""Entry of a process that does not begin with the model."""
 _BLOCKS = "|".join(flow.FORMS)
 _WRITTEN = rf"(llm|server|user|{_BLOCKS})Context[0-9]*"
-"""The names of contexts as they are written; a tool may well have a parameter `user_context`."""
+"""Context names as written; a tool may well have a parameter `user_context`."""
 _CERTAIN = rf"(llm|server|{_BLOCKS})Context[0-9]+"
-"""Names that nobody gives to a parameter of a tool."""
+"""Context names that are never parameter names of a tool."""
 
 
 class Process(Struct, frozen=True):
@@ -48,11 +48,11 @@ class Process(Struct, frozen=True):
     body: flow.Body
     title: str | None = None
     inputs: JsonObject | None = None
-    """The schemas of its inputs by name; `None` where the document does not list them."""
+    """Schemas of the inputs by name; `None` if the document does not list them."""
     definitions: JsonObject = field(default_factory=dict)
-    """What its steps refer to, by name; contexts are not among them."""
+    """Definitions that the steps refer to, by name; contexts are not included."""
     about: JsonObject | None = None
-    """What else the document says; `None` if it is an object of today's dialect that requires all contexts."""
+    """Remaining keywords of the document; `None` for an object in the current dialect that requires all contexts."""
 
     @classmethod
     def from_json(cls, document: Json) -> Process:
@@ -197,12 +197,12 @@ def _usual(contexts: JsonObject) -> JsonObject:
 
 
 PROCESS_CONTEXTS: Final = 200_000
-"""Contexts of one process."""
+"""Maximum contexts in one process."""
 _NAME = rf"(?i)(llm|server|user|human|{'|'.join(flow.FORMS)})_?context_?\d*(?:_item\d+)?"  # compiled when it is needed
 _EXECUTOR: dict[str, flow.Executor] = {"llm": "model", "server": "server", "user": "user", "human": "user"}
 _DEFINITIONS = "#/$defs/"
 _MAY_STOP: Json = ["object", "null"]
-"""The type of the record of an element that is perhaps not waited for."""
+"""Type of the record of an element that may not be awaited."""
 _NO_CONTEXT = "a context is called `llmContext1`, `serverContext1`, `eachContext1`"
 
 
@@ -231,7 +231,7 @@ class _WrittenBody(Struct, frozen=True):
     properties: JsonObject
     place: str
     frame: JsonObject | None = None
-    """The schema around the contexts, unless it is as usual."""
+    """Schema around the contexts, unless it is the usual one."""
 
 
 class _ProcessReader(Struct):
@@ -239,7 +239,7 @@ class _ProcessReader(Struct):
 
     document: Json
     parts: dict[str, list[_WrittenBody]] = field(default_factory=dict)
-    """The bodies of each block, by its place."""
+    """Bodies of each block, by its place."""
     made: dict[str, flow.Context] = field(default_factory=dict)
 
     def read(self, properties: JsonObject) -> flow.Body:
@@ -464,9 +464,9 @@ def _kind(name: str) -> str:
 
 
 _TOLD = 20
-"""Faults that are told of one process."""
+"""Maximum faults reported for one process."""
 _SOUND: JsonObject = {"type": "object", "properties": {}}
-"""A chunk without steps, which stands for a context that cannot be read."""
+"""A chunk without steps, used in place of an unreadable context."""
 
 
 def faults_of(document: Json, first: chunk_json.UnreadableProcessError) -> list[chunk_json.UnreadableProcessError]:
@@ -689,6 +689,6 @@ def write_block(block: flow.Block) -> JsonObject:
 
 
 CONTEXT: dict[flow.Executor, str] = {"model": "llmContext", "server": "serverContext", "user": "userContext"}
-"""What a chunk is called among the properties of a process."""
+"""Prefix of a chunk's property name in a process."""
 CHUNK: dict[flow.Executor, str] = {"model": "LLM", "server": "SERVER", "user": "USER"}
-"""What it is called among the definitions."""
+"""Prefix of a chunk's name among the definitions."""

@@ -12,10 +12,10 @@ from instrc.problems.suggest import nearest
 from instrc.text.jsonvalue import Json, is_amount
 
 HIGHEST_LIMIT: Final = 2_000_000_000
-"""The largest limit that a project may set: a file of that size is read into memory."""
+"""Largest limit that a project may set: a file of that size is read into memory."""
 EFFORTS: Final = ("none", "low", "medium", "high", "xhigh")
 WordsLevel: TypeAlias = Literal["all", "keys", "task", "none"]
-"""How much of a schema the message says: the keys with the values of enums, the keys, the task sentence, nothing."""
+"""How much of a schema the message contains: the keys with enum values, the keys, the task sentence, nothing."""
 WORDS_LEVELS: Final[tuple[WordsLevel, ...]] = get_args(WordsLevel)
 
 
@@ -23,9 +23,9 @@ class Kind(Struct, frozen=True):
     """The type of a setting."""
 
     read: Callable[[object], object]
-    """Return a value as it is used; `None` if it is not of this kind."""
+    """Return the converted value, or `None` if it is not of this kind."""
     reason: str
-    """What it must be, for messages."""
+    """What the value must be, for messages."""
     choices: tuple[str, ...] = ()
 
 
@@ -83,34 +83,34 @@ class RequestSettings(TypedDict, total=False):
 
     max_tokens: Annotated[int, WHOLE]
     context: Annotated[int, WHOLE]
-    """Tokens that a model has for message and answer together."""
+    """Context window of the model for message and answer together, in tokens."""
     temperature: Annotated[float, NUMBER]
     seed: Annotated[int, INTEGER]
     timeout: Annotated[float, SPAN]
-    """Seconds of one request."""
+    """Timeout of one request, in seconds."""
     total_timeout: Annotated[float, SPAN]
-    """Seconds of all attempts at a request, pauses included."""
+    """Timeout of all attempts at a request, pauses included, in seconds."""
     attempts: Annotated[int, WHOLE]
     reasoning: Annotated[str, EFFORT]
-    """How much a model thinks before it answers."""
+    """Reasoning effort of the model."""
     words: Annotated[WordsLevel, WORDS]
-    """How much of the schema the message says, where the model does not see it otherwise."""
+    """How much of the schema the message contains, if the model does not receive it otherwise."""
     extra: Annotated[Mapping[str, Json], PARAMETERS]
     """Parameters under the provider's own names."""
     rpm: Annotated[int, WHOLE]
-    """Requests per minute."""
+    """Maximum requests per minute."""
     tpm: Annotated[int, WHOLE]
-    """Tokens per minute."""
+    """Maximum tokens per minute."""
     parallel: Annotated[int, WHOLE]
-    """Concurrent requests."""
+    """Maximum concurrent requests."""
     cooldown: Annotated[float, SPAN]
-    """Seconds without requests to a model after three failures in a row, where another one can be asked."""
+    """Pause in requests to a model after three failures in a row, if another model is available, in seconds."""
 
 
 PER_MODEL: Final = frozenset({"rpm", "tpm", "parallel", "cooldown"})
-"""Settings that hold for a model, whichever vibe asks it."""
+"""Settings that apply to a model, whichever vibe uses it."""
 Fault: TypeAlias = tuple[str, str, tuple[str, ...]]
-"""Which setting, why it cannot be used, and what may have been meant."""
+"""Name of the setting, why it cannot be used, and possible corrections."""
 _ACCESS: Final = r"(?i)url$|^api|key$|host|address|endpoint"
 _FROM_ENVIRONMENT: Final = (
     "keys and addresses of providers come from the environment, as `OPENAI_API_KEY` and `LLAMACPP_BASE_URL`; "

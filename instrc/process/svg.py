@@ -17,7 +17,7 @@ def svg(picture: Picture) -> str:
 
 
 _LETTER = 7.25
-"""Width of a letter of the type we use, in pixels; wide ones have two."""
+"""Width of a letter of the font, in pixels; wide characters take two."""
 _SMALL = 6.65
 _ROUND = 5.0
 _DARK = (

@@ -16,7 +16,7 @@ else:
     Json = Any  # msgspec reads no alias that refers to itself
 
 NULL_WORD = "<null>"
-"""The word for null where null itself means that a property is absent."""
+"""String for a real null where null means that a property is absent."""
 
 
 class More(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
@@ -26,7 +26,7 @@ class More(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     codec: Codec = None
     declared: tuple[str, ...] = ()
     asked: bool = False
-    """Whether it is sent though it is empty."""
+    """Whether it is sent even if empty."""
 
 
 class ByPattern(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
@@ -48,10 +48,10 @@ class ObjectCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag
 
     members: dict[str, Member] = field(default_factory=dict, name="keys")
     other: Codec = None
-    """The codec of undeclared properties."""
+    """Codec of undeclared properties."""
     by: tuple[ByPattern, ...] = ()
     declared: tuple[str, ...] | None = None
-    """The names to which `other` and `by` do not apply."""
+    """Names to which `other` and `by` do not apply."""
     more: More | None = None
     tag: Tag | None = None
 
@@ -68,7 +68,7 @@ class PairsCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_
 
     item: Codec = None
     by: tuple[ByPattern, ...] = ()
-    """The codecs of entries by the patterns of their keys."""
+    """Codecs of entries by the patterns of their keys."""
 
 
 class TupleCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="tuple"):
@@ -83,25 +83,25 @@ class TextCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_f
     """Decode a text as JSON; a text that is not JSON is itself."""
 
     kinds: tuple[str, ...] | None = None
-    """The types it can be; `None` for any."""
+    """Possible types; `None` for any."""
     null: bool = False
-    """Whether null is sent as itself."""
+    """Whether null is sent unchanged."""
 
 
 class ValuesCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="values"):
     """Replace literals by others."""
 
     values: tuple[tuple[Json, Json], ...]
-    """Pairs of a sent value and the original."""
+    """Pairs of sent and original value."""
     fold: bool = False
-    """Whether the case of what is sent may differ."""
+    """Whether sent values are compared without case."""
 
 
 class Alternative(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """One alternative of a union."""
 
     when: dict[str, Json] | bool
-    """A schema of the payload that accepts what is sent for it; it may refer to the map's `definitions`."""
+    """Schema of the payload that accepts the sent form; it may refer to the map's `definitions`."""
     codec: Codec = None
 
 
@@ -118,7 +118,7 @@ class Choice(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     codec: Codec = None
     when: dict[str, Json] | bool = True
     null: bool = False
-    """Whether it is the alternative of null, which has no key."""
+    """Whether it is the alternative for null, which has no key."""
 
 
 class ChoiceCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="choice"):
@@ -139,7 +139,7 @@ class PlanCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_f
     """Decode the uniform spelling of a plan to the typed one."""
 
     raw: dict[str, tuple[str, ...]]
-    """By tool, the arguments that are texts whatever is in them."""
+    """Arguments that are always texts, by tool."""
     codec: Codec = None
 
 
@@ -148,16 +148,16 @@ class RefCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_fi
 
     name: str
     null: bool = False
-    """Whether null is sent as itself."""
+    """Whether null is sent unchanged."""
 
 
 class NamesCodec(Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="as", tag="names"):
     """Rename keys wherever the schema declares them."""
 
     keys: dict[str, str] = {}
-    """Our names by those that are sent."""
+    """Original names by sent name."""
     fold: bool = False
-    """Whether the case of listed words may differ."""
+    """Whether listed words are compared without case."""
 
 
 SomeCodec: TypeAlias = (
@@ -181,11 +181,11 @@ class Member(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """A property of an object, by the name that is sent."""
 
     key: str | None = None
-    """Our name, where it is another one."""
+    """Original name, if different."""
     absent: bool | Literal["also"] = False
-    """Whether null means that it is left out; `also`: as leaving it out does."""
+    """Whether null means that the property is absent; `also`: both forms do."""
     null: str | None = None
-    """The word for a real null."""
+    """String for a real null."""
     missing: bool = False
     """Whether a missing key means null."""
     unsaid: bool = False
@@ -214,7 +214,7 @@ def wrapped(text: str, word: str) -> int | None:
 
 
 _HOLDING = frozenset({"codec", "members", "more", "other", "by", "prefix", "items", "item", "of"})
-"""Fields that hold codecs, or entries that hold one."""
+"""Fields that hold codecs, or entries with a codec."""
 
 
 def parts(codec: SomeCodec) -> Iterator[SomeCodec]:

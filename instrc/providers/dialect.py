@@ -21,13 +21,13 @@ class Spelling(Struct, frozen=True, kw_only=True):
     """How the payload of a target differs in spelling from JSON Schema."""
 
     capitals: bool = False
-    """Whether the names of types are written in capitals."""
+    """Whether type names are upper case."""
     nullable: bool = False
-    """Whether null is written as `nullable: true` beside another type only."""
+    """Whether null is only written as `nullable: true` beside another type."""
     inputs: frozenset[str] = frozenset()
-    """The types of inputs, where the properties of the root stand for the schema: each has one, and a description.
+    """Types of inputs, where the root's properties replace the schema: each has a type and a description.
 
-    Optional ones are `nullable`.  None are named where the schema stands itself.
+    Optional ones are `nullable`.  Empty if the schema itself is sent.
     """
 
 
@@ -35,27 +35,27 @@ class Limits(Struct, frozen=True, kw_only=True):
     """Limits beyond which a request is refused; `None` for an unknown one."""
 
     properties: int | None = None
-    """Properties of all objects of one schema."""
+    """Maximum properties of all objects in one schema."""
     depth: int | None = None
-    """Objects and arrays inside one another, the root counted."""
+    """Maximum nesting of objects and arrays, the root included."""
     enum_values: int | None = None
-    """Values of all enums of one schema."""
+    """Maximum values of all enums in one schema."""
     long_enum: tuple[int, int] | None = None
-    """An enum of more strings than the first number may hold no more characters than the second."""
+    """An enum with more strings than the first number may hold at most the second number of characters."""
     items: int | None = None
-    """The sum of `maxItems` in one schema."""
+    """Maximum sum of `maxItems` in one schema."""
     characters: int | None = None
-    """Names of properties and definitions, enum values and constants of one schema together."""
+    """Maximum total characters of property names, definition names, enum values and constants in one schema."""
     description: int | None = None
-    """Characters of a tool's description."""
+    """Maximum characters of a tool's description."""
     tools: int | None = None
-    """Tools of one request, strict or not."""
+    """Maximum number of tools in one request, strict or not."""
     strict_tools: int | None = None
-    """Strict tools of one request: others may stand beside them."""
+    """Maximum number of strict tools in one request; other tools may be added."""
     optional: int | None = None
-    """Properties of one request that are not required."""
+    """Maximum number of optional properties in one request."""
     unions: int | None = None
-    """Properties of one request whose own schema is a union."""
+    """Maximum number of properties in one request whose own schema is a union."""
 
 
 class NameRule(Struct, frozen=True, dict=True):
@@ -67,7 +67,7 @@ class NameRule(Struct, frozen=True, dict=True):
     words: frozenset[str] = frozenset()
     """Reserved names, such as the keywords of Python."""
     identifier: bool = False
-    """Whether Python must take the name as an identifier, which is a little less than the alphabet says."""
+    """Whether the name must be a Python identifier, which is slightly stricter than the alphabet."""
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
@@ -107,7 +107,7 @@ class NameRule(Struct, frozen=True, dict=True):
 
 
 Order = Literal["schema", "required-first", "hinted", "free"]
-"""How answers are ordered: as `properties`; required properties first; as `propertyOrdering`; not at all."""
+"""Property order in answers: as in `properties`; required ones first; as in `propertyOrdering`; unspecified."""
 
 
 class Fact(NamedTuple):
@@ -117,7 +117,7 @@ class Fact(NamedTuple):
     source: str
     date: str
     fields: tuple[str, ...] = ()
-    """The fields of `Dialect` that express it; none for facts that are only for readers."""
+    """Fields of `Dialect` that express the fact; empty for facts that are documentation only."""
 
 
 _WORDS = re.compile(r"@[a-z-]+")
@@ -129,108 +129,108 @@ class Dialect(Struct, frozen=True, kw_only=True, dict=True):
     name: str
     title: str
     envelope: Json
-    """The payload with the words `@name`, `@description`, `@schema` or `@schema-text`, `@map` where they go."""
+    """Payload template with the placeholders `@name`, `@description`, `@schema` or `@schema-text`, and `@map`."""
     plain: Json = None
-    """The envelope without strictness, taken when a budget of the strict one is exceeded; `None` if there is none."""
+    """Envelope without strictness, used when a budget of the strict one is exceeded; `None` if there is none."""
     example: Json = None
-    """One example in the field for them (`@examples` of the envelope), with the words `@value` and `@request`; `None` if none."""
+    """Template of one example in `@examples`, with the placeholders `@value` and `@request`; `None` if unsupported."""
     where: tuple[str | int, ...] = ()
-    """The path of the schema in the envelope."""
+    """Path of the schema in the envelope."""
     tool: bool = True
-    """Whether the payload is a tool; otherwise it is the shape of an answer."""
+    """Whether the payload is a tool; otherwise it is a response format."""
     result: Json = field(default_factory=_tool_message)
-    """The message with the result of a call.
+    """Template of the message with the result of a call.
 
-    The words in it are `@id`, `@name`, `@text`, `@words` (a text that is never empty), `@json`, `@object`,
-    and of an error `@error` (true) or `@status` (`error`).
+    Its placeholders are `@id`, `@name`, `@text`, `@words` (a text that is never empty), `@json`, `@object`,
+    and for errors `@error` (true) or `@status` (`error`).
     """
     tool_name: NameRule
     key: NameRule | None = None
-    """The rule for property keys; `None` if any key may be sent."""
+    """Rule for property keys; `None` if any key may be sent."""
     keys_at_root_only: bool = False
     structure: Literal["pass_through", "rebuild"] = "rebuild"
-    """Whether a schema is carried over with new keys only, or rebuilt of the keywords the target takes."""
+    """Whether a schema is passed through with new keys only, or rebuilt from the keywords that the target accepts."""
     keywords: frozenset[str] = frozenset()
-    """Keywords that may stand in a payload that is rebuilt."""
+    """Keywords allowed in a rebuilt payload."""
     root: Literal["any", "object", "plain"] = "plain"
-    """What the root may be: any schema; `type: object` with anything beside it; `type: object` without combinators."""
+    """Allowed roots: any schema; `type: object` with other keywords; `type: object` without combinators."""
     every_required: bool = False
     """Whether each property must be required, so that optional ones are nullable."""
     order: Order = "schema"
     closed: bool = True
-    """Whether each object says `additionalProperties: false`."""
+    """Whether each object has `additionalProperties: false`."""
     maps: Literal["keep", "pairs"] = "keep"
     tuples: Literal["keep", "object"] = "keep"
     anything: Literal["keep", "text"] = "keep"
-    """How an unconstrained value is written: as the empty schema, or as JSON text."""
+    """Form of an unconstrained value: the empty schema, or JSON text."""
     recursion: Literal["keep", "unroll", "refuse"] = "keep"
     shares: bool = False
     """Whether repeated parts of a large payload are sent once, as a definition."""
     unions: Literal["anyOf", "choice"] = "anyOf"
-    """`choice`: no combinators at all, so one object names the alternative and holds it."""
+    """Form of unions; `choice`: without combinators, an object that names the alternative and holds its value."""
     first_keys: bool = False
-    """Whether objects of one union must differ in their first key, or tell themselves apart by its value."""
+    """Whether objects of one union must differ in their first key or in its value."""
     null: bool = True
     type_lists: bool = True
     enums: frozenset[str] = frozenset({"string", "integer", "number", "boolean", "null"})
-    """JSON types that may stand in an enum."""
+    """JSON types allowed in an enum."""
     formats: frozenset[str] = frozenset()
     patterns: Literal["any", "plain", "anchored", "spelled"] = "any"
-    """Regular expressions taken: all; without look-around, back-references and `\\b`; those, and `^…$` around;
-    or such as name each character they take (no `.`, no `[^a]`, nothing that JSON escapes)."""
+    """Accepted regular expressions: all; without look-around, back-references and `\\b`; those, enclosed in `^…$`;
+    or only those that name each accepted character (no `.`, no `[^a]`, nothing that JSON escapes)."""
     lengths_beside_patterns: bool = True
     bounded: frozenset[str] = frozenset({"integer", "number"})
-    """JSON types whose bounds are enforced, where keywords of bounds are taken at all."""
+    """JSON types whose bounds are enforced, if keywords for bounds are accepted at all."""
     most_bound: int | None = None
-    """The greatest absolute value a bound of numbers may have."""
+    """Maximum absolute value of a numeric bound."""
     most_listed: int | None = None
-    """The greatest absolute value of an integer that `enum` or `const` may have."""
+    """Maximum absolute value of an integer in `enum` or `const`."""
     single_bound: int | None = None
-    """The greatest lower bound of integers that may stand without an upper one; nor may a negative upper one stand alone then."""
+    """Maximum lower bound of integers without an upper bound; a negative upper bound may not stand alone either."""
     other_bound: int = 10**16 - 1
-    """What is sent as the other one, where it is no less; else `most_bound` is."""
+    """Bound sent as the other one if it is large enough; otherwise `most_bound` is sent."""
     fine_steps: bool = True
-    """Whether `multipleOf` may be a fraction of several digits and decimals, as 0.25 is."""
+    """Whether `multipleOf` may be a fraction with several digits and decimals, such as 0.25."""
     most_items: int | None = None
-    """The greatest `maxItems`, where it is less than other numbers of repetitions may be."""
+    """Maximum `maxItems`, if lower than the limit of other repetitions."""
     most_count: int | None = None
-    """The greatest number of characters, items or properties a keyword may name."""
+    """Maximum number of characters, items or properties in a keyword."""
     most_repeated: int | None = None
-    """The greatest number of times a pattern may repeat a part by `{n}`."""
+    """Maximum number of repetitions by `{n}` in a pattern."""
     most_repeated_at_once: int | None = None
-    """The greatest number of one `{n}`: what is repeated more often is written as several repetitions."""
+    """Maximum number in one `{n}`; more repetitions are split into several."""
     empty_words: bool = True
-    """Whether an enum may hold the empty string."""
+    """Whether an enum may contain the empty string."""
     comments: bool = True
-    """Whether `$comment` and keywords that begin with `x-` are sent: they are for people, not for models."""
+    """Whether `$comment` and `x-` keywords are sent; they are for people, not for models."""
     empty_schema: bool = True
-    """Whether the schema of a tool without parameters is sent; otherwise its member of the envelope is left out."""
+    """Whether the schema of a tool without parameters is sent; otherwise its member of the envelope is omitted."""
     most_min_items: int | None = None
-    """The greatest value `minItems` may have."""
+    """Maximum value of `minItems`."""
     counts_optional: bool = True
-    """Whether numbers of properties may stand beside declared properties that are optional."""
+    """Whether property counts are allowed beside optional declared properties."""
     described: bool = False
     """Whether each property needs a description."""
     fold: bool = False
     """Whether answers may change the case of enum values."""
     described_inside: bool = True
-    """Whether `described` speaks of properties below the root, too."""
+    """Whether `described` also applies to properties below the root."""
     null_type: bool = True
-    """Whether null may stand alone: a target that says it as a mark beside another type has no such type."""
+    """Whether null may be the only type; a target that marks null beside another type has no such type."""
     null_leaves_out: bool = False
-    """Whether null may be answered for a property of the root that is optional, which then is left out."""
+    """Whether null may be answered for an optional property of the root, which is then omitted."""
     false_items: bool = False
     """Whether `items: false` closes a tuple."""
     typed_enums: bool = True
-    """Whether the values of an enum must be of the type beside it, null included."""
+    """Whether the values of an enum must match the type beside it, null included."""
     spelling: Spelling = field(default_factory=Spelling)
-    """How the finished schema is written."""
+    """Spelling of the finished schema."""
     engines: tuple[str, ...] = ()
-    """Modules of the grammar engines that the target is known to decode with, for `instrc verify`."""
+    """Modules of the grammar engines that the target is known to use, for `instrc verify`."""
     extracts_calls: bool = False
-    """Whether the provider takes calls out of the text of the model itself."""
+    """Whether the provider itself extracts calls from the model's text."""
     enforced: bool = True
-    """Whether the target constrains decoding by the schema, or only shows it to the model."""
+    """Whether the target constrains decoding by the schema, or only shows the schema to the model."""
     limits: Limits = field(default_factory=Limits)
     facts: tuple[Fact, ...] = ()
 
@@ -294,9 +294,9 @@ def function_tool(*, strict: bool) -> JsonObject:
 WORD = NameRule("a-zA-Z0-9_-", "a-zA-Z0-9_-", 64)
 IDENTIFIER = NameRule("a-zA-Z_", "a-zA-Z0-9_", 64)
 PRINTABLE = NameRule(r"^\x00-\x1f\x7f\"\\", r"^\x00-\x1f\x7f\"\\", 256)
-"""No control characters, quotes or backslashes: several decoders write keys into their grammar unescaped."""
+"""Names without control characters, quotes or backslashes: several decoders write keys into their grammar unescaped."""
 DEFINITION_NAME = NameRule("A-Za-z0-9_", "A-Za-z0-9_.-", 64)
-"""Names of definitions: llguidance refuses others, percent-encoding breaks xgrammar and outlines-core (run 2026-11-20)."""
+"""Names of definitions: llguidance refuses others, and percent-encoding breaks xgrammar and outlines-core (run 2026-11-20)."""
 NUMBERS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
 CORE = frozenset({"type", "enum", "anyOf", "properties", "required", "items", "description"})
 STRICT = CORE | {"title", "const", "$ref", "$defs", "additionalProperties", "pattern", "format"}
@@ -312,13 +312,13 @@ NOT_ENFORCED = "without `strict` the schema is only shown to the model: any keyw
 _RUN = "llguidance 1.9.1, xgrammar 0.2.8 and outlines-core 0.2.14, run"
 _DATE = "2026-11-23"
 COMMON_ESCAPES = frozenset("dDsSwWnrtvf")
-"""The letters that all read behind a backslash, in a class and outside of one; digits they do not."""
+"""Letters that all engines accept after a backslash, inside and outside of a class; digits they do not."""
 WORD_ENDS = ("\\<", "\\>")
-"""Ends of words to the engines in Rust, and needless escapes of signs to ECMA 262."""
+"""Word boundaries in the Rust engines, and needless escapes in ECMA 262."""
 CLASS_OPERATIONS = ("&&", "--", "~~")
-"""What joins two classes to the engines in Rust, and lists or bounds signs in a class to ECMA 262."""
+"""Class operators in the Rust engines; in ECMA 262 they list or bound characters of a class."""
 ESCAPED_IN_CLASSES = ("&&", "||", "~~")
-"""What is written with backslashes in a class: Python warns that each of them will be an operation."""
+"""Signs that are escaped in a class: Python warns that each will become an operator."""
 PLAIN_PATTERNS = (
     Fact(
         r"all read \d \D \s \S \w \W \n \r \t \v \f, and signs of ASCII behind a backslash but \< and \>; "
@@ -346,7 +346,7 @@ PLAIN_PATTERNS = (
         ("patterns",),
     ),
 )
-"""Stands among the facts of each target that takes patterns of this kind only."""
+"""Fact shared by all targets that accept only patterns of this kind."""
 
 
 def in_envelope(rules: Dialect, outer: Dialect) -> Dialect:

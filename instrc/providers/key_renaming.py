@@ -11,7 +11,7 @@ from instrc.schema.walk import in_place, required_names
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_texts, equal, kind_of, listing, mapping
 
 RENAMED_LEVELS: Final = 150
-"""Levels of a value whose keys are renamed."""
+"""Maximum nesting of a value whose keys are renamed."""
 
 
 ReadText: TypeAlias = Callable[[str], Json]
@@ -161,9 +161,9 @@ def likeness(schema: Json, value: Json) -> tuple[int, int]:
 
 
 Shaping: TypeAlias = Literal["text-read", "listed", "unlisted"]
-"""A text read as the JSON that it holds; one object put into a list; the only item of a list taken out of it."""
+"""Conversions of a value: parse a text as JSON, wrap an object in a list, unwrap the only item of a list."""
 _SHAPINGS: Final = 4
-"""Steps that are taken to bring one value into shape: a text, in a list, in a text, in a list."""
+"""Maximum conversions of one value: a text, in a list, in a text, in a list."""
 
 
 def shaped(value: Json, types: AbstractSet[str], read: ReadText) -> tuple[Json, tuple[Shaping, ...]]:
@@ -199,9 +199,9 @@ _SPEAKING_OF_OTHERS = frozenset(
     {"additionalProperties", "unevaluatedProperties", "patternProperties", "propertyNames", "dependentRequired"}
 )
 _ELSEWHERE = frozenset({"anyOf", "oneOf", "$ref"})
-"""Keywords beside which the alternatives say what there is."""
+"""Keywords whose alternatives define the value."""
 _UNDECIDED = frozenset({"$ref", "allOf", "if", "dependentSchemas", "const", "enum"})
-"""Keywords beside which nothing is said here: what stands there may be sent as a text, which takes any key."""
+"""Keywords beside which the type is undecided: the value may be sent as a text, which allows any key."""
 
 
 def undeclared_key(value: Json, schema: Json, *, levels: int | None) -> Location | None:

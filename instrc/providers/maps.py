@@ -19,9 +19,9 @@ from instrc.text.jsonvalue import Json, JsonObject, is_deeper, mapping
 from instrc.tools.definitions import AS_SENT, definition
 
 META_KEY = "dev.instrc/map"
-"""Where a tool for MCP carries its map, below `_meta`."""
+"""Key below `_meta` where an MCP tool carries its map."""
 _OF_A_TOOL = AS_SENT | {"properties", "json_schema"}
-"""Members of a tool as it is sent, or of a schema, either of which is easily taken for its map."""
+"""Members of a sent tool or a schema, either of which is easily mistaken for its map."""
 
 
 def _maps(value: object, level: int) -> Iterator[JsonObject]:
@@ -96,7 +96,7 @@ def _output_of(tool: Mapping[str, Json]) -> JsonObject:
 
 
 VERSION = 1
-"""Of maps."""
+"""Version of the map format."""
 
 
 def _as_sent(tool: Mapping[str, Json]) -> JsonObject | None:
@@ -125,9 +125,9 @@ def _carries_a_map(value: object) -> bool:
 
 
 RESULT_LEVELS: Final = 20
-"""Levels of the message that brings a result to a model; those of providers have five."""
+"""Maximum nesting of the message that returns a result to a model; those of providers have five levels."""
 Records: TypeAlias = dict[str, JsonObject]
-"""The maps of tools, by the names under which they were sent."""
+"""Maps of tools, by the names under which they were sent."""
 _NO_SCHEMA = "it holds no schema to check answers by"
 
 

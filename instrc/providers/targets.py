@@ -38,7 +38,7 @@ TargetName: TypeAlias = Literal[
     "vllm",
     "vllm-output",
 ]
-"""The names of the targets, for those who check types."""
+"""Names of the targets, for type checkers."""
 _TARGETS = (
     exchange.jsonschema,
     openai.openai,

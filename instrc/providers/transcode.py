@@ -35,9 +35,9 @@ from instrc.text.jsonvalue import Json, JsonObject, as_text, equal, freeze, kind
 from instrc.tools.tasks import argument_text, argument_value
 
 CODEC_LEVELS: Final = 200
-"""Levels of a value that codecs convert; deeper parts are unchanged."""
+"""Maximum nesting of a value that codecs convert; deeper parts stay unchanged."""
 CODECS_FOLLOWED: Final = 50
-"""References to references that are followed."""
+"""Maximum chained references that are followed."""
 
 
 def entry_for(name: str, entries: Sequence[ByPattern]) -> ByPattern | None:

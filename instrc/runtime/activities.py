@@ -23,23 +23,23 @@ class Retry(Struct, frozen=True):
 
     attempts: int = 3
     pause: float = 1.0
-    """Seconds before the second attempt."""
+    """Pause before the second attempt, in seconds."""
     factor: float = 2.0
-    """By what each pause is longer than the one before."""
+    """Factor by which each pause grows."""
     longest: float = 60.0
-    """Seconds that no pause is longer than."""
+    """Maximum pause, in seconds."""
     timeout: float | None = None
-    """Seconds for one attempt."""
+    """Timeout of one attempt, in seconds."""
     heartbeat: float | None = None
-    """Seconds within which a handler must show that it is alive."""
+    """Maximum time between two heartbeats of a handler, in seconds."""
     jitter: float = 0.0
-    """The share by which an engine makes pauses longer or shorter, at random: what fails together is not tried again together."""
+    """Maximum random change of a pause, as a share of it, so that simultaneous failures are not retried together."""
     total: float | None = None
-    """Seconds after which no further attempt begins."""
+    """Time after which no further attempt begins, in seconds."""
     codes: frozenset[str] | None = None
-    """Errors with a code are tried again only if it is one of these; `None` for all."""
+    """Codes for which errors with a code are retried; `None` for all."""
     programming_errors: bool = False
-    """Whether an error of the code itself, as `TypeError` or `KeyError`, is tried again: the next attempt would meet it too."""
+    """Whether programming errors such as `TypeError` or `KeyError` are retried: the next attempt would meet them too."""
 
     def wait(self, attempt: int) -> float:
         """Return the pause in seconds after an attempt, of which the first is 1."""
@@ -59,14 +59,14 @@ class Activity(Struct, frozen=True):
     name: str
     handler: Handler | None
     process: Json = None
-    """The JSON of a process, instead of a handler."""
+    """JSON of a process that replaces a handler."""
     retry: Retry = field(default_factory=Retry)
     input: Json = True
-    """A schema that what it is given has to satisfy."""
+    """Schema that its input must satisfy."""
     processes: Mapping[str, Json] = field(default_factory=dict)
-    """Those that the plans of its process name, by their addresses."""
+    """Processes that the plans of its process name, by address."""
     takes: Mapping[str, Json] = field(default_factory=dict)
-    """What the vibes of the activities that its process calls say of their inputs: schemas, by bare names."""
+    """Input schemas of the activities that its process calls, from their vibes, by bare name."""
 
 
 class Activities:
@@ -144,7 +144,7 @@ def _input_schema(*given: object) -> Json:
 
 
 COMPLAINTS: Final = 20
-"""Complaints about one answer."""
+"""Maximum complaints about one answer."""
 _TEMPORARY = frozenset({408, 409, 425, 429})
 
 
@@ -169,7 +169,7 @@ def connection_code(error: BaseException) -> str | None:
 
 ONCE = Retry(attempts=1)
 INVALID_OUTPUT: Final = "invalid-output"
-"""The code of an activity whose answer breaks its own schema; of the kind `invalid`."""
+"""Error code of an activity whose result violates its own schema; its kind is `invalid`."""
 PROGRAMMING_ERRORS = (
     AssertionError,
     AttributeError,
@@ -180,9 +180,9 @@ PROGRAMMING_ERRORS = (
     SyntaxError,
     TypeError,
 )
-"""What a handler raises because its code is wrong."""
+"""Exceptions that indicate a bug in a handler."""
 HandlerResult: TypeAlias = "Json | Pending"
-"""What a handler gives back."""
+"""Return value of a handler."""
 _F = TypeVar("_F", bound=Callable[..., object])
 
 
@@ -211,14 +211,14 @@ class Pending:
 
 
 PENDING = Pending()
-"""What a handler returns when the answer comes later, by `answer`."""
+"""Returned by a handler whose result arrives later through `answer`."""
 
 
 class ActivityCall(Struct):
     """The call that a handler is carrying out."""
 
     key: str
-    """`run/command`: equal for all attempts; what a handler can be idempotent by."""
+    """`run/command`, equal for all attempts: an idempotency key for the handler."""
     activity: str
     attempt: int
     beat: Callable[[], object] = lambda: None

@@ -21,7 +21,7 @@ from instrc.tools.python_values import json_of
 
 _T = TypeVar("_T")
 LEVELS: Final = 254
-"""Levels of lists and objects in a value; `orjson` writes as many, and no store reads many more."""
+"""Maximum nesting of a value: the limit of `orjson`, and close to that of every store."""
 _DEEP = f"it is nested deeper than {LEVELS} levels, or holds itself"
 _LONG = f"an integer in it has over {INTEGER_DIGITS:,} digits"
 _ENDLESS = f"it holds itself, or has over {WRITTEN_VALUES:,} values when it is written"

@@ -64,7 +64,7 @@ from instrc.tools.plan_check import with_unique_ids
 from instrc.tools.python_values import WrongArgumentsError, WrongParametersError
 
 Check: TypeAlias = Callable[[Json], str | None]
-"""Looks at what a step has filled in; a text says what is wrong with it, and the model is asked again."""
+"""Validates the answer of a step; a returned text says what is wrong, and the model is asked again."""
 RunChild: TypeAlias = Callable[[str, Json, ActivityCommand], Awaitable[Result | None]]
 """Runs a process as a child: its run id, its JSON, and the command that it serves; `None` if it waits for somebody."""
 Invention: TypeAlias = Literal["answers", "results"]
@@ -72,7 +72,7 @@ _ESTIMATED: Final = "nobody says how many tokens this answer took: the budget co
 _NOT_COUNTED: Final = "nobody says what this answer has cost: it is not counted in the budget"
 _T = TypeVar("_T")
 NO_JSON = "no-json"
-"""The code of a value that is not JSON."""
+"""Error code of a value that is not JSON."""
 _KINDS_BY_CODE: dict[str | None, FailureKind] = {
     "timeout": "timeout",
     NO_JSON: "invalid",
@@ -89,45 +89,45 @@ class Effects(Struct, frozen=True):
     activities: Activities
     sink: Sink | None = None
     checks: Mapping[str, Check] = field(default_factory=dict)
-    """By bare name of a step."""
+    """Checks by bare name of a step."""
     processes: Mapping[str, Json] = field(default_factory=dict)
-    """The JSON of the processes that plans name, by their addresses."""
+    """JSON of the processes that plans name, by address."""
     child: RunChild | None = None
     model_retry: Retry = field(default_factory=lambda: Retry(jitter=0.25))
     table: RequestTable = field(default_factory=RequestTable)
-    """What is set for the requests to models."""
+    """Settings for requests to models."""
     sentences: Sentences = EN
-    """What is said to models."""
+    """Texts sent to models."""
     words: str = ""
-    """The words of the model, by which its settings are found."""
+    """Spec of the model, by which its settings are looked up."""
     others: Callable[[str], Model] | None = None
-    """Gives models by their words: what the project has set for some vibes, and what a retry has chosen."""
+    """Returns the model for a spec: one that the project set for a vibe, or that a retry chose."""
     chosen: str | None = None
-    """The words of the model that a retry has chosen for every chunk."""
+    """Spec of the model that a retry chose for every chunk."""
     prices: Prices = field(default_factory=dict)
-    """What the project has set that models cost."""
+    """Model prices set by the project."""
     cache: AnswerCache | None = None
-    """Answers that were paid for already."""
+    """Cache of paid answers."""
     budget: CountedBudget | None = None
-    """What the models of the run may cost."""
+    """Cost limit for the models of the run."""
     takes: Mapping[str, Json] = field(default_factory=dict)
-    """What the vibes of activities say of their inputs: schemas, by bare names."""
+    """Input schemas of activities, from their vibes, by bare name."""
     parts: TellPart | None = None
-    """Who is told of the parts of answers; without anybody answers are asked for as a whole."""
+    """Receiver of partial answers; without one, answers are requested as a whole."""
     step: str | None = None
-    """The name of the only step of a tool, whose answer has no key for it."""
+    """Name of the only step of a tool, whose answer has no step key."""
     invented: tuple[Invention, ...] = ()
-    """What is made from its schema in this run, instead of being asked for or done."""
+    """What this run generates from schemas instead of requesting or executing it."""
     classes: Mapping[str, ClassCheck] = field(default_factory=dict)
-    """The classes of steps, by bare name: their own validators check an answer too."""
+    """Classes of steps by bare name, whose validators check answers too."""
     telemetry: Telemetry | None = None
-    """Makes spans of what the sink receives."""
+    """Creates spans from the events that the sink receives."""
     keys: Mapping[str, int] = field(default_factory=dict)
-    """Which key a command has, where it is not the first: it was begun again on purpose."""
+    """Index of a command's key, if not the first, after a deliberate restart."""
     first: int = 1
-    """The number of the first attempt; an engine that tries again itself counts on."""
+    """Number of the first attempt; an engine that retries itself continues the count."""
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
-    """Waits before the next attempt; an engine that tries again itself leaves here."""
+    """Waits before the next attempt; an engine that retries itself aborts here."""
 
     def key(self, command: str) -> str:
         """Return the idempotency key of a command's effect: `run/command`, or `run/command~2` where it is begun anew."""
@@ -423,11 +423,11 @@ class AttemptFault(NamedTuple):
     code: str | None
     retry: bool
     place: EventFacts = {}  # noqa: RUF012  -- it is read only
-    """Where in the code of somebody else it has failed: `place`, `traceback`."""
+    """Where foreign code failed: `place`, `traceback`."""
     after: float | None = None
-    """Seconds that a provider wants to be left alone."""
+    """Seconds that a provider asks to wait."""
     recorded: str | None = None
-    """The code that is recorded where the error itself has none."""
+    """Code that is recorded if the error has none."""
 
 
 def _model_fault(error: Exception) -> AttemptFault:
@@ -585,11 +585,11 @@ async def _beating(work: Coroutine[object, object, HandlerResult], call: Activit
 
 _ReplyParts: TypeAlias = "tuple[float | None, str | None, list[str], list[Complaint], list[str], str | None, str | None]"
 TRACEBACK_CHARACTERS: Final = 20_000
-"""Characters of a traceback that are kept, the last ones."""
+"""Maximum characters kept of a traceback, from its end."""
 _OURS = f"{Path(__file__).parents[1]}{os.sep}"
 _LIBRARY = f"{get_path('stdlib')}{os.sep}"
 _PYDANTIC = f"-packages{os.sep}pydantic{os.sep}"
-"""It calls the validators of classes."""
+"""Path of pydantic, which calls the validators of classes."""
 
 
 def place_of(error: BaseException) -> EventFacts:

@@ -99,7 +99,7 @@ Equip: TypeAlias = "Callable[[str, documents.PinnedPlan, RunConfig, Sink], Effec
 
 
 Keep: TypeAlias = Literal["all", "open"]
-"""Which runs are kept: of a stream of many, only those that wait for somebody, and no traces."""
+"""Runs to keep: `open` keeps only those of a stream that wait for people, without traces."""
 
 
 class WorkerInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -110,7 +110,7 @@ class WorkerInfo(msgspec.Struct, frozen=True, kw_only=True):
     process: int
     projects: list[str]
     slots: int | None
-    """How many runs it carries at once, those that only wait left out; `None` for any number."""
+    """Maximum concurrent runs, waiting ones excluded; `None` for no limit."""
     busy: int
     began: float
     seen: float = 0.0
@@ -121,9 +121,9 @@ class WorkerOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str | None = None
     slots: int | None = None
-    """How many runs it carries at once, those that only wait left out; none with 0, and any number with `None`."""
+    """Maximum concurrent runs, waiting ones excluded; 0 for none, `None` for no limit."""
     drain: float = 10.0
-    """Seconds for effects in flight to end when it is told to stop."""
+    """Seconds for effects in flight to end on shutdown."""
 
 
 @runtime_checkable
@@ -155,14 +155,14 @@ class EngineOptions(TypedDict, total=False):
     """The arguments that every engine has, besides its store and its effects."""
 
     people: People | None
-    """Who can be asked at once."""
+    """People who can be asked immediately."""
     watch: Sink | None
     parts: Callable[[AnswerPart], object] | None
-    """Who is told of answers while models write them."""
+    """Receiver of partial answers while models write them."""
     keep: Keep
     worker: WorkerOptions
     traces: str | None
-    """The URL of a database for traces, where the store of an engine is none."""
+    """URL of a database for traces, for an engine whose store is not a database."""
 
 
 class TracedEngine:

@@ -19,9 +19,9 @@ from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, at
 
 HTTP_BYTES: Final = 10 * 1024 * 1024
-"""Bytes of the answer of an HTTP service; more is an error with the code `too-large`."""
+"""Maximum size of a response from an HTTP service, in bytes; a larger one is an error with the code `too-large`."""
 SHOWN_HTTP: Final = 300
-"""Letters of an answer that an error of an HTTP service shows."""
+"""Maximum characters of a response shown in an error of an HTTP service."""
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _WITHOUT_BODY = ("GET", "DELETE")
 _PLACE = re.compile(r"\{([^{}]*)\}")
@@ -131,7 +131,7 @@ def _url(template: str, given: Json) -> str:
 
 
 _DECODINGS = 8
-"""Decodings of a value that are looked at: servers behind each other decode a path more than once."""
+"""Maximum decodings of a value that are checked: chained servers decode a path more than once."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _NO_SEGMENT = re.compile(r"[.\s]*(;.*)?", re.DOTALL)
 

@@ -14,41 +14,41 @@ from instrc.runtime.interpreter.documents import FireCommand, PinnedPlan, Result
 from instrc.text.jsonvalue import Json, JsonObject
 
 CommandResult: TypeAlias = tuple[str, Result]
-"""A command by its id, and what came of it."""
+"""The id of a command, and its result."""
 
 
 class Again(TypedDict, total=False):
     """The changes of a retry: the run continues as if the dropped entries had never come."""
 
     drop: list[str]
-    """Commands whose results are left out, or that hold the run: they are begun again."""
+    """Commands to restart, whose results are dropped or which hold the run."""
     fresh: list[str]
-    """Commands that are begun again under another key."""
+    """Commands to restart under another key."""
     limits: SpendingLimits | None
-    """New limits; `null` lets fail what waits for higher ones."""
+    """New limits; `null` fails what waits for higher ones."""
     model: str
-    """The model that is asked from now on, for every chunk."""
+    """Model used for every chunk from now on."""
     shift: float
-    """Seconds by which open deadlines end later: the run did nothing meanwhile."""
+    """Seconds by which open deadlines are extended, since the run was idle meanwhile."""
     after: int
-    """How many retries there were when it was asked for: of two that are asked for at the same time, one counts."""
+    """Number of earlier retries at the time of the request: of two simultaneous requests, only one counts."""
 
 
 class JournalEntry(TypedDict, total=False):
     """The entries recorded at one time."""
 
     results: list[CommandResult]
-    """In the order in which they were applied."""
+    """Results in the order in which they were applied."""
     due: dict[str, float]
-    """When timers end."""
+    """End times of timers."""
     later: list[str]
-    """Commands that somebody answers later."""
+    """Commands whose results arrive from outside later."""
     held: dict[str, Json]
-    """Errors that are not applied, since they would fail the run: they hold it."""
+    """Errors that are not applied because they would fail the run; they hold it instead."""
     fired: list[str]
-    """Commands whose result nobody waits for, carried out."""
+    """Executed commands whose result is not awaited."""
     letters: list[str]
-    """What was read of the mail."""
+    """Messages that were read."""
     again: Again
 
 
@@ -59,21 +59,21 @@ class Journal:
     plan: PinnedPlan
     inputs: JsonObject
     holds: bool = False
-    """Whether a limit holds the run; else the run fails at it."""
+    """Whether a limit holds the run instead of failing it."""
     state: State = field(init=False)
     due: dict[str, float] = field(default_factory=dict)
     later: set[str] = field(default_factory=set)
     held: dict[str, Json] = field(default_factory=dict)
     letters: set[str] = field(default_factory=set)
     unfired: dict[str, FireCommand] = field(default_factory=dict)
-    """Commands to fire that were perhaps not carried out."""
+    """Commands without a result that may not have been executed."""
     keys: dict[str, int] = field(default_factory=dict)
-    """Which key commands have, where it is not the first."""
+    """Index of a command's key, if not the first."""
     results: list[CommandResult] = field(default_factory=list)
-    """Those that count; new limits are among them, under no id."""
+    """Effective results; new limits are among them, under an empty id."""
     retries: int = 0
     model: str | None = None
-    """The model that a retry has chosen."""
+    """Model chosen by a retry."""
     _fired: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -193,7 +193,7 @@ _PASSING: Final = frozenset(
         "missing-extra",
     }
 )
-"""Codes of errors for which nothing in the run is wrong; of HTTP, those of `is_temporary` are as well."""
+"""Codes of errors that do not come from the run itself; for HTTP, those of `is_temporary` as well."""
 
 
 def is_passing(error: Json) -> bool:

@@ -89,7 +89,7 @@ def _server(table: _McpTable, folder: Path) -> _Server:
 
 
 _Call: TypeAlias = tuple[str | None, str, dict[str, Json], asyncio.Future[Json]]
-"""The name of a tool, that of the activity, what it is given, and where the answer goes."""
+"""Name of the tool, name of the activity, arguments, and the future for the result."""
 
 
 class _Session:
@@ -191,7 +191,7 @@ class _Tasks(ClientExtension):
 
 
 LONGEST_POLL: Final = 60.0
-"""Seconds between two looks at a task, whatever its server says."""
+"""Maximum seconds between two polls of a task, whatever its server asks for."""
 
 
 async def _result_of_task(task: _Task, context: ClaimContext) -> mcp_types.CallToolResult:

@@ -17,13 +17,13 @@ class Question(Struct, frozen=True):
     """What a run waits for: the answer of a person, or the later result of an activity."""
 
     id: str
-    """Distinct in the run; that of a run below it is `RUN/…`."""
+    """Id, unique in the run; `RUN/…` for a question of a child run."""
     steps: tuple[str, ...]
-    """The keys of the steps whose results the answer gives."""
+    """Keys of the steps that the answer completes."""
     show: Json
-    """What the person is shown, or what the activity was given."""
+    """Value shown to the person, or the input of the activity."""
     schema: Json
-    """The JSON Schema that the answer has to satisfy."""
+    """JSON Schema that the answer must satisfy."""
     by: Asker = "person"
 
     def apart(self) -> Question:
@@ -39,7 +39,7 @@ Asker: TypeAlias = Literal["person", "system", "operator"]
 
 
 People: TypeAlias = "Callable[[documents.UserCommand], JsonLike | Awaitable[JsonLike]]"
-"""Answers a question, at once or as a coroutine; `None` leaves it open."""
+"""Answers a question, directly or as a coroutine; `None` leaves it open."""
 
 
 def question_of(command: documents.Command) -> Question:
@@ -51,7 +51,7 @@ def question_of(command: documents.Command) -> Question:
 
 
 LIMIT: Final = "limit"
-"""The id of the question to the operator of a run that a limit holds."""
+"""Id of the question to the operator of a run held by a limit."""
 
 
 _FAIL: Final[JsonObject] = {

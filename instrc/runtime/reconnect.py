@@ -69,19 +69,19 @@ async def answer_or_resume(engine: Engine, run: str, step: str, data: Json, *, a
 
 
 RECONNECT_SECONDS: Final = 300
-"""Seconds for which a run waits for a server that was lost, unless the settings say otherwise."""
+"""Default time for which a run waits for a lost server, in seconds."""
 
 
 FIRST_PAUSE: Final = 1.0
 
 
 LAST_PAUSE: Final = 30.0
-"""Seconds between two attempts to reach a server, at first and at most."""
+"""Initial and maximum seconds between two attempts to reach a server."""
 
 
 _reached: WeakSet[Serving] = WeakSet()
-"""Engines whose servers have answered this program."""
+"""Engines whose servers have responded to this program."""
 
 
 Notify: TypeAlias = Callable[[str], object]
-"""Takes a line for a person."""
+"""Receives a line of text for the user."""

@@ -45,15 +45,15 @@ class RetryOptions(Struct, frozen=True):
     """The options of continuing a run that has failed or is held."""
 
     step: str | None = None
-    """From which step on; `None` for what has failed."""
+    """First step to repeat; `None` for what failed."""
     new_key: bool = False
-    """Give what is begun again another key: a service that answers an equal key with its first answer works anew."""
+    """Whether restarted commands get new keys, so that a service that deduplicates by key runs them again."""
     requests: int | None = None
     tokens: int | None = None
     budget: tuple[str, ...] = ()
-    """What models may cost from now on, as `5 USD`: whoever begins the run again has noted it already."""
+    """Cost limits from now on, such as `5 USD`; already recorded by whoever restarts the run."""
     model: str | None = None
-    """The model that is asked from now on, for every chunk; `None` for the one of before."""
+    """Model for every chunk from now on; `None` keeps the previous one."""
 
     @property
     def limits(self) -> SpendingLimits:
@@ -160,9 +160,9 @@ class _Replay(Struct):
     commands: dict[str, Command] = field(default_factory=dict)
     kept: list[CommandResult] = field(default_factory=list)
     lost: list[CommandResult] = field(default_factory=list)
-    """What was left out, and what came of commands that are not there without it."""
+    """Results that were dropped, and results of commands that do not exist without them."""
     last: str | None = None
-    """The command whose result ended the run; `None` if it was ended by what began after it."""
+    """Command whose result ended the run; `None` if a later command ended it."""
 
     def named(self, step: str) -> list[str]:
         """Return the commands of a step, in all elements and rounds: by their ids, its key, its bare name, or its chunk."""
@@ -256,11 +256,11 @@ class ForkOrigin(TypedDict):
     run: str
     at: str | None
     left: NotRequired[dict[str, str]]
-    """Steps whose results another version of the program did not take, and why."""
+    """Steps whose results another version of the program did not accept, with the reasons."""
     edits: NotRequired[dict[str, str]]
-    """Steps whose results were given, each with the SHA-256 digest of what was given."""
+    """Steps with replaced results, with the SHA-256 digest of each replacement."""
     by: NotRequired[Author]
-    """Who has given them."""
+    """Author of the replacements."""
 
 
 ProgramVersion: TypeAlias = str | Source | JsonObject
@@ -271,21 +271,21 @@ class ForkOptions(Struct, frozen=True):
     """The parts of a run with which another one begins."""
 
     step: str | None = None
-    """From which step on it works anew, or several with commas; `None` for what the run has not done."""
+    """First step to repeat, or several separated by commas; `None` for what the run has not done."""
     edits: Mapping[str, Json] = field(default_factory=dict)
-    """Results by step, in place of those that are recorded."""
+    """Results by step that replace the recorded ones."""
     run: str | None = None
-    """The id of the new run."""
+    """Id of the new run."""
     program: ProgramVersion | None = None
     """Another version of the program."""
     model: str | None = None
-    """The model that is asked for every chunk; `None` for the one of before."""
+    """Model for every chunk; `None` keeps the previous one."""
     by: Author | None = None
-    """Who gives the `edits`; it is recorded with them."""
+    """Author of the `edits`, recorded with them."""
     persons: bool = True
     """Whether `edits` may replace answers of people."""
     settings: Mapping[str, object] = field(default_factory=dict)
-    """Settings of its requests, before those of the run before."""
+    """Request settings that override those of the old run."""
 
 
 class Forked(Struct, frozen=True):
@@ -293,9 +293,9 @@ class Forked(Struct, frozen=True):
 
     entries: list[JournalEntry]
     reused: tuple[str, ...]
-    """The commands of the old run whose results it has."""
+    """Commands of the old run whose results are reused."""
     left: dict[str, str]
-    """The steps of the old run whose results it does not take, and why."""
+    """Steps of the old run whose results are not reused, with the reasons."""
 
 
 def fork_of(run: str, journal: Journal, options: ForkOptions, plan: PinnedPlan, inputs: JsonObject) -> Forked:
@@ -371,11 +371,11 @@ class _Reuse(Struct):
     reused: list[str] = field(default_factory=list)
     fires: list[FireCommand] = field(default_factory=list)
     left: list[Command] = field(default_factory=list)
-    """Commands whose results it does not take."""
+    """Commands whose results are not reused."""
     asked: list[Command] = field(default_factory=list)
-    """What it asks for that is not recorded."""
+    """Commands that it issues and that are not recorded."""
     steps: frozenset[str] = frozenset()
-    """The bare names of its steps."""
+    """Bare names of its steps."""
 
     def reason(self, command: Command) -> str:
         """Return why the plan does not accept the result of a command."""
@@ -436,7 +436,7 @@ def _plain(value: Json) -> str:
 
 
 _ASKED: Final = 3
-"""Steps that a reason lists."""
+"""Maximum steps listed in a reason."""
 
 
 def _listed(steps: Iterable[str]) -> str:
@@ -465,7 +465,7 @@ def _shown(command: Command) -> str:
 
 
 _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-"""It names files of the store, and a `/` in an id parts a child from its run."""
+"""Pattern of a run id: it names files of the store, and a `/` separates a child from its run."""
 
 
 def wrong_id(run: str) -> Iterator[Problem]:

@@ -16,7 +16,7 @@ from instrc.runtime.retry import ForkOrigin
 from instrc.text.jsonvalue import Json, JsonObject
 
 OnFailure = Literal["hold", "fail"]
-"""What happens to a run that fails for a reason that may pass, such as a provider that is down."""
+"""What happens to a run after a possibly transient failure, such as a provider outage."""
 
 
 class CacheConfig(msgspec.Struct, frozen=True):
@@ -44,38 +44,38 @@ class RunConfig(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """
 
     folder: str = "."
-    """The folder of the project where the run began."""
+    """Project folder in which the run began."""
     project: str | None = None
-    """The name of the project: a process that has the project elsewhere carries the run there."""
+    """Name of the project: a process that has the project in another folder carries the run out there."""
     model: str | None = None
-    """The spec of the run's model; `None` for the one of the settings."""
+    """Spec of the run's model; `None` for the one in the settings."""
     rehearse: bool = False
     batch: int = 1
-    """How many chunks of one kind share a model call."""
+    """Number of chunks of one kind that share a model call."""
     processes: dict[str, Json] = {}
-    """The processes that plans name, by address."""
+    """Processes that plans name, by address."""
     takes: dict[str, Json] = {}
-    """The input schemas of activities, by bare name."""
+    """Input schemas of activities, by bare name."""
     invented: list[Invention] | None = None
-    """What is generated from schemas; `None` where nothing is, and in rehearsals of earlier releases."""
+    """What is generated from schemas; `None` for nothing, and in rehearsals of earlier releases."""
     failed: OnFailure | None = None
     """`None` leaves it to the engine."""
     settings: JsonObject = msgspec.field(name="set", default_factory=dict)
     """Request settings of this run, which override those of the project."""
     step: str | None = None
-    """The name of the only step of a program whose record has no step keys."""
+    """Name of the only step of a program whose record has no step keys."""
     local: list[str] = msgspec.field(name="own", default_factory=list)
-    """The kinds of Python objects that only the starting process has: `model`, `activities`, `checks`."""
+    """Kinds of Python objects that exist only in the starting process: `model`, `activities`, `checks`."""
     cache: CacheConfig | None = None
     budget: MoneyBudget | None = None
     chosen: str | None = None
-    """The spec of the model that a retry or a fork has chosen for every chunk."""
+    """Spec of the model that a retry or fork chose for every chunk."""
     forked: ForkOrigin | None = None
     latest: LatestProgram | None = None
     starter: str | None = None
-    """Who began the run; `None` where nobody was asked for a name."""
+    """Name of the person who started the run; `None` if unknown."""
     metadata: dict[str, str] = {}
-    """Labels of the caller, by which runs are looked for."""
+    """Labels set by the caller, by which runs can be filtered."""
 
     @classmethod
     def from_json(cls, document: Json) -> RunConfig:

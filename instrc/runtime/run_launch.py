@@ -19,12 +19,12 @@ class Launch(Struct, frozen=True):
 
     run: str
     name: str
-    """What the program is called."""
+    """Name of the program."""
     plan: documents.PinnedPlan
     inputs: JsonObject
     config: RunConfig = field(default_factory=RunConfig)
     entries: Sequence[JournalEntry] = ()
-    """What is recorded of it from the beginning: that of the run from which it was forked."""
+    """Initial journal entries: those of the run from which it was forked."""
 
     def __post_init__(self) -> None:
         structs.force_setattr(self, "inputs", redacted(self.inputs))  # as all that comes from outside
@@ -38,7 +38,7 @@ class LaunchDocument(TypedDict):
     plan: documents.PinnedPlan
     inputs: JsonObject
     how: JsonObject
-    """The `RunConfig`."""
+    """The `RunConfig` as JSON."""
     entries: NotRequired[list[JournalEntry]]
 
 

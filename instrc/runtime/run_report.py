@@ -41,12 +41,12 @@ class RunReport(Struct, frozen=True):
     outcome: documents.Outcome | None
     questions: tuple[Question, ...] = ()
     began: float | None = None
-    """Seconds since 1970."""
+    """Start time, in seconds since 1970."""
     ended: float | None = None
     config: RunConfig = field(default_factory=RunConfig)
     record: JsonObject | None = None
     steps: tuple[str, ...] = ()
-    """The keys of all steps of its program, with the record; none where an engine does not report them."""
+    """Keys of all steps of its program, in a full report; empty if an engine does not report them."""
 
     @property
     def has_ended(self) -> bool:
@@ -114,7 +114,7 @@ RUN_ERRORS: Final[dict[RunStatus, type[RunError]]] = {
     "stopped": RunStoppedError,
     "cancelled": RunCancelledError,
 }
-"""The error that tells why a run has no result, by its status."""
+"""Error for a run without a result, by its status."""
 
 
 def status_of(questions: Iterable[Question]) -> RunStatus:
@@ -124,7 +124,7 @@ def status_of(questions: Iterable[Question]) -> RunStatus:
 
 
 OPEN: Final = ("running", "waiting", "held")
-"""The statuses of runs that have not ended."""
+"""Statuses of runs that have not ended."""
 
 
 class RunFilter(Struct, frozen=True):
@@ -133,18 +133,18 @@ class RunFilter(Struct, frozen=True):
     status: str | None = None
     program: str | None = None
     began: float | None = None
-    """Only those that began later, in seconds since 1970."""
+    """Minimum start time, in seconds since 1970."""
     ended: float | None = None
-    """Only those that ended before."""
+    """Maximum end time, exclusive."""
     before: float | None = None
-    """Only those that began earlier."""
+    """Maximum start time, exclusive."""
     error: str | None = None
-    """Only those that failed or are held by an error of this kind or step, or with this text in its message."""
+    """Kind or step of the error that failed or holds the run, or text in its message."""
     metadata: Mapping[str, str] = field(default_factory=dict)
     among: tuple[str, ...] = ()
-    """Only those of one of these statuses."""
+    """Allowed statuses."""
     text: str | None = None
-    """In a table of runs, only those with this text in their id, in who began them, or in their error."""
+    """Text in the id, the starter or the error, for a run table only."""
 
     @classmethod
     def of(

@@ -24,7 +24,7 @@ _known = _Known()
 _told: set[str] = set()
 _NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
 _SHORTEST = 6
-"""Characters: what is shorter occurs by chance."""
+"""Minimum characters of a secret that is masked: shorter texts occur by chance."""
 
 
 def secrets() -> list[str]:

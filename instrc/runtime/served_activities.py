@@ -40,7 +40,7 @@ def served(name: str, table: Mapping[str, object], folder: Path, unset: str | No
 
 
 _MAKERS = {"url": "instrc.runtime.http_activities:http_handler", "mcp": "instrc.runtime.mcp_activities:mcp_handler"}
-"""What makes the handler of a table that has the key, `module:function`; the library of each is an extra."""
+"""Factory of the handler for a table with each key, as `module:function`; the library of each is an extra."""
 
 
 def _handler(name: str, table: Mapping[str, object], folder: Path, unset: str | None) -> Handler:

@@ -28,7 +28,7 @@ _BEGINS = {"asked": "chat", "called": "execute_tool", "launched": "invoke_agent"
 _ENDS = frozenset({"answered", "returned", "failed"})
 _LOUD = frozenset({"failed", "rejected", "retried"})
 _CONTENTS = ("sent", "schema", "show", "input", "answer", "output", "thoughts", "text", "outcome")
-"""Facts of events that hold what people, models and services have written: the log has only their sizes."""
+"""Event facts that contain data of people, models and services: the log has only their sizes."""
 _NAMES = ("steps", "chunk", "activity", "step", "child", "key", "by", "usage", "cost", "model", "code", "place")
 _STATES = ("error", "attempt", "seconds", "invented", "cached", "notes")
 
@@ -69,16 +69,16 @@ def listened() -> bool:
 
 
 CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
-"""The variable of the environment that adds messages and answers to the spans."""
+"""Environment variable that adds messages and answers to the spans."""
 _PROVIDERS = {"gemini": "gcp.gemini", "mistral": "mistral_ai", "xai": "x_ai"}
-"""Names of providers that the conventions spell otherwise."""
+"""Provider names that differ in the conventions."""
 
 
 class _OpenSpan(NamedTuple):
     span: Span
     token: Token[Context]
     about: dict[str, str]
-    """What its metrics have in common."""
+    """Attributes shared by its metrics."""
 
 
 class Telemetry:
@@ -181,7 +181,7 @@ class Telemetry:
 
 
 _USAGE = {"cache_read_tokens": "cache_read.input_tokens", "cache_write_tokens": "cache_creation.input_tokens"}
-"""Counts that the conventions name otherwise."""
+"""Counts with other names in the conventions."""
 
 
 def _messages(role: str, text: str) -> str:

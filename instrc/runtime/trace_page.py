@@ -29,17 +29,17 @@ _TITLES = {
 }
 _OPEN = frozenset({"sent", "answer", "output", "error", "input", "show", "complaints"})
 _ROW = 26
-"""Pixels of a row of bars."""
+"""Height of a row of bars, in pixels."""
 _THIN = 7
-"""Pixels of a row where there are many: without labels, which the bars show when they are pointed at."""
+"""Height of a row in a lane with many spans, in pixels; their labels appear on hover."""
 _MANY = 60
-"""Spans of a lane."""
+"""Number of spans from which a lane has thin rows."""
 _LABEL = 44
-"""Characters of a label."""
+"""Maximum characters of a label."""
 _LETTER = 0.75
-"""Percent of the width that a letter of a label has; a label that needs more is cut."""
+"""Width of a letter in a label, in percent of the page width; longer labels are cut."""
 _AROUND = 1.5
-"""Percent of the width that a label has besides."""
+"""Additional width of a label, in percent of the page width."""
 
 
 def page_of(title: str, status: str, spans: Sequence[TimelineSpan], first: int = 0, most: int | None = None) -> str:

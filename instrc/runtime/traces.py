@@ -19,7 +19,7 @@ from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, without_type
 
 TRACE_BYTES: Final = 1024 * 1024 * 1024
-"""Bytes of a trace that is read; of a longer one the first events are shown."""
+"""Maximum bytes read of a trace; of a longer one the first events are shown."""
 EventKind: TypeAlias = Literal[
     "asked",
     "answered",
@@ -44,21 +44,21 @@ class EventFacts(TypedDict, total=False):
     """The facts of an event, which depend on its kind."""
 
     steps: list[str] | int
-    """The steps of a command; of a run that goes on, how many entries there are."""
+    """Steps of a command; for a resumed run, the number of its entries."""
     chunk: str
     activity: str
     step: str
     child: str
-    """The run of a process that serves an activity."""
+    """Run of a process that serves an activity."""
     key: str
     sent: str
-    """What a model is sent."""
+    """Message sent to a model."""
     schema: Json
     show: Json
     input: Json
     answer: Json
     by: Author
-    """Who gave an answer, where a service knows it."""
+    """Author of an answer, if a service knows it."""
     output: Json
     thoughts: JsonObject
     metrics: JsonObject
@@ -67,22 +67,22 @@ class EventFacts(TypedDict, total=False):
     model: str | None
     repairs: list[str]
     notes: list[str]
-    """What a person should know of an answer: settings that were not sent, another model, how it was asked again."""
+    """Notes for people about an answer: settings that were not sent, another model, how it was asked again."""
     text: str
-    """What a model wrote, where that is no value: the answer was cut, or cannot be read."""
+    """Text by a model that contains no value: cut off or unreadable."""
     complaints: list[Complaint]
     error: Json
     code: str | None
     place: str
-    """`FILE:LINE` of the code of an activity or of a model that has failed."""
+    """`FILE:LINE` of the failed code of an activity or model."""
     traceback: str
     attempt: int
     seconds: float
     outcome: Outcome | None
     invented: bool
-    """The answer or the result is made from its schema: nobody was asked, and nothing was called."""
+    """Whether the answer or result was generated from its schema, without any call."""
     cached: bool
-    """The answer was kept from the same request before: nobody was asked, and it costs nothing."""
+    """Whether the answer to an earlier identical request was reused, at no cost."""
 
 
 class Event(EventFacts):
@@ -90,10 +90,10 @@ class Event(EventFacts):
 
     event: EventKind
     at: float
-    """Seconds since 1970."""
+    """Time in seconds since 1970."""
     run: str
     id: NotRequired[str]
-    """The command that it happens to."""
+    """Id of the command concerned."""
 
 
 def event_of(run: str, kind: EventKind, command: str | None, facts: EventFacts) -> Event:
@@ -103,7 +103,7 @@ def event_of(run: str, kind: EventKind, command: str | None, facts: EventFacts) 
 
 
 Sink: TypeAlias = Callable[[Event], None]
-"""Is given what happens, as it happens: plain JSON, without secrets."""
+"""Receives events as they happen: plain JSON, without secrets."""
 
 
 def is_event(value: Json) -> TypeGuard[Event]:
@@ -249,7 +249,7 @@ def usage_in(events: Iterable[Event]) -> dict[str, float]:
 
 TimelineLane: TypeAlias = Literal["model", "server", "process", "person"]
 SpanState: TypeAlias = Literal["done", "failed", "open", "rejected", "cancelled"]
-"""`cancelled`: the run, or a block around it, ended before it."""
+"""State of a span; `cancelled`: the run or an enclosing block ended before it."""
 _BEGINS: dict[str, TimelineLane] = {
     "asked": "model",
     "called": "server",
@@ -267,13 +267,13 @@ class TimelineSpan(Struct):
     id: str
     lane: TimelineLane
     began: float
-    """Seconds since the run began."""
+    """Start, in seconds since the run began."""
     ended: float | None = None
     state: SpanState = "open"
     retries: list[str] = field(default_factory=list)
-    """The errors after which it was tried again."""
+    """Errors after which it was retried."""
     facts: JsonObject = field(default_factory=dict)
-    """What the events say, by their own words."""
+    """Facts of its events, by name."""
 
     @property
     def label(self) -> str:

@@ -222,7 +222,7 @@ def _by_content(properties: dict[str, Json]) -> dict[str, list[str]]:
 
 
 _PARTS = frozenset({"items", "additionalProperties", "prefixItems", "patternProperties"})
-"""Keywords whose schemas are compared as properties are."""
+"""Keywords whose schemas are compared like properties."""
 
 
 def _parts(schema: Json) -> dict[Location, Json]:
@@ -332,7 +332,7 @@ def _old_names(old: Json, new: Json, before: JsonObject, after: JsonObject) -> d
 _UNIONS = frozenset({"anyOf", "oneOf"})
 _NAMING = frozenset({"properties", "additionalProperties", "unevaluatedProperties", "$ref"})
 _OTHERS = IN_PLACE | (_NAMING - {"properties"})
-"""Keywords that keep an object open: they may describe further properties."""
+"""Keywords that keep an object open, since they may describe further properties."""
 _CLOSING_INTO = _UNIONS | {"properties", "additionalProperties", "items", "prefixItems", "$defs"}
 
 
@@ -374,17 +374,17 @@ class Comparison(Struct, frozen=True):
 
     changes: tuple[Change, ...]
     writers: Inclusion
-    """Whether all that the old schema accepts is accepted by the new one."""
+    """Whether the new schema accepts everything that the old one accepts."""
     readers: Inclusion
-    """Whether all that the new schema accepts is accepted by the old one."""
+    """Whether the old schema accepts everything that the new one accepts."""
     refused: Json = None
-    """With `no` for writers: an instance that was accepted."""
+    """Instance that is no longer accepted, if `writers` is `no`."""
     surprising: Json = None
-    """With `no` for readers: an instance that could not come before."""
+    """Instance that was not possible before, if `readers` is `no`."""
     refused_named: bool = False
-    """With `no` for writers: whether one may be refused all of whose properties the old schema names."""
+    """Whether, if `writers` is `no`, a refused instance may consist only of properties that the old schema names."""
     surprising_named: bool = False
-    """With `no` for readers: whether one may come all of whose properties the new schema names."""
+    """Whether, if `readers` is `no`, a new instance may consist only of properties that the new schema names."""
 
 
 def compare(old: Json, new: Json) -> Comparison:

@@ -17,7 +17,7 @@ from instrc.schema.kinds import TYPES
 from instrc.text.jsonvalue import LATEST_DRAFT, Json
 
 RECURSIVE = "$recursiveAnchor"
-"""The dynamic anchor that stands for `$recursiveAnchor: true`; no `$dynamicAnchor` can have this name."""
+"""Dynamic anchor that represents `$recursiveAnchor: true`; it is not a valid `$dynamicAnchor`."""
 
 
 class Draft(Struct, frozen=True):
@@ -25,14 +25,14 @@ class Draft(Struct, frozen=True):
 
     name: str
     year: int
-    """4, 6, 7, 2019, 2020; OpenAPI 3.0 counts as 4."""
+    """Year or number of the draft: 4, 6, 7, 2019, 2020; OpenAPI 3.0 counts as 4."""
     unknown: frozenset[str] = frozenset()
-    """Keywords of 2020-12 without a meaning here: they must not gain one."""
+    """Keywords of 2020-12 that have no meaning in this draft and must not gain one."""
     nullable: bool = False
     references: frozenset[str] = frozenset({"$ref"})
-    """Keywords that refer."""
+    """Keywords that hold references."""
     old: bool = False
-    """Whether schemas of this dialect have to be rewritten; it follows from the others."""
+    """Whether schemas of this dialect must be rewritten; derived from the other fields."""
 
     def __post_init__(self) -> None:
         structs.force_setattr(self, "old", self.year < 2020 or self.nullable or bool(self.unknown))
@@ -42,7 +42,7 @@ _STATIC_AND_DYNAMIC = frozenset({"$ref", "$dynamicRef"})
 LATEST = Draft("2020-12", 2020, references=_STATIC_AND_DYNAMIC)
 NULLABLE = Draft("2020-12 with nullable", 2020, nullable=True, references=_STATIC_AND_DYNAMIC)
 FLAT = Draft("flat", 2020, references=frozenset())
-"""The dialect of schemas that are flat already: references in them point into the result and stay."""
+"""Dialect of schemas that are already flat: their references point into the result and stay."""
 DRAFT_2019 = Draft("2019-09", 2019, vocabulary.unknown_before(2019), references=frozenset({"$ref", "$recursiveRef"}))
 DRAFT_7 = Draft("draft-07", 7, vocabulary.unknown_before(7))
 DRAFT_6 = Draft("draft-06", 6, vocabulary.unknown_before(6))
@@ -105,7 +105,7 @@ def without_keywords(dialect: Draft, words: frozenset[str]) -> Draft:
 _BESIDE_REF = frozenset(
     {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment", "definitions", "$schema"}
 )
-"""What stays beside a `$ref` of the old kind, which disables its siblings: annotations change no verdict."""
+"""Keywords kept beside an old `$ref`, which disables its siblings: annotations do not affect validity."""
 _GONE_AFTER = {year: vocabulary.removed_keywords(year) for year in (4, 6, 7, 2019, 2020)}
 
 
@@ -130,7 +130,7 @@ _WORDS = {
     for name in vocabulary.ANNOTATIONS - vocabulary.HOLDERS
     if vocabulary.KEYWORDS[name].since > 4  # the oldest draft that is read
 }
-"""Annotations that older drafts lack, so that they may hold anything there: the draft that added them, and their type."""
+"""Annotations that older drafts lack and that may hold anything there: the draft that added them, and their type."""
 
 
 def modern(node: dict[str, Json], dialect: Draft) -> dict[str, Json]:
@@ -200,7 +200,7 @@ def _split_dependencies(value: dict[str, Json], out: dict[str, Json]) -> None:
 
 
 _LETS_NULL_IN = vocabulary.NO_ASSERTIONS | {"nullable", "type", "enum", "const", "format"} | vocabulary.SPEAKS_OF.keys()
-"""Keywords that allow null, or are changed so that they do."""
+"""Keywords that allow `null`, or are changed to allow it."""
 
 
 def _nullable(node: dict[str, Json]) -> dict[str, Json]:

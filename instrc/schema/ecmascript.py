@@ -54,7 +54,7 @@ CATEGORIES: dict[str, str] = dict(
         """,
     )
 )
-"""The general categories of Unicode by their long names."""
+"""General categories of Unicode by their long names."""
 
 
 class Unreadable(Exception):  # noqa: N818  -- a fact about a pattern, not a failure
@@ -67,7 +67,7 @@ class Translated(Struct, frozen=True):
     re2: str
     regex: str
     backtracks: bool
-    """Whether it needs backtracking, which RE2 lacks."""
+    """Whether the pattern needs backtracking, which RE2 lacks."""
 
 
 @lru_cache(maxsize=512)
@@ -77,9 +77,9 @@ def translate(pattern: str) -> Translated:
 
 
 _END, _WORD_EDGE, _NO_WORD_EDGE = "\x00", "\x01", "\x02"
-"""Stand for places in a text until it is known for which engine; a pattern's own signs are written as escapes by then."""
+"""Placeholders in a text until its engine is known; the signs of a pattern are already written as escapes."""
 _EDGE = "(?:(?<=[0-9A-Z_a-z])(?![0-9A-Z_a-z])|(?<![0-9A-Z_a-z])(?=[0-9A-Z_a-z]))"
-"""The edge of a word of ASCII letters, for an engine whose own knows those of Unicode."""
+"""Boundary of a word of ASCII letters, for engines whose `\b` follows Unicode."""
 
 
 class _Reader(Struct):
@@ -90,12 +90,12 @@ class _Reader(Struct):
     out: list[str] = field(default_factory=list)
     depth: int = 0
     may_repeat: bool = False
-    """Whether something stands before that a `*` can repeat."""
+    """Whether an expression precedes that a `*` can repeat."""
     backtracks: bool = False
     foreign: bool = False
-    """Whether it uses syntax that ECMA 262 lacks."""
+    """Whether the pattern uses syntax that ECMA 262 lacks."""
     lines: bool = False
-    """Whether `^` and `$` are those of each line."""
+    """Whether `^` and `$` match at each line."""
     dot: str = NOT_A_LINE_END
 
     def read(self) -> Translated:

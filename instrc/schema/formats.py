@@ -173,7 +173,7 @@ CHECKS: dict[str, Callable[[str], bool]] = {
     "relative-json-pointer": partial(_is_written, _RELATIVE_POINTER),
     "regex": _is_regex,
 }
-"""By the name of the format."""
+"""Checks by the name of the format."""
 
 
 def _is_literal(domain: str) -> bool:

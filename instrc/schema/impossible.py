@@ -26,19 +26,19 @@ class Impossible(Struct, frozen=True):
 
     path: Location
     words: tuple[str, ...]
-    """Keywords that leave nothing together, none of which could go; without `type` where others tell enough."""
+    """Minimal set of keywords that together admit no value; `type` is omitted where others suffice."""
     names: tuple[str, ...]
-    """The required properties that cannot be, if these are what it is about."""
+    """Required properties that cannot exist, if they are the cause."""
     endless: bool = False
-    """Whether a value had to hold another such value on every level."""
+    """Whether a value would have to contain another such value at every level."""
 
 
 PAIRS_AT_A_PLACE: Final = 100
-"""Pairs of schemas that are compared to see whether one schema of a document is impossible: it is asked of many."""
+"""Maximum pairs of schemas compared to decide whether one schema is impossible, since many schemas are checked."""
 ENDLESS_ROUNDS: Final = 60
-"""Levels of schemas that refer to each other through which is looked for one that a value can end with."""
+"""Maximum levels of mutual references searched for one at which a value can end."""
 WEIGHED_NAMES: Final = 40
-"""Required names that are tried one by one for those that make a schema impossible."""
+"""Maximum required names that are tried individually as the cause of an impossible schema."""
 
 
 def may_hold_impossible(nodes: Iterable[Json]) -> bool:
@@ -58,7 +58,7 @@ _WEIGHED = (
     | {f"{side}{what}" for side in ("min", "max") for what in ("imum", "Length", "Items", "Properties")}
     | {"exclusiveMinimum", "exclusiveMaximum"}
 )
-"""Keywords that may leave nothing together with others; `type`, `properties` and `items` matter by these only."""
+"""Keywords that may be contradictory in combination; `type`, `properties` and `items` matter only through these."""
 _LISTS = frozenset({"const", "enum"})
 
 
@@ -176,7 +176,7 @@ def _with_closed(node: SchemaObject) -> SchemaObject:
 
 
 _OPAQUE: Json = {"$ref": "impossible:"}
-"""Stands for an impossible schema, of which nothing is to be known."""
+"""Placeholder for an impossible schema about which nothing may be inferred."""
 
 
 def _innermost(

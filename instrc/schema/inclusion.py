@@ -29,19 +29,19 @@ from instrc.text.jsonvalue import Json, JsonObject, equal, listing, mapping
 from instrc.text.limits import BRANCHES_OF_A_PLACE, COMPARED_LEVELS, SHALLOW
 
 INSTANCES_AT_ONCE: Final = 200
-"""Instances that are tried before the engine is asked for a proof: most schemas that differ are told apart by them."""
+"""Maximum instances tried before the prover is used: they tell most different schemas apart."""
 DECIDED_PROPERTIES: Final = 150
-"""Properties of one schema that the engine is asked about: its effort grows faster than with their cube."""
+"""Maximum properties of one schema passed to the prover, whose cost grows faster than their cube."""
 DECIDED_SCHEMAS: Final = 5000
-"""Schemas inside one that the engine is asked about."""
+"""Maximum nested schemas passed to the prover."""
 INSTANCES_COMPARED: Final = 400
-"""Instances that are tried for one comparison of two vibes; as many are tried again for their parts."""
+"""Maximum instances tried in one comparison of two vibes, and again for their parts."""
 COMPARED_PARTS: Final = 60
-"""Pairs of parts of two vibes, or of their branches, for which instances are thought of."""
+"""Maximum pairs of parts of two vibes, or of their branches, for which instances are generated."""
 INSTANCES_OF_A_PART: Final = 40
-"""Instances that are thought of for one such pair."""
+"""Maximum instances generated for one such pair."""
 SCHEMAS_ASKED: Final = 20_000
-"""Schemas that the instances of one comparison are checked against, where each meets very many branches: fewer are tried then."""
+"""Maximum schemas that the instances of one comparison are checked against; with very many branches fewer are tried."""
 UNIONS = ("anyOf", "oneOf")
 
 
@@ -99,7 +99,7 @@ def constants_of(branch: Json) -> dict[str, Json]:
 
 
 _Place: TypeAlias = tuple[str | int, Json]
-"""The name or number of a part, and a sample of what it is a part of."""
+"""Name or index of a part, and a sample of the value that contains it."""
 
 
 def differing_in_a_part(narrow: Json, wide: Json) -> Iterator[Json]:
@@ -231,7 +231,7 @@ _INTO_DEFINITIONS = "#/$defs/"
 _ROOT = "#"
 _ELSEWHERE = frozenset({"$dynamicRef", "$recursiveRef"})
 _AGAINST = frozenset({"not", "oneOf", "if", "contains", "dependentSchemas", "unevaluatedProperties", "unevaluatedItems"})
-"""Keywords under which a narrower schema may make a wider one."""
+"""Keywords under which a narrower schema can make the whole wider."""
 
 
 def comparable(narrow: Json, wide: Json) -> bool:
@@ -274,7 +274,7 @@ def _narrower(left: dict[str, Json], right: dict[str, Json], name: str) -> bool:
 
 Inclusion: TypeAlias = Literal["yes", "no", "unknown"]
 WORDS = frozenset({"title", "description", "examples", "default", "$comment", "deprecated", "$schema"})
-"""Keywords that say nothing about instances."""
+"""Keywords that do not constrain instances."""
 
 
 def includes(wide: Json, narrow: Json) -> tuple[Inclusion, Json]:
@@ -317,7 +317,7 @@ class Subsumption(Struct, frozen=True):
 
     verdict: Literal["yes", "no", "unknown"]
     witness: Json = None
-    """With `no`: an instance that the second schema accepts and the first rejects."""
+    """Instance that the second schema accepts and the first rejects, if the answer is `no`."""
 
 
 def subsumes(a: Json, b: Json, documents: Mapping[str, Json] | None = None) -> Subsumption:

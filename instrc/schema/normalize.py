@@ -23,7 +23,7 @@ from instrc.text.jsonvalue import Json, JsonArray, JsonObject, Location, as_obje
 from instrc.text.limits import META_ERRORS
 
 Refer: TypeAlias = Callable[[str, Location], str | None]
-"""Maps a reference to its replacement; `None` removes it, and the callback reports that."""
+"""Maps a reference to its replacement, or to `None` to remove it; the function reports the removal."""
 
 
 class Rules(Struct, frozen=True, kw_only=True):
@@ -31,12 +31,12 @@ class Rules(Struct, frozen=True, kw_only=True):
 
     dialect: Draft = LATEST
     plain_words: bool = False
-    """Whether foreign type names are usual for the source, and need no note."""
+    """Whether foreign type names are usual for the source and need no note."""
     refer: Refer | None = None
     shorthand: bool = True
-    """Whether an object of schemas without any keyword of an object is its properties."""
+    """Whether an object of schemas without any object keyword is read as `properties`."""
     unwanted: Mapping[str, str] = field(default_factory=dict)
-    """Keywords that are left out, and why."""
+    """Keywords to omit, with the reasons."""
 
 
 NoteKind: TypeAlias = Literal[
@@ -52,10 +52,10 @@ class Note(Struct, frozen=True):
 
     path: Location
     what: Json
-    """The keyword or the value, as written."""
+    """Keyword or value, as written."""
     kind: NoteKind
     reason: str
-    """What it is read as; with `left-out` why it cannot be kept."""
+    """What the value is read as; for `left-out`, why it cannot be kept."""
 
     @property
     def message(self) -> str:
@@ -68,14 +68,14 @@ class Normalized(Struct, frozen=True):
     """A schema in 2020-12, and notes on the parts that were changed."""
 
     schema: Json
-    """A copy; equal to what was given if there are no notes."""
+    """A copy of the schema, equal to the original if there are no notes."""
     notes: tuple[Note, ...]
 
 
 READ_LEVELS: Final = 500
-"""Levels of a schema: no model fills in a tenth of that; what is deeper is left out with a note."""
+"""Maximum nesting of a schema; deeper parts are left out with a note, since no model fills in a tenth of that."""
 READ_SCHEMAS: Final = 100_000
-"""Schemas of one tool: the rest is left out with a note."""
+"""Maximum schemas in one tool; the rest is left out with a note."""
 
 
 def normalize(schema: Json, rules: Rules | None = None, path: Location = ()) -> Normalized:
@@ -106,7 +106,7 @@ def normalize(schema: Json, rules: Rules | None = None, path: Location = ()) -> 
 
 
 Noted: TypeAlias = tuple[Json, tuple[Note, ...]]
-"""A schema, and what is to be said of what was changed in it."""
+"""A schema, with notes on what was changed in it."""
 
 
 def _node(raw: Json, path: Location, rules: Rules) -> Noted:
@@ -195,9 +195,9 @@ def _below(node: Schema) -> list[tuple[Location, Json, JsonArray | JsonObject]]:
 
 
 REPAIR_ROUNDS: Final = 50
-"""Each takes out what is refused; one that is left may be refused then, as it needs another."""
+"""Maximum repair rounds: removing one refused part may invalidate another that needs it."""
 NOTED_VALUE: Final = 60
-"""Characters of a value that a note shows."""
+"""Maximum characters of a value shown in a note."""
 
 
 class KeywordReading(Struct, frozen=True):
@@ -366,7 +366,7 @@ def _within_composition(path: Location) -> bool:
 
 KeywordReader: TypeAlias = Callable[[str, Location, Schema], KeywordReading]
 _LONG = 10**15
-"""A number from here on is no title."""
+"""Smallest number that is not accepted as a title."""
 _NUMBER = re.compile(r"\s*-?\d{1,30}(\.\d{1,30})?\s*")
 
 
@@ -545,7 +545,7 @@ def _type_in_words(schema: Schema) -> str:
 
 
 _KEPT = frozenset({"$id", "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveRef", "$recursiveAnchor", "$vocabulary"})
-"""Keywords that serve references; whoever takes a schema over sees to them."""
+"""Keywords that serve references; the caller has to resolve them."""
 
 
 def _enum(keyword: str, path: Location, schema: Schema) -> KeywordReading:

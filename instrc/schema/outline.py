@@ -38,7 +38,7 @@ def _without_values(node: Json) -> Json:
 
 
 OUTLINE_LEVELS: Final = 12
-"""Levels of a schema that its outline shows."""
+"""Maximum levels of a schema shown in its outline."""
 
 
 def _members(schema: Json, depth: int, whole: Sentences | None, told: dict[str, Json] | None = None) -> Iterator[str]:
@@ -146,7 +146,7 @@ def _kind(part: JsonObject, whole: Sentences | None) -> str:
 
 
 _SHORT: Final = 60
-"""Characters of a value, and values of an enum, that a short outline shows of each."""
+"""Maximum characters of a value, and values of an enum, in a short outline."""
 
 
 def _value(value: Json, whole: Sentences | None) -> str:

@@ -16,43 +16,43 @@ from msgspec import Struct
 from instrc.text.jsonvalue import Json, Location
 
 REGEX_SECONDS: Final = 0.5
-"""Seconds of the backtracking engine within one `time_limit`."""
+"""Time limit of the backtracking engine within one `time_limit`, in seconds."""
 
 
 PATTERN_TEXT: Final = 2_000
-"""Characters of a text that is made for a pattern."""
+"""Maximum characters of a text generated for a pattern."""
 
 
 PATTERN_CHARACTERS: Final = 1_000_000
-"""Characters of all beginnings that are tried for one pattern together."""
+"""Maximum characters of all prefixes tried for one pattern."""
 
 
 REGEX_TEXT: Final = 100_000
-"""Characters of a text that the engine looks at that backtracks."""
+"""Maximum characters of a text matched by the backtracking engine."""
 
 
 REGEX_PATTERN: Final = 20_000
-"""Characters of a pattern that is read at all."""
+"""Maximum characters of a pattern that is parsed."""
 
 
 REGEX_WRITTEN_OUT: Final = 200_000
-"""Atoms of a pattern with its counts written out, as the engine keeps it that backtracks: some 60 MB."""
+"""Maximum atoms of a pattern with its counts expanded, as the backtracking engine stores it: about 60 MB."""
 
 
 JUDGED_PATTERN: Final = 10_000
-"""Characters of a pattern for which it is told why no engine reads it."""
+"""Maximum characters of a pattern whose syntax error is explained."""
 
 
 PATTERNS_AT_ONCE: Final = 50
-"""Patterns that are looked for in one walk over a text, where there are at least so many; more at once may take longer."""
+"""Number of patterns matched in one pass over a text; more at once may take longer."""
 
 
 MATCHED_NAME: Final = 200
-"""Characters of a property name for which it is decided whether a pattern is found in it."""
+"""Maximum characters of a property name that is matched against patterns."""
 
 
 MATCHED_PATTERN: Final = 400
-"""Characters of a pattern that is decided for names of properties."""
+"""Maximum characters of a pattern that is matched against property names."""
 
 
 ATOM = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?:\?:|\?<?[=!])?|.", re.DOTALL)
@@ -60,11 +60,11 @@ ATOM = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?:\?:|\?<?[=!])?|.", re.DO
 
 
 REPEATS = re.compile(r"\{(\d+)(,?)(\d*)\}(\??)")
-"""Counts in braces: the least, the comma, the greatest, and whether as few as possible."""
+"""Counts in braces: the minimum, the comma, the maximum, and the lazy mark."""
 
 
 _DIGITS = 9
-"""A number with more digits is beyond any limit."""
+"""Maximum digits of a count: larger numbers exceed every limit."""
 
 
 def written_out(pattern: str) -> int:
@@ -97,7 +97,7 @@ class _Clock(Struct):
 
 
 _TOO_LARGE = "it is too large"
-"""How the reason begins why a large pattern is not read."""
+"""Beginning of the reason why a large pattern is not read."""
 
 
 _CLOCK: ContextVar[_Clock | None] = ContextVar("_CLOCK", default=None)
@@ -205,7 +205,7 @@ def beginnings(pattern: str) -> Callable[[str], bool | None] | None:
 
 
 _NOT_AT_END = r"(?!\Z)"
-"""What a text does not satisfy that ends there, though a longer one may."""
+"""Assertion that fails at the end of a text, which a longer text may satisfy."""
 
 
 class _Linear:
@@ -264,12 +264,12 @@ class _Group(Struct):
     """Patterns that one automaton looks for."""
 
     always: set[str]
-    """Those that it cannot read."""
+    """Patterns that cannot be compiled."""
     patterns: list[str]
     automaton: Any  # RE2 has no types
-    """A `re2.Set` of the readable patterns and of a last one, which every text has; `None` if all together are too large.
+    """A `re2.Set` of the readable patterns and a last one that matches every text; `None` if it would be too large.
 
-    Where the last one is not found, the walk was given up.
+    If the last pattern does not match, the search was aborted.
     """
     readable: list[str]
 
@@ -317,7 +317,7 @@ warnings.filterwarnings("ignore", category=FutureWarning, module=r"instrc\.schem
 
 
 _BROKEN = ("missing ), unterminated subpattern", "unbalanced parenthesis", "nothing to repeat", "unterminated character set")
-"""What Python says of patterns that ECMA 262 refuses as well; its other complaints may be about differences of the two."""
+"""Python's errors for patterns that ECMA 262 also refuses; its other errors may reflect differences between the two."""
 
 
 @lru_cache(maxsize=1024)
@@ -373,11 +373,11 @@ def _read_alike(pattern: str) -> bool:
 
 
 _CHARACTER = re.compile(r"\\x([0-9a-f]{2})|\\u([0-9a-f]{4})|\\U([0-9a-f]{8})|\\[pP]\{[^}]*\}|\(\?P?<\w+>|([0-9A-Za-z])")
-"""A character as `ecmascript.translate` writes it; properties and names of groups are read over."""
+"""A character as written by `ecmascript.translate`; properties and group names are skipped."""
 
 
 _ORDINARY = "aA0b1B -.@/:_,яαאا世"
-"""Characters of the classes that a pattern may ask for."""
+"""Sample characters of the classes that a pattern may require."""
 
 
 def matching_texts(pattern: str, least: int = 0, most: int | None = None) -> Iterator[str]:

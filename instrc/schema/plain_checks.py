@@ -15,11 +15,11 @@ from instrc.schema.walk import is_schema, nodes, walk
 from instrc.text.jsonvalue import LATEST_DRAFT, Json, Location, as_object
 
 SCHEMAS_PLAIN_LEVELS: Final = 20
-"""Levels of a schema that is checked without a validator."""
+"""Maximum nesting of a schema that is checked without a validator."""
 _ANCHOR = r"[A-Za-z_][-A-Za-z0-9._]*"
 _TEXTS = frozenset({str})
 _SCHEMAS = frozenset({dict, bool})
-"""The classes of what has the form of a schema."""
+"""Python classes of schemas."""
 
 
 def _some_schemas(value: Json) -> bool:
@@ -79,7 +79,7 @@ _BY_SHAPE: dict[ValueShape, Callable[[Json], bool]] = {
     "names by name": lambda value: value.__class__ is dict and all(map(_strings, value.values())),
 }
 _OF_TODAY = {name: row for name, row in KEYWORDS.items() if name not in {"example", "additionalItems"}}
-"""2020-12 still knows `definitions` and `dependencies`, and refuses what it once called recursive."""
+"""Keywords of 2020-12, which still allows `definitions` and `dependencies` but not the old recursive keywords."""
 
 
 def _anchor(value: Json) -> bool:

@@ -39,17 +39,17 @@ from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, as_text
 from instrc.text.source import Span
 
 REFERENCES_AT_ONCE: Final = 100
-"""References to references that are followed at once; more are perhaps a circle, which the thorough way tells."""
+"""Maximum chained references followed directly; longer chains may be cyclic, which the thorough method detects."""
 
 
 _IDENTIFIERS = frozenset({"$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema", "id", "$vocabulary"})
 _REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 FOLDED = _REFERENCES | {"allOf"}
-"""Keywords without any of which a schema of today's dialect has nothing to resolve or fold."""
+"""Keywords without which a schema in the current dialect has nothing to resolve or fold."""
 _UNEVALUATED = frozenset({"unevaluatedItems", "unevaluatedProperties"})
 _NOTED = _IDENTIFIERS | FOLDED | _UNEVALUATED
 _TELLING = HOLDERS | _IDENTIFIERS | _REFERENCES
-"""Keywords without any of which a schema of today's dialect has nothing to note."""
+"""Keywords without which a schema in the current dialect has nothing to record."""
 
 
 class Index:
@@ -227,7 +227,7 @@ def mark(needs_flattening: set[int], needing: list[int], order: list[tuple[int, 
 
 
 Locate = Callable[[str, str], Span | None]
-"""From a document's URI and a JSON Pointer in it to a place in a text."""
+"""Function from a document's URI and a JSON Pointer to a span in a text."""
 
 
 class Located(Index):
@@ -323,11 +323,11 @@ class NamedProperties(Struct, frozen=True):
     """The properties of one name in a document, and the other definitions of it."""
 
     found: list[tuple[str, Json, Resource]]
-    """Where each is, its schema, and the resource that this lies in."""
+    """Place of each definition, its schema, and the resource that contains it."""
     properties: dict[str, None]
-    """The names of all properties."""
+    """Names of all properties, in order."""
     definitions: dict[str, str]
-    """The definitions by name, each as a reference to it is written: a name alone finds properties only."""
+    """References to the definitions, by name: a bare name resolves to properties only."""
 
 
 def properties_named(name: str, root: Json, start: Resource, nested: Mapping[int, Resource]) -> NamedProperties:

@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from instrc.schema.validation import Violation
 
 PAIRS: Final = 5000
-"""Pairs of schemas that are compared for one question."""
+"""Maximum pairs of schemas compared for one question."""
 EVALUATIONS: Final = 2000
-"""Schemas that one value is checked against."""
+"""Maximum schemas that one value is checked against."""
 KIND_DEPTH: Final = 4
-"""Combinators inside one another that are looked through for the kinds of values that they allow."""
+"""Maximum nesting of combinators examined for the types that they allow."""
 KIND_BRANCHES: Final = 50
-"""Branches of one combinator that are looked through for that."""
+"""Maximum branches of one combinator examined for the types that they allow."""
 Resolve: TypeAlias = Callable[[str], Json]
-"""From a reference to the schema that it leads to; `None` if that is not known."""
+"""Function that resolves a reference to its schema, or `None` if unknown."""
 
 
 def satisfies(value: Json, schema: Json, resolve: Resolve | None = None) -> Answer:
@@ -72,7 +72,7 @@ class InstanceCheck:
 
 
 _CONTEXT = frozenset({"$dynamicRef", "$recursiveRef", "$id", "unevaluatedItems", "unevaluatedProperties"})
-"""Keywords whose meaning depends on what stands around and beside them."""
+"""Keywords whose meaning depends on the surrounding and neighbouring schemas."""
 _ANYTHING: dict[str, Json] = {}
 
 

@@ -22,15 +22,15 @@ from instrc.text.jsonvalue import Json, JsonArray, JsonObject, freeze, listing, 
 from instrc.text.limits import BRANCHES_OF_A_PLACE, SAMPLE_LEVELS
 
 SAMPLE_OPTIONAL_LEVELS: Final = 4
-"""Levels of a sample that have optional properties and items; below them it has only what it must."""
+"""Maximum levels of a sample with optional properties and items; deeper ones have only what is required."""
 SAMPLE_VALUES: Final = 5000
-"""Values of one sample: of a schema that asks for itself in its own place there is no whole one."""
+"""Maximum values in one sample: a schema that requires itself has no complete sample."""
 SAMPLE_TRIES: Final = 12
-"""Values that are tried for one schema in a sample."""
+"""Maximum values tried for one schema in a sample."""
 SAMPLE_TEXTS: Final = 50
-"""Different texts that a sample has where a pattern or a format rules."""
+"""Number of distinct texts in a sample for one pattern or format."""
 SAMPLE_CHARACTERS: Final = 20_000
-"""Characters of one text in a sample; a schema that asks for more has no sample."""
+"""Maximum characters of a text in a sample; a schema that requires more has no sample."""
 _OF_FORMATS = {
     "date": ("2026-01-02", "2026-01-03", "2026-02-01"),
     "date-time": ("2026-01-02T03:04:05Z", "2026-01-03T03:04:05Z", "2026-02-01T03:04:05Z"),
@@ -111,12 +111,12 @@ _JUDGED = frozenset(
         *("patternProperties", "dependentRequired", "dependentSchemas", "unevaluatedProperties"),
     }
 )
-"""Keywords that a value may fail though it was made for the others."""
+"""Keywords that a generated value may violate although it satisfies the others."""
 _CHOICES = ("anyOf", "oneOf")
 _TYPES: JsonArray = ["string", "integer", "object", "array", "boolean", "null"]
-"""In the order in which they are tried where a schema names none."""
+"""Types in the order in which they are tried if a schema names none."""
 _UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
-"""They look at what stands beside them, so they are judged after it."""
+"""Keywords that depend on their siblings, so they are checked last."""
 
 
 def sample(schema: Json) -> Json:
@@ -340,17 +340,17 @@ def _count(schema: JsonObject, keyword: str) -> int:
 
 
 INSTANCES: Final = 4000
-"""Instances that are tried."""
+"""Maximum instances that are tried."""
 INSTANCES_AT_A_PLACE: Final = 12
-"""Values tried at one place inside a larger one."""
+"""Maximum values tried at one place inside a larger value."""
 INSTANCE_DEPTH: Final = 6
-"""Levels of an instance."""
+"""Maximum nesting of an instance."""
 LARGEST_INSTANCE: Final = 100
-"""Properties or items of an instance that is made for its size."""
+"""Maximum properties or items of an instance generated for its size."""
 NAMED_DEPTH: Final = 2
-"""Levels on which names are tried that a schema speaks of elsewhere."""
+"""Maximum nesting at which names from elsewhere in the schema are tried."""
 INSTANCE_NODES: Final = 200
-"""Schemas that are looked through for values and names of witnesses."""
+"""Maximum schemas searched for values and names of witnesses."""
 _OF_TYPE: dict[str, list[Json]] = {
     "null": [None],
     "boolean": [True, False],
@@ -374,7 +374,7 @@ def instances(*schemas: Json) -> Iterator[Json]:
 
 
 _WHOLE_FROM = 2**53
-"""From here on a float has no halves; much further on it does not hold an integer at all."""
+"""Number from which a float has no fractional part; far beyond it, not every integer has a float."""
 
 
 def _values(node: JsonObject) -> list[Json]:
@@ -417,9 +417,9 @@ class _Search(Struct, frozen=True, eq=False):
 
     root: Json
     extra: list[Json]
-    """Values to try anywhere."""
+    """Values to try at any place."""
     known: dict[tuple[int, ...], list[Json]] = field(default_factory=dict)
-    """What was thought of for a place, by its level and the `id`s of the schemas about it: recursion meets them often."""
+    """Candidates by level and the `id`s of the schemas at a place, reused in recursion."""
 
     def values_of(self, schema: Json, others: list[Json], depth: int) -> list[Json]:
         """Return the first instances for a schema inside another one."""

@@ -45,7 +45,7 @@ class Resource:
 
 
 Anchors = dict[str, tuple[Json, Resource]]
-"""The outermost schema for each dynamic anchor."""
+"""Outermost schema of each dynamic anchor."""
 
 
 class DynamicScope:
@@ -59,7 +59,7 @@ class DynamicScope:
 
 
 Term: TypeAlias = tuple[Json, DynamicScope]
-"""A schema, and the scope to read it in."""
+"""A schema with its scope."""
 
 
 class Target(Struct, frozen=True):

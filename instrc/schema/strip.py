@@ -17,11 +17,11 @@ from instrc.text.arguments import excerpt, takes_plain_values, texts
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, require_tree
 
 ENGINE = ("references", "arguments", "activity", "when", "each")
-"""Keywords beside a schema that are for the engine alone, in the order in which they are written."""
+"""Keywords beside a schema that only the engine reads, in the order in which they are written."""
 KINDS = frozenset({"all", "engine", "metrics", "thoughts", *ENGINE})
-"""What `strip` takes out: `thoughts` are properties that begin with `_`, `metrics` with `$`.
+"""What `strip` can remove: `thoughts` are properties that begin with `_`, `metrics` with `$`.
 
-Engine keywords go together, whichever of them is named: one without the others says nothing to an engine."""
+Engine keywords are removed together, whichever is named: one without the others has no meaning."""
 
 
 def strip(schema: Json, which: Collection[str]) -> Json:
@@ -149,7 +149,7 @@ def _root(schema: Json) -> Json:
 
 
 _Steps: TypeAlias = "tuple[_Steps, str] | None"
-"""The steps of a path, the last one first: paths are written where there is something to tell, as most have nothing."""
+"""Segments of a path, last one first; paths are built only if there is something to report."""
 
 
 class _Waiting(NamedTuple):

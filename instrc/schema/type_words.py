@@ -13,9 +13,9 @@ from typing import Final
 from instrc.text.jsonvalue import Json, as_object, equal
 
 TYPE_WORD: Final = 1000
-"""Letters of a word for a type; a longer one is none."""
+"""Maximum characters of a type name."""
 TYPE_WORD_DEPTH: Final = 40
-"""Brackets inside one another in a word for a type."""
+"""Maximum nesting of brackets in a type name."""
 _SPELLINGS = {
     "object": (
         "dict dictionary defaultdict ordereddict typeddict map mapping hashtable hashmap treemap linkedhashmap json jsonb struct "

@@ -31,7 +31,7 @@ def upgrade(schema: Json, documents: Mapping[str, Json] | None = None, *, nullab
 
 
 _RECURSIVE = "recursive"
-"""The name that `$recursiveAnchor: true` gets as a `$dynamicAnchor`."""
+"""Name of the `$dynamicAnchor` that replaces `$recursiveAnchor: true`."""
 
 
 class _Upgrade:

@@ -26,13 +26,13 @@ from instrc.text.jsonvalue import Json, as_array, as_object, freeze, pointer
 from instrc.text.sentences import filled
 
 TOLD_WORDS: Final = 500
-"""Characters of what a validator says of one violation."""
+"""Maximum characters of a validator's message about one violation."""
 TOLD_HEAD: Final = 200
-"""Characters of a message; the library's own hold the whole value."""
+"""Maximum characters of a message: those of the library contain the whole value."""
 INSTANCE_LEVELS: Final = 2_000
-"""Levels of a value that is validated; it is refused beyond."""
+"""Maximum nesting of a validated value; deeper values are refused."""
 INSTANCE_CONTAINERS: Final = 2_000_000
-"""Objects and lists of a value that is validated; it is refused beyond."""
+"""Maximum objects and lists of a validated value; larger values are refused."""
 _UNIONS = frozenset({"anyOf", "oneOf"})
 _OF_KIND = frozenset({"type", "const", "enum"})
 _OF_LABEL = frozenset({"const", "enum"})
@@ -167,7 +167,7 @@ def _enum(validator: Validator, values: Json, instance: Json, schema: Json) -> I
 
 
 _PLAIN: dict[str, type] = {"string": str, "boolean": bool, "object": dict, "array": list, "null": type(None)}
-"""Types whose values can be told by their class alone."""
+"""Types that the Python class of a value determines."""
 _SAYS_NOTHING = frozenset({"type", "title", "description", "default", "examples", "$comment"})
 
 
@@ -307,17 +307,17 @@ def _unique_items(_validator: Validator, unique: Json, instance: Json, _: Json) 
 
 
 RAISED_ON_PURPOSE = (KeyboardInterrupt, SystemExit, GeneratorExit)
-"""All else is a verdict that failed: endless recursion may surface as a panic of the library's maps, which is no `Exception`."""
+"""Exceptions that pass through; others mean a failed check: deep recursion may surface as a Rust panic, not an `Exception`."""
 
 
 class Violation(NamedTuple):
     """One way in which a value does not satisfy a schema."""
 
     instance: str
-    """Where in the value, as a JSON Pointer."""
+    """JSON Pointer into the value."""
     keyword: str
     schema: str
-    """Where the keyword stands, as a JSON Pointer into the schema."""
+    """JSON Pointer to the keyword in the schema."""
     message: str
 
     def to_json(self) -> Json:

@@ -51,19 +51,19 @@ class Keyword(Struct, frozen=True):
     shape: ValueShape
     role: Role
     group: Vocabulary
-    """The vocabulary of 2020-12 that it belongs to; `older` for what 2020-12 has no more."""
+    """Vocabulary of 2020-12 that defines the keyword; `older` if 2020-12 no longer has it."""
     speaks_of: frozenset[str] = frozenset()
-    """The types it speaks about: every instance of another type satisfies it.  Empty: all types."""
+    """Types to which it applies: instances of other types satisfy it.  Empty: all types."""
     since: int = 4
-    """The draft that brought it: 4, 6, 7, 2019, 2020."""
+    """First draft that has the keyword: 4, 6, 7, 2019, 2020."""
     until: int = 2020
-    """The last draft that has it."""
+    """Last draft that has the keyword."""
     in_place: bool = False
-    """Whether its schemas are about the same instance as the schema that holds it."""
+    """Whether its schemas apply to the same instance as the schema that holds it."""
     laws: Family | None = None
-    """The file of `schema/laws/` with what is known of it: when two occurrences agree, when it is implied, what satisfies it."""
+    """Module of `schema/laws/` that defines how the keyword is combined, implied and satisfied."""
     leader: str = ""
-    """The keyword beside which alone it means something."""
+    """Keyword without which it has no meaning."""
 
 
 STRING: Final = frozenset({"string"})
@@ -177,25 +177,25 @@ NAMED: Final = _names(lambda row: row.shape in {"named", "named or names"})
 """Keywords that hold schemas by name; values of `dependencies` may be lists of names instead."""
 HOLDERS: Final = ONE | MANY | NAMED
 IN_PLACE: Final = _names(lambda row: row.in_place)
-"""Keywords whose schemas are about the same instance as the schema that holds them."""
+"""Keywords whose schemas apply to the same instance as the schema that holds them."""
 ANNOTATIONS: Final = _names(lambda row: row.role == "annotation")
-"""Keywords that refuse no instance and say something about it."""
+"""Keywords that describe an instance and never reject one."""
 IDENTIFIERS: Final = _names(lambda row: row.role == "identifier")
 """Keywords that only serve references."""
 NO_ASSERTIONS: Final = ANNOTATIONS | IDENTIFIERS
 """Keywords that never make an instance invalid."""
 COUNTS: Final = _names(lambda row: row.shape == "count")
 FOLLOWERS: Final = _names(lambda row: row.leader != "")
-"""Keywords that mean something beside their leader only."""
+"""Keywords that have a meaning only beside their leader."""
 SPEAKS_OF: Final[dict[str, frozenset[str]]] = {row.name: row.speaks_of for row in _ROWS if row.speaks_of}
-"""The types that a keyword speaks about; every instance of another type satisfies it."""
+"""Types to which a keyword applies; every instance of another type satisfies it."""
 BY_TYPE: Final[dict[str, frozenset[str]]] = {
     "object": _names(lambda row: row.speaks_of == OBJECT),
     "array": _names(lambda row: row.speaks_of == ARRAY),
     "string": _names(lambda row: row.speaks_of == STRING) | {"format"},
     "number": _names(lambda row: row.speaks_of == NUMBER),
 }
-"""Keywords by the type that somebody who writes them without a `type` means."""
+"""Keywords by the type that authors imply when they omit `type`."""
 
 
 def is_extension(word: str) -> bool:
@@ -204,11 +204,11 @@ def is_extension(word: str) -> bool:
 
 
 APPROVAL = ("x-approvers", "x-needed", "x-veto", "x-not", "x-claim", "x-links")
-"""The words of a step of a person that say who approves: `instrc serve` counts answers by them."""
+"""Keywords of a person's step that say who approves; `instrc serve` counts answers by them."""
 WORDINGS = "x-wordings"
-"""Beside a description: other texts that `instrc tune` may choose in its place. The model is not shown them."""
+"""Alternative texts beside a description that `instrc tune` may choose; the model does not see them."""
 TEMPERATURE = "x-temperature"
-"""The word of a step of a model that says how freely it answers: the engine reads it, and the model is not shown it."""
+"""Keyword that sets the sampling temperature of a model's step; the engine reads it, and the model does not see it."""
 
 
 def unknown_before(draft: int) -> frozenset[str]:
@@ -227,7 +227,7 @@ def of_group(group: Vocabulary) -> frozenset[str]:
 
 
 JSON_SCHEMA = frozenset(KEYWORDS) - {"example"} | {"id"}
-"""Drafts 4 to 2020-12."""
+"""Keywords of drafts 4 to 2020-12."""
 DRAFT_3 = frozenset({"extends", "disallow", "divisibleBy"})
 OPENAPI = frozenset({"nullable", "discriminator", "example", "externalDocs", "xml"})
 
@@ -253,10 +253,10 @@ TOOLS = _words(
     formatExclusiveMaximum options propertyOrder headerTemplate links media $data $async meta:enum meta:license
     """
 )
-"""Of Gemini and other providers, VS Code, `json-schema-to-typescript`, `jsonschema2pojo`, `ajv-keywords` and form editors."""
+"""Keywords of Gemini and other providers, VS Code, `json-schema-to-typescript`, `jsonschema2pojo`, `ajv-keywords` and editors."""
 KNOWN = JSON_SCHEMA | DRAFT_3 | OPENAPI | ENGINE | TOOLS
 OFFERED = tuple(sorted(JSON_SCHEMA | {"nullable"}))
-"""What a misspelt keyword may have been."""
+"""Candidates for the correction of a misspelt keyword."""
 FORMATS = _words(
     """
     date-time date time duration email idn-email hostname idn-hostname ipv4 ipv6 uri uri-reference iri iri-reference
@@ -269,4 +269,4 @@ FORMATS = _words(
     decimal-string iso-date-time iso-time
     """
 )
-"""JSON Schema, draft 3, the OpenAPI registry, Google's discovery documents, pydantic and `ajv-formats`."""
+"""Formats of JSON Schema, draft 3, the OpenAPI registry, Google's discovery documents, pydantic and `ajv-formats`."""

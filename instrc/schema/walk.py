@@ -24,11 +24,11 @@ def walk(schema: Json) -> Iterator[tuple[Location, Json]]:
 
 
 REFERENCES_IN_A_ROW: Final = 20
-"""References to references within a document that are followed."""
+"""Maximum chained references that are followed within a document."""
 PATTERNS_OF_A_NAME: Final = 50
-"""Patterns of `patternProperties` that are looked through for what a property must satisfy; of more nothing is sure."""
+"""Maximum patterns of `patternProperties` examined for one property; beyond it the result is uncertain."""
 TRIVIAL: tuple[Json, ...] = (True, {})
-"""Schemas that everything satisfies."""
+"""Schemas that every value satisfies."""
 
 
 def schemas_under(keyword: str, value: Json) -> Collection[Json]:

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from instrc.problems.schemas import InvalidSchema
 
 TOLD_PROBLEMS: Final = 20
-"""Maximum problems of one schema: a file that is not a schema would have thousands."""
+"""Maximum problems reported for one schema: a file that is not a schema would have thousands."""
 _SHORT_NAMES = {"int": "integer", "str": "string", "bool": "boolean", "obj": "object", "num": "number", "arr": "array"}
-"""How types are written in short, which may be misspelt as well."""
+"""Abbreviated type names, which may be misspelt as well."""
 _NOUNS = {
     "array": "an array",
     "boolean": "a boolean",

@@ -60,9 +60,9 @@ from instrc.version import __version__
 
 CARD: Final = "/.well-known/agent-card.json"
 CONTEXT: Final = "a2a.context"
-"""The name of the metadata of a run that keeps the context of its task."""
+"""Key of a run's metadata that holds the context of its task."""
 MOST_PUSHED: Final = 20
-"""Addresses that are told of one task."""
+"""Maximum push addresses of one task."""
 _STATES: Final[dict[str, pb.TaskState]] = {
     "running": pb.TASK_STATE_WORKING,
     "waiting": pb.TASK_STATE_INPUT_REQUIRED,

@@ -25,16 +25,16 @@ class Caller(Struct, frozen=True):
     name: str
     groups: frozenset[str] = frozenset()
     roles: Mapping[str, frozenset[Role]] = field(default_factory=dict)
-    """By program; those of `*` hold for all."""
+    """Roles by program; those of `*` apply to all."""
     by: Means = "local"
     only: tuple[str, str] | None = None
-    """The run and the question that a signed link is for: its bearer may see and answer that one, and nothing else."""
+    """Run and question of a signed link: its bearer may see and answer only these."""
     nonce: str | None = None
-    """Of a link, which answers once."""
+    """Nonce of a link, which can be used once."""
     key: str | None = None
-    """The id of the API key by which they are here, directly or in a session."""
+    """Id of the API key used, directly or through a session."""
     until: float | None = None
-    """When what a token says of them ends, in seconds since 1970."""
+    """Expiry of the token's claims, in seconds since 1970."""
 
     def may(self, role: Role, program: str) -> bool:
         """Return whether the caller has a role for a program; an `admin` has all, and the bearer of a link has none."""

@@ -28,9 +28,9 @@ from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, as_object
 
 THREAD: Final = "agui.thread"
-"""The name of the metadata of a run that keeps its thread: a request is a run of the protocol, our run is its thread."""
+"""Key of a run's metadata that holds its thread: a protocol run is a request, and a protocol thread is one of our runs."""
 REASON: Final = "question"
-"""The reason of an interrupt: a person is asked."""
+"""Reason of an interrupt that asks a person."""
 
 
 def agui_routes(service: RunService) -> list[BaseRoute]:

@@ -6,31 +6,31 @@ import re
 from typing import Final
 
 HEAD_SECONDS: Final = 10.0
-"""For the whole head of a request, whatever is sent meanwhile."""
+"""Time limit for the whole head of a request in seconds, even if data arrives."""
 BODY_SECONDS: Final = 30.0
-"""For the whole body of a request."""
+"""Time limit for the whole body of a request, in seconds."""
 CONNECTIONS: Final = 800
-"""In all; a process may often have 1,024 descriptors, and files, streams and the database need some."""
+"""Maximum connections: processes often have 1,024 descriptors, and files, streams and the database need some."""
 FROM_ONE_ADDRESS: Final = 200
-"""Connections from one address, unless it is that of a proxy."""
+"""Maximum connections from one address other than a proxy's."""
 RESERVED: Final = 20
-"""Of all connections, those that are left for addresses which have none."""
+"""Connections reserved for addresses that have none."""
 HEADERS: Final = 100
-"""Headers of a request; their bytes are bounded by the HTTP library (64 KiB)."""
+"""Maximum headers of a request; the HTTP library limits their bytes (64 KiB)."""
 DEPTH: Final = 200
-"""Levels of nesting in JSON."""
+"""Maximum nesting of JSON."""
 DIGITS: Final = 1000
-"""Digits of a number in JSON: to print one is quadratic."""
+"""Maximum digits of a JSON number: printing one takes quadratic time."""
 MEMBERS: Final = 100_000
-"""Members and elements of JSON in all."""
+"""Maximum members and elements in a JSON body."""
 NAME: Final = 500
-"""Characters of what clients of any protocol name: idempotency keys, messages, threads, contexts, values of metadata."""
+"""Maximum characters of client-chosen names: idempotency keys, messages, threads, contexts, metadata values."""
 PARTS: Final = 1000
-"""Parts of a message, and messages of a conversation."""
+"""Maximum parts of a message, and messages of a conversation."""
 SESSIONS: Final = 20
-"""Open sessions of MCP of one caller."""
+"""Maximum open MCP sessions per caller."""
 SMALL_BODY: Final = 64 * 1024
-"""Bytes that are read without leaving the loop: more are read in a thread."""
+"""Size in bytes up to which a body is parsed in the event loop; larger ones are parsed in a thread."""
 _TEXTS: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 
 

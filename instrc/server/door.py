@@ -34,11 +34,11 @@ from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, pointer
 
 Identify = Callable[[Headers], Awaitable["Caller | None"]]
-"""Finds out who asks, by the headers of a request; `None` if nothing says so."""
+"""Returns the caller authenticated by the request headers, or `None`."""
 _WRONG_KEYS: Final = 30
-"""Wrong keys and tokens from one address in a minute."""
+"""Maximum wrong keys and tokens from one address per minute."""
 _ASKED_AGAIN: Final = 5.0
-"""Seconds after which it is asked again who waits for an answer, or follows a stream."""
+"""Seconds after which a waiting or streaming caller is authenticated again."""
 CONTENT_POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )

@@ -20,11 +20,11 @@ from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, JsonObject
 
 EXACT: Final = "application/json"
-"""The media type of JSON as text: its numbers and the order of its keys are as they were written."""
+"""Media type of JSON as text, with numbers and key order as written."""
 _ALL: Final = 10**15
-"""A number behind all events."""
+"""A number greater than that of any event."""
 _TURNS: Final = frozenset({"snapshot", "status", "question", "told", "held", "ended"})
-"""The events after which a run may wait for somebody else."""
+"""Events after which a run may wait for another person."""
 
 
 async def standings(service: RunService, caller: Caller, run: str) -> AsyncIterator[RunInfo]:

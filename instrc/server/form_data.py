@@ -15,9 +15,9 @@ from instrc.text.jsonvalue import Json, JsonObject, at, equal, listing, mapping,
 
 ROOT: Final = "/data"
 FIELDS: Final = 2_000
-"""Fields of a form; a schema with more is one field for JSON."""
+"""Maximum fields of a form; a larger schema becomes one field for JSON."""
 ROWS: Final = 200
-"""Rows of a list."""
+"""Maximum rows of a list."""
 EMPTY: Final[dict[str, Json]] = {"text": "", "line": "", "any": "", "list": [], "checks": [], "object": {}}
 
 
@@ -91,7 +91,7 @@ def _write_branch(shape: FieldShape, value: Json, path: tuple[str | int, ...], r
 
 _DATE: Final = re.compile(r"(?!0000)\d{4}-\d\d-\d\d")
 _MOMENT: Final = re.compile(r"((?:(?!0000)\d{4}-\d\d-\d\dT)?\d\d:\d\d:\d\d(?:\.\d{1,3})?)(Z|[+-]\d\d:\d\d)", re.ASCII)
-"""A time that a browser's own field shows, and its zone."""
+"""A time as shown by a browser's own field, and its zone."""
 
 
 def moment_of(text: str, zone: str, form: str) -> str:
@@ -160,7 +160,7 @@ def _is_html(value: Json) -> TypeGuard[str]:
 
 
 SHOWN: Final = 2
-"""Levels of what is shown from which fields are filled beforehand."""
+"""Maximum nesting of the shown value from which fields are prefilled."""
 
 
 def begun(schema: Json, show: Json) -> dict[str, str]:
@@ -202,7 +202,7 @@ def named_values(value: Json, name: str, levels: int = LEVELS) -> list[tuple[str
 
 
 SOURCES: Final = 20
-"""Values of what is shown that a field can be filled from."""
+"""Maximum shown values from which one field can be filled."""
 
 
 def changed(schema: Json, data: dict[str, str], button: str, show: Json) -> tuple[dict[str, str], str]:

@@ -14,9 +14,9 @@ from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
 FieldKind: TypeAlias = Literal[
     "object", "list", "checks", "choice", "line", "text", "date", "moment", "number", "any", "json", "rest", "union", "fixed"
 ]
-"""`checks` is a list of some of several values, `rest` the members of an object that have no field of their own."""
+"""Kind of field; `checks` selects several of a set of values, `rest` holds an object's remaining members."""
 LEVELS: Final = 12
-"""Fields inside one another; what is deeper is a field for JSON."""
+"""Maximum nesting of fields; deeper values become a field for JSON."""
 
 
 class FieldShape(Struct, frozen=True):
@@ -27,16 +27,16 @@ class FieldShape(Struct, frozen=True):
     nullable: bool = False
     options: tuple[Json, ...] = ()
     labels: tuple[str, ...] = ()
-    """The titles of the options, where these have titles."""
+    """Titles of the options, if they have any."""
     branches: tuple[Json, ...] = ()
     inside: frozenset[str] = frozenset()
-    """The references that have led here."""
+    """References that led here."""
     conditions: tuple[JsonObject, ...] = ()
     """Schemas whose `if` or `dependentSchemas` add members to an object."""
 
 
 _NESTED: Final = 2
-"""Unions in one another whose alternatives are one list."""
+"""Maximum nesting of unions whose alternatives form one list."""
 _ALTERNATIVES: Final = 100
 
 
@@ -81,7 +81,7 @@ _ABOUT: Final = frozenset(
     {"title", "description", "default", "examples", "readOnly", "$comment", "$schema", "$defs", "$id", "deprecated"}
 )
 _PARTS: Final = 100
-"""Schemas that say something of one value: what has more is a field for JSON."""
+"""Maximum schemas that apply to one value; with more it becomes a field for JSON."""
 _SOMETIMES: Final = ("if", "then", "else", "dependentSchemas")
 _LINES: Final = frozenset(
     {"duration", "email", "idn-email", "uri", "iri", "uri-reference", "uuid", "hostname", "ipv4", "ipv6", "password", "regex"}
@@ -166,7 +166,7 @@ def _holding(condition: JsonObject, value: JsonObject | None, definitions: Json)
 
 
 SHORT: Final = 120
-"""A text of at most so many characters has one line."""
+"""Maximum characters of a text with a single-line field."""
 
 
 def _guessed(schema: JsonObject) -> tuple[str, ...]:
@@ -201,7 +201,7 @@ def _several(schema: JsonObject, root: Json, inside: frozenset[str]) -> FieldSha
 
 
 _CHECKS: Final = 40
-"""Values of a list that are ticked."""
+"""Maximum values of a list shown as check boxes."""
 
 
 def _kind_of_text(schema: JsonObject) -> FieldKind:

@@ -40,7 +40,7 @@ from instrc.text.names import free_name
 from instrc.text.sentences import LANGUAGES, filled, sentences_in, translated
 
 Words: TypeAlias = Mapping[str, str]
-"""The words of the pages in one language."""
+"""Texts of the pages in one language."""
 
 
 class Absent(Enum):
@@ -57,49 +57,49 @@ class FormField(Struct):
 
     kind: FieldKind
     name: str
-    """The JSON Pointer of its value."""
+    """JSON Pointer to its value."""
     label: str
     required: bool
     number: int
-    """Distinct in the form."""
+    """Number, unique in the form."""
     description: str = ""
     form: str = ""
-    """What a text has to look like: `date-time`, `email`; of a number `integer`."""
+    """Format of a text: `date-time`, `email`; `integer` for a number."""
     text: str = ""
-    """What was filled in, or chosen."""
+    """Text entered or chosen."""
     options: list[tuple[str, str]] = field(default_factory=list)
-    """What can be chosen: a value as JSON, or the number of an alternative or of one of several values, and its label."""
+    """Options: a value as JSON, or the number of an alternative or of one of several values, with its label."""
     chosen: list[str] = field(default_factory=list)
-    """Which of several values are ticked."""
+    """Selected values."""
     zone: str = ""
-    """Of a time."""
+    """Time zone."""
     positive: bool = False
-    """Whether a number has no sign: a telephone may show digits alone."""
+    """Whether a number is never negative, so that a telephone may show digits only."""
     hints: list[str] = field(default_factory=list)
-    """What a value has to be, in words."""
+    """Requirements on the value, as text."""
     decides: bool = False
-    """Whether its options are the buttons that send the form."""
+    """Whether its options are the buttons that submit the form."""
     plain: list[str] = field(default_factory=list)
-    """The alternatives that are such buttons."""
+    """Alternatives that are such buttons."""
     added: bool = False
-    """Whether a condition adds it that did not hold when the form was shown."""
+    """Whether it was added by a condition that did not hold when the form was shown."""
     children: list[FormField] = field(default_factory=list)
     constants: list[tuple[str, bool]] = field(default_factory=list)
-    """`null`, `empty` and `as_json`, where they are offered, and whether they are ticked."""
+    """Offered constants `null`, `empty` and `as_json`, and whether they are selected."""
     sources: list[str] = field(default_factory=list)
-    """Where in what is shown a value stands that it can be filled with."""
+    """Pointers into the shown value from which it can be filled."""
     excerpts: dict[str, str] = field(default_factory=dict)
-    """The beginnings of these values, as far as they are texts or numbers."""
+    """Beginnings of these values, if they are texts or numbers."""
     problems: list[tuple[str, bool]] = field(default_factory=list)
-    """What is wrong, and whether the page says it in English, for want of words in its language."""
+    """Problems, and whether the page shows them in English, for lack of a translation."""
     value: Json | Absent = ABSENT
     filled: bool = False
-    """Whether somebody gave it content: a required list without rows has a value, and none."""
+    """Whether it has content: a required list without rows has a value, but no content."""
     focused: bool = False
     branch: Json = None
-    """The schema of the alternative that was chosen."""
+    """Schema of the chosen alternative."""
     where: str = ""
-    """Its label behind those of the groups and rows around it."""
+    """Its label, preceded by those of the enclosing groups and rows."""
 
     def walk(self) -> Iterator[FormField]:
         """Yield it and all fields in it."""
@@ -163,9 +163,9 @@ _REQUIRED: Final = "a required property"
 
 
 EXCERPT: Final = 40
-"""Characters of a value on a button."""
+"""Maximum characters of a value on a button."""
 BUTTONS: Final = 4
-"""Options that are buttons."""
+"""Maximum options shown as buttons."""
 
 
 class _TooManyError(Exception):
@@ -531,7 +531,7 @@ def _beginning(words: Words, start: str) -> dict[str, str]:
 
 
 _PLAIN_BOUNDS: Final = {(word, bound) for word in ("minLength", "minItems") for bound in "01"}
-"""Bounds of which nobody has to be told."""
+"""Bounds that need not be shown."""
 
 
 def _lines(text: str) -> str:

@@ -47,14 +47,14 @@ from instrc.vibes.settings import read_settings
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 _EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104  -- addresses that are no names
 STAND_BY: Final = 2.0
-"""Seconds between two attempts to carry the runs that another process carries."""
+"""Seconds between two attempts to take over the runs of another process."""
 _YIELDING: Final = 3.0
-"""Seconds for another process that carries the runs of a folder to end: a command may be about to."""
+"""Seconds to wait for another process that owns a folder's runs: a command may be about to end."""
 _PAUSE: Final = 0.3
 BACKLOG: Final = 2048
-"""Connections that wait to be taken."""
+"""Maximum pending connections."""
 GRACE: Final = 10
-"""Seconds for requests to end when the service does."""
+"""Seconds for requests to end on shutdown."""
 
 
 def programs_in(paths: Iterable[str], project: Project) -> list[Prepared]:

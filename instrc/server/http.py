@@ -56,7 +56,7 @@ from instrc.text.jsontext import dumps, loads, repeated_members
 from instrc.text.jsonvalue import JsonObject
 
 PING: Final = 15.0
-"""Seconds between two signs of life in a stream of events."""
+"""Seconds between two keep-alive messages in an event stream."""
 Answering: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 
@@ -186,7 +186,7 @@ def session_endpoints(identity: Identity) -> list[Endpoint]:
 
 
 Beside: TypeAlias = Callable[[], AbstractAsyncContextManager[object]]
-"""Opens what runs beside a service."""
+"""Opens the background tasks of a service."""
 
 
 def app_of(

@@ -30,7 +30,7 @@ from instrc.text.jsonvalue import Json, JsonObject, as_object, as_text, as_texts
 from instrc.vibes.service_settings import LEAST_LINKS, OidcSettings, Role, ServiceSettings
 
 _LONGEST: Final = 16 * 1024
-"""Letters of a token."""
+"""Maximum characters of a token."""
 
 
 class Signer(Struct):
@@ -54,9 +54,9 @@ class Signer(Struct):
 
 
 _REFETCH: Final = 60.0
-"""Seconds before the keys of an identity provider are fetched again for a name that is not among them."""
+"""Minimum seconds before an identity provider's keys are fetched again for an unknown key id."""
 _RENEWED: Final = 300.0
-"""Seconds after which they are fetched anew: a key that is not among them any more is refused."""
+"""Seconds after which keys are refreshed: a key that has been removed is refused."""
 _FETCHED_BYTES: Final = 1024 * 1024
 
 
@@ -104,7 +104,7 @@ class ProviderKeys:
 
 
 _ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
-"""Of signatures with a public key: with a shared one whoever knows the public key could sign."""
+"""Public-key signature algorithms: with a shared-key one, anyone who knows the public key could sign."""
 _LEEWAY: Final = 30
 COOKIE: Final = "__Host-instrc"
 SESSION_SECONDS: Final = 12 * 3600

@@ -67,17 +67,17 @@ from instrc.text.page_style import page_style
 
 _log: Final = logging.getLogger(__name__)
 _PAGE: Final = 50
-"""Rows of a list."""
+"""Maximum rows of a list."""
 _COMMANDS: Final = 200
-"""Commands on a page of a trace."""
+"""Maximum commands on a page of a trace."""
 _SEARCHED: Final = 200
-"""Open questions that are searched for a text."""
+"""Maximum open questions searched for a text."""
 _SEEN: Final = 30 * 24 * 3_600
-"""Seconds for which a page of a question proves that its reader was asked."""
+"""Seconds for which a question's page proves that its reader was asked."""
 _COMMENT: Final = 2_000
-"""Characters of a comment."""
+"""Maximum characters of a comment."""
 _TRACE_POLICY: Final = CONTENT_POLICY.replace("style-src 'self'", "style-src 'unsafe-inline'")
-"""The page of a trace is one file with its styles in it; what others wrote is escaped there too."""
+"""Policy for the page of a trace, a single file with its styles; foreign content is escaped there too."""
 
 
 class Inbox:
@@ -501,7 +501,7 @@ _SAMPLE: Final[JsonObject] = {
         "more": {"title": "Anything", "type": "object"},
     },
 }
-"""A schema with each kind of field."""
+"""Schema with each kind of field."""
 
 
 async def _style(_request: Request) -> Response:
@@ -549,9 +549,9 @@ def _summary(value: Json) -> str:
 
 
 _SUMMED: Final = 1
-"""Texts of what is shown in its first line."""
+"""Maximum texts of the shown value in its summary line."""
 _LINE: Final = 160
-"""Characters of it."""
+"""Maximum characters of the summary line."""
 
 
 def _texts(value: Json, most: int = 100) -> list[str]:

@@ -12,7 +12,7 @@ from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import JsonObject
 
 REQUESTS: Final = logging.getLogger("instrc.requests")
-"""Has an entry for each response of a service, where its level allows that."""
+"""Logger with an entry for each response of a service, if its level allows."""
 _FACTS: Final = "facts"
 
 

@@ -31,7 +31,7 @@ Context: TypeAlias = ServerRequestContext[Any, Any]  # as the library has it
 McpServer: TypeAlias = Server[Any]  # the same
 Answered: TypeAlias = mcp_types.CallToolResult | mcp_types.InputRequiredResult
 Begin: TypeAlias = Callable[[Context, ServerTool, mcp_types.CallToolRequestParams], Awaitable[Answered]]
-"""Carries out a call that begins a run."""
+"""Executes a call that starts a run."""
 
 
 def server_of(service: Offers, name: str = "instrc", begin: Begin | None = None) -> McpServer:
@@ -105,7 +105,7 @@ def _claimed_input() -> Iterator[IO[str] | None]:
 
 
 LAST: Final = 1.0
-"""Seconds for responses when the input has ended; clients wait for two seconds before they end a server."""
+"""Seconds for responses after the input has ended; clients wait two seconds before they kill a server."""
 
 
 class _OpenRequests:
@@ -169,7 +169,7 @@ class _Outgoing(anyio.AsyncFile[str]):
 
 
 Served: TypeAlias = Callable[..., object] | tuple[ToolLike, Callable[[Any], object]]  # it takes the type that somebody chose
-"""An annotated function, called with arguments of its names; or a schema, tool or model, and what is called with the value."""
+"""An annotated function, called with keyword arguments; or a schema, tool or model with a function of its value."""
 
 
 def offers_of(*functions: Served) -> Offers:

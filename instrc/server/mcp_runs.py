@@ -47,13 +47,13 @@ from instrc.tools.tool import Tool
 
 T = TypeVar("T")
 TASKS: Final = "io.modelcontextprotocol/tasks"
-"""The extension by which a call gives a task (SEP-2663)."""
+"""Extension by which a call returns a task (SEP-2663)."""
 MISSING_CAPABILITY: Final = -32021
 OTHER_HEADER: Final = -32020
 POLL: Final = 1000
-"""Milliseconds after which a client looks at a task again."""
+"""Milliseconds after which a client should poll a task again."""
 SHOWN: Final = 4000
-"""Letters of what a person is shown that the message of a form holds."""
+"""Maximum characters of the shown value in the message of a form."""
 _RUN: JsonObject = {"run": {"type": "string", "description": "The id that starting the process gave."}}
 STANDING: JsonObject = {
     "type": "object",
@@ -71,7 +71,7 @@ STANDING: JsonObject = {
     },
     "required": ["run", "status"],
 }
-"""The schema of how a run stands."""
+"""Schema of a run's state."""
 _QUESTIONS: JsonObject = {
     "type": "object",
     "properties": {
@@ -238,7 +238,7 @@ _TEXT_FORM: Final[JsonObject] = {
     "properties": {"answer": {"type": "string", "title": "The answer as JSON"}},
     "required": ["answer"],
 }
-"""The form of a nested question where there is no page to link to."""
+"""Form for a nested question without a page to link to."""
 
 
 def elicitation_of(question: Question, link: str | None) -> mcp_types.ElicitRequest:
@@ -284,7 +284,7 @@ def task_json(info: RunInfo) -> JsonObject:
 
 
 Link = Callable[[str, str], str | None]
-"""Returns the address of the page at which a person answers a question of a run; `None` if there is none."""
+"""Returns the address of the page for a question of a run, or `None` if there is none."""
 
 
 class RunTasks:

@@ -14,7 +14,7 @@ from instrc.runtime.engine_protocol import WorkerListing
 from instrc.server.run_service import RunService
 
 BUCKETS: Final = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
-"""Upper bounds of the times of requests, in seconds."""
+"""Upper bounds of request durations, in seconds."""
 
 
 class RequestMeter:

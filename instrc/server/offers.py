@@ -19,7 +19,7 @@ from instrc.tools.given import ToolLike
 from instrc.tools.tool import Tool
 
 AnyCall: TypeAlias = Callable[[Caller, dict[str, Json]], Awaitable[Json]]
-"""Carries a call out, for whoever makes it."""
+"""Executes a call for any caller."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +29,11 @@ class ServerTool:
     lowering: Lowering
     call: AnyCall
     output: JsonObject | None = None
-    """The schema of what a call gives; `None` if that is not known."""
+    """Schema of the result of a call; `None` if unknown."""
     hints: Mapping[str, bool] = field(default_factory=dict)
-    """What a client may know of a call: whether it only reads, whether it can be undone."""
+    """Hints for clients: whether a call only reads, whether it can be undone."""
     program: str | None = None
-    """The program of which a call begins a run."""
+    """Program that a call runs."""
 
     @property
     def name(self) -> str:

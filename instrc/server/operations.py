@@ -26,11 +26,11 @@ from instrc.text.jsonvalue import Json, JsonObject, as_number, as_text, mapping,
 
 TEXT: Final[JsonObject] = {"type": "string"}
 WORD: Final[JsonObject] = {"type": "string", "pattern": "^[^\\u0000]*$"}
-"""What a path or a query may hold: a database takes no text with the character 0."""
+"""Schema of path and query values: databases accept no text with the character 0."""
 MOMENT: Final[JsonObject] = {"type": ["string", "null"], "format": "date-time"}
 ID: Final[JsonObject] = {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"}
 _NEW_ID: Final[JsonObject] = {"type": "string", "pattern": "^[A-Za-z0-9]([A-Za-z0-9._-]{0,98}[A-Za-z0-9_-])?$"}
-"""It may name a file: none that ends with a dot."""
+"""Schema of new ids, which may name files and must not end with a dot."""
 SPAN: Final[JsonObject] = {"type": "string", "pattern": "^P([0-9]{1,6}[WD]|T[0-9]{1,6}[HMS])$"}
 _NAMES: Final[JsonObject] = {"type": "array", "items": TEXT}
 _MOST_METADATA: Final = 20
@@ -182,7 +182,7 @@ class ResponseData(Struct, frozen=True):
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     stream: Callable[[], Awaitable[AsyncIterator[str]]] | None = None
-    """Begins what is sent instead of the body, as it comes."""
+    """Starts a stream that is sent instead of the body."""
 
 
 Call: TypeAlias = Callable[[RunService, Caller, RequestData], Awaitable[ResponseData]]
@@ -197,18 +197,18 @@ class Endpoint(Struct, frozen=True):
     summary: str
     call: Call
     answer: JsonObject | None
-    """The schema of what is sent back; `None` for nothing."""
+    """Schema of the response body; `None` for none."""
     query: Mapping[str, JsonObject] = field(default_factory=dict)
     body: JsonObject | None = None
     status: int = 200
     errors: tuple[int, ...] = ()
-    """Statuses of problems, beside 400, 401, 403, 429 and 503, which all may have."""
+    """Error statuses in addition to 400, 401, 403, 429 and 503, which all may have."""
     headers: Mapping[str, JsonObject] = field(default_factory=dict)
-    """Those of a request that it reads, and what each may be."""
+    """Request headers that it reads, with their schemas."""
     by_link: bool = False
-    """Whether the word of a signed link in the path says who asks, and about which question."""
+    """Whether the signed link in the path identifies the caller and the question."""
     is_stream: bool = False
-    """Whether what is sent back goes on, as events."""
+    """Whether the response is an event stream."""
 
 
 def tags_of(header: str | None) -> frozenset[str]:

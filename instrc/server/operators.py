@@ -50,17 +50,17 @@ from instrc.text.jsonvalue import Json, JsonObject, as_number, as_object, option
 from instrc.vibes.service_settings import Role
 
 _AT_ONCE: Final = 8
-"""Runs of one request that something is done with at the same time."""
+"""Maximum runs of one request processed concurrently."""
 
 
 class ActedRuns(Struct, frozen=True):
     """What was done with a page of runs."""
 
     count: int
-    """How many runs the filter named, on all pages."""
+    """Number of runs that match the filter, on all pages."""
     rows: tuple[RunRow, ...]
     reasons: tuple[str | None, ...]
-    """Why it was not possible, for each of the rows."""
+    """Reason of failure for each row, if any."""
     next: tuple[float, str] | None
 
 
@@ -213,4 +213,4 @@ OPERATOR_ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         query={"by": {**WORD, "default": "program"}, "program": WORD, **_SPANS},
     ),
 )
-"""The operations of the HTTP API for operators, as `ENDPOINTS` has those for everybody."""
+"""HTTP operations for operators; `ENDPOINTS` has those for everybody."""

@@ -49,9 +49,9 @@ from instrc.text.jsontext import digest_of
 from instrc.text.jsonvalue import Json
 
 KeyRow: TypeAlias = sa.Row[*tuple[object, ...]]
-"""An API key as the store has it."""
+"""An API key as stored."""
 _SEEN: Final = 60.0
-"""Seconds after which it is noted again that a run was looked at."""
+"""Seconds after which a view of a run is recorded again."""
 
 
 class QuestionPeople(Struct, frozen=True):
@@ -323,11 +323,11 @@ def _vote(row: sa.Row[*tuple[object, ...]]) -> Vote:
 
 
 SECRETS: Final = "INSTRC_SECRETS"
-"""The variable of the environment with the secrets that sign links and sessions, divided by commas: the last one signs."""
+"""Environment variable with the comma-separated secrets for links and sessions; the last one signs."""
 
 
 SECRET_CHARACTERS: Final = 32
-"""Characters of a secret at least: whoever has a link has a signature, from which a short secret can be guessed."""
+"""Minimum characters of a secret: a short one can be guessed from the signature of a link."""
 
 
 def secrets_given() -> list[str]:

@@ -13,7 +13,7 @@ from instrc.server.views import QuestionInfo
 from instrc.vibes.service_settings import Role
 
 Action: TypeAlias = Literal["answer", "claim", "release", "delegate", "link"]
-"""What somebody does with a question; `delegate` and `link` are for another person."""
+"""Action on a question; `delegate` and `link` concern another person."""
 _ACTIONS: Final[dict[Action, str]] = {
     "answer": "answer",
     "claim": "claim",

@@ -20,13 +20,13 @@ from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, mapping, optional_text
 
 SPANS: Final = 50
-"""Elements of a step on one page."""
+"""Maximum elements of a step on one page."""
 FOLDED: Final = 2
-"""Elements of a step that are shown while it is folded."""
+"""Elements of a step shown while it is folded."""
 STEPS: Final = 200
-"""Steps in a list, and in a picture."""
+"""Maximum steps in a list, and in a picture."""
 _EXCERPT: Final = 1_000
-"""Characters of a value in the list of steps."""
+"""Maximum characters of a value in the list of steps."""
 _SIGNS: Final = {"done": "\u2713", "failed": "\u2717", "rejected": "\u21ba", "open": "\u2026", "cancelled": "\u2013"}
 _FACTS: Final = ("input", "show", "answer", "output", "error", "complaints")
 
@@ -35,7 +35,7 @@ class StepGroup(Struct):
     """A step of a run, with everything that it did: once, or once for each element and round."""
 
     key: str
-    """Its command without the numbers of elements and rounds."""
+    """Its command without element and round numbers."""
     title: str
     lane: str
     spans: list[TimelineSpan] = field(default_factory=list)

@@ -55,26 +55,26 @@ from instrc.vibes.service_settings import Role, ServiceSettings
 
 _RATED: Final = "starts and answers in a minute"
 SEES: Final[tuple[Role, ...]] = ("viewer", "operator", "author")
-"""The roles that see all runs of a program."""
+"""Roles that see all runs of a program."""
 _MOST: Final = 200
-"""Rows of a page."""
+"""Maximum rows of a page."""
 SETTLE: Final = 2.0
-"""Seconds for a run to take an answer in."""
+"""Seconds for a run to process an answer."""
 _LEFT: Final = 10.0
-"""Seconds after which a vote that decides, and was not told to its run, was left by a process that has ended."""
+"""Seconds after which a decisive vote not yet sent to its run is taken over from a process that has ended."""
 _LOOK_ANYWAY: Final = 30.0
-"""Seconds between two looks at a run of which nothing is told, such as one that another process has deleted."""
+"""Seconds between two checks of a run without notifications, such as one deleted by another process."""
 _LOOK: Final = 1.0
-"""Seconds between two looks for what other processes have done."""
+"""Seconds between two checks for changes by other processes."""
 _LOOKS: Final = 100
-"""Streams that look in a second, where there are many: what happens here wakes them at once."""
+"""Maximum streams that poll per second; local changes wake them at once."""
 _BREATH: Final = 0.05
 _LAUNCHES: Final = 100
-"""Beginnings of runs that are kept in memory."""
+"""Maximum launches of runs cached in memory."""
 _STALE: Final = 20
-"""Runs that are looked at again at once, where nothing is known to have happened."""
+"""Maximum runs refreshed at once without a known change."""
 PATIENCE: Final = 20.0
-"""Seconds for a run to be recorded when it begins; the store may have to be made."""
+"""Seconds for a new run to be recorded; the store may have to be created."""
 
 
 class RunService:

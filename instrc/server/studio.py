@@ -39,13 +39,13 @@ from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, JsonObject, mapping, optional_text, text_or_empty
 
 COMMANDS: Final = 2
-"""Commands at the same time."""
+"""Maximum concurrent commands."""
 COOKIE: Final = "instrc_studio"
 _SKIPPED: Final = frozenset({"node_modules", "__pycache__", "build", "dist"})
 EDITED: Final = (".aug", ".vibe.json", ".cases.md", "pyproject.toml")
-"""How the names of files end that the studio edits."""
+"""Extensions and names of files that the studio edits."""
 FILES: Final = 1_000
-"""Files of a project that are listed and kept for a comparison."""
+"""Maximum files of a project that are listed and kept for comparison."""
 FILE_BYTES: Final = 1024 * 1024
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-src 'self'; img-src 'self'; "
@@ -53,11 +53,11 @@ POLICY: Final = (
 )
 COMPLETIONS: Final = 60
 SECONDS: Final = 60.0
-"""How long a command may take."""
+"""Time limit of a command, in seconds."""
 _GRAPH_POLICY: Final = (
     "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; frame-ancestors 'self'"
 )
-"""A graph is a page with its script in it: it is shown in a frame that has no origin, and so reaches nothing."""
+"""Policy for a graph, a page with its own script: it is shown in a frame without an origin, isolated from the studio."""
 
 
 class Studio(Struct):
@@ -67,7 +67,7 @@ class Studio(Struct):
     service: RunService
     model: str | None = None
     token: str = field(default_factory=token_urlsafe)
-    """Whoever opens the page by the address that the command prints gets it as a cookie; all else is refused."""
+    """Secret in the address that the command prints, set as a cookie when opened; other requests are refused."""
     _session: EditorSession = field(default_factory=EditorSession)
     _turn: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(COMMANDS))
     _kept: Path = field(default_factory=lambda: Path(mkdtemp(prefix="instrc-studio-")))

@@ -28,11 +28,11 @@ class ProgramInfo(Struct, frozen=True):
     name: str
     title: str
     inputs: JsonObject
-    """The JSON Schema of what a run is given: an object."""
+    """JSON Schema of a run's inputs, an object."""
     output: JsonObject
-    """The JSON Schema of what a run brings: each step by its key, or what a tool is filled in with."""
+    """JSON Schema of a run's result: each step by key, or the answer to a tool."""
     digest: str
-    """Of its plan: another one is another version."""
+    """Digest of its plan, which differs between versions."""
 
 
 class QuestionInfo(QuestionRow, frozen=True):
@@ -42,7 +42,7 @@ class QuestionInfo(QuestionRow, frozen=True):
     approval: Approval = field(default_factory=Approval)
     votes: tuple[Vote, ...] = ()
     starter: str | None = None
-    """Who began its run."""
+    """Name of the person who started its run."""
 
     @property
     def id(self) -> str:
@@ -62,11 +62,11 @@ class RunInfo(Struct, frozen=True):
     starter: str | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
     is_whole: bool = True
-    """Whether this is all of the run; else only how it stands, and what it asks the caller."""
+    """Whether the run is shown completely; otherwise only its state and the caller's questions."""
     digest: str | None = None
-    """That of its plan."""
+    """Digest of its plan."""
     waits_for: str | None = None
-    """The project for whose worker it waits, as none lives; "" for any worker."""
+    """Project for whose worker it waits, as none is alive; "" for any worker."""
 
     @property
     def tag(self) -> str:
@@ -80,7 +80,7 @@ class RunStory(Struct, frozen=True):
 
     info: RunInfo
     launch: Launch | None = None
-    """`None` for whoever does not see all of it."""
+    """Launch of the run; `None` for callers who see only a part."""
     events: Sequence[Event] = ()
     votes: Mapping[str, Sequence[Vote]] = field(default_factory=dict)
 

@@ -41,9 +41,9 @@ EVENTS: Final = (
     "run.stopped",
     "run.cancelled",
 )
-"""The events that a webhook can subscribe to."""
+"""Events that a webhook can subscribe to."""
 STATUSES: Final = ("pending", "delivered", "failed")
-"""Of deliveries."""
+"""Statuses of deliveries."""
 IpNetwork: TypeAlias = IPv4Network | IPv6Network
 IpAddress: TypeAlias = IPv4Address | IPv6Address
 
@@ -95,38 +95,38 @@ class Hook(Struct, frozen=True):
     id: str
     url: str
     events: list[str]
-    """Of `EVENTS`."""
+    """Subscribed events, from `EVENTS`."""
     programs: list[str]
-    """Whose runs; empty means all."""
+    """Programs whose runs are reported; empty for all."""
     run: str | None
-    """The only run that is meant."""
+    """The only run that is reported."""
     form: str
-    """`standard`, or the name of another form of messages."""
+    """`standard`, or the name of another message format."""
     owner: str
     made: float
-    """Seconds since 1970."""
+    """Creation time, in seconds since 1970."""
     disabled: str | None
-    """Why nothing is sent any more."""
+    """Why it is disabled."""
     details: JsonObject
-    """What its form keeps."""
+    """Additional data of its format."""
 
 
 Form: TypeAlias = Callable[[Hook, str], Awaitable[tuple[str, dict[str, str]] | None]]
-"""Makes the body and the headers of a message for a webhook, of the run's id; `None` if there is nothing to tell."""
+"""Returns the body and headers of a message about a run's id, or `None` if there is nothing to send."""
 _DUE: Final = "due"
 _OVERDUE: Final = "overdue"
 _FEED: Final = "webhooks"
-"""The cursors of what people were reminded of, and of the feed up to which the outbox is written."""
+"""Cursors of sent reminders, and of the feed up to which the outbox is written."""
 _READ: Final = 500
-"""Changes that are read in one transaction."""
+"""Maximum changes read in one transaction."""
 SOON: Final = 3600.0
-"""Seconds before an answer is due at which people are reminded; who has less time is told of the opening alone."""
+"""Seconds before the due time at which people are reminded; shorter questions are announced only once."""
 _AT_ONCE: Final = 4
-"""Messages to one webhook at the same time: a slow receiver holds nobody else up."""
+"""Maximum concurrent messages to one webhook, so that a slow receiver delays no other."""
 _LEASE: Final = 60.0
-"""Seconds for which a message is one process's to send; if that process ends, another one sends it after them."""
+"""Seconds for which one process owns a message; if that process ends, another one sends it afterwards."""
 PATIENCE: Final = 3 * 86400.0
-"""Seconds after which a message is given up."""
+"""Seconds after which delivery of a message is given up."""
 
 
 class Webhooks:
@@ -395,7 +395,7 @@ _INNER: Final = tuple(
         ),
     )
 )
-"""Inner addresses that some releases of Python take for outer ones."""
+"""Internal addresses that some Python releases treat as public."""
 _NAT64: Final = ip_network("64:ff9b::/96")
 
 
@@ -431,9 +431,9 @@ def _parts_of(url: str) -> httpx.URL:
 
 
 SECONDS: Final = 10.0
-"""Of a whole request, from the name of the host to the end of the answer."""
+"""Time limit of a whole request in seconds, from name resolution to the end of the response."""
 ANSWER_BYTES: Final = 64 * 1024
-"""Of an answer that are read; nothing is done with them."""
+"""Maximum bytes read of a response, which is ignored."""
 
 
 async def post(url: str, body: str, headers: dict[str, str], rules: AddressRules) -> int:
@@ -502,15 +502,15 @@ class WebhookDelivery(Struct, frozen=True):
     """`pending`, `delivered` or `failed`."""
     attempts: int
     due: float | None
-    """When it is sent next, in seconds since 1970."""
+    """Next attempt, in seconds since 1970."""
     last: float | None
     code: int | None
-    """The status of the last answer."""
+    """HTTP status of the last response."""
     error: str | None
     number: int | None
-    """Counts the messages of its run to this webhook, from 1."""
+    """Number of the message among those of its run to this webhook, from 1."""
     at: float
-    """When it happened, in seconds since 1970."""
+    """Time of the event, in seconds since 1970."""
 
 
 class DeliveryFilter(Struct, frozen=True):

@@ -24,11 +24,11 @@ class ReferenceTag(NamedTuple):
 
     text: str
     node: int | None
-    """The number of the task, as it was counted."""
+    """Number of the task as written."""
     argument: int | None = None
-    """The number of an argument of that task, if it is meant instead of the output."""
+    """Number of an argument of that task, if it is referenced instead of the output."""
     tool: str | None = None
-    """The name of the tool, where the task goes by that."""
+    """Name of the tool, if the task is referenced by it."""
 
     @property
     def is_exact(self) -> bool:
@@ -42,12 +42,12 @@ class WrittenArgument(NamedTuple):
     key: str | None
     value: Json
     number: int
-    """Of its task."""
+    """Number of its task."""
     position: int
     tags: tuple[ReferenceTag, ...] = ()
-    """The references in it."""
+    """References in it."""
     target: str | None = None
-    """The id of the task it stands for."""
+    """Id of the referenced task."""
 
 
 class TaskArguments(Struct, frozen=True):
@@ -144,7 +144,7 @@ def _value(record: NamedRecord, argument: WrittenArgument, slot: str | None) -> 
 
 
 ORDERED_ARGUMENTS: Final = 6
-"""Arguments of which all orders are tried."""
+"""Maximum arguments of which all orders are tried."""
 _ENDINGS = {
     "image": (".jpg", ".png", ".jpeg", ".gif", ".bmp", ".tiff", ".svg", ".ico"),
     "audio": (".mp3", ".wav", ".wma", ".ogg", ".aac", ".flac", ".aiff", ".au"),
@@ -383,7 +383,7 @@ class Linked(Struct, frozen=True):
 
     tasks: list[PlanTask]
     places: dict[tuple[int, int], str]
-    """The link for a task by its number, and the position in its `after`."""
+    """Links by task number and position in its `after`."""
     problems: tuple[plans.PlanProblem, ...]
 
 

@@ -25,9 +25,9 @@ class ImportedPlan(Struct, frozen=True):
     """The result of importing a record."""
 
     plan: list[Json] | None
-    """The tasks; `None` if an error is among the problems."""
+    """Tasks of the plan; `None` if there is an error among the problems."""
     problems: tuple[plans.PlanProblem, ...]
-    """With repairs, as warnings of the name `repaired-plan`."""
+    """Problems, with repairs as warnings named `repaired-plan`."""
     record: records.TaskRecord | None
     shape: records.PlanShape = "single"
 

@@ -153,9 +153,9 @@ def _reaches(start: int, end: int, edges: list[tuple[int, int]]) -> bool:
 
 
 SAMPLED_PLANS: Final = 1_000_000
-"""Plans that are sampled at once."""
+"""Maximum plans in one sample."""
 SAMPLED_TASKS: Final = 1000
-"""Tasks of a sampled plan."""
+"""Maximum tasks of a sampled plan."""
 
 
 @takes_plain_values

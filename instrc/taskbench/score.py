@@ -24,9 +24,9 @@ class Compared(NamedTuple):
     """The common part of a prediction and the truth."""
 
     counts: tuple[tuple[int, int, int], ...]
-    """For each F1: what both have, what was predicted, what was right."""
+    """For each F1: common, predicted and expected counts."""
     ratio: float | None
-    """How alike the sequences of tools are; `None` if the prediction cannot be read."""
+    """Similarity of the tool sequences; `None` if the prediction cannot be read."""
 
 
 METRICS = ("n-F1", "e-F1", "t-F1", "v-F1", "NED")
@@ -38,9 +38,9 @@ class Score(Struct):
     requests: int = 0
     unreadable: int = 0
     _counts: list[list[int]] = field(default_factory=lambda: [[0, 0] for _ in range(4)])
-    """For each F1: what both have, and what was predicted and what was right together."""
+    """For each F1: the common count, and the sum of the predicted and expected counts."""
     _missed: list[int] = field(default_factory=lambda: [0] * 4)
-    """What was right where the prediction cannot be read."""
+    """Expected counts for predictions that cannot be read."""
     _ratios: float = 0.0
 
     def add(self, request: Compared) -> None:
@@ -133,7 +133,7 @@ class PlanFacts(Struct):
     values: set[tuple[str, str, str]] = field(default_factory=set)
     sequence: tuple[int, ...] = ()
     places: set[tuple[int, int]] = field(default_factory=set)
-    """Edges by the places of tasks, from which the shape is seen."""
+    """Edges by task positions, which determine the shape."""
 
     def sets(self) -> tuple[AbstractSet[object], ...]:
         """Return the sets that the four F1 scores compare, in their order."""

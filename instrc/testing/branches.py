@@ -24,13 +24,13 @@ from instrc.text.jsonvalue import Json, JsonObject, as_integer, as_object, as_te
 from instrc.tools.plan_check import check_plan
 
 TRIED_VALUES: Final = 10
-"""Values that are tried in one place of a rehearsal."""
+"""Maximum values tried at one place of a rehearsal."""
 PLANS_OF_ONE: Final = 3
-"""Plans of a single task that are tried in one place."""
+"""Maximum single-task plans tried at one place."""
 TOLD_APART: Final = 1_000
-"""Values that are looked at for one that a test tells from others."""
+"""Maximum values searched for one that a test distinguishes."""
 TRIED_ORDERS: Final = 30
-"""Pairs of places that are tried one after the other."""
+"""Maximum pairs of places that are tried in order."""
 
 
 def values_of(schema: Json, root: Json, besides: Json = None) -> Iterator[Json]:
@@ -137,11 +137,11 @@ def dereference(schema: Json, root: Json) -> JsonObject:
 
 
 ABSENT = object()
-"""The choice to leave a property out."""
+"""Choice that omits a property."""
 AS_MADE = object()
-"""The choice to leave what the sample has."""
+"""Choice that keeps the sample value."""
 _NOT_EMPTY: Json = {"type": "array", "minItems": 1}
-"""What a list is tried against that blocks run over."""
+"""Schema for a list that blocks iterate over."""
 
 
 class Fails(Struct, frozen=True):
@@ -155,16 +155,16 @@ class Point(Struct, frozen=True, eq=False):
     """A place where a rehearsal chooses."""
 
     region: int
-    """Of the step; `INPUT` for an input."""
+    """Region of the step; `INPUT` for an input."""
     key: str
     tail: tuple[str, ...]
-    """The names that lead from the answer to the value."""
+    """Property names that lead from the answer to the value."""
     choices: tuple[object, ...]
-    """What may stand there, the made value first."""
+    """Possible values, the sample first."""
     around: tuple[Json, ...]
-    """For each name of the tail but the last, an object to put there where none is."""
+    """Object to insert for each name of the tail but the last, if missing."""
     orders: tuple[tuple[int, ...], ...]
-    """Choices by number: for all times that the step runs, or for the first time and all later ones."""
+    """Sequences of choice numbers: for all runs of the step, or for its first and all later ones."""
 
     @property
     def fails(self) -> bool:
@@ -195,9 +195,9 @@ def _choice_as_text(name: str, choice: Json | object) -> str:
 
 
 _Place: TypeAlias = tuple[int, str, tuple[str, ...]]
-"""A step or an input, by region and key, and the members that lead to the value."""
+"""A step or an input, by region and key, and the property names that lead to the value."""
 _Start: TypeAlias = tuple[PlanRegion, flow.Read, tuple[str, ...]]
-"""A path that is read in a region, and further members."""
+"""A path read in a region, and further property names."""
 
 
 def points_of(program: RunnablePlan, fixed: Iterable[str]) -> list[Point]:
@@ -473,11 +473,11 @@ class RunBranch(Struct, frozen=True):
 
     way: BranchKind
     region: int
-    """A body that begins, or the one in which the block, the `Fail` or the question stands."""
+    """Region of a body that starts, or that contains the block, `Fail` or question."""
     unit: int
-    """The block, the `Fail` or the question; of a body 0."""
+    """Unit of the block, `Fail` or question; 0 for a body."""
     name: str
-    """As a person is told."""
+    """Display name."""
 
 
 def run_branches(program: RunnablePlan) -> list[RunBranch]:

@@ -21,10 +21,10 @@ from instrc.text.jsontext import dumps, loads, repeated_keys
 from instrc.text.jsonvalue import Json, JsonObject, as_texts, equal, without_type
 
 TESTED_COMMANDS: Final = 10_000
-"""Commands of one case."""
+"""Maximum commands of one case."""
 ENDING = ".cases.md"
 RECORDED = ".eval.cases.md"
-"""The ending of cases that an evaluation has recorded."""
+"""Extension of files with cases recorded by an evaluation."""
 GIVEN = frozenset({"answer", "answers", "input"})
 EXPECTED = ("output", "thoughts", "metrics", "problems", "value", "error")
 _WORDS = (*sorted(GIVEN), *EXPECTED)
@@ -32,7 +32,7 @@ _HEADING = re.compile(r"^## +(.+?)\s*$", re.MULTILINE)
 _FENCE = re.compile(r"^ {0,3}(```+|~~~+)(json[ \t]+)?(\w+)([^\n]*)\n(.*?)^ {0,3}\1[ \t]*\r?$", re.MULTILINE | re.DOTALL)
 _MARKS = re.compile(r"^ {0,3}(```+|~~~+)(.*)$", re.MULTILINE)
 _NO_HEADING = "before the first case"
-"""Instead of a title: what stands before the first heading."""
+"""Title used for content before the first heading."""
 
 
 class Block(Struct, frozen=True):
@@ -52,7 +52,7 @@ class Case(Struct, frozen=True):
     line: int
     blocks: tuple[Block, ...]
     mistake: str | None = None
-    """Why the case cannot be carried out, if its blocks alone tell."""
+    """Why the case cannot run, if its blocks alone show that."""
 
     def block(self, word: str) -> Block | None:
         """Return the block of a word."""
@@ -137,7 +137,7 @@ class Difference(Struct, frozen=True):
 
     block: Block
     expected: str
-    """What the block says, written in the form of `actual`."""
+    """Content of the block, in the form of `actual`."""
     actual: str
 
 

@@ -23,27 +23,27 @@ from instrc.text.jsonvalue import Json
 from instrc.text.sentences import EN, Sentences
 
 PREVIEWED_COMMANDS: Final = 4_000
-"""Commands of a preview after which it looks no further for calls of the model, if none of them was a new one."""
+"""Maximum commands of a preview without a new model call; then the search ends."""
 
 
 class ModelCall(Struct, frozen=True):
     """One chunk of the model, or the part of one that another model fills in."""
 
     chunk: str
-    """Its name; of a part with its first step, as in the id of the command: `llmContext1.step2_judge`."""
+    """Name of the chunk; for a part, with its first step as in the command id: `llmContext1.step2_judge`."""
     name: str
-    """Of the tool that the model fills in."""
+    """Name of the tool that the model completes."""
     steps: tuple[str, ...]
     message: str | None
-    """What is sent with `prompt` as given and made results; `None` where no run of the rehearsal reaches it."""
+    """Message with the given `prompt` and generated results; `None` if no run of the rehearsal reaches it."""
     schema: Json
-    """What the model fills in."""
+    """Schema of the answer."""
     kept: dict[str, dict[str, Json]]
-    """What the engine keeps back of each step."""
+    """Keywords of each step that the engine does not send."""
     model: str | None = None
-    """The model that the project has set for it."""
+    """Model that the project sets for it."""
     command: ModelCommand | None = None
-    """What an engine asks the model by; `None` where no run of the rehearsal reaches it."""
+    """Command for the model; `None` if no run of the rehearsal reaches it."""
 
 
 def calls_of(
@@ -134,10 +134,10 @@ def estimated_tokens(text: str) -> int:
 _PIECES: Final = re.compile(r"[^\W\d_]+|\d|[^\w\s]+\n*|_+|\n\s*| {2,}")
 _LETTERS: Final = 8
 _OTHER_LETTERS: Final = 2.5
-"""Letters a token of other alphabets than the Latin one."""
+"""Assumed characters per token in non-Latin scripts."""
 _SIGNS: Final = 3
 TEMPLATE_TOKENS: Final = 30
-"""Tokens that a server of open weights puts around a message: roles, and its own system prompt."""
+"""Tokens that a server of open weights adds to a message: roles, and its own system prompt."""
 
 
 def _tokens_of(piece: str) -> int:

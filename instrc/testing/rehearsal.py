@@ -30,13 +30,13 @@ class Rehearsed(Struct, frozen=True):
     """One run of a rehearsal."""
 
     choices: tuple[str, ...]
-    """What was chosen, in words; all else is made from the schemas."""
+    """Choices as text; everything else is generated from the schemas."""
     branches: tuple[str, ...]
-    """What it takes that the runs before it do not."""
+    """Branches that no earlier run takes."""
     outcome: Outcome | None
-    """As of any run; `None` if it did not end."""
+    """Outcome as of any run; `None` if it did not end."""
     sound: bool
-    """Whether the program itself says that it ends so: done, refused by a person, or failed by a `Fail`."""
+    """Whether the program itself intends this end: done, refused by a person, or failed by a `Fail`."""
 
     def __str__(self) -> str:
         """Return one line: its end, the choices, its inputs."""
@@ -66,7 +66,7 @@ class Rehearsal(Struct, frozen=True):
     runs: tuple[Rehearsed, ...]
     missed: tuple[Missed, ...]
     branches: int
-    """How many there are."""
+    """Total number of branches."""
 
     @property
     def sound(self) -> bool:
@@ -105,32 +105,32 @@ class Rehearsal(Struct, frozen=True):
 
 
 REHEARSED_RUNS: Final = 400
-"""Runs of one rehearsal."""
+"""Maximum runs of one rehearsal."""
 REHEARSED_COMMANDS: Final = 40_000
-"""Commands of all its runs together."""
+"""Maximum commands of all its runs together."""
 PLAYED_COMMANDS: Final = 2_000
-"""Commands of one rehearsed run; rounds may be as many as a program says."""
+"""Maximum commands of one rehearsed run; a program may have any number of rounds."""
 FRUITLESS_CHANGES: Final = 2
-"""Choices that are changed one after the other although nothing new came of the first."""
+"""Maximum choices changed in turn if the first one has no new effect."""
 MADE_UP = "made to fail by the rehearsal"
 Choices = dict[Point, tuple[int, ...]]
 Watch = Callable[[Command], None]
-"""Is given each command of a run before its result is made."""
+"""Called with each command of a run before its result is generated."""
 
 
 class Played(Struct, frozen=True):
     """The result of one run."""
 
     outcome: Outcome | None
-    """As of any run; `None` if it did not end."""
+    """Outcome as of any run; `None` if it did not end."""
     taken: TakenBranches
     asked: tuple[Point, ...]
-    """The places where it could have gone another way, in the order in which it came by."""
+    """Places where it could have taken another branch, in order of execution."""
     commands: int
 
 
 _ROUNDS = (4, 12)
-"""Of a loop: with few a search goes far; with more it finds what only a later round does."""
+"""Rounds of a loop: a small number lets a search go far, a larger one finds what only later rounds do."""
 
 
 def rehearsal_of(

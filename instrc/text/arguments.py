@@ -15,7 +15,7 @@ from instrc.text.source import Source
 T = TypeVar("T")
 K = TypeVar("K")
 EXCERPT = 60
-"""Maximum characters of a value that a message shows."""
+"""Maximum characters of a value shown in a message."""
 
 
 def text(name: str, value: object) -> str:
@@ -154,15 +154,15 @@ _Result = TypeVar("_Result")
 _Value = TypeVar("_Value")
 _LEAVES = frozenset({str, int, float, bool, type(None)})
 _ON_DEMAND = "documents"
-"""A parameter that may produce its members on access: they are converted there."""
+"""Name of a parameter whose members may be produced on access; they are converted at that point."""
 _ARE_TEXTS = frozenset({str})
 _CONTAINERS = frozenset({dict, list, tuple})
 _marshalled = cast("Callable[[object], bytes]", marshal.dumps)
-"""Raises for values that it does not support, which is what is asked here."""
+"""Serializer that raises for unsupported values; only that error matters here."""
 _SHARED = (b"\xfb", b"\xdb", b"\xa8", b"\xa9")
-"""The type codes of `marshal` for a dict, list or tuple with further references: without these bytes no part is shared."""
+"""Type codes that `marshal` uses for a dict, list or tuple with further references; without them nothing is shared."""
 WRITTEN_VALUES: Final = 5_000_000
-"""Maximum values of an argument, with shared parts written out."""
+"""Maximum values in an argument, counting shared parts once per occurrence."""
 TOO_MANY_VALUES = f"this holds the same parts so often that it has over {WRITTEN_VALUES:,} values when it is written"
 
 
@@ -388,9 +388,9 @@ def model_as_json(value: object) -> Json:
 
 
 ProgramInput: TypeAlias = str | os.PathLike[str] | Source
-"""The path of a program (`.aug`) or a vibe (`.json`), the text of a program, or a `Source`."""
+"""Path of a program (`.aug`) or vibe (`.json`), the text of a program, or a `Source`."""
 TEXT_NAME: Final = "program.aug"
-"""The file name of a program that is passed as a text."""
+"""File name given to a program that is passed as text."""
 _PATH_ENDINGS: Final = (".aug", ".json")
 
 

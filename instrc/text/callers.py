@@ -13,7 +13,7 @@ _BETWEEN: Final = (
     f"{os.__file__.removesuffix('os.py')}asyncio{os.sep}",
     str(contextlib.__file__),
 )
-"""Files of this package, and of the standard library between its own frames."""
+"""Paths of this package and of the standard library frames between its own."""
 
 
 def warn_caller(message: Warning | str, category: type[Warning] = RuntimeWarning) -> None:

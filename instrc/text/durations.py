@@ -6,9 +6,9 @@ import re
 
 _NUMBER = r"([0-9]{1,9}(?:\.[0-9]{1,6})?)"
 _DURATION = rf"P(?=[0-9T])(?:{_NUMBER}W|(?:{_NUMBER}D)?(?:T(?=[0-9])(?:{_NUMBER}H)?(?:{_NUMBER}M)?(?:{_NUMBER}S)?)?)"
-"""Years and months have no fixed length, so they are refused."""
+"""ISO 8601 durations, without years and months: they have no fixed length."""
 _SECONDS = (7 * 86400, 86400, 3600, 60, 1)
-"""Seconds of a week, a day, an hour, a minute, a second."""
+"""Seconds in a week, a day, an hour, a minute and a second."""
 _IN_WORDS = r"(?i)([0-9]{1,9}(?:\.[0-9]{1,6})?) ?([a-z]+)"  # compiled when it is needed
 _UNITS = {
     "P{}W": ("w", "wk", "week", "weeks"),
@@ -17,7 +17,7 @@ _UNITS = {
     "PT{}M": ("m", "min", "mins", "minute", "minutes"),
     "PT{}S": ("s", "sec", "secs", "second", "seconds"),
 }
-"""The names of each unit, by its format in ISO 8601."""
+"""Names of each unit, by its ISO 8601 format."""
 
 
 def seconds(text: str) -> float:

@@ -10,7 +10,7 @@ from pathlib import Path
 from stat import S_ISBLK, S_ISCHR, S_ISDIR, S_ISFIFO, S_ISREG, S_ISSOCK
 
 MOST_BYTES = 64 * 1024 * 1024
-"""Maximum bytes of a file that is read as a whole."""
+"""Maximum size of a file that is read whole, in bytes."""
 _BLOCK = 1024 * 1024
 _READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _HANDED_OVER = r"/dev/(?:stdin|stdout|stderr|null|fd/[0-9]+)|/proc/self/fd/[0-9]+"
@@ -104,7 +104,7 @@ def read(name: str, path: str) -> str:
 _PART = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')"""
 _DOTTED = rf"{_PART}(?:[ \t]*\.[ \t]*{_PART}){{9,}}"
 _MOST_STEPS = 10_000_000
-"""About a third of a second: `tomllib` is quadratic in the parts of a dotted key."""
+"""Maximum sum of squared part counts of dotted keys, about a third of a second: `tomllib` is quadratic in them."""
 
 
 class TomlError(ValueError):

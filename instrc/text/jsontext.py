@@ -51,7 +51,7 @@ class JsonText(Struct):
     value: Json
     whole: ValueOffsets
     places: dict[tuple[int, str | int], ValueOffsets]
-    """By the offset at which the container begins and the key or index in it, so that depth costs nothing."""
+    """Offsets of each value, by the offset of its container and its key or index, so that lookup does not depend on depth."""
     repeated: list[RepeatedMember] = field(default_factory=list)
 
     def place(self, pointer: str) -> ValueOffsets:
@@ -74,9 +74,9 @@ def _part(value: Json, key: str | int) -> Json:
 _scanstring: Callable[[str, int, bool], tuple[str, int]] = decoder.scanstring  # type: ignore[attr-defined]  # undocumented, stable
 _SURROGATE_ESCAPE = r"\\u[dD][89abAB]"
 _LONG = 100_000
-"""Characters above which places, about 400 bytes a value, are recorded only on demand."""
+"""Text length in characters above which places (about 400 bytes per value) are recorded only on demand."""
 _DEEPEST = 200_000
-"""Maximum levels of brackets: more would exhaust memory."""
+"""Maximum nesting of brackets; more would exhaust memory."""
 
 
 def parse_json(text: str) -> JsonText:
@@ -85,7 +85,7 @@ def parse_json(text: str) -> JsonText:
 
 
 _Open: TypeAlias = "tuple[JsonArray | JsonObject, str | int, int, int, int]"
-"""An open container: itself, its key in the enclosing one, and their places."""
+"""An open container: the container, its key in the enclosing one, and the offsets of both."""
 
 
 class _TextReader:
@@ -262,9 +262,9 @@ def _reason(message: str, *, ended: bool) -> str:
 
 _CHUNK = 10**4000
 STRICTLY = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
-"""Makes `orjson` refuse instances of other classes that it would write as JSON."""
+"""Options that make `orjson` refuse instances of other classes instead of writing them as JSON."""
 INDENTED = 1000
-"""Levels that are indented: deeper values stay on one line, since indentation grows with the square of the depth."""
+"""Maximum indented levels; deeper values stay on one line, since indentation grows with the square of the depth."""
 _MAY_EXCEED_64_BITS = re.compile(rb"[0-9](?<![\d.eE].)\d{18}")  # a class first makes the search four times as fast
 
 
@@ -375,9 +375,9 @@ def digits(value: int) -> str:
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _READER = decoder.JSONDecoder(parse_int=len, parse_float=len)
-"""Only the end of a value matters."""
+"""Decoder used only to find where a value ends, so numbers are not converted."""
 _TIMES = 8
-"""How many times the length of a text may be scanned, container by container, before it is parsed as a whole."""
+"""How many times the length of a text may be scanned, one container at a time, before the whole text is parsed."""
 
 
 class JsonPlaces:

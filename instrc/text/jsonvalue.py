@@ -27,15 +27,15 @@ else:  # whoever asks for the types of a class or a function gets these: a type 
     JsonObject = dict[str, object]
 
 Location: TypeAlias = tuple[str | int, ...]
-"""The path of a value in another: the keys and indexes that lead to it."""
+"""Path of a value inside another: the keys and indexes that lead to it."""
 LITERALS: dict[str, Json] = {"true": True, "false": False, "null": None}
-"""The literal names of JSON."""
+"""Literal names of JSON with their values."""
 LATEST_DRAFT = "https://json-schema.org/draft/2020-12/schema"
-"""The dialect of JSON Schema in which everything is written."""
+"""URI of the JSON Schema dialect in which all schemas are written."""
 Payload: TypeAlias = Any  # to the types that each library has for it no type checker lets plain JSON
-"""JSON for the library of a provider: a tool, a message.
+"""JSON passed to a provider's library: a tool or a message.
 
-Each library has types of its own for it: `ChatCompletionToolParam`, `ToolParam`, …"""
+Each library has its own types for it: `ChatCompletionToolParam`, `ToolParam`, …"""
 
 
 class JsonSyntaxError(ValueError):

@@ -5,61 +5,61 @@ from __future__ import annotations
 from typing import Final
 
 VIBE_BYTES: Final = 1024 * 1024
-"""Bytes of a vibe, unless a setting says otherwise."""
+"""Default maximum size of a vibe, in bytes."""
 PROGRAM_BYTES: Final = 1 << 20
-"""Bytes of a program, unless a setting says otherwise."""
+"""Default maximum size of a program, in bytes."""
 INTEGER_DIGITS: Final = 4300
-"""Digits of an integer: Python reads and writes no longer one in one piece."""
+"""Maximum digits of an integer: the default limit of Python's own conversions."""
 REBUILT_LEVELS: Final = 90
-"""Nesting of schemas, combinators included: far below Python's recursion limit."""
+"""Maximum nesting of schemas, combinators included; far below Python's recursion limit."""
 UNROLL: Final = 3
-"""How often a recursive reference is unrolled for a target without references, by default."""
+"""Default number of times a recursive reference is unrolled for a target without references."""
 UNION_VARIANTS: Final = 300
-"""Alternatives that a union may be multiplied out to."""
+"""Maximum alternatives to which a union is expanded."""
 SAMPLE_LEVELS: Final = 120
-"""Levels of a sample."""
+"""Maximum nesting of a sample value."""
 LISTED_VALUES: Final = 8
-"""Values that a hint lists."""
+"""Maximum values listed in a hint."""
 COMPARED_NAMES: Final = 1_000_000
-"""Names that misspelt ones of one file are compared with, all together; a second.  For further ones no names are offered."""
+"""Maximum comparisons of misspelt names per file, about one second; beyond it no suggestions are made."""
 COMPARED_NAME: Final = 200
-"""Letters of a name that are looked at: a name is a few words, and hostile ones must not cost a second."""
+"""Maximum characters of a name that are compared: real names are short, and hostile ones must not cost a second."""
 ROUNDS: Final = 3
-"""Rounds of a `repeat`, and of a loop inside one call of a model, where nothing is said."""
+"""Default rounds of a `repeat`, and of a loop inside one model call."""
 PROCESS_LEVELS: Final = 1000
-"""Levels of a step's schema in which what is for the engine is looked for."""
+"""Maximum nesting of a step's schema that is searched for engine properties."""
 ELEMENTS: Final = 1000
-"""Elements of a list that a block runs over, where nothing is said."""
+"""Default maximum elements of a list that a block iterates over."""
 HIGHEST_BOUND: Final = 1_000_000
-"""The largest bound of rounds or elements that may be written, or read."""
+"""Largest bound on rounds or elements that is written or read."""
 VALUE_LEVELS: Final = 100
-"""Objects in objects that a block gives."""
+"""Maximum nesting of objects in the value of a block."""
 SHOWN_NAME: Final = 100
-"""Letters of a name that a message shows."""
+"""Maximum characters of a name shown in a message."""
 HEAD_TOKENS: Final = 30
-"""Tokens between a mistake in the head of a block and the braces that it is read on at."""
+"""Maximum tokens between a mistake in a block's head and the braces at which parsing resumes."""
 BRACKET_LEVELS: Final = 256
-"""Brackets around one place; stacked `@` count as well."""
+"""Maximum nesting of brackets at one place; stacked `@` count as well."""
 HINTED_PATH: Final = 60
-"""Letters of a path or name that a hint repeats."""
+"""Maximum characters of a path or name repeated in a hint."""
 REPORTED_MISTAKES: Final = 100
-"""Mistakes after which a source is taken for no program at all."""
+"""Number of mistakes after which a source is no longer treated as a program."""
 BRACKET_DISTANCE: Final = 1_000
-"""Tokens that are looked at to find out whether a bracket is closed."""
+"""Maximum tokens searched for the closing bracket."""
 STRING_PREFIX: Final = 3
-"""Letters right before a text that may be a prefix of another language, as `f` in `f"…"`."""
+"""Maximum letters before a string that are read as a prefix from another language, such as `f` in `f"…"`."""
 FLAT_SCHEMAS: Final = 1_000_000
-"""Schemas of a flat schema, and terms of all its conjunctions: beyond it `too-large`; callers may choose another."""
+"""Default maximum schemas in a flat schema, and terms in all its conjunctions; beyond it `too-large` is raised."""
 MATCHED_AT_ONCE: Final = 20_000
-"""Names of properties that are checked against patterns in one pass: groups that ask for more stay apart, and a required name
+"""Maximum property names checked against patterns in one pass; larger groups stay separate, and then a required name
 may be described by one of the patterns."""
 DEPTH: Final = 20
-"""Schemas inside one another that a question follows."""
+"""Maximum nesting of schemas that a check follows."""
 BRANCHES_OF_A_PLACE: Final = 20
-"""Schemas about one place whose branches are looked into, and branches of each."""
+"""Maximum schemas at one place whose branches are examined, and maximum branches of each."""
 COMPARED_LEVELS: Final = 60
-"""Levels of two vibes that are compared for `instrc diff`."""
+"""Maximum nesting of two vibes that `instrc diff` compares."""
 SHALLOW: Final = 4
-"""Levels at which a comparison of schemas by itself is quicker."""
+"""Number of levels for which a plain comparison of schemas is faster."""
 META_ERRORS: Final = 10_000
-"""Errors of one schema that its meta-schema is asked for."""
+"""Maximum errors requested from the meta-schema for one schema."""

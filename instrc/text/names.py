@@ -11,10 +11,10 @@ _PLAIN = r"\$?[^\W\d]\w*"  # patterns are compiled when they are needed
 _SEPARATOR = r"[\W_]+"
 _NOT_IN_FILES = r'[<>:"/\\|?*\x00-\x1f\x7f\ud800-\udfff]'
 _RESERVED = r"(?i:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])"
-"""Names that Windows reserves for devices, whatever extension follows."""
+"""Names that Windows reserves for devices, with any extension."""
 _MOST_RESERVED = len("conout$")
 _MOST_IN_FILES = 160
-"""Bytes of a file's name without its ending: file systems take 255, and endings follow."""
+"""Maximum length of a file name without its extension, in bytes: file systems allow 255, and extensions follow."""
 
 
 def is_plain(name: str) -> bool:

@@ -11,9 +11,9 @@ from instrc.text.jsonvalue import Json
 from instrc.text.visible import visible_lines
 
 CELL: Final = 400
-"""Letters of a cell of a table."""
+"""Maximum characters in a table cell."""
 ROWS: Final = 100
-"""Rows of a table."""
+"""Maximum rows in a table."""
 
 
 def block(heading: str, *parts: str) -> str:

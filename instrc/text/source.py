@@ -87,4 +87,4 @@ class Source:
 
 
 CONFLICT_MARK: Final = re.compile(r"^(?:<{7}|={7}|>{7})(?: .*)?$", re.MULTILINE)
-"""A conflict marker that a version control system leaves in a merged file."""
+"""Conflict marker left by a version control system in a merged file."""

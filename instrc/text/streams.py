@@ -19,7 +19,7 @@ from typing import IO
 from instrc.text.visible import visible_lines
 
 SPEAKER: ContextVar[str] = ContextVar("instrc_speaker", default="")
-"""The name of the code that runs: it prefixes the lines that are printed while the output is claimed."""
+"""Name of the running code; it prefixes lines that are printed while the output is claimed."""
 _MOST = 65536
 
 

@@ -11,8 +11,8 @@ def visible(text: str) -> str:
 
 
 _HIDDEN = (*(0x061C, 0x200B, 0x200E, 0x200F), *range(0x2028, 0x202F), *range(0x2060, 0x2070), *(0xFEFF, 0xFFFE, 0xFFFF))
-"""Invisible characters, which change the order of the text (a reader would see another one than the compiler) or do nothing;
-those that join letters and signs are part of how they are written."""
+"""Invisible characters that do nothing or reorder the text, so that a reader sees a different text than the compiler;
+those that join letters and signs belong to the spelling and are not listed."""
 
 
 @cache  # it has two thousand entries, and most runs of the command line show nothing

@@ -12,10 +12,10 @@ from instrc.text.jsonvalue import Json, pointer
 from instrc.tools.python_types import Adapter, describes_values, is_adapter, with_readable_dicts
 
 _SHAPES: Final = frozenset({"missing", "extra_forbidden"})
-"""Refusals that the schema makes too; a program may have added members to it, or removed some."""
+"""Pydantic errors that the schema reports too; a program may have added members to it or removed some."""
 _OWN: Final = frozenset({"value_error", "assertion_error"})
 _PREFIXES: Final = ("Value error, ", "Assertion failed, ")
-"""What pydantic writes before the message of a validator."""
+"""Prefixes that pydantic adds to the message of a validator."""
 
 
 class ClassFault(NamedTuple):
@@ -24,7 +24,7 @@ class ClassFault(NamedTuple):
     pointer: str
     message: str
     own: bool
-    """Whether a validator of the class says so, not the type of a field, which the schema says too."""
+    """Whether a validator of the class raised it; the types of fields are also checked by the schema."""
 
 
 class ClassCheck:

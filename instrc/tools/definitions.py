@@ -15,45 +15,45 @@ from instrc.text.jsontext import loads
 from instrc.text.jsonvalue import Json, JsonObject, JsonSyntaxError, Location, as_object, mapping
 
 LEVELS: Final = 100
-"""Of wrappings, one inside the other."""
+"""Maximum nesting of wrappers around a tool."""
 LISTS: Final = (
     *("tools", "functions", "functionDeclarations", "function_declarations", "result", "available_tools", "toolConfig"),
     "specifications",
 )
-"""Members that hold tools or lead to them: of requests, of answers of servers, of data sets."""
+"""Members of requests, server responses and data sets that hold tools or lead to them."""
 ONE: Final = ("function", "json_schema", "response_format", "format", "text", "tool", "toolSpec", "custom")
-"""Members that hold one, or in data sets a list."""
+"""Members that hold one tool, or in data sets a list."""
 NAMES: Final = ("name", "api_call", "api_name", "function_name")
 SCHEMA_WORDS: Final = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema", "schema")
-"""What providers and protocols call the schema of what a tool takes."""
+"""Names that providers and protocols use for the schema of a tool's arguments."""
 _OF_DATA_SETS = ("args", "arguments")
-"""What data sets call it as well; elsewhere these are the arguments of a call."""
+"""Further names for that schema in data sets; elsewhere they hold the arguments of a call."""
 TWO_LISTS: Final = ("required_parameters", "optional_parameters")
 AS_SENT: Final = frozenset({*SCHEMA_WORDS, "function", "toolSpec", "functionDeclarations", "function_declarations"} - {"schema"})
-"""Members that hardly anything but a tool of a provider has."""
+"""Members that are nearly specific to a provider's tool."""
 PARAMETER_WORDS: Final = frozenset({*SCHEMA_WORDS, *_OF_DATA_SETS, *TWO_LISTS, "inputs"})
-"""All members that say what a tool takes."""
+"""All members that describe a tool's parameters."""
 RESULTS: Final = ("outputSchema", "output_schema", "response", "responseJsonSchema", "returns")
 _OF_A_FUNCTION = frozenset({*NAMES, *RESULTS, "title", "description", "strict", "type", "required", "annotations", "_meta"})
-"""Members that make a function of a name even where nothing is said of parameters."""
+"""Members that mark a named object as a function even without parameters."""
 _NOT_BESIDE_A_SCHEMA = JSON_SCHEMA - {"title", "description", "type", "examples", "deprecated"}
-"""Keywords that a tool does not have beside its schema."""
+"""Keywords that never occur beside the schema of a tool."""
 CARRIED_OUT_BY_THE_CALLER: Final = frozenset({"function", "custom", "object", "json_schema"})
-"""What the `type` of a tool says if its caller carries it out, not the provider."""
+"""Values of a tool's `type` for which the caller, not the provider, carries it out."""
 OBJECTS_BESIDE_THE_SCHEMA: Final = frozenset(
     {"annotations", "_meta", "outputSchema", "response", "responseJsonSchema", "return_parameters", "cache_control"}
 )
-"""Members of a tool that hold objects, none of which is the schema of its arguments."""
+"""Members of a tool that hold an object other than the schema of its arguments."""
 EXAMPLES: Final = ("input_examples", "few_shot_examples")
 OPTIONS: Final = "x-tool"
-"""The keyword of a vibe with options of its tool for providers, by target or the first word of several."""
+"""Keyword of a vibe that holds provider options for its tool, by target or the first word of several targets."""
 _OPTIONS: Final = {
     "anthropic": ("input_schema", ("allowed_callers", "cache_control", "defer_loading", "eager_input_streaming")),
     "openai": ("parameters", ("allowed_callers", "defer_loading")),
 }
-"""The member that holds the schema, and the options; anthropic 2.14.0 and openai 3.57.0, parameters of tools, 2026-11-28."""
+"""Member with the schema, and the options; from anthropic 2.14.0 and openai 3.57.0, parameters of tools, 2026-11-28."""
 _ASKING = ("elicitation/create", "sampling/createMessage")
-"""Requests of servers of MCP that hold a schema, or tools."""
+"""Requests from MCP servers that hold a schema or tools."""
 _OF_QUESTIONS = frozenset({"message", "mode", "url", "elicitationId", "elicitation_id", "requestState", "_meta", "meta", "task"})
 
 
@@ -78,15 +78,15 @@ class ToolDefinition(NamedTuple):
     """The parts of a tool as written, by member; the schema may be any JSON value."""
 
     name: str | None
-    """The member with the name."""
+    """Name of the member that holds the tool's name."""
     schema: Json
-    """Of the arguments; `None` if nothing is said of them."""
+    """Schema of the arguments; `None` if the definition has none."""
     schema_at: Location
-    """Where in the definition the schema stands; `()` if several members say it together."""
+    """Location of the schema in the definition; `()` if several members form it together."""
     result: str | None
-    """The member with the schema of what the tool gives back."""
+    """Name of the member that holds the schema of the result."""
     read: frozenset[str]
-    """All members that are part of these."""
+    """All members that these fields were read from."""
 
 
 def inside(value: JsonObject) -> dict[str, Json]:

@@ -11,10 +11,10 @@ from instrc.text.jsonvalue import Json
 from instrc.tools import definitions
 
 _SAYING = JSON_SCHEMA - {"title", "description", "id", "default", "examples", "format", "type", "pattern", "items", "required"}
-"""Keywords that hardly anybody gives to a property of their own."""
+"""Keywords that are rarely used as property names."""
 _OF_SCHEMAS = _SAYING | {"$schema"}
 _MARKS = frozenset({*definitions.AS_SENT, "toolConfig", "openapi", "swagger", "tools", "schema", "tool", "codec", "program"})
-"""Keys without any of which a document with a keyword of schemas is nothing else."""
+"""Keys without which a document with schema keywords can only be a schema."""
 
 
 class Foreign(Struct, frozen=True):
@@ -23,7 +23,7 @@ class Foreign(Struct, frozen=True):
     kind: str
     way_out: str
     importer: str | None = None
-    """The kind of import that reads it, if it is a single tool."""
+    """Kind of import that reads it, if it is a single tool."""
 
 
 def foreign(document: Json, file: str) -> Foreign | None:

@@ -20,13 +20,13 @@ class ListFormat(Struct, frozen=True, kw_only=True):
 
     rules: Rules = field(default_factory=Rules)
     silent: frozenset[str] = frozenset({"type", "strict"})
-    """Members that say nothing about the tool itself."""
+    """Members without information about the tool itself."""
     keywords: dict[str, str] = field(default_factory=dict)
-    """Members that become a keyword of the schema."""
+    """Members that become keywords of the schema, with the keyword."""
     demanded: str | None = None
-    """The member with the schema, if a tool of this kind has to have it; else a tool without a schema takes no arguments."""
+    """Member that must hold the schema; `None` if a tool without a schema takes no arguments."""
     holders: frozenset[str] = frozenset()
-    """Members that may stand beside a list of tools without a word: the rest of a request, or of a data set."""
+    """Members allowed beside a list of tools without a note: the rest of a request or of a data set."""
 
 
 def functions(given: Given, kind: ListFormat) -> Iterator[ImportedTool]:
@@ -121,13 +121,13 @@ def arguments_schema(raw: Json, path: Location, given: Given, rules: Rules) -> J
 
 
 openai_tools = partial(functions, kind=ListFormat())
-"""OpenAI: tools of Chat Completions and Responses, functions of old, structured outputs, alone or in a whole request."""
+"""OpenAI: tools of Chat Completions and Responses, legacy functions, structured outputs, alone or in a whole request."""
 anthropic_tools = partial(functions, kind=ListFormat(keywords={"input_examples": "examples"}))
 """Anthropic: tools of the Messages API, alone or in a whole request."""
 bfcl_tools = partial(functions, kind=ListFormat(rules=Rules(plain_words=True), silent=frozenset({"type", "strict", "id"})))
-"""Data sets in the manner of the Berkeley Function Calling Leaderboard: types are words of Python, Java and JavaScript."""
+"""Data sets in the format of the Berkeley Function Calling Leaderboard, with type names of Python, Java and JavaScript."""
 MAP = "dev.instrc/map"
-"""Where a tool that was made by lowering a vibe carries the vibe's own schema, below `_meta`."""
+"""Key below `_meta` where a tool that was lowered from a vibe keeps the original schema."""
 MCP_FORMAT = ListFormat(
     silent=frozenset({"type", "strict", "_meta", "icons"}),
     keywords={"annotations": "x-annotations", "execution": "x-execution"},

@@ -17,10 +17,10 @@ from instrc.tools.python_types import LibraryTool, PythonType, function_of, sche
 from instrc.tools.tool import Example, HasTool, Tool, checked_json, checked_tool, own_tool
 
 ToolLike: TypeAlias = Mapping[str, object] | bool | Tool | HasTool | Process | LibraryTool | PythonType
-"""A schema, a tool as a provider takes it, a compiled artefact, a model, a typed dict, a dataclass, an annotated function."""
+"""A schema, a provider's tool, a compiled artefact, a model, a typed dict, a dataclass or an annotated function."""
 _OF_SCHEMAS = frozenset({"properties", "$schema", "$ref", "$defs", "allOf", "anyOf", "oneOf", "items", "enum", "const"})
 _OF_OBJECTS = frozenset({*definitions.LISTS, *definitions.ONE, *definitions.SCHEMA_WORDS, *_OF_SCHEMAS})
-"""Members of which an object of a library has at least one if it is a tool, several, or a schema."""
+"""Members of which a library object has at least one if it is a tool, several tools or a schema."""
 
 
 def tool_of(value: object, name: str | None = None) -> Tool:

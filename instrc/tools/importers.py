@@ -25,11 +25,11 @@ KINDS: dict[str, str] = {
     "bfcl": "instrc.tools.function_lists:bfcl_tools",
     "taskbench": "instrc.tools.taskbench:taskbench_tools",
 }
-"""By kind: the function that reads it, loaded when it is asked for."""
+"""Function that reads each kind, imported on first use."""
 OF_PYTHON = frozenset({"pydantic", "smolagents"})
-"""Kinds whose tools are objects of a program."""
+"""Kinds whose tools are Python objects."""
 OF_ACTIVITIES = frozenset({"taskbench"})
-"""Kinds whose tools are calls of a server by their nature."""
+"""Kinds whose tools are always calls of a server."""
 
 
 class Imported(Struct, frozen=True):

@@ -69,7 +69,7 @@ def _kind(document: dict[str, Json], given: Given) -> type[Operation] | None:
 
 
 Level = tuple[JsonObject, Location]
-"""An object that may hold `servers` or `security`, and its place."""
+"""An object that may hold `servers` or `security`, with its location."""
 
 
 def call_of(given: Given, item: Level, operation: Level) -> JsonObject:
@@ -154,15 +154,15 @@ def is_usual(kind: str) -> bool:
 
 PLACES = frozenset({"path", "query", "header", "cookie", "querystring"})
 _OF_HTTP = frozenset({"accept", "content-type", "authorization"})
-"""Header parameters that OpenAPI tells to ignore: they are described elsewhere."""
+"""Header parameters that OpenAPI says to ignore, as they are described elsewhere."""
 _WRITTEN = ("style", "explode", "allowReserved", "allowEmptyValue")
-"""Members of a parameter about how its value is written; a vibe has them after `x-`."""
+"""Members of a parameter that define how its value is serialized; a vibe holds them under `x-`."""
 _WORDS = frozenset({"title", "description", "example", "examples"})
-"""Keywords of which the outermost counts."""
+"""Keywords whose outermost occurrence applies."""
 _PLAIN = frozenset(
     {"type", "properties", "required", "title", "description", "additionalProperties", "example", "examples", "$ref", WRITE}
 )
-"""Keywords of a body whose properties can stand beside the parameters."""
+"""Keywords of a body whose properties can be merged with the parameters."""
 
 
 class Operation:
@@ -436,7 +436,7 @@ _FILES = "multipart/form-data"
 _OF_A_PARAMETER = frozenset(
     {"name", "in", "required", "description", "allowEmptyValue", "collectionFormat", "deprecated", "example", "schema"}
 )
-"""Members that say something about a parameter and nothing about its values."""
+"""Members that describe a parameter and not its values."""
 
 
 class SwaggerOperation(Operation):

@@ -21,16 +21,16 @@ from instrc.text.names import free_name
 from instrc.tools.sources import DISCRIMINATOR, File, Given, localize_references, sound
 
 COMPONENT_HOPS: Final = 50
-"""References to references that are followed in an OpenAPI document."""
+"""Maximum chained references followed in an OpenAPI document."""
 
 
 CHILDREN: Final = 40
-"""Schemas of one parent, which its discriminator tells apart, that are described in a tool."""
+"""Maximum subschemas of one discriminator that a tool describes."""
 
 
 READ, WRITE = "readOnly", "writeOnly"
 _BESIDE: Final = frozenset({"$ref", "summary", "description"})
-"""Members of a reference to what is not a schema."""
+"""Members of a reference to something other than a schema."""
 
 
 class Marks:

@@ -22,13 +22,13 @@ from instrc.tools import plan_tools
 from instrc.tools.tasks import ID, PlanTask, Reference, ReferenceKind, parse_reference
 
 SUGGESTED_PROBLEMS: Final = 50
-"""Problems for which the nearest names are looked up."""
+"""Maximum problems for which similar names are looked up."""
 PLAN_LEVELS: Final = 1900
-"""Levels of a plan."""
+"""Maximum nesting of a plan."""
 PLAN_PARTS: Final = 5_000_000
-"""Values of one plan."""
+"""Maximum values in one plan."""
 PLAN_KEY: Final = 32
-"""Letters of the key of a step in a plan."""
+"""Maximum characters of a step's key in a plan."""
 
 
 def circles(tasks: Mapping[str, PlanTask]) -> Iterator[tuple[str, ...]]:

@@ -26,11 +26,11 @@ from instrc.tools.tasks import argument_text, argument_value
 from instrc.tools.tool import Tool as ShownTool
 
 RELATED_LEVELS: Final = 12
-"""Levels of two schemas that are compared for a plan."""
+"""Maximum nesting at which two schemas are compared for a plan."""
 RELATED_BRANCHES: Final = 64
-"""Branches of one schema that are looked at; what has more is taken to fit."""
+"""Maximum branches of one schema that are examined; larger schemas are assumed to fit."""
 SHOWN_VERDICT: Final = 300
-"""Letters of what a judge of a value says."""
+"""Maximum characters of a validator's message."""
 _SAYS_NOTHING = frozenset({"title", "description", "default", "examples", "contentMediaType", "contentEncoding", "$comment"})
 
 
@@ -63,12 +63,12 @@ _ANNOTATIONS = frozenset(
     {"title", "description", "default", "examples", "$comment", "deprecated", "readOnly", "writeOnly", "propertyOrdering"}
 )
 _OF_TOOLS = frozenset({"activity", "process", "bound", "name", "title", "description"})
-"""What an entry of a map may say of a tool beside what it takes and gives."""
+"""Members of a map entry that describe a tool, apart from its inputs and outputs."""
 _OUTPUTS = ("output", "output_schema", "outputSchema")
 _PER_ARGUMENT = frozenset({"type", "properties", "required", "additionalProperties", "patternProperties", "$defs", "$schema"})
-"""Keywords of a tool's arguments that are looked at one argument at a time."""
+"""Keywords of a tool's arguments that are examined one argument at a time."""
 _OF_SCHEMAS = (_PER_ARGUMENT - {"type"}) | {"$ref", "allOf", "anyOf", "oneOf"}
-"""What only a schema says, whoever defines the tool."""
+"""Keywords that only a schema has, whatever defines the tool."""
 
 
 class PlanTool:

@@ -29,7 +29,7 @@ from instrc.text.names import free_name, pascal
 from instrc.text.visible import visible, visible_lines
 
 CLASS_NUMBER: Final = 10**300
-"""Beyond it a number of a schema is left out of the classes that are written for it: their libraries do not read it."""
+"""Largest number written into generated classes: their libraries do not read larger ones."""
 _KEPT = frozenset(
     """
     $ref $defs type properties required items prefixItems additionalProperties anyOf oneOf allOf enum const title description
@@ -51,7 +51,7 @@ date = Annotated[
         lambda value: day.fromisoformat(value) if isinstance(value, str) else value
     ),
 ]"""
-"""What fields of the format `date` are in a module."""
+"""Definition of the type of `date` fields in a generated module."""
 _HEAD = '"""{title}\n\nWritten by `instrc types`; do not edit.\n"""\n\n'
 
 
@@ -154,7 +154,7 @@ def _is_too_large(keyword: str, value: Json) -> bool:
 
 _STEP = re.compile(r"step\d+_(.+)")
 _IN_USE = frozenset({"Annotated", "Any", "AwareDatetime", "BaseModel", "ConfigDict", "Field", "Literal", "RootModel", "Union"})
-"""Names that the generated module imports; `True` and its like are keywords."""
+"""Names imported by the generated module; `True` and the like are keywords anyway."""
 RESULT = "Result"
 
 

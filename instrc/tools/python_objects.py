@@ -23,7 +23,7 @@ from instrc.tools.sources import Given, ImportedTool, description_text, normaliz
 
 RULES = Rules(shorthand=False)
 _NAME = "x-imported-name"
-"""Between `given` and `tools`: the name of the type, which its title need not be."""
+"""Keyword that passes the name of a type from `given` to `tools`, since its title may differ."""
 
 
 def read_pydantic(values: Iterable[object]) -> Given:

@@ -60,7 +60,7 @@ def _input_name(name: str, field: object) -> str:
 
 
 _OF_USERS = frozenset({"config", "default", "expected", "members", "metadata"})
-"""Members of what pydantic makes of a type that hold values of users, which may have any shape."""
+"""Members of pydantic's core schema that hold user values of any shape."""
 
 
 def field_of_path(core: object) -> tuple[str, list[object]] | None:
@@ -93,7 +93,7 @@ def _named(fields: object) -> list[tuple[object, object]]:
 
 
 _ALIASES = frozenset({"alias", "validation_alias"})
-"""Members of what pydantic makes of a type that hold names: a text, or lists of choices and paths."""
+"""Members of pydantic's core schema that hold names: a text, or lists of choices and paths."""
 
 
 def aliases_of(value: object) -> frozenset[str]:
@@ -120,7 +120,7 @@ def aliases_of(value: object) -> frozenset[str]:
 
 
 _OF_PYTHON = frozenset({"builtins", "collections", "collections.abc", "types", "typing", "typing_extensions"})
-"""Where the generic types are defined whose names say nothing of what they hold."""
+"""Modules that define generic types whose names do not describe their contents."""
 
 
 def _is_type(value: object) -> bool:
@@ -360,7 +360,7 @@ class LibraryTool(Protocol):
 
 
 PythonType: TypeAlias = type | UnionType | Callable[..., object] | Adapter[object]
-"""A model, a typed dict, a dataclass, an annotated function, `A | B`, a `TypeAdapter` of any of these."""
+"""A model, a typed dict, a dataclass, an annotated function, `A | B`, or a `TypeAdapter` of one of these."""
 
 
 class Described(NamedTuple):

@@ -45,7 +45,7 @@ JsonLike: TypeAlias = (
     | uuid.UUID
     | enum.Enum
 )
-"""JSON, or what becomes JSON: models of pydantic, dataclasses, dates and the like, also inside of lists and objects."""
+"""JSON, or values that convert to JSON: pydantic models, dataclasses, dates and others, also nested in lists and objects."""
 _PLAIN = (str, int, float, bool, type(None))
 _KNOWN = (enum.Enum, dt.date, dt.time, dt.timedelta, decimal.Decimal, uuid.UUID)
 
@@ -134,7 +134,7 @@ _ANY_NUMBER = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 INSTRUCTION_NAME = "__instruction_name__"
-"""The attribute that names a class or a function as an instruction."""
+"""Attribute that holds the instruction name of a class or function."""
 
 
 def instruction_name(value: object) -> str | None:

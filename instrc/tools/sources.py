@@ -38,21 +38,21 @@ from instrc.text.names import free_name, is_reserved, words
 from instrc.text.source import Source, Span
 
 GIVEN_PARTS: Final = 5_000_000
-"""Values of what is given; more is refused, as is what holds itself."""
+"""Maximum values in an input; larger or cyclic inputs are refused."""
 _TOO_MANY_PARTS: Final = f"it has over {GIVEN_PARTS:,} parts, or holds itself"
 GIVEN_LEVELS: Final = 4000
-"""How deep what is given may nest."""
+"""Maximum nesting of an input."""
 TOOL_NAME: Final = 100
-"""Characters of a name; file systems allow 255 bytes, version and ending included."""
+"""Maximum characters of a name; file systems allow 255 bytes, version and extension included."""
 TOOL_NAME_BYTES: Final = 200
-"""Bytes of it."""
+"""Maximum bytes of a name."""
 
 
 class Given:
     """A value with places: a JSON text, one with a value a line (JSON Lines), or a value of Python, which has no places."""
 
     neighbours: Neighbours | None = None
-    """Where files beside the source are read from; `None` where there are none."""
+    """Reader of files beside the source; `None` if there are none."""
 
     def __init__(self, value: Json, source: Source | None = None, lines: Sequence[tuple[int, str]] | None = None) -> None:
         self.value = value
@@ -217,17 +217,17 @@ class ImportedTool(Struct, frozen=True, kw_only=True):
 
     name: str | None
     at: Location
-    """Where it stands in what was given."""
+    """Location in the input."""
     schema: Json
-    """What it is given: the schema of its arguments."""
+    """Schema of the tool's arguments."""
     schema_at: Location = ()
     description: str | None = None
     title: str | None = None
-    """What people see instead of the name, where a kind has both."""
+    """Display name, for kinds that have one besides the name."""
     result: Callable[[], Json] | None = None
-    """Makes the schema of what it gives back; `None` if nothing is said."""
+    """Function that returns the schema of the result; `None` if the tool has none."""
     extras: dict[str, Json] = field(default_factory=dict)
-    """Further keywords for the root of the schema."""
+    """Additional keywords for the root of the schema."""
 
 
 _TAKEN_BY_THE_LANGUAGE = frozenset(
@@ -276,7 +276,7 @@ _UNWANTED: dict[str, str] = {
     "xml": "answers are JSON",
     "$vocabulary": "it belongs to a meta-schema",
 }
-"""Keywords that have no place in a vibe, and why."""
+"""Keywords that are not allowed in a vibe, with the reasons."""
 DISCRIMINATOR = "JSON Schema tells alternatives apart by their properties"
 
 

@@ -18,16 +18,16 @@ from instrc.text.names import free_name, pascal, snake
 from instrc.tools.sources import Given, ImportedTool
 
 SHOWN_REPAIR: Final = 80
-"""Letters of a repaired place that a problem shows, before and after."""
+"""Maximum characters of a repaired place that a problem shows, before and after the repair."""
 BenchKind: TypeAlias = Literal["resource", "temporal", "open"]
-"""`resource`: typed inputs by position; `temporal`: parameters by name; `open`: nothing is said of what it takes."""
+"""`resource`: typed inputs by position; `temporal`: parameters by name; `open`: inputs not described."""
 
 
 class BenchInput(Struct, frozen=True):
     """One input of a tool."""
 
     key: str
-    """Its name as an argument: that of the parameter, or the type, numbered where it comes again."""
+    """Argument name: the parameter's name, or the type, numbered if repeated."""
     type: str
     description: str = ""
 
@@ -36,16 +36,16 @@ class BenchTool(Struct, frozen=True):
     """One tool."""
 
     id: str
-    """As TaskBench writes it: `Image Search (by Image)`."""
+    """Id as spelled by TaskBench: `Image Search (by Image)`."""
     name: str
-    """As a plan calls it: `ImageSearchByImage`."""
+    """Name used in plans: `ImageSearchByImage`."""
     kind: BenchKind
     description: str
     slots: tuple[BenchInput, ...]
     outputs: tuple[str, ...]
-    """The types of what it gives back; temporal tools do not say."""
+    """Types of the outputs; empty for temporal tools, which do not declare them."""
     index: int
-    """Its place in the file."""
+    """Index in the file."""
 
 
 class Bench(Struct, frozen=True, eq=False, dict=True):
@@ -217,22 +217,22 @@ class TaskRecord(Struct, frozen=True):
 
     nodes: Json
     links: Json
-    """`None` where nothing is said of them."""
+    """Links of the tasks; `None` if absent."""
     steps: Json
     holder: dict[str, Json]
-    """The object that these are members of."""
+    """Object that holds the plan's members."""
     id: str | None = None
     request: str | None = None
     shape: PlanShape | None = None
-    """As the data set says."""
+    """Plan shape as declared by the data set."""
     place: tuple[str, ...] = ()
-    """Where the plan stands in what was given: answers of models have it under `result`."""
+    """Path of the plan in the input: answers of models have it under `result`."""
     prefix: str = "task"
-    """How the release calls its members: `task_nodes`, `tool_nodes`."""
+    """Prefix of member names in the release: `task_nodes`, `tool_nodes`."""
     encoded: frozenset[str] = field(default_factory=frozenset)
-    """Members that are JSON in a text."""
+    """Members that hold JSON as text."""
     within: bool = False
-    """Whether the plan stands in a text with something else around it: words, marks of a block of code."""
+    """Whether the plan is embedded in a text with prose or code fences around it."""
 
 
 def read_record(value: Json) -> TaskRecord | None:
@@ -349,9 +349,9 @@ class NamedRecord(Struct, frozen=True):
     names: ToolNames
     record: TaskRecord
     repair: bool
-    """Whether known mistakes are repaired."""
+    """Whether to repair known mistakes."""
     words: tuple[str, ...] = ()
-    """The tool of each task as it is called; empty where nothing is said."""
+    """Name by which each task calls its tool; empty if it has none."""
     tools: tuple[BenchTool | None, ...] = ()
 
     @property

@@ -17,7 +17,7 @@ from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, JsonSyntaxError, as_text
 
 ID = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,31}")
-"""What the id of a task looks like."""
+"""Pattern of a task's id."""
 _STEP = re.compile(r'"(?:[^"\\]|\\.)*"|[^."]+')
 _PLAIN = re.compile(r'[^."]+')
 ReferenceKind: TypeAlias = Literal["from", "each"]
@@ -27,11 +27,11 @@ class Reference(NamedTuple):
     """The output of a task, or a part of it, in the place of an argument."""
 
     kind: ReferenceKind
-    """`from` hands it over as it is; `each` makes a copy of the task for every element of it."""
+    """`from` passes the value on; `each` copies the task for every element of the value."""
     task: str
-    """The id of the task that gives it."""
+    """Id of the task that provides the value."""
     steps: tuple[str, ...] = ()
-    """Keys and, in digits, indexes that lead into its output."""
+    """Keys and indexes (as digits) that lead into its output."""
 
     def __str__(self) -> str:
         return ".".join((self.task, *(_step_as_text(step) for step in self.steps)))
@@ -52,9 +52,9 @@ class PlanTask(Struct, frozen=True):
     id: str
     arguments: dict[str, Json | Reference]
     after: tuple[str, ...] = ()
-    """Ids of tasks that it waits for without reading them."""
+    """Ids of tasks that it waits for without reading their output."""
     unread: frozenset[str] = frozenset()
-    """Arguments that are given, but not written as arguments are."""
+    """Arguments that are present but not in argument syntax."""
 
     def references(self) -> Iterator[tuple[str, Reference]]:
         """Yield the arguments that refer to other tasks, by name."""

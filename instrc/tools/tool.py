@@ -30,7 +30,7 @@ class Hint(NamedTuple):
 
     text: str
     paths: tuple[tuple[int, int], ...]
-    """Where in the text the paths stand, each from its first character to behind its last."""
+    """Character ranges of the paths in the text, ends exclusive."""
 
     @staticmethod
     def split(text: str, hints: Sequence[Hint] | None) -> tuple[str, str]:
@@ -45,20 +45,20 @@ class Tool(NamedTuple):
 
     name: str
     schema: Json | type | UnionType | Callable[..., object]
-    """Of its arguments: JSON, or what pydantic says the schema of, as a model or an annotated function."""
+    """Schema of the arguments: JSON, or a type whose schema pydantic generates, such as a model or an annotated function."""
     description: str | None = None
     strict: bool | None = None
-    """Whether it is sent in the provider's strict envelope; `None` where the provider and its budgets decide."""
+    """Whether to use the provider's strict envelope; `None` lets the provider and its budgets decide."""
     priority: int = 0
-    """Of several tools that together exceed a budget, those of the greatest number stay strict."""
+    """Priority when several tools exceed a budget together: the highest ones stay strict."""
     examples: tuple[Example, ...] = ()
-    """Values to show the model, where a provider has a field for them."""
+    """Example values for the model, where a provider has a field for them."""
     hints: tuple[Hint, ...] | None = None
-    """The hints in descriptions of the schema, in which properties are named as they are sent; `None` if nobody knows them."""
+    """Hints in the schema's descriptions, which use property names as sent; `None` if unknown."""
     options: JsonObject | None = None
-    """Options for providers, by target or the first word of several: `{"anthropic": {"defer_loading": True}}`."""
+    """Provider options by target or the first word of several: `{"anthropic": {"defer_loading": True}}`."""
     sentences: Sentences = EN
-    """What is said in descriptions where a provider has no keyword for it, in the language of the project."""
+    """Sentences for descriptions, where a provider has no keyword, in the project's language."""
 
 
 class HasTool(Protocol):
@@ -75,7 +75,7 @@ def own_tool(value: object, name: str | None) -> Tool | None:
 
 
 _Copied: TypeAlias = tuple[object, Callable[[Json], None]]
-"""A part of a value, and what puts its copy in its place."""
+"""Part of a value, and the function that replaces it by its copy."""
 
 
 def checked_json(value: object) -> Json:

@@ -21,7 +21,7 @@ from instrc.text.source import Span
 from instrc.tools.sources import FileNames, Given, ImportedTool, embedded, kebab
 
 Results: TypeAlias = Literal["leave", "output", "activity"]
-"""What becomes of the schema of what a tool gives back: nothing, a property `output`, a vibe for the call of the server."""
+"""Whether to drop the schema of a tool's result, keep it as a property `output`, or write a vibe for the call of a server."""
 ENDING = ".vibe.json"
 
 
@@ -29,13 +29,13 @@ class ImportedVibe(Struct, frozen=True):
     """A vibe that was built from a tool."""
 
     name: str
-    """Of the vibe: the last segment of its reference."""
+    """Name of the vibe: the last segment of its reference."""
     path: str
-    """Of its file, below the folder that it is written to."""
+    """File path, relative to the target folder."""
     document: dict[str, Json]
-    """The schema: `title` is the exact name of the tool."""
+    """The schema, whose `title` is the exact name of the tool."""
     at: Span | None = None
-    """Where the tool stands in the source."""
+    """Span of the tool in the source."""
 
 
 def vibes(tools: Iterable[ImportedTool], given: Given, results: Results) -> Iterator[ImportedVibe]:
@@ -163,7 +163,7 @@ def with_property(vibe: ImportedVibe, word: str) -> ImportedVibe:
 
 
 CONTRADICTIONS_TRIED: Final = 500
-"""Optional properties of a tool that are looked at for contradictions."""
+"""Maximum optional properties of a tool that are checked for contradictions."""
 
 
 def without_contradictions(vibe: ImportedVibe) -> tuple[ImportedVibe, list[str]]:

@@ -24,7 +24,7 @@ from instrc.text.source import Source, Span
 from instrc.tools.sources import File, Given, of_text, of_value
 
 Yaml: TypeAlias = Any  # the library is optional, and without types
-"""Something of the library: itself, one of its events, one of its errors."""
+"""A type from the YAML library: the module, an event or an error."""
 
 
 def of_yaml(source: Source) -> Given:
@@ -70,11 +70,11 @@ class _YamlNode(Struct, gc=False):
     start: int
     end: int
     text: str | None = None
-    """What is written, if it is a scalar."""
+    """Source text of a scalar."""
     merges: bool = False
-    """Whether it is the key `<<`, which puts the keys of other mappings into this one."""
+    """Whether it is the key `<<`, which merges the keys of other mappings into this one."""
     size: int = 1
-    """Values in it, with its aliases written out."""
+    """Number of values in it, with aliases expanded."""
 
 
 class _Collection(_YamlNode, gc=False):
@@ -83,17 +83,17 @@ class _Collection(_YamlNode, gc=False):
     parts: dict[str | int, _YamlNode] = {}
     is_open: bool = True
     key: _YamlNode | None = None
-    """The key of a mapping whose value comes next."""
+    """Key whose value comes next in a mapping."""
     merged: list[_Collection] = []
-    """The mappings whose keys are put into this one, the first of which counts."""
+    """Mappings merged into this one; earlier ones take precedence."""
 
 
 YAML_VALUES: Final = 100_000
-"""Values of a YAML text with its aliases written out; ten times what is written may always be."""
+"""Maximum values in a YAML text with aliases expanded; ten times the written values are always allowed."""
 YAML_LEVELS: Final = 900
-"""Levels of a YAML text; libyaml takes up to 1,000."""
+"""Maximum nesting of a YAML text; libyaml allows 1,000."""
 _BREAKS: Final = "\x85\u2028\u2029"
-"""What breaks lines in YAML 1.1, and stands for itself in YAML 1.2."""
+"""Characters that break lines in YAML 1.1 and are ordinary text in YAML 1.2."""
 _HALF: Final = "half of a pair of surrogates is no character"
 
 
@@ -241,7 +241,7 @@ _WORDS: Final[dict[str, Json]] = {
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
-"""The words of the core schema of YAML 1.2, section 10.3.2; then its numbers."""
+"""Literals of the core schema of YAML 1.2, section 10.3.2; its numbers follow."""
 _INTEGER: Final = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 
@@ -271,7 +271,7 @@ _KINDS: Final = {
     "int": (int, "a whole number"),
     "float": (float, "a number"),
 }
-"""What scalars are by their tags."""
+"""Types of scalars by tag."""
 
 
 def _tagged(text: str, tag: str) -> Json:

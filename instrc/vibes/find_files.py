@@ -33,7 +33,7 @@ def find_files(paths: Sequence[str], report: Report) -> list[str]:
 
 
 _ENDINGS = (".aug", ".vibe.json")
-"""Of the files that are looked for in folders."""
+"""Extensions of the files that are searched for in folders."""
 
 
 def _below(folder: str, report: Report) -> Iterator[str]:
@@ -56,7 +56,7 @@ def _below(folder: str, report: Report) -> Iterator[str]:
 
 
 LISTED_NAMES: Final = 10_000
-"""Files of a folder that are compared with the name of a missing one; in a larger folder none is offered."""
+"""Maximum files of a folder compared with a missing name; in a larger folder no suggestion is made."""
 STDIN_NAME = "<stdin>"
 
 

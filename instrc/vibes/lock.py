@@ -25,9 +25,9 @@ class Locked(Struct, frozen=True, order=True):
 
     reference: str
     version: str
-    """Empty for a file without a version."""
+    """Version; empty for a file without one."""
     file: str
-    """Below the folder of the lock, or `built-in/…`."""
+    """Path below the lock's folder, or `built-in/…`."""
     sha256: str
 
     @property
@@ -38,7 +38,7 @@ class Locked(Struct, frozen=True, order=True):
 
 
 _FIELDS = ("reference", "version", "file", "sha256")
-"""A line that git writes into a file that it could not merge."""
+"""Names of the fields; a line with others was written by git into a file that it could not merge."""
 _HEAD = "# Written by `instrc lock`. `--locked` takes exactly these vibes; `instrc lock --check` says what has changed.\n"
 FORMAT = 1
 
@@ -72,7 +72,7 @@ def _toml_string(text: str) -> str:
 
 
 LOCK_BYTES: Final = 16 * 1024 * 1024
-"""Bytes of a lock file."""
+"""Maximum size of a lock file, in bytes."""
 NAME = "aug.lock"
 _DIGITS = 64
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final
 
 GROUP: Final = "[instrc.vibes]"
-"""The section of `entry_points.txt`: `acme = acme_vibes.data` names the folder `data` of the package `acme_vibes`, which has
-a folder `acme` with the vibes `aug:acme/…`."""
+"""Section of `entry_points.txt`: `acme = acme_vibes.data` registers the folder `data` of the package `acme_vibes`, which
+contains a folder `acme` with the vibes `aug:acme/…`."""
 
 
 def package_roots() -> tuple[Path, ...]:

@@ -22,18 +22,18 @@ class Project(Struct, frozen=True):
     """What decides which vibes a program sees, beside the settings of its own project."""
 
     roots: tuple[str, ...] = ()
-    """Further folders of vibes, before those of the settings."""
+    """Additional vibe folders, searched before those of the settings."""
     shared: tuple[str, ...] = ()
-    """Further shared folders, as above."""
+    """Additional shared folders, searched before those of the settings."""
     locked: bool = False
-    """Whether references mean what the project's `aug.lock` says, or are a problem."""
+    """Whether references resolve through the project's `aug.lock` or are a problem."""
     vibes: Mapping[str, Json] | None = None
-    """Schemas by name, before those of all folders."""
+    """Schemas by name, which take precedence over all folders."""
 
 
 _ENDINGS = (".json", ".aug")
 DEFAULT_PROJECT: Final = Project()
-"""A project of which its settings say all."""
+"""A project defined by its settings alone."""
 
 
 class ProjectContext:

@@ -44,13 +44,13 @@ class ProgramFile(Struct, frozen=True):
     """A program that lies in a root."""
 
     uri: str
-    """The canonical reference to it."""
+    """Canonical reference."""
     segment: str
     path: str
-    """As it is shown."""
+    """Path as displayed."""
     data: bytes
     root: Path
-    """The root that it lies in."""
+    """Root that contains the file."""
 
 
 class Registry:

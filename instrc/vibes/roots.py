@@ -17,9 +17,9 @@ from instrc.text.jsonvalue import Json
 from instrc.vibes.uri import AugUri, Version, version_of
 
 LISTED_FILES: Final = 2_000
-"""Files and folders near a program among which a vibe is looked for that was saved under a wrong name."""
+"""Maximum files and folders near a program that are searched for a vibe saved under a wrong name."""
 LISTED_LEVELS: Final = 3
-"""Levels of folders that are looked through for it."""
+"""Maximum depth of folders searched for it."""
 ENDING = ".vibe.json"
 PROGRAM_ENDING = ".aug"
 
@@ -37,13 +37,13 @@ class Listing(Struct):
     """What one folder holds."""
 
     folders: dict[str, str] = field(default_factory=dict)
-    """By NFC name: the name on disk."""
+    """Names on disk by NFC name."""
     links: set[str] = field(default_factory=set)
-    """NFC names of the folders that are symbolic links to a folder in one of the roots."""
+    """NFC names of folders that are symbolic links to a folder in one of the roots."""
     outside: set[str] = field(default_factory=set)
-    """NFC names of the folders that are symbolic links to somewhere else: they are never looked into."""
+    """NFC names of folders that are symbolic links to other places; they are never searched."""
     vibes: dict[str, dict[Version, VibeFile]] = field(default_factory=dict)
-    """By segment, then by version."""
+    """Files by segment and version."""
 
 
 def read_name(file: str, ending: str = ENDING) -> tuple[str, Version] | None:
@@ -216,7 +216,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 NAME = "<vibes>"
-"""The folder that problems show."""
+"""Name of the folder shown in problems."""
 
 
 class MemoryRoot(Root):

@@ -17,9 +17,9 @@ class PeopleSettings(Struct, frozen=True):
     """Who answers the questions of a step."""
 
     candidates: tuple[str, ...] = ("*",)
-    """Names, `group:NAME`, or `*` for everybody who has the role."""
+    """Names, `group:NAME`, or `*` for everybody with the role."""
     due: float | None = None
-    """Seconds after which an answer is overdue; this is shown and causes a reminder."""
+    """Seconds after which an answer is overdue; this is shown and triggers a reminder."""
 
 
 class OidcSettings(Struct, frozen=True):
@@ -28,65 +28,65 @@ class OidcSettings(Struct, frozen=True):
     issuer: str
     audience: str
     jwks: str
-    """The address of its keys, or a file beside the settings."""
+    """URL of its keys, or a file beside the settings."""
     groups: str = "groups"
-    """The claim that lists groups."""
+    """Claim that lists groups."""
     name: str = "sub"
-    """The claim that names the person."""
+    """Claim that identifies the person."""
 
 
 class RetentionSettings(Struct, frozen=True):
     """How many seconds things are kept; `None`: for ever."""
 
     runs: float | None = None
-    """After they have ended."""
+    """Seconds for which runs are kept after they have ended."""
     feed: float | None = None
-    """What has happened to runs, for streams of events."""
+    """Seconds for which the event feed of runs is kept."""
     idempotency_keys: float | None = None
     links: float | None = None
-    """Notes of the signed links that were used; longer than links are valid."""
+    """Seconds for which the use of signed links is recorded; longer than links are valid."""
     messages: float | None = 30 * 86400.0
-    """Messages of webhooks, with what became of them."""
+    """Seconds for which webhook messages are kept, with their delivery state."""
     audit: float | None = None
 
 
 LEAST_LINKS: Final = 7 * 86400
-"""Seconds for which a link is valid: it answers once as long as its use is noted."""
+"""Minimum retention in seconds: a link is valid as long, and works once while its use is recorded."""
 
 
 class ServiceSettings(Struct, frozen=True):
     """The settings of the service of a project."""
 
     roles: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
-    """By program (`*` for all), by role: names and `group:NAME`."""
+    """Names and `group:NAME` by program (`*` for all) and role."""
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Groups of the project itself, beside those of tokens and keys."""
+    """Groups defined by the project, in addition to those of tokens and keys."""
     people: Mapping[str, PeopleSettings] = field(default_factory=dict)
-    """By `PROGRAM.STEP`, `STEP`, `PROGRAM.*` or `*`."""
+    """Settings by `PROGRAM.STEP`, `STEP`, `PROGRAM.*` or `*`."""
     hosts: tuple[str, ...] = ()
-    """Names by which the service is reached, beside those of this machine."""
+    """Host names of the service, in addition to those of this machine."""
     oidc: OidcSettings | None = None
     claim: float = 1800.0
-    """Seconds for which a claim holds."""
+    """Duration of a claim, in seconds."""
     rate: int = 120
-    """Starts and answers of one caller per minute."""
+    """Maximum starts and answers per caller and minute."""
     streams: int = 20
-    """Open event streams of one caller."""
+    """Maximum open event streams per caller."""
     body: int = 1024 * 1024
-    """Bytes of a request."""
+    """Maximum size of a request, in bytes."""
     proxies: tuple[str, ...] = ()
-    """Addresses of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed; of nobody else's."""
+    """Addresses of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted; other senders' are ignored."""
     networks: tuple[str, ...] = ()
-    """Private networks to which webhooks may be sent, as `10.1.0.0/16`."""
+    """Private networks to which webhooks may be sent, such as `10.1.0.0/16`."""
     url: str | None = None
-    """The public URL of the service; links begin with it."""
+    """Public URL of the service; links begin with it."""
     allow_fork_person_steps: bool = False
     """Whether a fork may `set` the answer of a person."""
     retention: RetentionSettings = field(default_factory=RetentionSettings)
     language: str | None = None
-    """The language of the pages for people, one of `LANGUAGES`; `None`: that of the browser."""
+    """Language of the pages for people, one of `LANGUAGES`; `None` for that of the browser."""
     zone: str = "UTC"
-    """The time zone of the pages for people, as `Europe/Berlin`."""
+    """Time zone of the pages for people, such as `Europe/Berlin`."""
 
     def people_of(self, program: str, step: Sequence[str]) -> PeopleSettings:
         """Return the most specific entry for a step, which may be spelled in several ways."""
@@ -95,9 +95,9 @@ class ServiceSettings(Struct, frozen=True):
 
 
 Wrong: TypeAlias = Callable[..., None]
-"""Reports a setting that cannot be used: its name, the reason, and the nearest names."""
+"""Reports an invalid setting: its name, the reason, and similar names."""
 Role: TypeAlias = Literal["viewer", "starter", "answerer", "operator", "author", "admin"]
-"""What a caller may do with a program: see its runs, start some, answer, operate them, edit it, all of that."""
+"""What a caller may do with a program: view its runs, start, answer, operate, edit it, or all of these."""
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 
 

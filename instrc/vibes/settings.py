@@ -64,7 +64,7 @@ class RunSettings(RequestSettings, total=False):
     """The defaults of runs: `[tool.instrc.run]`."""
 
     model: Annotated[str, MODELS]
-    """Several, separated by commas, are asked one after the other until one answers."""
+    """Model spec; several, separated by commas, are tried in turn until one answers."""
     engine: Annotated[str, one_of(ENGINES)]
     store: Annotated[str, TEXT]
     asks: Annotated[int, COUNT]
@@ -72,56 +72,56 @@ class RunSettings(RequestSettings, total=False):
     requests: Annotated[int, COUNT]
     tokens: Annotated[int, COUNT]
     reconnect: Annotated[int, COUNT]
-    """Seconds for which a run waits for a server that was lost."""
+    """Seconds for which a run waits for a lost server."""
     traces: Annotated[str, TEXT]
-    """The URL of a database for the traces of runs on Temporal."""
+    """URL of a database for the traces of runs on Temporal."""
     failed: Annotated[str, one_of(("hold", "fail"))]
     """What happens to a run after a transient failure."""
     keep: Annotated[str, KEEP]
-    """How long runs that have ended are kept."""
+    """How long ended runs are kept."""
     budget: Annotated[str, BUDGETS]
-    """What models may cost, as `2 USD` or `5 USD/day`; several are separated by commas."""
+    """Cost limits for models, such as `2 USD` or `5 USD/day`, separated by commas."""
     cache: Annotated[str, TEXT]
-    """The file of cached answers, relative to the folder of the project."""
+    """File of cached answers, relative to the project folder."""
 
 
 class Settings(Struct, frozen=True):
     """The settings of a project; `None` or empty where it has none."""
 
     roots: tuple[Path, ...] = ()
-    """Workspace folders, earlier ones first, as they are shown."""
+    """Workspace folders in order of precedence, as displayed."""
     shared: tuple[Path, ...] = ()
     python: tuple[str, ...] = ()
-    """Modules of Python whose classes and functions are vibes."""
+    """Python modules whose classes and functions are vibes."""
     hint: str | None = None
     sentences: Sentences = EN
-    """All that is said to a model, with `hint` in it."""
+    """Texts sent to models, `hint` included."""
     naming: Literal["step", "camel", "plain"] | None = None
     limits: Mapping[str, int] = field(default_factory=dict)
     keywords: frozenset[str] = frozenset()
-    """Keywords and formats of schemas that the project has for itself."""
+    """Additional schema keywords and formats of the project."""
     templates: bool = False
-    """Texts of programs are templates that other code fills in."""
+    """Whether texts of programs are templates that other code fills in."""
     activities: Mapping[str, object] = field(default_factory=dict)
-    """By name: `package.module:function`, the address of a process, or a table."""
+    """Activities by name: `package.module:function`, the address of a process, or a table."""
     models: Mapping[str, str] = field(default_factory=dict)
-    """The model that answers, by name or pattern of a vibe."""
+    """Model specs, by name or pattern of a vibe."""
     requests: Mapping[str, RequestSettings] = field(default_factory=dict)
-    """How models are asked, by name or pattern of a vibe or of a model (`openai:*`)."""
+    """Request settings, by name or pattern of a vibe or of a model (`openai:*`)."""
     prices: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    """What models cost, by name or pattern of a model: `input` and `output`, in US dollars for a million tokens."""
+    """Prices by name or pattern of a model: `input` and `output`, in US dollars per million tokens."""
     checks: Mapping[str, str] = field(default_factory=dict)
-    """`package.module:function` by name of a vibe."""
+    """Checks as `package.module:function`, by name of a vibe."""
     run: RunSettings = field(default_factory=RunSettings)
-    """How programs are run, where nothing else is said."""
+    """Defaults for runs."""
     service: ServiceSettings | None = None
-    """Who may do what with a service of its programs; `None` if nothing is set."""
+    """Permissions for a service of its programs; `None` if nothing is set."""
     file: Path | None = None
-    """The `pyproject.toml` they are from."""
+    """The `pyproject.toml` that the settings were read from."""
 
 
 SETTINGS_BYTES: Final = 1024 * 1024
-"""Of a `pyproject.toml`."""
+"""Maximum size of a `pyproject.toml`, in bytes."""
 T = TypeVar("T")
 KEYS: Final = (
     *(name for name in Settings.__struct_fields__ if name not in {"sentences", "requests", "service", "file"}),
@@ -129,9 +129,9 @@ KEYS: Final = (
     "serve",
     "people",
 )
-"""The keys of `[tool.instrc]`: the fields of `Settings`, and those that are read into a field of another name."""
+"""Keys of `[tool.instrc]`: the fields of `Settings`, and those that are read into a field of another name."""
 LIMITS = ("source", "vibe", "schema")
-"""`source` and `vibe` count the bytes of a file (1 MiB each unless set), `schema` the nodes of a composed schema."""
+"""`source` and `vibe` limit the bytes of a file (1 MiB by default), `schema` the nodes of a composed schema."""
 _OF_TARGETS = "a provider is chosen with `instrc compile --target NAME`, or `targets` of the library"
 _ELSEWHERE = {
     "target": _OF_TARGETS,
@@ -141,14 +141,14 @@ _ELSEWHERE = {
     "emit": "what is written is chosen with `instrc compile --emit NAME`",
     "recursion": "what is done about recursive schemas is chosen with `instrc compile --target NAME --recursion NAME`",
 }
-"""Options of commands that are no settings, and where they are chosen."""
+"""Command options that are not settings, with the place to choose them."""
 _NAMING: Final = one_of(("step", "camel", "plain"))
 _FUNCTION = r"[^\s:]+:[^\s:]+"  # patterns are compiled when they are needed
 _PLACEHOLDER = r"\{\w*\}"
 _MAY_BE_SET = r"""(?im)^[ \t]*\[.*instrc|instrc["']?[ \t]*(?:\.|=(?!=))"""
-"""The name in a header or as a key; as a dependency it sets nothing."""
+"""The package name in a table header or as a key; as a dependency it sets nothing."""
 _Wrong: TypeAlias = tuple[Span, str, str, tuple[str, ...]]
-"""Where, which setting, why, and what may have been meant."""
+"""Span, name of the setting, reason, and possible corrections."""
 
 
 def read_file(file: Path) -> Settings:

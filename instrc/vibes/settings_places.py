@@ -18,7 +18,7 @@ def readable_path(path: Path) -> Path:
 
 
 _HEADER = r"(?im)^\s*\[\s*(?:tools?\s*\.\s*)?[\"']?instrc\b"
-"""The header of our table, and what is written for it by mistake."""
+"""Header of the settings table, and common misspellings of it."""
 
 
 def entry_place(source: Source, word: str) -> Span:

@@ -13,9 +13,9 @@ from instrc.problems.errors import CompileError
 from instrc.text.source import Source, Span
 
 SHOWN_REFERENCE: Final = 100
-"""Characters of a reference that a refusal shows."""
+"""Maximum characters of a reference shown in an error."""
 REFERENCE_LENGTH: Final = 4096
-"""Characters of an address."""
+"""Maximum characters of a reference."""
 
 
 def short(text: str) -> str:
@@ -79,7 +79,7 @@ def file_too_large(name: str, start: bytes, limit: int) -> CompileError:
 
 SCHEME = "aug:"
 Version: TypeAlias = tuple[int, ...]
-"""The numbers of a version; empty for a file without one, which counts as the newest."""
+"""Numbers of a version; empty for a file without one, which counts as the newest."""
 _VERSION = r"[0-9]{1,18}(?:\.[0-9]{1,18}){0,15}"
 _NEEDS_ESCAPE = r"[\s%#?:()\[\]{},;|@\"'\\\x00-\x1f\x7f]"
 _CONTROL = r"[\x00-\x1f\x7f-\x9f]"
@@ -90,15 +90,15 @@ class AugUri(Struct, frozen=True):
     """An `aug:` reference taken apart; `str()` of it is its canonical spelling."""
 
     segments: tuple[str, ...]
-    """Folders and the vibe's own name, NFC, without escapes."""
+    """Folders and the name of the vibe, in NFC and unescaped."""
     shared: bool = False
-    """Whether a leading `/` keeps to the shared library."""
+    """Whether a leading `/` restricts the lookup to the shared library."""
     version: str | None = None
-    """`1` of `:1`."""
+    """Version: `1` of `:1`."""
     range: str | None = None
-    """`1` of `?1`."""
+    """Version range: `1` of `?1`."""
     fragment: str | None = None
-    """What follows `#`, without escapes; `None` if there is no `#`."""
+    """Unescaped text after `#`; `None` if there is no `#`."""
 
     @property
     def segment(self) -> str:

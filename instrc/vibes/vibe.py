@@ -74,7 +74,7 @@ def _read_with_places(source: Source) -> JsonText:
 
 
 VIBE_VERSION: Final = 1
-"""The newest form of vibe files that is read."""
+"""Newest supported version of vibe files."""
 _ONLY_IN_SCHEMAS = frozenset(
     [
         *("type", "properties", "required", "additionalProperties", "patternProperties", "propertyNames", "items", "prefixItems"),

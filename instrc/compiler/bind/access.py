@@ -19,7 +19,7 @@ from instrc.problems.suggest import nearest
 from instrc.text.source import Span
 
 PATH_MEMBERS: Final = 100
-"""Members of a path."""
+"""Maximum members of a path."""
 
 
 def access(ev: Evaluation, written: Access, context: EvaluationContext) -> BoundValue | None:

@@ -32,7 +32,7 @@ from instrc.text.names import snake
 from instrc.text.source import Span
 
 EXPORTED_STEPS: Final = 200_000
-"""Steps of all exports of a file: what they share is a step of each, so that the documents grow with the square of the file."""
+"""Maximum steps in all exports of a file: shared steps count in each, so documents grow quadratically with the file."""
 
 
 def bind(program: surface.Program, instructions: InstructionTable, report: Report, *, stem: str) -> tuple[Graph, ...]:
@@ -112,7 +112,7 @@ def _wrong_definitions(names: ProgramNames) -> Iterator[Problem]:
 
 
 EVALUATION_ROUNDS: Final = 200
-"""How often an export is evaluated: each time, equal steps and blocks may turn out to lie further out than before."""
+"""Maximum evaluations of an export: each may show that equal steps and blocks belong further out than assumed."""
 
 
 def _evaluated(

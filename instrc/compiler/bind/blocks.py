@@ -90,11 +90,11 @@ class ReadBody(Struct, frozen=True):
     """A bound body, the tests that end its rounds, and the values of its names; `None` for a part that is missing or wrong."""
 
     number: int
-    """The number of the region."""
+    """Number of the region."""
     region: ir.Region | None
     tests: tuple[ir.Test, ...] | None
     selected: tuple[ir.Test, ...] | None
-    """The condition of its elements, which is read before them."""
+    """Condition on its elements, evaluated before them."""
     names: tuple[tuple[str, ir.Reading], ...]
 
 
@@ -229,7 +229,7 @@ def reading_of(value: BoundValue) -> ir.Reading | None:
 
 
 _Made: TypeAlias = "tuple[ir.Block, tuple[Hashable, ...], tuple[ir.Path, ...]]"
-"""A block, what tells it from others, and what it reads itself: its conditions and its list."""
+"""A block, its identity, and the paths that it reads itself: its conditions and its list."""
 
 
 def evaluate_block(ev: Evaluation, written: surface.Block, context: EvaluationContext) -> BoundValue | None:

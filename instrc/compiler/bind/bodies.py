@@ -28,7 +28,7 @@ class CarriedLines(Struct, frozen=True):
     complete: bool
     """Whether every line has a value."""
     frames: tuple[int, ...]
-    """The lines in their order, as frames of the log."""
+    """Frames of the lines in the log, in order."""
 
 
 def carry_out(

@@ -81,12 +81,12 @@ class _GivenInput(NamedTuple):
     """The value that a call passes for one input."""
 
     name: str
-    """Its label, or its name in braces; what stands there plain is for `prompt`."""
+    """Its label or its name in braces; an unnamed input fills `prompt`."""
     plain: bool
     at: Span
     value: Expression
     braced: bool
-    """Whether it stands in braces."""
+    """Whether it is in braces."""
 
 
 def _given(written: tuple[Argument, ...]) -> Iterator[_GivenInput]:

@@ -80,7 +80,7 @@ def slot_of(ev: Evaluation, written: Field, block: ir.StepObject, value: BoundVa
 
 
 FAIL = ir.Instruction("Fail_Activity", None, {})
-"""What `Fail` calls: the engine carries it out."""
+"""Instruction that `Fail` calls; the engine carries it out."""
 
 
 def collect(ev: Evaluation, instruction: ir.Instruction, written: tuple[Written, ...], context: EvaluationContext) -> CallInputs:
@@ -163,7 +163,7 @@ def _braces(
 
 
 _OF_FAIL = ("kind", "code", "message")
-"""What `Fail` looks at in what it is given."""
+"""Arguments that `Fail` uses."""
 
 
 def is_plain(instruction: ir.Instruction) -> bool:

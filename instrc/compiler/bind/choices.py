@@ -67,7 +67,7 @@ def seen_from(ev: Evaluation, value: BoundValue, scope: Scope, span: Span) -> Bo
 
 
 Collect: TypeAlias = "Callable[[Evaluation, ir.Instruction, tuple[Written, ...], EvaluationContext], CallInputs]"
-"""Evaluates what stands in the brackets of a call, in which choices may stand in turn."""
+"""Evaluates the arguments of a call, which may contain nested choices."""
 
 
 def choice_slot(

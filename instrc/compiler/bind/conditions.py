@@ -45,9 +45,9 @@ def _tests(ev: Evaluation, written: Written, path: ir.Path | None, context: Eval
 
 
 _LIMITS: Mapping[str, flow.Comparison] = {"<": "exclusiveMaximum", "<=": "maximum", ">": "exclusiveMinimum", ">=": "minimum"}
-"""The keyword of JSON Schema that each sign stands for."""
+"""JSON Schema keyword for each comparison sign."""
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-"""The sign of each comparison with its sides exchanged."""
+"""Each comparison sign with its sides exchanged."""
 
 
 def _schema(ev: Evaluation, written: Written, context: EvaluationContext) -> Json | ir.Path | None:

@@ -34,15 +34,15 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
     """A local name whose expression is being evaluated."""
 
     key: tuple[int, str]
-    """The number of its scope, and how it is written."""
+    """Number of its scope, and its source text."""
     context: EvaluationContext
-    """Where it is read."""
+    """Context in which it is read."""
     inside: EvaluationContext
-    """The place of its expression."""
+    """Context of its expression."""
     plain: bool
     """Whether its value is the same wherever it is read."""
     outer: tuple[BoundValue | None, bool]
-    """What was noted before about the pipe."""
+    """Previous record about the pipe."""
 
 
 class _Name(msgspec.Struct, gc=False):
@@ -50,37 +50,37 @@ class _Name(msgspec.Struct, gc=False):
 
     binding: Binding
     open: bool = False
-    """It is being read."""
+    """Whether it is being evaluated."""
     piping: bool = False
-    """Its value depends on what is piped to where it stands."""
+    """Whether its value depends on what is piped to its place."""
     known: bool = False
-    """It has a value that holds wherever it stands."""
+    """Whether it has a value that is valid at every place."""
     value: BoundValue | None = None
-    """That value."""
+    """The value."""
     frame: int | None = None
-    """What its expression met, by its number in the log of lines."""
+    """Frame of its expression in the log of lines."""
 
 
 class Signature(Struct, frozen=True):
     """The step that a call makes."""
 
     schema: Json
-    """Flat, without annotations."""
+    """Flat schema without annotations."""
     properties: dict[str, None]
-    """Their names in order, those that annotations add included."""
+    """Property names in order, including those added by annotations."""
     kind: InstructionKind
     base_name: str
     executor: Executor
     output: bool
-    """It gives back its property `output` only."""
+    """Whether it returns only its property `output`."""
     activity: str | None
-    """What the server is called by."""
+    """Name by which the server is called."""
     number: int | None
-    """That of its steps without anything composed into them, as `Identities.kind` gives it; `None` for one with annotations."""
+    """Number of its plain steps, from `Identities.kind`; `None` for one with annotations."""
 
 
 GIVEN_VALUES: Final = 500_000
-"""Values that the objects and calls of one export are given."""
+"""Maximum values passed to the objects and calls of one export."""
 
 
 class Evaluation:

@@ -18,7 +18,7 @@ class WrittenLines(Struct, frozen=True):
     value: Expression
     place: int
     read: AbstractSet[str]
-    """The names of the body that an expression mentions: these run where they are read."""
+    """Names of the body that an expression mentions; these lines run where they are read."""
 
 
 class Export(Struct, frozen=True):

@@ -31,21 +31,21 @@ class CallInputs(msgspec.Struct, gc=False):
     slots: Sequence[Slot] = ()
     labels: Mapping[str, Span] = _NONE
     has_value: bool = False
-    """Something is read, so the pipe or `prompt` is not."""
+    """Whether something is read, so that neither the pipe nor `prompt` is."""
     needs: tuple[Path, ...] = ()
-    """What has to be there first although nobody is shown it."""
+    """Values that must exist first without being shown."""
     chosen: tuple[Path, ...] = ()
-    """Lists of which something is chosen."""
+    """Lists from which elements are chosen."""
     named: Mapping[str, tuple[Path | Constant, Span]] = _NONE
-    """The arguments that have a name, and where they are written; members of objects that are read are among them."""
+    """Named arguments with their spans, including members of objects that are read."""
     constants: Mapping[int, str] = _NONE
-    """The inputs that constants among the arguments stand for, by place: a program that is called with a literal reads it."""
+    """Inputs replaced by constant arguments, by position: a program called with a literal reads the literal."""
     complete: bool = True
-    """Whether all that it is given can be given."""
+    """Whether all arguments can be passed."""
     literal: bool = False
-    """A constant is among the arguments."""
+    """Whether an argument is a constant."""
     unchecked: Sequence[tuple[str, Path | Constant]] = ()
-    """Names of arguments that have not been looked at for one that is given twice, and what is given under them."""
+    """Named arguments not yet checked for duplicates, with their values."""
 
     def add(self, label: str | None, value: BoundValue) -> bool:
         """Add a value as an argument, and return whether it is valid; an object yields its members under their names."""

@@ -51,20 +51,20 @@ def look_up(name: Name, context: EvaluationContext) -> LocalName | BoundValue | 
 
 
 SUGGESTED_NAMES: Final = 3
-"""Names that are offered for one."""
+"""Maximum names suggested for one."""
 _NEXT = re.compile(r"[ \t]+(\w+)")
 _BEFORE = re.compile(r"(\w+)[ \t]+\Z")
 _LOOKED_BACK = 100
-"""Characters before a name in which the word before it begins."""
+"""Maximum characters before a name that are searched for the preceding word."""
 _ELSEWHERE = {
     "previous": frozenset({"prev", "last", "prior", "earlier", "lastround", "previousround"}),
     "rounds": frozenset({"history", "iterations", "attempts", "results", "scratchpad"}),
     "round": frozenset({"i", "n", "idx", "index", "iteration", "attempt", "counter", "count", "step"}),
     "error": frozenset({"e", "ex", "exc", "err", "exception", "failure", "reason"}),
 }
-"""How other languages call what blocks give."""
+"""Names in other languages for what blocks define."""
 _ELEMENTS = frozenset({"item", "element", "elem", "it", "x", "i", "current", "this", "self", "value", "each"})
-"""How other languages call an element."""
+"""Names in other languages for an element."""
 
 
 def suggestions(name: Name, scope: Scope, vibes: Sequence[str], reserved: Iterable[str]) -> tuple[str, ...]:

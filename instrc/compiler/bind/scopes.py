@@ -22,7 +22,7 @@ from instrc.text.source import Span
 from instrc.vibes.registry import ProgramFile
 
 GIVEN = ("round", "previous", "rounds", "error")
-"""Names that blocks give."""
+"""Names that blocks define."""
 
 
 class BodyNames(msgspec.Struct):
@@ -30,20 +30,20 @@ class BodyNames(msgspec.Struct):
 
     locals: dict[int, dict[str, surface.Binding]] = msgspec.field(default_factory=dict)
     read: dict[int, set[str]] = msgspec.field(default_factory=dict)
-    """Those that an expression mentions."""
+    """Names of the body that each expression mentions."""
     mentioned: set[str] = msgspec.field(default_factory=set)
-    """Every bare name that stands in an expression of the program."""
+    """Every bare name in an expression of the program."""
 
     elements: dict[str, Span] = msgspec.field(default_factory=dict)
-    """The elements that blocks name, and where the first of each name is."""
+    """Elements that blocks name, with the first span of each name."""
 
     others: list[tuple[str, Span, Span]] = msgspec.field(default_factory=list)
-    """The blocks with an `else` that is not given what the first body defines: their word and the places of both bodies."""
+    """Blocks whose `else` cannot see definitions of the first body: their keyword and the spans of both bodies."""
 
     repeated: set[str] = msgspec.field(default_factory=set)
-    """Names that a block defines although they are visible there."""
+    """Names that a block defines although they are already visible."""
     refused: set[str] = msgspec.field(default_factory=set)
-    """Reserved names that the program tries to define: no use of them is a mistake of its own."""
+    """Reserved names that the program tries to define; their uses are not reported again."""
 
     def other_body(self, at: Span, defined: Span) -> str:
         """Return the keyword of the block in whose `else` a place lies, if its first body defines the name used there."""
@@ -123,7 +123,7 @@ class _Visible(msgspec.Struct, frozen=True, gc=False):
     body: int | None
     at: Span | None
     names: Mapping[str, surface.Binding] = {}
-    """Of a body: the statements of its names."""
+    """Statements by defined name, for a body."""
 
     def place(self, name: str) -> Span | None:
         """Return where it defines a name."""
@@ -214,18 +214,18 @@ class Scope(msgspec.Struct, frozen=True, eq=False):
     inputs: Mapping[str, Span | None]
     """`prompt` and the declared inputs of the program."""
     program: ProgramNames
-    """The program that it belongs to."""
+    """Program that contains the scope."""
     outer: Scope | None = None
     given: Mapping[str, BoundValue] = msgspec.field(default_factory=dict)
-    """Names that the block gives: the element, `round`, `previous`, `rounds`, `error`."""
+    """Names that the block defines: the element, `round`, `previous`, `rounds`, `error`."""
     region: int = 0
-    """The steps among which calls of this scope stand."""
+    """Region of the steps that calls in this scope create."""
     level: int = 0
-    """How many blocks lie around it."""
+    """Number of enclosing blocks."""
     keys: BraceNames | None = None
     """Keys of the braces around the block."""
     piped: BoundValue | None = None
-    """What a call in it reads that is given nothing."""
+    """Value read by a call without arguments."""
 
     def look_up(self, name: str) -> LocalName | BoundValue | None:
         """Return the definition of a local name, or the value that a block binds to it, here or further out."""
@@ -288,15 +288,15 @@ class ProgramNames(msgspec.Struct, frozen=True, eq=False):
     """`prompt` and the declared inputs."""
     declared: tuple[surface.Input, ...]
     survey: BodyNames
-    """Those of the bodies of its blocks."""
+    """Names in the bodies of its blocks."""
     taken: frozenset[str]
-    """Every name that means something in it, wherever that is defined: any other is one of the registry, or none."""
+    """Every name that has a meaning in the program; any other is a registry name or undefined."""
     instructions: InstructionTable
-    """What its names and references are looked up in."""
+    """Table in which its names and references are looked up."""
     calls: tuple[ProgramFile, ...] = ()
-    """The programs whose calls have led here, for one that another calls."""
+    """Chain of calls that led to this program."""
     offers: NearestNames = msgspec.field(default_factory=NearestNames)
-    """How many names its unknown ones may still be compared with."""
+    """Remaining comparisons for suggestions on unknown names."""
 
     @property
     def root(self) -> Scope:
@@ -395,9 +395,9 @@ class CalledProgram(Struct, frozen=True):
 
     file: ProgramFile
     export: str | None
-    """The name of the export, where one is chosen."""
+    """Name of the export, if one is chosen."""
     instructions: InstructionTable
-    """What its own roots hold."""
+    """Instructions of its own roots."""
 
     @property
     def reference(self) -> str:

@@ -22,9 +22,9 @@ class Foreseen(msgspec.Struct, frozen=True):
     """The results of evaluating the same expressions before; regions are identified by labels, which are always the same."""
 
     steps: frozenset[tuple[int, int]]
-    """Steps that an outer region will have, by region and identity: an equal one in a block is that one."""
+    """Steps that an outer region will have, by region and identity; an equal step in a block is the same one."""
     blocks: Mapping[int, int]
-    """The regions further out that blocks belong to, by the label of the place where they are written."""
+    """Outer regions that blocks belong to, by the label of their place in the source."""
 
 
 NOTHING_FORESEEN = Foreseen(frozenset(), MappingProxyType({}))
@@ -34,34 +34,34 @@ class EvaluationContext(msgspec.Struct, frozen=True, gc=False):
     """The surroundings of an expression."""
 
     scope: Scope
-    """The names that can be seen."""
+    """Visible names."""
     region: int = 0
-    """The body, or the program, among whose steps a call is."""
+    """Body or program to whose steps a call belongs."""
     piped: BoundValue | None = None
-    """What is piped into the stage around it."""
+    """Value piped into the enclosing stage."""
     own: bool = False
-    """It is the stage's own call: the piped value is its first argument."""
+    """Whether it is the stage's own call, whose first argument is the piped value."""
     keys: BraceNames | None = None
     brackets: Brackets | None = None
-    """The innermost brackets around it that place steps."""
+    """Innermost enclosing brackets that place steps."""
     direct: bool = False
-    """It is itself what such brackets are given: a local name here stands for its expression."""
+    """Whether it is a direct argument of such brackets, where a local name stands for its expression."""
     annotations: tuple[Json, ...] = ()
-    """What was written behind it with `@`, innermost first."""
+    """Annotations written after it with `@`, innermost first."""
     timing: ir.Timing = ir.NO_TIMING
-    """The deadline and the delay that were written there."""
+    """Deadline and delay from its annotations."""
     braces: int = 0
-    """The braces around it, by a number that braces of equal expressions share; keys in different braces are different steps."""
+    """Number of the enclosing braces, shared by braces of equal expressions; keys in different braces are different steps."""
     key: str | None = None
-    """The key that braces give to it."""
+    """Key assigned by braces."""
     filling: bool = False
     """It is what a mixin is put around: the key is that of a call here, or of the mixin with an object, but not of the object."""
     placing: bool = False
-    """An object here stands in an artefact: its constants become properties."""
+    """Whether an object here is part of an artefact, so that its constants become properties."""
     exported: bool = False
-    """It is itself what is exported."""
+    """Whether it is the exported expression itself."""
     by_hand: bool = False
-    """Inside `Process`: nothing is inserted."""
+    """Whether it is inside `Process`, where nothing is inserted."""
 
     def inside(self) -> EvaluationContext:
         """Return the place of an argument: nothing that belongs to the call itself goes down to it."""
@@ -92,7 +92,7 @@ class EvaluationContext(msgspec.Struct, frozen=True, gc=False):
 
 
 PRIVATE = "\0"
-"""The key of a call that is composed into a slot: it is equal to no other step."""
+"""Key of a call that is composed into a slot; it equals no other step."""
 
 
 class Steps:
@@ -383,7 +383,7 @@ def _numbers(unit: ir.Unit) -> tuple[int, ...]:
 
 
 PROGRAM = 0
-"""The region of the program itself."""
+"""Region of the program itself."""
 
 
 class Regions:

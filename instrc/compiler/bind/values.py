@@ -21,7 +21,7 @@ class Inner(msgspec.Struct, frozen=True, gc=False):
     """The content of an earlier field of the same braces: the model sees it, nothing is read."""
 
     mistaken: bool = False
-    """Whether it only stands for what a mistake has left out, so that no use of it is a mistake of its own."""
+    """Whether it replaces something omitted by a mistake, so that its uses are not reported again."""
 
 
 class Members(msgspec.Struct, frozen=True, gc=False):
@@ -29,7 +29,7 @@ class Members(msgspec.Struct, frozen=True, gc=False):
 
     fields: tuple[tuple[str, BoundValue], ...]
     size: int
-    """How many values there are in it, at any depth."""
+    """Number of values in it, at any depth."""
 
 
 class Data(msgspec.Struct, frozen=True, gc=False):
@@ -37,7 +37,7 @@ class Data(msgspec.Struct, frozen=True, gc=False):
 
     value: Json
     given: str = ""
-    """The input that it stands for, in a program that is called with it: there it is read like any other value."""
+    """Input that it replaces in a program called with it; there it is read like any other value."""
 
 
 class Cut(msgspec.Struct, frozen=True, gc=False):
@@ -55,7 +55,7 @@ class BraceNames(msgspec.Struct, frozen=True, gc=False):
     fields: dict[str, BoundValue]
     outer: BraceNames | None
     parts: dict[str, BoundValue]
-    """Names of slots in what the keys were given to: they are names, too, where nothing else is called so."""
+    """Names of slots in the keyed values, which are names too unless defined otherwise."""
 
     @classmethod
     def within(cls, outer: BraceNames | None) -> BraceNames:
@@ -133,11 +133,11 @@ class Brackets(msgspec.Struct):
     written: set[int] = msgspec.field(default_factory=set)
     """Model steps written here."""
     barriers: set[int] = msgspec.field(default_factory=set)
-    """Steps written here that cannot be held, nor can what they need; this goes for the brackets around, too."""
+    """Steps written here that cannot be held, nor can what they need; the enclosing brackets cannot hold them either."""
     mentioned: dict[int, None] = msgspec.field(default_factory=dict)
-    """The identities of the steps written here, wherever they turned out to lie."""
+    """Identities of the steps written here, wherever they were placed."""
     inner: dict[int, TakenUnit] = msgspec.field(default_factory=dict)
-    """Steps taken by mixins within these brackets."""
+    """Steps taken by mixins inside these brackets."""
 
     def note(self, number: int, identity: int, *, held: bool) -> None:
         """Note a step that is written here, and whether a mixin may hold it."""

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from instrc.schema.impossible import Impossible
 
 OBJECT_SCHEMAS: Final = 1_000
-"""Schemas looked at; one that takes more is believed."""
+"""Maximum schemas examined; beyond it a schema is assumed to fit."""
 
 
 def admits_objects(schema: Json) -> bool:
@@ -68,7 +68,7 @@ def _says_object(schema: Json) -> bool:
 
 
 FoundInstruction: TypeAlias = tuple[Instruction, Registry]
-"""An instruction, and the registry that has its vibe."""
+"""An instruction, and the registry that contains its vibe."""
 _VIBE = "/allOf/0"
 _ANNOTATION = "/allOf/1"
 
@@ -82,7 +82,7 @@ class Filled(Struct, frozen=True):
 
 
 Fillings: TypeAlias = Mapping[str, Filled]
-"""What fills slots by their names."""
+"""Contents of slots by name."""
 
 
 def with_places(problem: Problem, written: Sequence[FoundInstruction], at: Span, fillings: Fillings | None = None) -> Problem:
@@ -160,7 +160,7 @@ def _places_in(annotations: tuple[Span, ...], pointer: str) -> list[Span]:
 
 
 Locate: TypeAlias = Callable[[str], Span | None]
-"""The place of a part of a vibe, by its JSON Pointer."""
+"""Returns the span of a part of a vibe from its JSON Pointer."""
 
 
 def impossible(schema: Json, place: Span, locate: Locate) -> Iterator[Problem]:
@@ -261,7 +261,7 @@ def _place(part: Impossible, added: Json, place: Span) -> Span:
 
 
 _OPEN = frozenset({"$ref", "$dynamicRef", "patternProperties", "propertyNames", "dependentSchemas"})
-"""Keywords that may describe properties that are not looked for here."""
+"""Keywords that may describe properties not examined here."""
 _ON_THE_SAME_OBJECT = IN_PLACE - _OPEN - {"not"}
 
 

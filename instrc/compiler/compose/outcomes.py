@@ -20,7 +20,7 @@ from instrc.schema.walk import required_names
 from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
 
 OUTCOME_SCHEMAS: Final = 5_000
-"""Schemas of which the value of a block may consist; of a larger one nothing is said."""
+"""Maximum schemas that a block's value may combine; nothing is derived for a larger one."""
 RUN_PLAN = "RunPlan_Activity"
 NULL: Json = {"type": "null"}
 ERROR: Json = {
@@ -33,7 +33,7 @@ ERROR: Json = {
     },
     "required": ["step", "kind", "code", "message"],
 }
-"""What `error` is."""
+"""Schema of `error`."""
 
 
 class Outcomes:
@@ -238,7 +238,7 @@ class Outcomes:
 
 
 COUNTED: Json = {"type": "integer", "minimum": 1}
-"""The element of a block that counts to a number from data."""
+"""Schema of the element in a block that counts to a number from data."""
 
 
 def is_count_schema(schema: Json) -> bool:
@@ -260,7 +260,7 @@ def _size(schema: Json) -> int:
 
 
 PLANNED_PLACES: Final = 10_000
-"""Places of a schema that are looked at for plans."""
+"""Maximum places of a schema searched for plans."""
 
 
 def choices_of(content: ir.Content) -> list[tuple[tuple[str, ...], ir.Planned | ir.Among]]:

@@ -173,7 +173,7 @@ def _read_by(step: ir.Step) -> Iterator[ir.Path]:
 
 
 _OF_FAIL = mapping(mapping(ERROR)["properties"])
-"""What a `Fail` takes: a `null` is as good as nothing."""
+"""Arguments of `Fail`; `null` counts as missing."""
 
 
 def check_fitting(flat: ir.FlatGraph, report: Report) -> None:
@@ -228,7 +228,7 @@ def _filled(flat: ir.FlatGraph) -> Iterator[ir.TypedArgument]:
 
 
 _Fault: TypeAlias = tuple[Span, str, tuple[str, ...]]
-"""Where and why an argument does not fit, and what fits instead."""
+"""Span and reason of an argument that does not fit, with replacements that do."""
 
 
 def _literal_fault(given: ir.TypedArgument, value: Constant) -> _Fault | None:

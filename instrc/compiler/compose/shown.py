@@ -16,9 +16,9 @@ class Shown(Struct, frozen=True):
     """The values that rounds do not show."""
 
     hidden: frozenset[int]
-    """The blocks of which no round shows anything."""
+    """Blocks whose rounds are never shown."""
     values: Mapping[int, ir.Reading]
-    """What is shown of the value of a body, by the number of the region, where that is less."""
+    """Visible part of a body's value, by region number, if not all of it."""
 
     def holds(self, graph: ir.Graph, number: int, way: tuple[str, ...]) -> bool:
         """Return whether a round shows a member of the value of a step, at the end of a path."""
@@ -40,11 +40,11 @@ def _has(reading: ir.Reading, way: tuple[str, ...]) -> bool:
 
 
 FOLLOWED_VALUES: Final = 2_000
-"""Values that are followed from one name."""
+"""Maximum values followed from one name."""
 _LEVELS: Final = 200
-"""Blocks in each other of which parts are left out."""
+"""Maximum nesting of blocks from which parts are omitted."""
 _Way: TypeAlias = "tuple[ir.Reading, tuple[str, ...], bool]"
-"""A value, the members that lead into it (`[]` is an element of a list), and whether an object or a list holds it."""
+"""A value, the members that lead into it (`[]` is a list element), and whether an object or list holds it."""
 
 
 def shown_in_rounds(graph: ir.Graph) -> Shown:
@@ -61,11 +61,11 @@ class _Reached(Struct):
     """The parts of a value that come from no step."""
 
     rounds: bool = False
-    """It holds rounds of the `repeat`."""
+    """Whether it contains rounds of the `repeat`."""
     names: set[str] = field(default_factory=set)
-    """Names of the body whose values in other rounds it is, or holds."""
+    """Names of the body whose values from other rounds it is or contains."""
     held: set[str] = field(default_factory=set)
-    """Those that it holds."""
+    """Names whose values it contains."""
 
 
 class _Body:

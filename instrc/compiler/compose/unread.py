@@ -16,7 +16,7 @@ from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, as_texts, mapping
 
 FOLLOWED_PATHS: Final = 60
-"""Paths that one path is followed to; what comes from more places is not looked into."""
+"""Maximum paths to which one path is followed; values from more sources are not examined."""
 
 
 def only_decides(schema: Json | None) -> bool:
@@ -165,11 +165,11 @@ class Origins(msgspec.Struct):
     """The sources of a path."""
 
     paths: list[ir.Path] = msgspec.field(default_factory=list)
-    """Inputs and steps that are no blocks, with what is read of them."""
+    """Inputs and plain steps, with the part of them that is read."""
     elements: list[ir.Path] = msgspec.field(default_factory=list)
-    """Likewise lists of which one element is read."""
+    """Lists of which one element is read."""
     rounds: list[ir.Repeat] = msgspec.field(default_factory=list)
-    """Loops that have to end first."""
+    """Loops that must end first."""
 
 
 class Sources:
@@ -268,7 +268,7 @@ class Unshown(msgspec.Struct, frozen=True):
     person: ir.Step
     result: ir.Step
     activity: ir.Step
-    """It is given the result after the decision."""
+    """Activity that receives the result after the decision."""
 
 
 class UnshownActivity(msgspec.Struct, frozen=True):

@@ -14,7 +14,7 @@ from instrc.process.flow import Condition, Constant, Listed, Named, Read, Segmen
 from instrc.text.names import is_plain
 
 _WORDS = ("item", "round", "previous", "rounds", "error")
-"""The names of one block, in the order in which they are listed."""
+"""Names that one block defines, in the order in which they are listed."""
 
 
 class Paths:
@@ -243,7 +243,7 @@ class Paths:
 
 
 _HIDDEN = ("_", "$")
-"""How thoughts and metrics begin, which only a path that names them reads."""
+"""Prefixes of thoughts and metrics, which are read only by paths that name them."""
 
 
 def _is_below(segments: tuple[str, ...], others: Container[tuple[str, ...]]) -> bool:

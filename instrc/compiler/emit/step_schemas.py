@@ -22,7 +22,7 @@ from instrc.text.sentences import Sentences, filled
 from instrc.text.source import Span
 
 Purpose: TypeAlias = Literal["tool", "process", "flat", "result"]
-"""What a step is rendered for: the model, its chunk, the whole chain as one model view, the contract of a finished run."""
+"""What a step is rendered for: the model, its chunk, the whole chain as one model view, or the result of a finished run."""
 
 
 class Container(msgspec.Struct):
@@ -30,13 +30,13 @@ class Container(msgspec.Struct):
 
     properties: dict[str, Json]
     extra: list[Json]
-    """What mixins around several steps say beside their properties."""
+    """Keywords besides the properties, from mixins around several steps."""
     definitions: DocumentDefinitions
-    """Those of the document, which steps that contain themselves refer to."""
+    """Definitions of the document, which steps that contain themselves refer to."""
     optional: set[str] = msgspec.field(default_factory=set)
-    """The properties that are not required, as those of steps always are."""
+    """Properties that are not required; those of steps always are."""
     counts: dict[str, int] = msgspec.field(default_factory=dict)
-    """How often a key was wanted that was taken already."""
+    """How often an already used key was requested."""
 
     def add(self, key: str, schema: Json, items: tuple[int | None, ...] = (None,), *, required: bool = True) -> None:
         """Take a property in, once an item; a key that is taken gets `_2`, `_3` before the item is named."""
@@ -85,7 +85,7 @@ class DescribedSchema(Struct, frozen=True):
 
     schema: JsonObject
     before: str
-    """What its description says already."""
+    """Its existing description."""
 
     def saying(self, sentence: str) -> JsonObject:
         """Return the schema with a sentence."""
@@ -97,11 +97,11 @@ class Form(Struct, frozen=True):
 
     schema: Json
     room: DescribedSchema | None
-    """The same with room for a hint, if it gets one."""
+    """The same schema, prepared for a hint, if it may get one."""
 
 
 _OWN_WORDS = frozenset({"activity", "references", "arguments"})
-"""Keywords that the compiler writes itself."""
+"""Keywords that only the compiler writes."""
 
 
 class StepSchemas:

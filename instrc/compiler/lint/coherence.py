@@ -29,15 +29,15 @@ from instrc.vibes.registry import Registry
 from instrc.vibes.vibe import Vibe
 
 SOLUTION_VIOLATIONS: Final = 20
-"""Violations of one solution that are told."""
+"""Maximum violations reported for one solution."""
 SOLUTION_LEVELS: Final = 100
-"""Levels that the judge of solutions follows for certain; it keeps them on its own stack."""
+"""Maximum nesting that the validator of solutions is sure to handle, as it recurses on its own stack."""
 
 
 _OF_STEPS = re.compile("llm|server|user|human", re.IGNORECASE)
-"""How the name of a context begins that is no block."""
+"""Prefix of the name of a context that is not a block."""
 _READS = frozenset({"references", "arguments", "among"})
-"""Words that hold paths."""
+"""Keywords that hold paths."""
 
 
 def incoherences(vibe: Vibe, registry: Registry, report: Report) -> None:
@@ -238,14 +238,14 @@ class PathFault(NamedTuple):
     step: str
     nearest: tuple[str, ...]
     target: Location | None
-    """The place of the schema that a path leads to, if it leads forward and stands in the same document."""
+    """Schema location that a path leads to, if that is later in the same document."""
 
 
 _CHUNK = re.compile(r"(?:llm|server|user|human)_?context_?\d*", re.IGNORECASE)
 DATAFLOW_PLACES: Final = 20_000
-"""Places of a vibe that are looked at for it."""
+"""Maximum places of a vibe examined for data flow."""
 DATAFLOW_LEVELS: Final = 40
-"""Members of a path that the flow of data is followed along."""
+"""Maximum members of a path along which data flow is followed."""
 _PROMPT = re.compile(r"prompt(?:_item\d+)?")
 _PARTS = frozenset({"items", "prefixItems", "patternProperties", "contains", "unevaluatedItems", "propertyNames"})
 
@@ -438,7 +438,7 @@ def paths_of(node: dict[str, Json]) -> Iterator[tuple[Location, str]]:
 
 
 _OPEN = frozenset({"allOf", "anyOf", "oneOf", "$ref", "additionalProperties", "patternProperties", "if", "items", "prefixItems"})
-"""Keywords beside which a value may have members that are not among its properties."""
+"""Keywords beside which a value may have members other than its properties."""
 
 
 class ProcessFault(NamedTuple):
@@ -449,7 +449,7 @@ class ProcessFault(NamedTuple):
     reader: str
     nearest: tuple[str, ...]
     later: Location | None
-    """Where that stands which comes later."""
+    """Location of the later value."""
 
 
 def dataflow_faults(process: Process, inputs: tuple[str, ...]) -> Iterator[ProcessFault]:
@@ -519,7 +519,7 @@ class _PendingBody(NamedTuple):
     body: flow.Body
     place: Location
     engine: Location
-    """Where its value is written, and when it ends."""
+    """Location of its value and its end condition."""
     scope: _Scope
     until: flow.Condition | None = None
 

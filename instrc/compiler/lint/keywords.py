@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from instrc.schema.validation import Violation
 
 SHOWN_VALUE: Final = 120
-"""Letters of a value that a warning shows."""
+"""Maximum characters of a value shown in a warning."""
 TOLD_OF_A_KIND: Final = 20
-"""Problems of each kind of suspicious words that are told of one schema."""
+"""Maximum problems of each kind about suspicious keywords reported for one schema."""
 JUDGED_VALUES: Final = 200
-"""Defaults and examples of one schema that are validated by it, of those that are not valid at first sight."""
+"""Maximum defaults and examples of one schema validated fully, among those not obviously valid."""
 
 
 class SpanOf(Protocol):
@@ -52,9 +52,9 @@ class ReadNode(Struct, frozen=True):
     schema: dict[str, Json]
     dialect: Draft
     above: frozenset[str]
-    """The kinds of values that the schemas around it allow here."""
+    """Types that the enclosing schemas allow here."""
     of_process: bool
-    """Whether the document is a process, whose blocks have words of their own."""
+    """Whether the document is a process, whose blocks have additional keywords."""
 
     def kinds(self) -> frozenset[str]:
         """Return the kinds of values that it, those in its `allOf` and those around it allow by themselves."""
@@ -96,14 +96,14 @@ _NEEDS = {
     "minContains": ("contains",),
     "maxContains": ("contains",),
 }
-"""Keywords that do nothing unless one of some others stands beside them."""
+"""Keywords that have no effect without one of certain others."""
 _UNEVALUATED = frozenset({"unevaluatedProperties", "unevaluatedItems"})
 _KINDS = {word: kinds_spoken_of(types) for word, types in vocabulary.SPEAKS_OF.items()}
 _TELLING = _KINDS.keys() | _NEEDS.keys() | vocabulary.DRAFT_3 | vocabulary.removed_keywords(2020) | {"format", "nullable"}
-"""Keywords without any of which a schema of today has nothing idle."""
+"""Keywords without which a schema in the current dialect contains nothing idle."""
 _LIMIT = "(min|max)(imum|Length|Items|Properties)"  # compiled when it is needed
 _LIMITED = {"number": "imum", "integer": "imum", "string": "Length", "array": "Items", "object": "Properties"}
-"""The second half of the words that limit the values of a type."""
+"""Second half of the keywords that limit the values of each type."""
 
 
 def idle_keywords(nodes: Sequence[ReadNode], span_of: SpanOf, allowed: frozenset[str]) -> Iterator[Problem]:
@@ -254,7 +254,7 @@ def _is_told(node: ReadNode) -> bool:
 _SAMPLES = ("default", "examples", "example")
 _VALUES_TELLING = frozenset({*_SAMPLES, "enum", "const"})
 _NO_VERDICT = frozenset({"schema", "json"})
-"""Keywords of violations that say that a value could not be judged: a reference leads to another file."""
+"""Violations that mean that a value could not be checked: a reference leads to another file."""
 
 
 def refused_values(schema: Json, nodes: Sequence[ReadNode], span_of: SpanOf, allowed: frozenset[str]) -> Iterator[Problem]:
@@ -443,7 +443,7 @@ _OF_OTHERS = {
     "activty": ("activity",),
     "argument": ("arguments",),
 }
-"""Keywords of other systems and of our own engine, and what says the same."""
+"""Equivalents of keywords from other systems and from this engine."""
 
 
 def _unknown_keyword(keyword: str, at: Span | None) -> Problem:

@@ -19,7 +19,7 @@ from instrc.text.source import Span
 from instrc.vibes.vibe import Vibe
 
 _BEHIND_QUOTE = r"""["'][^"'\n]*(?:\{(?:[\w.{]|[^\S\n])*[}\\]|<%|\\u)"""
-"""What every text with a placeholder has, or an escape in it; most programs have it nowhere, and are not walked through."""
+"""Quick test for a placeholder, or an escape, in a text; most programs have neither and are not searched."""
 _PATH = r"\s*[^\W\d]\w*(?:\.\w+)*\s*"
 _MARKED = rf"\{{?\{{\{{{_PATH}\}}\}}\}}?|\$\{{{_PATH}\}}|<%=?{_PATH}%>"
 _BRACED = rf"(?<![{{$\\\w])\{{({_PATH})\}}(?!\}})"
@@ -69,7 +69,7 @@ def _texts(written: list[object]) -> Iterator[tuple[str, Span]]:
 
 
 _TEXTS = ("title", "description")
-"""Keywords that hold words for a model."""
+"""Keywords that hold texts for a model."""
 
 
 def _descriptions(schema: Json, at: Span) -> Iterator[tuple[str, Span]]:

@@ -22,7 +22,7 @@ from instrc.vibes.registry import Registry
 from instrc.vibes.vibe import Vibe
 
 CHAINED_REFERENCES: Final = 100
-"""References that are followed from one place of a process written by hand."""
+"""Maximum references followed from one place of a handwritten process."""
 
 
 def reading_problems(vibe: Vibe, registry: Registry) -> tuple[Problem, ...]:

@@ -34,9 +34,9 @@ from instrc.vibes.uri import SCHEME, evergreen_of
 from instrc.vibes.vibe import Vibe
 
 COMPARED_LABELS: Final = 20
-"""Labels that one is compared with for each letter it may lack."""
+"""Maximum labels compared with one for each letter that it may lack."""
 _OBJECT = r"@(?!\s*[\"'])"
-"""An `@` before what is no string."""
+"""An `@` before something other than a string."""
 
 
 def review_annotations(program: surface.Program, allowed: frozenset[str] = frozenset()) -> Iterator[Problem]:
@@ -82,16 +82,16 @@ def _at_the_top(problem: Problem, schema: Json, at: Span, *, inline: bool) -> Pr
 
 
 _DEEPER = re.compile(r"^([ \t]*)[^\s/](?>.*\S)(?<![;{(,|:=\[])\s*\n(?=\1[ \t]+[^\W\d])", re.MULTILINE)
-"""A line that may be followed by a deeper one that begins with a name; each line is looked at once, from its beginning."""
+"""A line that may be followed by an indented one that begins with a name; each line is scanned once."""
 _EMPTY = (re.compile(r"\{\s*\}"), re.compile(r"@\s*(?:\"\"|'')"))  # apart, as what begins with one letter is found fast
 _LABEL = re.compile(r"[(,{]\s*+([^\W\d]\w{4,}+)\s*+:")
 _FAIL = r"\bFail\b\s*(?:\(\s*\)|[^\s(]|$)"
-"""A `Fail` without anything in its brackets."""
+"""A `Fail` without arguments."""
 _TIMED = re.compile(r"(?:[(,]|(?<!@)(?<!@ )\{)\s*(?:within|delay)\s*:\s*[\"']P")
-"""A time that may be an argument: annotations that begin with it are left out."""
+"""A duration that may be an argument; annotations that begin with one are excluded."""
 _PEOPLE = ("_User", "_Human")
 _SHORTEST = 5
-"""The least number of letters of a label that may be misspelt: `from` and `form` are both words."""
+"""Minimum letters of a label that may be misspelt: `from` and `form` are both words."""
 _KEYED = frozenset({"Process", "LLM_Context", "Server_Context", "User_Context", "StartProcess", "LaunchProcess"})
 """Names whose braces hold keys of steps."""
 

@@ -18,11 +18,11 @@ from instrc.text.jsonvalue import Json, Location, as_object, listing, mapping
 from instrc.text.limits import MATCHED_AT_ONCE
 
 REQUIRED_VARIANTS: Final = 20_000
-"""Where schemas branch without end, nothing is certain any more, so nothing is said."""
+"""Maximum branches examined; beyond it nothing is certain, so nothing is reported."""
 _IN_PLACE = IN_PLACE - {"not"}
 _TOGETHER = frozenset({"allOf"})
 _BRANCHES = ("then", "else", "dependentSchemas", "dependencies", "anyOf", "oneOf")
-"""Keywords that hold schemas for some of the values that the schema around them is for."""
+"""Keywords whose schemas apply to some of the values of the enclosing schema."""
 _BELOW = ("additionalProperties", "unevaluatedProperties", "items", "contains", "unevaluatedItems", "additionalItems")
 
 
@@ -270,7 +270,7 @@ class Hidden(NamedTuple):
 
 
 _CLOSED_TOGETHER = frozenset({"additionalProperties", "allOf", "$ref", "$dynamicRef"})
-"""Keywords of which a schema has one if it is closed, or holds or refers to one that is."""
+"""Keywords one of which every schema has that is closed, or contains or refers to a closed one."""
 
 
 def hidden_properties(schema: Json, scope: DynamicScope, shapes: Shapes) -> Iterator[Hidden]:

@@ -73,7 +73,7 @@ def _name(vibe: Vibe) -> Iterator[Problem]:
 
 
 _PARTS = frozenset({"instrc", "schema", "input", "solution", "title", "description", "$schema", "$id", "$comment", "examples"})
-"""What a record may hold."""
+"""Members allowed in a record."""
 
 
 def _unknown_parts(vibe: Vibe, allowed: frozenset[str]) -> Iterator[Problem]:
@@ -134,7 +134,7 @@ def _unreadable(vibe: Vibe, registry: Registry) -> Iterator[Problem]:
 
 
 _OF_SLOTS = frozenset({"type", "title", "description", "$comment"})
-"""Keywords that say to a reader what belongs into the `default` of a mixin."""
+"""Keywords that tell a reader what belongs in the `default` of a mixin."""
 
 
 def _replaced(vibe: Vibe, allowed: frozenset[str]) -> Iterator[Problem]:

@@ -11,7 +11,7 @@ Kind: TypeAlias = Literal[0, 1, 2]
 NONE: Final[Kind] = 0
 READS: Final[Kind] = 1
 WRITES: Final[Kind] = 2
-"""What a step does to the world: nothing, as of a model; it looks; it changes something, as far as anybody knows."""
+"""Effect of a step: none, as for a model; it reads; it writes, or possibly so."""
 
 
 def kinds_of_steps(graph: ir.Graph) -> Mapping[int, Kind]:
@@ -31,7 +31,7 @@ def _steps_of(unit: ir.Unit) -> tuple[int, ...]:
 
 
 Waits: TypeAlias = list[set[int]]
-"""The units that each unit of a body has to wait for."""
+"""Units that each unit of a body must wait for."""
 
 
 class EffectOrder:

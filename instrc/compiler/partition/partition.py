@@ -20,10 +20,10 @@ from instrc.text.names import camel, free_name, snake
 from instrc.text.source import Span
 
 ROOT = 0
-"""The region of the program itself."""
+"""Region of the program itself."""
 ORDER: tuple[Executor | Literal["block"], ...] = ("model", "server", "user", "block")
 PLACE: dict[str, int] = {executor: place for place, executor in enumerate(ORDER)}
-"""The place of each executor in this order."""
+"""Position of each executor in this order."""
 
 
 def partition(flat: ir.FlatGraph, report: Report, *, naming: str = "step") -> ir.Plan | None:
@@ -67,12 +67,12 @@ class CutChunk(msgspec.Struct, frozen=True, gc=False):
     executor: int
     units: tuple[ir.Unit, ...]
     answers: frozenset[int] = frozenset()
-    """Those of which the answers of the server stand here."""
+    """Steps whose server results belong to this chunk."""
     annotations: tuple[Json, ...] = ()
 
 
 Home: TypeAlias = dict[int | str | ir.Local, int]
-"""In which unit of a region each step lies, those in slots and mixins included."""
+"""Unit of a region that contains each step, including steps in slots and mixins."""
 
 
 class UnitsOfRegion:
@@ -138,12 +138,12 @@ class PartitionNode(msgspec.Struct, frozen=True, gc=False):
 
     unit: ir.Unit
     executor: int
-    """Its executor's place in `ORDER`."""
+    """Position of its executor in `ORDER`."""
     answer: bool
     reads: tuple[int, ...] = ()
-    """Nodes that come first, by index."""
+    """Indexes of nodes that come first."""
     apart: tuple[int, ...] = ()
-    """Those of them that cannot lie in the same chunk."""
+    """Indexes of those that cannot be in the same chunk."""
 
 
 def _nodes(
@@ -455,7 +455,7 @@ def may_cut_wrongly(flat: ir.FlatGraph) -> bool:
 
 
 _GIVEN = ("round", "previous", "rounds", "error")
-"""Names that blocks give: a key that is called so would hide one."""
+"""Names that blocks define; a key of the same name would hide one."""
 
 
 def number_steps(

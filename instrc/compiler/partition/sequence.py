@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 BLOCK = 3
-"""The executor of a block."""
+"""Executor number of a block."""
 
 
 def sequence(
@@ -34,7 +34,7 @@ def sequence(
 
 
 BORDER = 4
-"""In the place of an executor: where a chunk ends; this is done by itself, after the chunk that it waits for."""
+"""Executor number of a chunk boundary; it is processed alone, after the chunk that it waits for."""
 
 
 def _with_borders(
@@ -68,7 +68,7 @@ def _only_read_by_blocks(executors: Sequence[int], reads: Sequence[Sequence[int]
 
 
 ORDERED_BLOCKS: Final = 24
-"""Blocks that others wait for, up to which every order of them is tried."""
+"""Maximum awaited blocks for which every order is tried."""
 EXECUTORS = 3
 
 
@@ -109,7 +109,7 @@ class Frontier:
 
 
 SEARCHED_CHUNKS: Final = 20_000
-"""Chunks tried before the search settles for what it has; programs that people write need as many as they have chunks."""
+"""Maximum chunks tried before the best result so far is used; handwritten programs need about one try per chunk."""
 
 
 class SequenceSearch:
@@ -247,7 +247,7 @@ def _blocks_at_once(search: SequenceSearch) -> tuple[list[int], dict[int, int]]:
 
 
 SEARCHED_STATES: Final = 64
-"""States with the same sequence so far that are followed."""
+"""Maximum states with the same sequence that are followed."""
 
 
 def _distinct(states: Iterable[Frontier]) -> list[Frontier]:

@@ -34,7 +34,7 @@ from instrc.text.durations import seconds
 from instrc.text.jsonvalue import Json, as_object
 
 STEP = "instrc"
-"""The name of the steps."""
+"""Name of the steps."""
 
 
 def recorded_entries(steps: Iterable[StepInfo]) -> list[JournalEntry]:
@@ -59,7 +59,7 @@ Record: TypeAlias = Callable[[JournalEntry], Awaitable[None]]
 
 
 _SERVER_PAUSE = 1.0
-"""Seconds before a row is written again that a server did not take."""
+"""Seconds before a row is written again after a server error."""
 
 
 class DurablePort(MemoryPort):
@@ -271,7 +271,7 @@ class Live(Struct):
     port: DurablePort | None = None
     task: asyncio.Task[Outcome | None] | None = None
     rest: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set while it waits for people, and when it has ended."""
+    """Set while the run waits for people, and when it has ended."""
     change: asyncio.Event = field(default_factory=asyncio.Event)
     over: bool = False
     error: BaseException | None = None
@@ -296,11 +296,11 @@ class Live(Struct):
 
 
 MakeEffects: TypeAlias = "Callable[[str, PinnedPlan, RunConfig], Effects]"
-"""Makes what a run does outside, from its id, its plan, and how it was launched."""
+"""Creates the effects of a run from its id, its plan and its launch configuration."""
 WriterOf: TypeAlias = "Callable[[LaunchDocument, Sequence[JournalEntry]], StandingWriter]"
-"""Returns what writes how a run stands, from its launch and the entries of its journal."""
+"""Returns the writer of a run's state, from its launch and its journal entries."""
 _PATIENCE = 5.0
-"""Seconds for DBOS to begin a run that it has taken."""
+"""Seconds for DBOS to begin a run that it has accepted."""
 
 
 class Claims:

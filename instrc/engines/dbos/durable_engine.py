@@ -51,18 +51,18 @@ from instrc.runtime.traces import Event, Sink, forget_trace, join_sinks
 from instrc.text.jsonvalue import Json, JsonObject
 
 ALL = "all"
-"""The place of a store whose runs are all in the table."""
+"""Key for a store whose runs are all in the table."""
 _AT_ONCE = 200
-"""Runs that are read at once."""
+"""Number of runs read at once."""
 _TOLD = 1000
-"""After so many runs that were read into the table, that is logged."""
+"""Number of runs read into the table between two log messages."""
 _log = logging.getLogger(__name__)
 _ENDING = 3.0
-"""Seconds in which a carrier ends a run whose journal has an end; one that was killed in between is enqueued by others."""
+"""Seconds for a process to end a run whose journal is complete; after that others enqueue it, as the process was killed."""
 _PATIENCE = 15.0
-"""Seconds to wait for a worker to take in what it is sent."""
+"""Seconds to wait for a worker to receive a message."""
 _LOOK = 2.0
-"""Seconds between two looks of a worker whether the server of its database is there."""
+"""Seconds between two checks by a worker for its database server."""
 
 
 _T = TypeVar("_T")

@@ -45,15 +45,15 @@ _LOCK_NUMBER: Final = 0x696E73747263
 """`instrc` as a number."""
 _SETUP_NUMBER: Final = _LOCK_NUMBER + 1
 _NUMBER_BITS: Final = 62
-"""Of the number of a worker, above those of the store."""
+"""Bits of a worker's number, above those of the store."""
 _KEEPALIVE: Final = {"keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 3}
-"""A connection whose other end has vanished without a word is given up after eleven seconds, on both ends."""
+"""Keepalive settings: a connection whose peer has vanished is dropped after eleven seconds, on both ends."""
 _PAUSE: Final = 0.1
-"""Seconds until a process looks again whether another one has made the tables."""
+"""Seconds between two checks for tables that another process creates."""
 _UNTAKEN: Final = 2000
-"""Milliseconds for a process that carries all runs to begin one."""
+"""Milliseconds within which a process that serves all runs must begin one."""
 _AT_ONCE: Final = 100
-"""Runs that are rescued at once."""
+"""Number of runs recovered at once."""
 
 
 class ServerLock:
@@ -157,7 +157,7 @@ class PostgresStore:
 
 _LIVING = """(SELECT (classid::bigint << 32) | objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND granted
   AND objsubid = 1 AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))"""
-"""The numbers of all workers that live."""
+"""Query for the numbers of all live workers."""
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS instrc_owners (run TEXT PRIMARY KEY, worker BIGINT NOT NULL)",
     "ALTER TABLE instrc_owners ADD COLUMN IF NOT EXISTS due DOUBLE PRECISION",
@@ -328,4 +328,4 @@ _VALUES = sa.Table(
     sa.Column("name", sa.String(64), primary_key=True),
     sa.Column("body", sa.LargeBinary, nullable=False),
 )
-"""Large values of runs that are kept elsewhere, by their hash."""
+"""Large values of runs, stored separately by hash."""

@@ -45,7 +45,7 @@ class Runner:
 
     current: Runner | None = None
     turn = threading.RLock()
-    """Held by who opens one, or closes one to open another."""
+    """Lock held while a runner is opened, or closed to open another one."""
 
     def __init__(
         self,
@@ -297,7 +297,7 @@ def _given(port: DurablePort, letter: store.Letter) -> asyncio.Future[bool] | No
 
 _T = TypeVar("_T")
 _PATIENCE = 1.0
-"""Seconds for tasks to end that are cancelled, each time."""
+"""Seconds for cancelled tasks to end, for each wait."""
 _TIMES = 5
 
 
@@ -376,15 +376,15 @@ def idle_until(lives: Sequence[Live]) -> float | None:
 
 
 POLL = 0.2
-"""Seconds between two looks at the mail and the queue."""
+"""Seconds between two polls of messages and the queue."""
 SLOW_POLL = 1.0
-"""The same at rest, where a look is a query."""
+"""Seconds between two polls while idle, where a poll is a query."""
 LINGER = 5.0
-"""Seconds for which all runs wait for people before this process rests."""
+"""Seconds for which all runs must wait for people before this process becomes idle."""
 PARK_AFTER = 1.0
-"""Seconds for which a run only waits, and goes on waiting at the least, before a worker that shares the store lets go of it."""
+"""Minimum past and expected waiting time before a worker releases a run to the shared store, in seconds."""
 BATCH = 10
-"""Runs that a worker draws from the shared queue at once: others draw some as well."""
+"""Number of runs that a worker takes from the shared queue at once; others take some as well."""
 
 
 class Rest:

@@ -16,7 +16,7 @@ from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import JsonObject, as_object
 
 Put: TypeAlias = "Callable[[LaunchDocument], None]"
-"""Writes a run into the queue of its project, and into the table of runs."""
+"""Writes a run into its project's queue and into the run table."""
 _TABLE: Final = sa.Table(
     "instrc_schedules",
     sa.MetaData(),

@@ -20,12 +20,12 @@ from instrc.text.visible import visible
 FILE = "runs.sqlite"
 LOCK_FILE = "runner.lock"
 HOLDER_FILE = "runner.txt"
-"""Which process holds the lock; a lock of Windows lets nobody else read its own file."""
+"""File that names the process holding the lock; a lock on Windows prevents others from reading the locked file."""
 _LONGEST = 300
 _BUSY = 30_000
 """Milliseconds to wait for another process that writes."""
 _WITH_FRACTIONS = (3, 42)
-"""The SQLite that knows `unixepoch('subsec')`: tables of DBOS have it where Python is 3.12 or later, whatever SQLite there is."""
+"""SQLite version with `unixepoch('subsec')`, which DBOS tables use from Python 3.12 on, whatever the SQLite version."""
 
 
 class FileWatch:

@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 APPLICATION = "instrc"
 QUEUE = "instrc"
-"""The queue of runs that go on, or that another process has begun; `instrc/NAME` is that of a project."""
+"""Queue of resumed runs and of runs started by another process; `instrc/NAME` belongs to a project."""
 PARKED = "instrc-parked"
-"""The queue of runs that only wait: nobody takes them from it until they go on."""
+"""Queue of waiting runs, which are not taken from it until they resume."""
 WORKFLOW = "instrc-run"
 RUN_TABLE = "instrc_index"
-"""The table of runs, which a database has beside them."""
+"""Table of runs that a database keeps in addition."""
 
 
 def close_engine(engine: sa.Engine) -> None:
@@ -99,7 +99,7 @@ def queue_in(engine: sa.Engine, schema: str | None) -> list[tuple[str, int, floa
 
 
 _READERS: Final = 1000
-"""Milliseconds for readers of an SQLite file to end, before what was deleted leaves its log with a later write."""
+"""Milliseconds for readers of an SQLite file to end, so that deleted rows leave its log."""
 
 
 def scrub(engine: sa.Engine) -> None:
@@ -182,7 +182,7 @@ _EVENTS = sa.Table(
     sa.Column("run", sa.Text, nullable=False, index=True),
     sa.Column("body", sa.LargeBinary, nullable=False),
 )
-"""`run` is the one that has begun all others; `body` is the JSON of an event, deflated."""
+"""`run` is the root run; `body` is the JSON of an event, compressed."""
 _PARTS = sa.Table(
     "instrc_parts",
     sa.MetaData(),
@@ -192,7 +192,7 @@ _PARTS = sa.Table(
     sa.Column("at", sa.Float, nullable=False),
     sa.Column("body", sa.LargeBinary),
 )
-"""What a process tells of an answer, with the key of that; without a body, that somebody there follows a run, or all ("")."""
+"""Partial answers of a process by key; without a body, a row says that the process follows a run, or all runs ("")."""
 
 
 def create(engine: sa.Engine) -> None:
@@ -249,7 +249,7 @@ def runs_below(engine: sa.Engine, schema: str | None, runs: Collection[str]) -> 
 
 
 TRACE_EVENTS: Final = 1_000_000
-"""Events of a trace that is read, the first ones."""
+"""Maximum events read of a trace; later ones are omitted."""
 
 
 def write_in_order(connection: sa.Connection, table: sa.Table) -> None:
@@ -293,13 +293,13 @@ def insert_events(engine: Callable[[], sa.Engine], events: list[Event]) -> str |
 
 
 PARTS_PAUSE: Final = 0.2
-"""Seconds between two writes of parts, or two looks for them."""
+"""Seconds between two writes of parts, or two polls for them."""
 _FOLLOWED = 10.0
-"""Seconds for which it counts that a run is followed."""
+"""Seconds for which a run counts as followed."""
 _STALE_PARTS = 300.0
-"""Seconds after which anybody deletes what is left."""
+"""Seconds after which any process may delete remaining parts."""
 _CLOSING = 5.0
-"""Seconds to wait for a write at the end."""
+"""Seconds to wait for a write on shutdown."""
 
 
 class PartExchange:

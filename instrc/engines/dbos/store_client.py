@@ -27,7 +27,7 @@ from instrc.text.jsonvalue import Json, JsonObject
 _T = TypeVar("_T")
 BROKEN_OFF = frozenset({"CANCELLED", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"})
 ENDED = BROKEN_OFF | {"SUCCESS"}
-"""Statuses of DBOS: of runs that ended without a result, and of all that ended."""
+"""DBOS statuses of runs that ended without a result, and of all that ended."""
 
 
 class StoreClient:

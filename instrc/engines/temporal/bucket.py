@@ -27,7 +27,7 @@ from instrc.runtime.traces import Event, is_event
 from instrc.text.jsontext import dumps, loads
 
 _PATIENCE: Final = timedelta(seconds=10)
-"""For an answer, tries again included."""
+"""Timeout for an answer, retries included."""
 
 
 class Bucket:
@@ -128,7 +128,7 @@ def _run_of(event: Event) -> str:
 
 
 _METADATA: Final = "169.254.169.254"
-"""Who is asked for keys on machines of a cloud, where the environment has none."""
+"""Address of the metadata service that provides keys on cloud machines, if the environment has none."""
 
 
 def _reason(error: Exception) -> str:

@@ -38,7 +38,7 @@ from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json
 
 HISTORY_VALUE_BYTES: Final = 128 * 1024
-"""Bytes of a value in a history; Temporal refuses payloads of 2 MB, and histories of 50 MB."""
+"""Maximum bytes of a value in a history; Temporal refuses payloads of 2 MB, and histories of 50 MB."""
 
 
 class OrderedConverter(CompositePayloadConverter):
@@ -156,7 +156,7 @@ def trouble() -> Iterator[None]:
 
 
 LATE: Final = frozenset({RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED})
-"""What is said of a request without an answer in time: by the server, or by the client's library (`Timeout expired` of tonic)."""
+"""Status codes of a timed-out request, from the server or the client library (`Timeout expired` of tonic)."""
 
 
 def _is_passing(error: Exception) -> bool:

@@ -36,11 +36,11 @@ class Continued(TypedDict):
     """Commands that hold the run, with their errors."""
     keys: NotRequired[dict[str, int]]
     entries: NotRequired[list[JournalEntry] | None]
-    """The journal; `null` for a run that an earlier release began without."""
+    """Journal; `null` for a run from an earlier release without one."""
     failed: NotRequired[dict[str, list[JournalEntry]]]
-    """The journals of children that have failed, by their keys."""
+    """Journals of failed children, by key."""
     model: NotRequired[str | None]
-    """The model that a retry has chosen."""
+    """Model chosen by a retry."""
 
 
 def continued(journal: Journal, entries: list[JournalEntry]) -> Continued:
@@ -64,7 +64,7 @@ class Launched(LaunchDocument):
     digest: str
     heartbeat: float
     events: int | None
-    """The length at which a history is begun anew."""
+    """History length at which a new history begins."""
     attributes: NotRequired[bool]
     """Whether the server has the search attributes."""
     carried: NotRequired[Continued]
@@ -74,7 +74,7 @@ class Tick(TypedDict):
     """The argument of each tick of a schedule."""
 
     launch: Launched
-    """Its run is that of the schedule: each tick has its own."""
+    """Launch of the schedule, from which each tick derives its own run."""
     prefix: str
 
 
@@ -82,7 +82,7 @@ class RecordedRun(TypedDict):
     """The recorded state of a run."""
 
     launch: Launched
-    """Without what it was continued with."""
+    """Launch without the state that it was continued with."""
     entries: list[JournalEntry]
 
 
@@ -102,9 +102,9 @@ class Effect(TypedDict):
     digest: str
     command: ModelCommand | ActivityCommand | FireCommand
     number: NotRequired[int]
-    """Which key the command has, where it is not the first."""
+    """Index of the command's key, if not the first."""
     chosen: NotRequired[str]
-    """The model that a retry has chosen."""
+    """Model chosen by a retry."""
 
 
 @final
@@ -122,14 +122,14 @@ class PendingResult(TypedDict):
 
 
 ActivityOutcome: TypeAlias = Result | Handed | PendingResult
-"""What an activity gives back."""
+"""Result of an activity."""
 
 
 class AnswerMessage(TypedDict):
     """An answer to a question."""
 
     answer: str
-    """The command that it answers."""
+    """Command that it answers."""
     data: Json
     by: NotRequired[Author]
 
@@ -140,7 +140,7 @@ class Ended(TypedDict):
     outcome: Outcome
     record: JsonObject
     entries: NotRequired[list[JournalEntry]]
-    """The journal of a child that has failed, so that a retry can go on with it."""
+    """Journal of a failed child, with which a retry can continue."""
 
 
 class Standing(TypedDict):
@@ -151,30 +151,30 @@ class Standing(TypedDict):
     flying: int
     due: float | None
     questions: list[tuple[str, list[str], Json, Json, Asker]]
-    """Id, steps, what is shown, schema, and who is asked; in JSON a list."""
+    """Id, steps, displayed value, schema, and recipients; a list in JSON."""
     children: list[str]
     record: JsonObject
 
 
 WORKFLOW = "instrc-run"
-"""The one type of workflow, which interprets every plan."""
+"""The only workflow type, which interprets every plan."""
 TICK = "instrc-tick"
-"""The type of the workflow that a schedule begins, and that begins a run."""
+"""Workflow type that a schedule starts, and that starts a run."""
 QUEUE = "instrc"
-"""The task queue, unless another is said."""
+"""Default task queue."""
 ANSWER = "answer"
-"""An update with a validator, and a signal where updates are not served."""
+"""An update with a validator, and a signal where updates are not supported."""
 AGAIN = "again"
-"""An update: what holds the run is begun again."""
+"""Update that retries what holds the run."""
 REPORT, JOURNAL = "report", "journal"
-"""Queries: how the run stands, and what is recorded of it, also when it has ended."""
+"""Queries for the state of a run and for its journal, also after its end."""
 LATEST = "instrc-latest"
-"""The activity that compiles the program of a schedule at a tick."""
+"""Activity that compiles the program of a schedule at a tick."""
 ACTIVITIES = {"model": "instrc-model", "activity": "instrc-activity", "fire": "instrc-fire"}
-"""The activities of Temporal, by the kind of effect."""
+"""Temporal activities by kind of effect."""
 PLAN_ATTRIBUTE, STATUS_ATTRIBUTE = "InstrcPlan", "InstrcStatus"
 NO_QUESTION, REJECTED = "no-such-question", "rejected-answer"
-"""The types of the errors of an update."""
+"""Error types of an update."""
 
 
 def digest_of(*parts: Json) -> str:
@@ -198,7 +198,7 @@ def run_of_tick(name: str, workflow_id: str) -> str:
 
 
 sinks: list[Sink] = []
-"""Of the workers in this process."""
+"""Event sinks of the workers in this process."""
 
 
 def tell(run: str, event: EventKind, command: str | None = None, **facts: Unpack[EventFacts]) -> None:

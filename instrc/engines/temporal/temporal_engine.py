@@ -52,11 +52,11 @@ from instrc.runtime.traces import Event, Sink, join_sinks
 from instrc.text.jsonvalue import Json, JsonObject
 
 HEARTBEAT = 15.0
-"""Seconds after which a worker that does not show that it is alive is given up."""
+"""Seconds without a heartbeat after which a worker is considered dead."""
 _HEALTH = timedelta(seconds=5)
-"""For the server to say that it is there."""
+"""Timeout for the server's health check."""
 _FIRST_LOOK = 0.05
-"""Seconds; each look at a run is a query that its worker answers, so they become rarer."""
+"""Initial interval in seconds: each check is a query to the run's worker, so the interval grows."""
 
 
 class TemporalEngine(TracedEngine):
@@ -419,7 +419,7 @@ def _refusal(error: WorkflowUpdateFailedError, run: str, step: str) -> InstrcErr
 
 
 REPORT_TRIES: Final = 5
-"""Questions to a worker that has only just taken a run over, and was too slow."""
+"""Maximum queries to a worker that has just taken a run over and was too slow."""
 _PAUSE = 0.5
 
 

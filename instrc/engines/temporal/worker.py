@@ -31,7 +31,7 @@ from instrc.runtime.traces import Sink
 from instrc.text.jsonvalue import Json
 
 KEPT_PLANS: Final = 256
-"""Plans of runs that a worker of Temporal keeps at hand."""
+"""Maximum plans of runs that a Temporal worker caches."""
 
 
 class _Launch(Exception):  # noqa: N818  -- no error: the workflow starts a child
@@ -149,7 +149,7 @@ async def _launched(_run: str, process: Json, command: ActivityCommand) -> Resul
 
 
 _PASSED = ("instrc", "jsonschema", "jsonschema_specifications", "referencing", "rpds", "attr", "orjson", "re2", "regex", "idna")
-"""Modules that a workflow does not load anew: the interpreter is pure, and so is what it reads schemas with."""
+"""Modules that a workflow does not reload: the interpreter is pure, and so is what it reads schemas with."""
 
 
 def runner() -> WorkflowRunner:
@@ -158,7 +158,7 @@ def runner() -> WorkflowRunner:
 
 
 _ACTIVITIES = 200
-"""Activities that a worker carries out at once, unless it is told how many."""
+"""Default number of concurrent activities per worker."""
 
 
 @asynccontextmanager
@@ -185,7 +185,7 @@ async def serving(client: Client, queue: str, sink: Sink, equip: Equip | None, o
 
 
 Opening = Callable[[bool], AbstractAsyncContextManager[object]]
-"""Begins to serve; `True` with the activities, `False` only the workflows, so that a run can be asked about."""
+"""Starts serving; `True` with activities, `False` only workflows, so that a run can be queried."""
 
 
 class SharedWorker:

@@ -26,13 +26,13 @@ from instrc.text.durations import seconds
 from instrc.text.jsonvalue import Json, as_object
 
 COMMANDS_IN_FLIGHT: Final = 500
-"""Temporal allows 2,000 activities of a run at the same time, and is slow long before."""
+"""Maximum commands in flight: Temporal allows 2,000 concurrent activities per run, and is slow long before."""
 HISTORY_EVENTS: Final = 20_000
-"""Events of a history, if the server does not say when it is long; its limit is 51,200."""
+"""Maximum events in a history, if the server does not suggest a new one; its limit is 51,200."""
 _AT_LONGEST = timedelta(days=30)
-"""One attempt; that a worker is gone is known by its heartbeat."""
+"""Timeout of one attempt; a lost worker is detected by its heartbeat."""
 _RETRY = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(minutes=1))
-"""After the death of a worker; for what a handler or a model says, the activity itself names the pause."""
+"""Retries after the death of a worker; for errors of a handler or model, the activity names the pause itself."""
 
 
 class _TemporalWork:

@@ -31,7 +31,7 @@ RULES = (
         ("extracts_calls", "result"),
     ),
 )
-"""What holds with and without strictness."""
+"""Rules that apply with and without strictness."""
 
 
 def anthropic() -> Dialect:

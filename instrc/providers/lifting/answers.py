@@ -29,11 +29,11 @@ from instrc.providers.lifting.streams import assemble, pieces_in, repeated_in_li
 from instrc.text.jsonvalue import Json, JsonObject, as_texts, listing, mapping, text_or_empty
 
 TEXTS_IN_TEXTS: Final = 3
-"""How often a text may hold a text that holds JSON."""
+"""Maximum nesting of JSON texts in JSON texts."""
 PLAIN_LEVELS: Final = 60
-"""Levels below which no object of a library is looked for."""
+"""Maximum nesting at which library objects are converted."""
 STREAMED_PIECES: Final = 1_000_000
-"""Pieces that are read of a stream."""
+"""Maximum chunks read from a stream."""
 
 
 def json_of(value: object) -> Json:
@@ -108,7 +108,7 @@ class Ownership(NamedTuple):
     """Which keys of an object are those of a tool's arguments."""
 
     all: bool
-    """All of them, so that the object may be the arguments themselves."""
+    """Whether the tool owns all keys, so that the object may be the arguments themselves."""
     any: bool
 
 
@@ -117,9 +117,9 @@ class Readings(NamedTuple):
 
     first: RawReply
     other: RawReply | None = None
-    """Another reading: of bare arguments as an envelope, or of a list; what is surely an envelope has no other."""
+    """Second reading: bare arguments read as an envelope, or a list; `None` for a certain envelope."""
     equal: bool = False
-    """Whether the other is as likely as the first; else it counts only where the first does not hold."""
+    """Whether the other reading is as likely as the first; otherwise it is used only if the first fails."""
 
 
 def readings(answer: object, owns: OwnershipOf, names: frozenset[str]) -> Readings:

@@ -15,7 +15,7 @@ from instrc.text.jsontext import dumps, loads, repeated_keys
 from instrc.text.jsonvalue import LITERALS, Json
 
 SEARCHED_TEXT: Final = 100_000
-"""Characters in which objects and calls without marks are searched for."""
+"""Maximum characters searched for objects and calls without markers."""
 
 
 class CallsIn(NamedTuple):
@@ -121,7 +121,7 @@ _JSON_CALLS_ARGUMENTS = (
 )
 _JSON_CALLS_NAMES = ("name", "tool_name", "function_name", "action", "tool", "function")
 _BETWEEN = re.compile(r"[\s;,]*")
-"""What stands between two calls in a row."""
+"""Separators between two consecutive calls."""
 
 
 def named_call(value: Json) -> RawCall | None:
@@ -203,7 +203,7 @@ def tagged(text: str) -> tuple[list[RawCall], str]:
 
 _GLM = re.compile(r"<arg_key>(?P<key>.*?)</arg_key>\s*<arg_value>(?P<value>.*?)(?P<end></arg_value>|\Z)", re.DOTALL)
 _BEHIND_NAME = re.compile(r"(?:function<tool_sep>)?(?!call:)(?P<name>[\w.:-]+)\s*(?P<arguments>(?:```|\{).*)", re.DOTALL)
-"""A name with JSON behind it, as Hunyuan writes a call."""
+"""A name followed by JSON, as Hunyuan writes a call."""
 
 
 def _tool_call(match: re.Match[str]) -> list[RawCall]:
@@ -251,7 +251,7 @@ def _name_and_json(match: re.Match[str]) -> list[RawCall]:
 
 
 _PREFIX = r"(?:[|｜‖]DSML[|｜‖]|\w+:)?"
-"""What the names of elements begin with: DeepSeek's mark, or a namespace."""
+"""Prefix of element names: DeepSeek's marker or a namespace."""
 _PARAMETER = re.compile(
     rf"<{_PREFIX}param(?:eter)?(?:=|\s+name=)[\"']?(?P<key>[^>\"']+)[\"']?[^>]*>(?P<value>.*?)(?P<end></{_PREFIX}param(?:eter)?>|\Z)",
     re.DOTALL,

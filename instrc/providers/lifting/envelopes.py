@@ -154,7 +154,7 @@ _WRAPPERS: tuple[Callable[[JsonObject], JsonObject | None], ...] = (
 )
 _OF_A_RESULT = frozenset({"structuredContent", "isError", "structured_content", "is_error"})
 _RESULT = _OF_A_RESULT | {"content", "_meta", "meta", "resultType", "result_type"}
-"""Members of what an MCP server returns for a call."""
+"""Members of an MCP tool result."""
 _PARTS_OF_MCP = frozenset({"text", "image", "audio", "resource", "resource_link"})
 
 

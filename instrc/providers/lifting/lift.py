@@ -45,16 +45,16 @@ class LiftedCall:
     """One call of a tool, in our names and shapes."""
 
     name: str | None
-    """The name of the tool before lowering; the name in the answer if no tool has it; `None` if the answer has none."""
+    """Name of the tool before lowering; the name in the answer for an unknown tool; `None` if the answer has none."""
     value: Json
     violations: tuple[Violation, ...] = ()
-    """Where the value breaks the schema it was lowered from; empty if it does not."""
+    """Violations of the original schema; empty for a valid value."""
     id: str | None = None
-    """The provider's id of the call, for the answer to it."""
+    """The provider's call id, needed to return the result."""
     truncated: bool = False
-    """Whether the arguments end before their JSON does, or before the provider says that they are whole."""
+    """Whether the arguments end before their JSON does, or before the provider marks them complete."""
     repairs: tuple[Repair, ...] = ()
-    """Repairs of an invalid value, and keys that occurred twice."""
+    """Repairs of an invalid value, and duplicate keys."""
     record: JsonObject | None = field(default=None, repr=False, compare=False)
     """The map of its tool; `None` for an unknown tool."""
 
@@ -126,13 +126,13 @@ class LiftedCall:
 
 
 LiftStatus = Literal["ok", "failed", "refused", "cut", "malformed", "ambiguous", "empty", "invalid"]
-"""In the order in which they are looked for, `ok` last:
+"""Outcome of an answer, in order of precedence, `ok` last:
 `failed`: the provider reports an error instead of an answer; `refused`: the model or a filter declined;
-`cut`: a limit of length was reached; `malformed`: the provider could not read the model's own call;
-`ambiguous`: it may be arguments or an envelope around them, and both readings hold, or neither (see `Lifted.readings`);
-`empty`: nothing was called and no value given; `invalid`: a value breaks its schema, or its JSON is none."""
+`cut`: the length limit was reached; `malformed`: the provider could not parse the model's call;
+`ambiguous`: the answer may be arguments or their envelope, and both readings are valid, or neither (see `Lifted.readings`);
+`empty`: no call and no value; `invalid`: a value violates its schema, or is not JSON."""
 PAUSED: Final = "pause_turn: the turn goes on once this answer is sent back"
-"""The reason of an answer that is unfinished but was not cut off."""
+"""Reason given for an unfinished answer that was not cut off."""
 
 
 @dataclass(frozen=True)
@@ -141,19 +141,19 @@ class Lifted:
 
     calls: tuple[LiftedCall, ...]
     refusal: str | None = None
-    """The text or reason of a refusal by the model or its provider; `None` if there is none."""
+    """Text or reason of a refusal by the model or provider; `None` if not refused."""
     truncated: bool = False
-    """Whether the answer was cut off at a limit of length."""
+    """Whether the answer was cut off by the length limit."""
     text: str | None = None
     """Text beside the calls."""
     malformed: str | None = None
-    """The provider's reason for a call that it could not parse itself."""
+    """The provider's reason for a call that it could not parse."""
     failure: str | None = None
-    """The error of the provider, or of an MCP tool, in place of an answer."""
+    """Error from the provider or an MCP tool, in place of an answer."""
     readings: tuple[Lifted, ...] = ()
-    """The readings of an ambiguous answer."""
+    """All readings of an ambiguous answer."""
     paused: bool = False
-    """Whether the turn goes on: send the answer back as it is, and the provider continues (`pause_turn` of Anthropic)."""
+    """Whether the turn continues: send the answer back unchanged, and the provider goes on (`pause_turn` of Anthropic)."""
 
     @property
     def status(self) -> LiftStatus:
@@ -520,11 +520,11 @@ def _chosen(first: Lifted, other: Lifted, *, equal: bool) -> Lifted:
 
 
 CALLED_NAME: Final = 300
-"""Letters of the name in a call; no provider takes a name half as long."""
+"""Maximum characters of the name in a call; no provider accepts names half as long."""
 _CHAT: Json = {"role": "tool", "tool_call_id": "@id", "content": "@text"}
-"""The message of OpenAI and compatible providers."""
+"""Message format of OpenAI and compatible providers."""
 _OF_MCP = frozenset({"structuredContent", "structured_content", "isError", "is_error", "resultType", "result_type"})
-"""Members of which the result of an MCP server has one beside its content."""
+"""Members, besides the content, one of which the result of an MCP server has."""
 
 
 def message(record: JsonObject, name: str | None, call_id: str | None, value: object, *, error: bool) -> Json:
@@ -577,13 +577,13 @@ def _fill_template(template: Json, words: dict[str, Json]) -> Json:
 
 
 _BESIDE = re.compile(r"<\|[^|<>]*+\|>(?:commentary|analysis|final|json)?|\(\)\Z|:\d+\Z|[\s\"'`/]+\Z|\A[\s\"'`$]+")
-"""Decoration of a name: marks of a chat template, an empty pair of brackets, the number of a call, quotes."""
+"""Decoration around a name: chat template markers, an empty pair of brackets, the number of the call, quotes."""
 _NAMESPACE = re.compile(r"__|[.:/]+")
-"""The ends of a namespace: `functions.`, `default_api:`, `mcp__server__`."""
+"""End of a namespace prefix: `functions.`, `default_api:`, `mcp__server__`."""
 
 
 _NUMBERED = re.compile(r"functions[._](?P<name>.+)_\d+")
-"""A name with the number of its call, as Kimi writes it where a server has replaced its signs."""
+"""A name with the number of its call, as Kimi writes it after a server has replaced its punctuation."""
 
 
 def named(name: str | None, records: Records) -> tuple[JsonObject | None, bool]:

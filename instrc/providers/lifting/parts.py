@@ -82,7 +82,7 @@ _THINKING = frozenset({"reasoning", "thinking", "redacted_thinking", "reasoning_
 _CALLS = frozenset(
     {"tool_use", "function_call", "function.call", "custom_tool_call", "tool_call", "tool-call", "invalid_tool_call"}
 )
-"""Types of parts that ask us to run something; `server_tool_use`, `mcp_call` and the like are run by the provider."""
+"""Types of parts that request a call from the client; `server_tool_use`, `mcp_call` and similar run at the provider."""
 _TEXTS = frozenset({"text", "output_text"})
 _MESSAGES = frozenset({"message", "message.output"})
 _OF_OTHERS = frozenset({"refusal", "output_text", "server_tool_use", "mcp_tool_use", "mcp_call", "builtin-tool-call"})
@@ -90,7 +90,7 @@ _PARTS = _THINKING | _CALLS | _OF_OTHERS
 _HOLDERS = ("functionCall", "function_call", "toolUse", "custom")
 """Members below which Gemini, GigaChat, Bedrock and OpenAI (a tool that takes a text) have the call."""
 _OF_PROVIDER = "server_tool_use"
-"""Bedrock's name for a tool that the provider runs."""
+"""Bedrock's type name for a tool that the provider runs."""
 _OF_GEMINI = frozenset(
     {"text", "thought", "thought_signature", "thoughtSignature", "function_call", "functionCall", "function_response"}
     | {"functionResponse", "inline_data", "inlineData", "file_data", "fileData", "executable_code", "executableCode"}

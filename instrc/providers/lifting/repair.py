@@ -37,22 +37,22 @@ RepairKind = Literal[
     "repeated-id",
     "unwrapped",
 ]
-"""`null-left-out`: null, or its name, where a property may be left out; `text-read`: a text that holds JSON, read;
+"""`null-left-out`: null, or its name, for an optional property; `text-read`: a text parsed as JSON;
 `case`, `spelling`: a listed word in another case, or with other spaces and dashes; `key`: a key in another case or spelling;
-`listed`, `unlisted`: one value where a list of it belongs, and the other way round; `as-text`: a number for a listed text;
-`repeated-key`: one object has a key twice, and the last one counts; `loose-json`: the text is JSON but for slips of writing;
-`tool-name`: a tool by another spelling of its name; `repeated-id`: another call before it has its id;
-`unwrapped`: the arguments stand one level too deep."""
+`listed`, `unlisted`: a value where a list is expected, and the reverse; `as-text`: a number for a listed text;
+`repeated-key`: a duplicate key in one object, the last one used; `loose-json`: the text is JSON apart from minor errors;
+`tool-name`: a tool by another spelling of its name; `repeated-id`: an id that an earlier call already has;
+`unwrapped`: arguments nested one level too deep."""
 
 
 class Repair(NamedTuple):
     """One thing that was read otherwise than it was written."""
 
     instance: str
-    """Where in the value, as a JSON Pointer; empty where the value was read anew as a whole."""
+    """JSON Pointer into the value; empty if the whole value was reparsed."""
     what: RepairKind
     key: str | None = None
-    """With `repeated-key`, `key`, `unwrapped`, `tool-name`, `repeated-id`: the key, name or id as the model wrote it."""
+    """Key, name or id as the model wrote it, for `repeated-key`, `key`, `unwrapped`, `tool-name` and `repeated-id`."""
 
     def to_json(self) -> Json:
         """Return it as plain JSON."""
@@ -90,7 +90,7 @@ def repair(record: JsonObject, arguments: Json) -> Repaired:
 
 
 _WRAPPERS = frozenset({"arguments", "parameters", "params", "args", "kwargs", "input", "properties"})
-"""Words below which a model puts the arguments once more."""
+"""Members under which models nest the arguments a second time."""
 
 
 def _held(record: JsonObject, arguments: Json) -> tuple[Json, Repair] | None:
@@ -125,24 +125,24 @@ class LeafViolation(NamedTuple):
     value: Json
     keyword: str
     certain: bool
-    """Whether it is wrong whichever alternative was meant."""
+    """Whether the value is invalid in every alternative."""
     listed: tuple[str, ...] = ()
-    """The texts that may stand there, where they are listed."""
+    """Listed texts allowed at this place."""
     types: tuple[str, ...] = ()
-    """The types that a value may have there, where it has another one."""
+    """Allowed types, if the value has another one."""
     keys: frozenset[str] = frozenset()
-    """The keys that the schema declares there."""
+    """Keys declared by the schema at this place."""
     items: bool = False
-    """Whether the schema says of what lists may be there."""
+    """Whether the schema constrains the items of lists at this place."""
 
 
 class Wrongness(NamedTuple):
     """The number of errors in a value, by kind."""
 
     shape: int
-    """How much of it is of another type than belongs there: of one that is nearer to the root, more than of all below another."""
+    """Weight of wrong types; one nearer to the root outweighs all those below another."""
     cost: int
-    """The number of things to repair if the nearest alternatives were meant; 0 for a valid value."""
+    """Number of repairs under the nearest alternatives; 0 for a valid value."""
     leaves: tuple[LeafViolation, ...]
 
     def is_worse(self, other: Wrongness) -> bool:
@@ -173,7 +173,7 @@ def _read_otherwise(record: JsonObject, arguments: Json, state: _State) -> _Stat
 
 
 TOLD_DIFFERENCES: Final = 1000
-"""Differences of a repaired answer that are told."""
+"""Maximum differences reported for a repaired answer."""
 
 
 def _differences(before: Json, after: Json) -> list[Repair]:
@@ -198,9 +198,9 @@ def _difference(old: Json, new: Json) -> RepairKind:
 
 
 SHAPED_LEVELS: Final = 20
-"""How often all places are brought into shape at once."""
+"""Maximum passes that convert all places at once."""
 REPAIRED_PLACES: Final = 60
-"""Places that are tried one by one."""
+"""Maximum places tried one by one."""
 
 
 def _in_places(schema: Json, state: _State) -> _State:
@@ -233,11 +233,11 @@ class Candidate(Struct, frozen=True):
     listed: tuple[str, ...] = ()
     certain: bool = False
     name: str = ""
-    """The key that was meant."""
+    """The intended key."""
     types: frozenset[str] = frozenset()
-    """The types that are to be there."""
+    """Expected types."""
     steps: tuple[Shaping, ...] = ()
-    """What brings the value into shape."""
+    """Conversions that produce an expected type."""
 
     def applied(self, value: Json) -> Json:
         """Return a copy of a value with this place repaired."""
@@ -280,7 +280,7 @@ def _tried(schema: Json, state: _State, candidates: list[Candidate]) -> _State |
 
 
 _LISTED_TYPES = frozenset({"string", "integer", "number", "boolean", "null"})
-"""The types of listed values."""
+"""Types of listed values."""
 _OF_TYPE = frozenset({"type", "enum", "const"})
 
 
@@ -297,7 +297,7 @@ def _shaping(leaf: LeafViolation) -> tuple[frozenset[str], tuple[Shaping, ...]]:
 
 
 _SEVERAL = re.compile(r"[,;\n|]|\A\s*[\[{(\"]|\A\s*\Z")
-"""A text that may be several words, or none, or hold JSON."""
+"""A text that may contain several words, none, or JSON."""
 
 
 def _in_shape(value: Json, types: AbstractSet[str]) -> tuple[Json, tuple[Shaping, ...]]:
@@ -317,7 +317,7 @@ def _spelt(word: str) -> str:
 
 
 COUNTED_VIOLATIONS: Final = 300
-"""Violations of one value that are weighed."""
+"""Maximum violations of one value that are weighted."""
 
 
 def remove_member(value: Json, path: Location) -> Json:
@@ -393,7 +393,7 @@ def error_cost(schema: Json, value: Json) -> Wrongness:
 
 
 _WEIGHT: Final = 1_000_000
-"""How much more a wrong type counts than one a level below."""
+"""Weight of a wrong type relative to one a level deeper."""
 
 
 def _cost(error: ValidationError, leaves: list[LeafViolation], *, certain: bool) -> tuple[int, int]:
@@ -439,11 +439,11 @@ def _sum(costs: Iterable[tuple[int, int]]) -> tuple[int, int]:
 
 
 _WORDS: dict[str, Json] = {"True": True, "False": False, "TRUE": True, "FALSE": False, "None": None}
-"""As Python and tables write them, and models that were taught in it."""
+"""Literals as written by Python, by tables, and by models trained on them."""
 _NOTHING = frozenset({"null", "None", "NULL", "undefined"})
 _OF_KEYS = frozenset({"required", "additionalProperties", "unevaluatedProperties"})
 _READ_TEXTS: Final = 3
-"""How often a text may hold a text that holds JSON."""
+"""Maximum nesting of JSON texts in JSON texts."""
 _WORD = re.compile(r"[^\W\d_][\w -]*")
 
 

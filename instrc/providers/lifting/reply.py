@@ -12,7 +12,7 @@ from instrc.text.jsontext import dumps, loads, repeated_keys
 from instrc.text.jsonvalue import Json, equal
 
 LOOSE_TEXT: Final = 1_000_000
-"""Characters of a text in which slips of JSON are looked for."""
+"""Maximum characters of a text in which JSON errors are repaired."""
 _CUT = frozenset(
     {"length", "max_tokens", "maxtokens", "max_output_tokens", "max_prompt_tokens", "max_completion_tokens", "model_length"}
     | {"model_context_window_exceeded", "token_limit", "time_limit", "limit", "truncated", "error_limit", "not_finished"}
@@ -40,15 +40,15 @@ class RawCall(Struct, frozen=True):
     arguments: Json
     id: str | None = None
     unreadable: str | None = None
-    """Why the arguments are no JSON."""
+    """Why the arguments are not JSON."""
     partial: bool = False
-    """Whether the text of the arguments ends before its JSON does, or Gemini says that more of them is to follow."""
+    """Whether the arguments' text ends before their JSON does, or Gemini announces more."""
     repeated: tuple[str, ...] = ()
-    """Keys that the text has twice in one object; the last one counts."""
+    """Duplicate keys of an object in the text; the last one is used."""
     loose: str | None = None
-    """The text that was read, if it is no JSON but stands for one value beyond doubt."""
+    """The text that was parsed, if it is not valid JSON but has one unambiguous reading."""
     nothing: str | None = None
-    """The JSON that was taken for no arguments, `null` or an empty text: a tool without arguments may be called with it."""
+    """The JSON taken as no arguments, `null` or an empty text; a tool without arguments may be called with it."""
 
 
 class RawReply(Struct, frozen=True):
@@ -60,15 +60,15 @@ class RawReply(Struct, frozen=True):
     cut: bool = False
     malformed: str | None = None
     failure: str | None = None
-    """What the provider says went wrong, where there is no answer."""
+    """The provider's error, if there is no answer."""
     envelope: bool = False
-    """Whether any provider's envelope was recognised."""
+    """Whether a provider's envelope was recognised."""
     paused: bool = False
-    """Whether the provider says that the turn goes on once the answer is sent back."""
+    """Whether the provider says that the turn continues once the answer is sent back."""
     result: bool = False
-    """Whether it is what a tool gave, by a server of MCP, and no call."""
+    """Whether it is the result of an MCP tool rather than a call."""
     thoughts: str = ""
-    """What a message has beside an empty text as thoughts: some servers put the whole answer there."""
+    """Thoughts beside an empty text: some servers put the whole answer there."""
 
     def __or__(self, other: RawReply) -> RawReply:
         """Return the content of both: the calls and texts of this one first, the first value where only one is possible."""
@@ -135,7 +135,7 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _BEHIND = re.compile(r"(?:[\s}\];]|```|<\|[^|<>]*+\|>|</[\w|]*+>)*+\Z")
-"""What may stand behind a value: brackets too many, the mark that a turn or a call ends."""
+"""Text allowed after a value: extra closing brackets, the marker that ends a turn or a call."""
 _ESCAPE = re.compile(
     r"""\\(?:(?P<kept>["\\/bfnrt]|u[0-9a-fA-F]{4})|x(?P<byte>[0-9a-fA-F]{2})|U(?P<far>00(?:0[1-9a-fA-F]|10)[0-9a-fA-F]{4})|(?P<other>.))|(?P<bare>["\x00-\x1f])""",
     re.DOTALL,
@@ -271,7 +271,7 @@ _PAIRS = (
     ("◁think▷", "◁/think▷"),
     ("<|channel>thought", "<channel|>"),
 )
-"""The marks around thoughts: of DeepSeek, Qwen and most others; of Seed; of Magistral, Command, Kimi, Gemma."""
+"""Markers around thoughts: of DeepSeek, Qwen and most others; of Seed; of Magistral, Command, Kimi, Gemma."""
 
 
 def strip_reasoning(text: str) -> tuple[str, bool]:
@@ -294,7 +294,7 @@ def strip_reasoning(text: str) -> tuple[str, bool]:
 _DEBRIS = re.compile(
     r"\A\s*(?:\[ARGS\](?=\s*\{)|json\s*\n(?=\s*[\[{])|<\|begin_of_box\|>)(.*?)(?:<\|end_of_box\|>)?\s*\Z", re.DOTALL
 )
-"""What is left of the marks of Mistral and of a fence before a value; the box of GLM around one."""
+"""Remains of Mistral's markers and of a fence before a value; GLM's box around one."""
 
 
 _BEGINS_JSON = re.compile(r"\s*+(?:```[\w-]*+\s*+)?[\[{]")
@@ -314,7 +314,7 @@ def _place_of(mark: str, text: str) -> int:
 
 
 _FENCE = re.compile(r"\A\s*```[\w-]*[ \t]*\n(.*?)(?:\n?[ \t]*```\s*)?\Z", re.DOTALL)
-"""A fence of backticks around all of a text; one that an answer was cut off in has no end."""
+"""Code fence around a whole text; the closing one is missing in an answer that was cut off."""
 
 
 def raw_call(name: Json, arguments: Json, call_id: Json = None) -> RawCall:

@@ -17,11 +17,11 @@ _Mark: TypeAlias = Callable[[JsonObject], bool]
 _Join: TypeAlias = Callable[[list[JsonObject]], JsonObject]
 _LAST_WORDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.done"})
 _OF_A_CHOICE = frozenset({"delta", "text", "content_filter_offsets"})
-"""Members of a piece of a choice: Azure tells what it filtered in pieces of its own."""
+"""Members of a choice in a chunk; Azure sends its filter results in separate chunks."""
 _OF_AN_END = frozenset({"index", "finish_reason", "native_finish_reason", "logprobs", "stop_reason", "matched_stop", "error"})
-"""Members of the last piece of a choice, where it says no more than why the answer ended."""
+"""Members of the last chunk of a choice that only says why the answer ended."""
 _BESIDE = ("session.", "conversation.", "rate_limits.", "input_audio_buffer.", "output_audio_buffer.", "transcription_session.")
-"""Events of Realtime that stand between those of a response."""
+"""Realtime events that may occur between those of a response."""
 _ERRORS_OF_CONVERSE = frozenset(
     {"internalServerException", "modelStreamErrorException", "serviceUnavailableException"}
     | {"throttlingException", "validationException"}
@@ -124,12 +124,12 @@ def _index(value: Json) -> Hashable:
 
 
 _GROWING = {"output_text": "text", "text": "text", "refusal": "refusal"}
-"""The members of the parts of messages that grow, by the word for them in the types of events."""
+"""Members of message parts that grow, by their name in event types."""
 _GROWING_CALLS = {
     "function_call_arguments": ("function_call", "arguments"),
     "custom_tool_call_input": ("custom_tool_call", "input"),
 }
-"""The types of items, and the members of them that grow, by the word for them in the types of events."""
+"""Types of items and their growing members, by their name in event types."""
 _OF_SMOLAGENTS = frozenset({"content", "tool_calls", "token_usage"})
 
 
@@ -377,7 +377,7 @@ _KINDS: tuple[tuple[_Mark, _Join], ...] = (
     (lambda piece: piece.get("type") == "AIMessageChunk", _langchain),
     (lambda piece: isinstance(piece.get("event_kind"), str), _pydantic_ai),
 )
-"""What the pieces of each protocol have in common, and what puts them together."""
+"""Tests for the chunks of each protocol, with the function that joins them."""
 
 
 def _texts_joined(parts: JsonArray) -> JsonArray:
@@ -442,7 +442,7 @@ class _Item(Struct):
     place: Hashable
     ended: bool = False
     parts: dict[Hashable, JsonObject] = field(default_factory=dict)
-    """The parts of a message that grew by their fragments, by their number."""
+    """Parts of a message that grew from fragments, by number."""
 
     def is_called(self, said: JsonObject) -> bool | None:
         """Return whether an event is about this item by its ids, or `None` where one of them has none."""

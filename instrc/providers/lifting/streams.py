@@ -14,13 +14,13 @@ _ABOUT = frozenset(
     {"id", "object", "created", "model", "usage", "provider", "service_tier", "system_fingerprint", "obfuscation", "timings"}
     | {"usageMetadata", "usage_metadata", "modelVersion", "model_version", "responseId", "response_id", "createTime"}
 )
-"""Members of a piece that say something about an answer and nothing of it."""
+"""Members of a chunk that describe the answer and are not part of it."""
 _BESIDE_MESSAGES = frozenset({"text", "input_json", "thinking", "signature", "citation", "compaction"})
-"""Events that Anthropic's `messages.stream` makes of others: they repeat those."""
+"""Events that Anthropic's `messages.stream` derives from others, so that they repeat those."""
 _OF_EVENTS = frozenset({"event", "data", "id", "retry"})
 """Members of a server-sent event, as httpx-sse and Mistral's library return it."""
 _SIGNS = frozenset({"", "[DONE]"})
-"""Texts that carry nothing: a sign of life, the end of a stream of OpenAI."""
+"""Texts without content: a keep-alive, and the end marker of an OpenAI stream."""
 
 
 def unwrapped(pieces: list[JsonObject]) -> list[JsonObject]:

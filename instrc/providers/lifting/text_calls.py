@@ -34,7 +34,7 @@ class KnownTools(NamedTuple):
 
     names: frozenset[str]
     owns: Callable[[Json], bool] = lambda _: False
-    """Says whether an object is a value of the only tool, so that it is no call: `{"search": {…}}` where `search` is a key."""
+    """Returns whether an object is a value of the only tool rather than a call: `{"search": {…}}` where `search` is a key."""
 
 
 class InText(NamedTuple):
@@ -42,9 +42,9 @@ class InText(NamedTuple):
 
     calls: list[RawCall]
     rest: str
-    """The text around the calls, thoughts left out."""
+    """Text around the calls, without thoughts."""
     unended: bool = False
-    """Whether the text is nothing but thoughts without an end."""
+    """Whether the text consists of unfinished thoughts only."""
 
 
 def extract_tool_calls(text: str, tools: KnownTools) -> InText:
@@ -70,7 +70,7 @@ _AROUND_CALLS = re.compile(
     r"|<\|/?(?:tool_calls?|tools):(?:begin|start|end)\|>|\[/?TOOL_CALLS\]"
     r"|<[|｜](?:end[_▁]of[_▁]sentence|end▁of▁sentence|im_end|eo[tm]_id|call|return|end)[|｜]>|</s>"
 )
-"""Marks around all calls of a text, and behind it, which are no words for anybody."""
+"""Markers around all calls of a text, and after it, which are not part of the prose."""
 
 
 def _is_json(text: str) -> bool | None:
@@ -145,7 +145,7 @@ _LINE_END = re.compile(r"[ \t]*;?[ \t]*(?=\n|\Z)")
 
 
 SEARCHED_STARTS: Final = 100
-"""Places of a text from which on JSON is tried to be read."""
+"""Maximum positions in a text at which parsing JSON is tried."""
 _OBJECT = re.compile(r"\{\s*\"")
 
 

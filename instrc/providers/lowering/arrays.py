@@ -81,7 +81,7 @@ def _uncounted(node: JsonObject, dialect: Dialect, ledger: Ledger) -> tuple[str,
 
 
 TUPLE_PLACES: Final = 200
-"""Places of a tuple beyond which it is an array of the union of them."""
+"""Maximum positions of a tuple; a longer one becomes an array of the union of its items."""
 
 
 def _tuple(node: JsonObject, context: RewriteContext) -> Variant | None:

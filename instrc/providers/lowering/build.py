@@ -94,9 +94,9 @@ class Counts(NamedTuple):
     enum_values: int
     characters: int
     optional: int
-    """Properties that are not required, those behind a reference left out, as observed of Anthropic."""
+    """Number of optional properties, without those behind a reference, as observed at Anthropic."""
     unions: int
-    """Properties whose own schema is a union, likewise."""
+    """Number of properties whose own schema is a union, counted in the same way."""
 
 
 def count(schema: Json) -> Counts:

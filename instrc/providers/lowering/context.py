@@ -26,34 +26,34 @@ from instrc.text.limits import UNROLL
 from instrc.text.sentences import EN, Sentences, filled
 
 COPIED_SCHEMAS: Final = 30
-"""Schema objects of definitions that are written out in unions before the copies become definitions themselves."""
+"""Maximum schema objects of definitions copied into unions before the copies become definitions themselves."""
 DESCRIBED_VALUE: Final = 400
-"""Characters of a value that a description repeats; the whole of it is in the loss report."""
+"""Maximum characters of a value repeated in a description; the loss report has the whole value."""
 WHOLE = "schema"
 """Stand-in for a keyword where a whole schema is lost."""
 LossKind = Literal["unenforced", "part", "narrowed", "convention", "annotation", "repaired", "order", "contradiction"]
-"""`unenforced`: the target lets through what the schema forbids; the description mentions it and `lift` checks it.
-`part`: a constraint inside of a keyword or a schema that is unenforced.
-`narrowed`: some values the schema allows cannot be written.  `convention`: as that, for values nobody means:
-properties an object does not declare and does not speak of, null beside a default of null.
-`annotation`: a keyword without force moved into the description or left out, or a name that is sent in another spelling.
-`repaired`: a slip that is read as what it most likely means, which is another meaning than the written one.
-`order`: the order of answers is not kept.
-`contradiction`: a property that no value satisfies is left out."""
+"""`unenforced`: the target allows what the schema forbids; the description mentions it and `lift` checks it.
+`part`: a constraint inside an unenforced keyword or schema.
+`narrowed`: some allowed values cannot be written.  `convention`: likewise, for values that are not intended:
+undeclared properties that the object does not mention, null beside a default of null.
+`annotation`: a keyword without force moved into the description or omitted, or a name sent in another spelling.
+`repaired`: a mistake read as its most likely meaning, which differs from the written one.
+`order`: the order of answers is not preserved.
+`contradiction`: a property that no value satisfies is omitted."""
 
 
 class Loss(Struct, frozen=True, gc=False):
     """One part of a schema that the payload does not express as written."""
 
     pointer: str
-    """Where the keyword stands, as a JSON Pointer into the flat schema (`map["schema"]`)."""
+    """JSON Pointer to the keyword in the flat schema (`map["schema"]`)."""
     keyword: str
     value: Json
     kind: LossKind
     reason: str
-    """A clause that says what became of the keyword."""
+    """Clause that says what happened to the keyword."""
     tool: str | None = None
-    """Of several tools that are lowered together: the name of the one whose schema it is."""
+    """Name of the tool, if several are lowered together."""
 
     @property
     def grave(self) -> bool:
@@ -106,7 +106,7 @@ class LoweringOptions(Struct, frozen=True, gc=False):
     unroll: int = UNROLL
     recursion: Recursion | None = None
     uniform: str = ""
-    """Why plans are sent in their uniform spelling: the budgets that they exceed in the typed one; empty if they are not."""
+    """Budgets that plans exceed in the typed form, which is why they are sent in the uniform one; empty otherwise."""
     sentences: Sentences = EN
     """Texts for descriptions where the target has no keyword."""
 
@@ -120,7 +120,7 @@ class LoweringOptions(Struct, frozen=True, gc=False):
 
 _FALLBACK = "field"
 _TRIED_IN_TURN = 20
-"""Numbers behind a name that are tried one by one; among thousands of the same name a free one is looked for by halves."""
+"""Maximum numeric suffixes tried one by one; beyond it a free name is found by bisection."""
 
 
 @lru_cache(maxsize=4096)
@@ -179,11 +179,11 @@ class KeyNames(Struct, frozen=True, eq=False, gc=False):
 
     rule: NameRule | None
     known: Collection[str]
-    """The names of the document's properties that are sent as they are."""
+    """Property names of the document that are sent unchanged."""
     changed: Mapping[str, str]
-    """What is sent for the names that change."""
+    """Sent names by the original names that change."""
     taken: Collection[str]
-    """All that is sent for names of the document."""
+    """All names sent for names of the document."""
 
     def sent(self, name: str) -> str:
         """Return the name under which a key is sent."""
@@ -238,20 +238,20 @@ class Variant(Struct, frozen=True, eq=False, gc=False):
     """A schema of one JSON type in the keywords of the target, with the codec of its values."""
 
     kind: str
-    """The JSON type of what is sent; `ref` for a reference, `any` for the empty schema."""
+    """JSON type of the sent value; `ref` for a reference, `any` for the empty schema."""
     body: JsonObject
     codec: Codec = None
     notes: tuple[str, ...] = ()
-    """Sentences for the description: constraints that the body does not express."""
+    """Sentences for the description about constraints that the body does not express."""
     text: str | None = None
-    """The description of this alternative, if it has its own."""
+    """Own description of this alternative, if any."""
     title: str | None = None
     definition: str | None = None
-    """The definition of the payload that the body is a copy of."""
+    """Definition of the payload that the body copies."""
     node: Json = None
-    """The schema it was built from, for later losses."""
+    """Source schema, for losses that are found later."""
     too_many: bool = False
-    """Whether it stands for more alternatives than are kept apart."""
+    """Whether it represents more alternatives than are kept separate."""
 
     @property
     def anything(self) -> bool:
@@ -392,17 +392,17 @@ class PayloadDefinitions(Struct, eq=False):
     """The definitions of the payload so far."""
 
     names: dict[Hashable, str] = {}
-    """The definitions of references, by what is referred to."""
+    """Definition names by the target of the reference."""
     bodies: dict[str, JsonObject | None] = {}
-    """Schemas by name; `None` for one that is not finished."""
+    """Schemas by name; `None` while unfinished."""
     codecs: dict[str, Codec] = {}
     options: dict[str, str] = {}
-    """The definitions of copies, by the definition and the properties of the copy."""
+    """Names of copies, by the definition and the properties of the copy."""
     copied: int = 0
-    """Schema objects that stand in copies of definitions."""
+    """Number of schema objects in copies of definitions."""
     later: dict[Later, str] = {}
     labels: dict[tuple[str, str], tuple[str, ...]] = {}
-    """The labels that the copies of a definition begin with, by its name and the key in front."""
+    """Labels that the copies of a definition begin with, by its name and the leading key."""
 
     def under_way(self, variant: Variant) -> bool:
         """Return whether a reference leads to a definition that is not finished."""
@@ -494,7 +494,7 @@ def finish(definitions: PayloadDefinitions, *, constant: bool) -> None:
 
 
 CHECKED = "is said in the description and checked when the answer is lifted"
-"""The reason of most losses."""
+"""Reason of most losses."""
 
 
 class Lost(Struct, frozen=True, eq=False, gc=False):
@@ -531,7 +531,7 @@ class Derived(Struct, frozen=True, eq=False, gc=False):
     new: Json
     sources: tuple[Json, ...]
     invented: bool = False
-    """Whether a rewrite invented it to express another schema: then nobody wrote that it is closed."""
+    """Whether a rewrite created it to express another schema, so that its being closed was not written by the author."""
 
 
 LedgerEntry: TypeAlias = Lost | LostAll | Contradicted | Derived
@@ -545,13 +545,13 @@ class Ledger(Struct, eq=False):
     entries: list[LedgerEntry] = []
     definitions: PayloadDefinitions = field(default_factory=PayloadDefinitions)
     enum_values: int = 0
-    """Values in the enums of the payload."""
+    """Number of enum values in the payload."""
     items: int = 0
-    """The sum of `maxItems` in the payload."""
+    """Sum of `maxItems` in the payload."""
     unrolled: int = 0
-    """Schema objects that were rebuilt below recursive references."""
+    """Number of schema objects rebuilt below recursive references."""
     copied: int = 0
-    """Schema objects that were rebuilt in a branch of a union, for one of its branches after another."""
+    """Number of schema objects rebuilt once for each branch of a union."""
 
     def lose(self, node: Json, keyword: str, kind: LossKind = "unenforced", reason: str = CHECKED, *, parts: bool = True) -> None:
         """Record the loss of a keyword."""
@@ -597,26 +597,26 @@ class RewriteContext(Struct, frozen=True, eq=False, gc=False):
     root: Json
     keys: KeyNames
     all_asked: bool
-    """Whether each property is required in the payload, so that an optional one is nullable."""
+    """Whether each property is required in the payload, so that optional ones are nullable."""
     deepest: int
-    """The level of the innermost object or array."""
+    """Level of the innermost object or array."""
     unroll: int
     recursion: str
     list_variants: Callable[[Json, RewriteContext], list[Variant]]
-    """The walker, which rewrites call for the schemas inside of one."""
+    """Walker that rewrites call for nested schemas."""
     ledger: Ledger
     uniform: str = ""
-    """Why plans are sent in their uniform spelling, empty if they are not."""
+    """Why plans are sent in the uniform form; empty if they are not."""
     sentences: Sentences = EN
     """Texts for descriptions."""
     level: int = 1
-    """Of objects and arrays inside one another."""
+    """Nesting of objects and arrays."""
     nested: int = 0
-    """Schemas around this one, combinators included."""
+    """Number of enclosing schemas, combinators included."""
     copying: bool = False
-    """Whether each branch of a union around has a copy of what stands here."""
+    """Whether each branch of an enclosing union has its own copy of this place."""
     active: tuple[Hashable, ...] = ()
-    """The references that are being written out."""
+    """References that are being expanded."""
 
     def variants(self, node: Json) -> list[Variant]:
         """Return the encodings of a value of a schema here, or none if there is no such value."""
@@ -684,12 +684,12 @@ class Built(Struct, frozen=True, eq=False, gc=False):
     record: dict[str, Json]
     losses: Sequence[Loss] = ()
     entries: Sequence[LedgerEntry] = ()
-    """The ledger of further losses."""
+    """Ledger of further losses."""
     back: Mapping[str, str] = MappingProxyType({})
-    """The names of properties by what is sent for them, where the two differ."""
+    """Original property names by sent name, where they differ."""
     given_up: tuple[Loss, ...] = ()
     """What is given up to stay within the budgets of the target."""
     strict: bool = True
-    """Whether it goes into the envelope of the target, and not into the one without strictness."""
+    """Whether it uses the strict envelope of the target."""
     problems: tuple[BudgetExceeded, ...] = ()
-    """The budgets that are exceeded, with what is done about it."""
+    """Exceeded budgets, with the consequences."""

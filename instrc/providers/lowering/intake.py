@@ -25,9 +25,9 @@ from instrc.schema.wellformed import problems_of
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, at, mapping, pointer
 
 LOWERED_SCHEMAS: Final = 100_000
-"""Schemas of a flat schema that is lowered: one that would have more shares its parts under `$defs`, or else `too-large`."""
+"""Maximum schemas of a flat schema that is lowered; a larger one shares parts under `$defs` or is `too-large`."""
 NAMES_AND_PATTERNS: Final = 100_000
-"""Pairs of a listed property and a pattern beside it, of a schema that is lowered: beyond it `too-large`; it takes a second."""
+"""Maximum pairs of a listed property and a sibling pattern in a lowered schema, about one second; beyond it `too-large`."""
 _OF_OTHERS = frozenset({"nullable", "x-nullable", "optional", "example", "additionalItems"})
 """Keywords of older drafts and of OpenAPI that 2020-12 ignores but that have a meaning."""
 PATTERNS = frozenset({"pattern", "patternProperties"})
@@ -40,11 +40,11 @@ class Survey(Struct, frozen=True, eq=False, gc=False):
 
     schema: Json
     modern: bool
-    """Whether it is JSON Schema 2020-12 beyond doubt, and says nothing in the words of others."""
+    """Whether it is certainly JSON Schema 2020-12, without keywords of other dialects."""
     words: set[str]
-    """The keywords that stand in it, wherever, those included that nobody knows."""
+    """Keywords that occur anywhere in it, unknown ones included."""
     names: Mapping[str, None]
-    """The names of all properties that it speaks of, each once."""
+    """Names of all properties mentioned, without duplicates."""
     nodes: Sequence[Json]
     """Every schema in it, itself included."""
 
@@ -99,7 +99,7 @@ def unreadable_in(keyword: str, value: Json) -> list[str]:
 
 
 _SPARED = frozenset({"count", "number", "step", "flag", "value", "values", "text", "pattern", "schemas"})
-"""Shapes of keywords whose values are left out if they cannot be read."""
+"""Shapes of keywords whose unreadable values are omitted."""
 _NO_SCHEMA = "it is not a schema"
 _NULL = "it is null"
 

@@ -15,7 +15,7 @@ from instrc.text.jsonvalue import Json, kind_of
 from instrc.text.sentences import filled
 
 DESCRIBED_SCHEMA: Final = 600
-"""Characters of a schema that the description of its JSON text repeats."""
+"""Maximum characters of a schema repeated in the description of its JSON text."""
 
 
 def anything(context: RewriteContext, node: Json) -> Variant:

@@ -89,7 +89,7 @@ class Undeclared(Struct, frozen=True, eq=False, gc=False):
     patterns: Mapping[str, Json]
     """Schemas by the patterns of keys."""
     rest: Json = None
-    """The schema of what no pattern matches; `None` if there is none."""
+    """Schema of keys that match no pattern; `None` if there is none."""
 
     @property
     def unsaid(self) -> bool:

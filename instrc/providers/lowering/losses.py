@@ -54,11 +54,11 @@ def losses(root: Json, entries: Sequence[LedgerEntry]) -> list[Loss]:
 
 
 _CLOSING = frozenset({"additionalProperties", "unevaluatedProperties", "items", "unevaluatedItems", "additionalItems"})
-"""Keywords that are found broken themselves where they hold `false`, and not the `false` inside."""
+"""Keywords that, if `false`, are reported as violated instead of the `false` inside."""
 TOLD_LOSSES: Final = 400
-"""Schema objects whose constraints are reported one by one when all of a schema is lost."""
+"""Maximum schema objects whose constraints are reported one by one when a whole schema is lost."""
 LOSSES_LOOKED_FOR: Final = 20_000
-"""Schema objects that are looked at for all losses of one lowering; beyond that a lost schema is reported as a whole."""
+"""Maximum schema objects examined for all losses of one lowering; beyond it a lost schema is reported as a whole."""
 
 
 class _LossTable:
@@ -138,9 +138,9 @@ class _LossTable:
 
 
 PathChain: TypeAlias = "tuple[PathChain, Location] | None"
-"""A path as a chain from its last steps to its first, because few paths are ever written out."""
+"""A path as a linked list from its last segments to its first, since few paths are ever written out."""
 LOSS_SOURCES: Final = 200
-"""Schemas that are looked through for the one that a lost keyword was written in; beyond them the root is reported."""
+"""Maximum schemas searched for the origin of a lost keyword; beyond it the root is reported."""
 
 
 class _Places:
@@ -179,7 +179,7 @@ class _Places:
 
 
 USUAL_POINTER: Final = 500
-"""Characters of a JSON Pointer: a longer one counts as several losses, as those of a deep schema grow with the square of it."""
+"""Length of a JSON Pointer that counts as one loss; longer ones count as several, since they grow quadratically with depth."""
 
 
 def pointer_of(path: PathChain) -> str:
@@ -220,7 +220,7 @@ def place_of(root: Json, entries: Sequence[LedgerEntry], node: Json, keyword: st
 
 
 _FLAT_FOR = {"unevaluatedProperties": "additionalProperties", "unevaluatedItems": "items"}
-"""What flattening turns keywords into: a loss of the one is a loss of the other."""
+"""Keywords with their flattened form: a loss of one is a loss of the other."""
 _WHOLE = frozenset({"false", "schema"})
 """Stand-ins for a keyword in losses of whole schemas."""
 
@@ -346,11 +346,11 @@ class Account(NamedTuple):
     """Everything from which the losses of a lowering are computed."""
 
     own: str
-    """The name of the tool."""
+    """Name of the tool."""
     sent: str
-    """The name that it is sent under."""
+    """Name under which it is sent."""
     written: Json
-    """The schema as JSON Schema 2020-12."""
+    """Schema in JSON Schema 2020-12."""
     flat: Json
     built: Built
     unread: tuple[Loss, ...]
@@ -368,7 +368,7 @@ class Account(NamedTuple):
 
 
 _Branches: TypeAlias = list[JsonObject] | None
-"""The alternatives of a plan, one for each tool; `None` if the schema is not a plan."""
+"""Alternatives of a plan, one for each tool; `None` if the schema is not a plan."""
 
 
 class LossOfTools(NamedTuple):

@@ -43,20 +43,20 @@ class Lowering(Struct, frozen=True, eq=False, dict=True):  # noqa: PLW1641  -- i
     """A schema lowered to a target."""
 
     payload: Payload
-    """The schema in the exact envelope of the target, ready to be sent."""
+    """Schema in the exact envelope of the target, ready to be sent."""
     map: JsonObject
-    """The reverse map for answers, as plain JSON: pass it to `lift`."""
+    """Reverse map for answers, as plain JSON: pass it to `lift`."""
     schema: Json
-    """The payload's schema in standard JSON Schema, whatever the target's spelling.
+    """Schema of the payload in standard JSON Schema, whatever the target's spelling.
 
     Definitions that a large payload shares are expanded in it.
     """
     dialect: Dialect
-    """The rules that the payload follows, with its envelope."""
+    """Rules that the payload follows, with its envelope."""
     account: Account | tuple[Loss, ...]
     """The losses, or the account from which they are computed on first access."""
     over_budget: tuple[Problem, ...] = ()
-    """The budgets that were exceeded, with the consequence of each."""
+    """Exceeded budgets, with the consequence of each."""
     strict: bool = False
     """Whether each grave loss is an error."""
 
@@ -220,14 +220,14 @@ __all__ = ["Lowering", "LoweringOptions", "Tool", "lower", "lower_tool", "report
 
 
 SHARED_FROM: Final = 8_000
-"""Characters of a schema from which on repeated parts are sent once."""
+"""Minimum characters of a schema whose repeated parts are sent once."""
 SHARED_GAIN: Final = 0.8
-"""Share of such a schema that may be left at most: a definition is harder to read than its body."""
+"""Maximum relative size after sharing, since a definition is harder to read than an inlined part."""
 _OBJECT = re.compile(r'\{"')
 _BEGINNING = 100
-"""Characters that objects have in common if they are taken for the same at first."""
+"""Number of leading characters by which objects are first compared."""
 _REPEATED = 0.1
-"""How many of the objects begin as another one does where much is repeated."""
+"""Minimum share of objects with equal beginnings for a schema to count as repetitive."""
 
 
 class Written(Struct, frozen=True, eq=False, gc=False):
@@ -236,9 +236,9 @@ class Written(Struct, frozen=True, eq=False, gc=False):
     payload: Json
     map: JsonObject
     schema: Json
-    """The payload's schema in standard JSON Schema."""
+    """Schema of the payload in standard JSON Schema."""
     losses: tuple[Loss, ...]
-    """Of its examples."""
+    """Losses of its examples."""
 
 
 def write(built: Built, flat: Json, tool: Tool, name: str, dialect: Dialect) -> Written:
@@ -369,7 +369,7 @@ def _examples(tool: Tool, record: JsonObject, schema: Json, dialect: Dialect) ->
 
 
 _USUAL_HINT = re.compile(r"^Use .+\.$", re.MULTILINE)
-"""The usual form of hints, for a schema whose hints are unknown, such as one read from a file."""
+"""Usual form of hints, for a schema whose hints are unknown, such as one read from a file."""
 _QUOTES = "`\"'«»“”„"
 
 

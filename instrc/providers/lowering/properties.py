@@ -31,19 +31,19 @@ class Property(Struct, frozen=True, gc=False):
     body: JsonObject
     required: bool
     member: Member | None = None
-    """How its value is decoded; `None` if it does not change."""
+    """How its value is decoded; `None` if unchanged."""
 
 
 class _Absence(Struct, frozen=True, eq=False, gc=False):
     """How a missing property is expressed."""
 
     variants: Sequence[Variant]
-    """The variants of its value, including the one that means absence."""
+    """Variants of its value, including the one that means absence."""
     asked: bool
-    """Whether the key must be there."""
+    """Whether the key is required."""
     absent: bool | Literal["also"] = False
     word: str | None = None
-    """The word for null where null itself means absence."""
+    """String for a real null where null means absence."""
     missing: bool = False
     unsaid: bool = False
     notes: tuple[str, ...] = ()
@@ -55,11 +55,11 @@ class Holder(Struct, frozen=True, eq=False, gc=False):
     node: JsonObject
     context: RewriteContext
     inside: RewriteContext
-    """The context of what stands in the object."""
+    """Context of the object's contents."""
     leaky: bool
-    """Whether an answer may hold properties that the payload does not declare."""
+    """Whether an answer may hold undeclared properties."""
     optional: _Absence | None
-    """How the absence of a property of a plain type is expressed; `None` if null beside its type does not express it."""
+    """How absence of a property of a plain type is expressed; `None` if null beside its type does not express it."""
 
 
 _ALWAYS = _Absence((), asked=True)
@@ -238,10 +238,10 @@ def _nullish(context: RewriteContext, node: Json, seen: set[int]) -> bool:
 
 _MORE = "additional_properties"
 _MARKING = frozenset({"if", "dependentSchemas", "allOf", "anyOf", "oneOf"})
-"""Keywords whose schemas may mark properties as evaluated, in an instance that satisfies them."""
+"""Keywords whose schemas may mark properties of a matching instance as evaluated."""
 _CLOSING = ("additionalProperties", "unevaluatedProperties")
 _BESIDE = frozenset(BY_TYPE["object"]) - {"properties", "required", "additionalProperties"}
-"""Keywords of objects that a plain one does not have."""
+"""Object keywords that a plain object does not have."""
 
 
 def objects(node: JsonObject, context: RewriteContext) -> Variant | None:

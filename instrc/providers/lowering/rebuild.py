@@ -55,7 +55,7 @@ from instrc.text.jsonvalue import Json, JsonObject, as_array, as_text, as_texts,
 from instrc.text.limits import REBUILT_LEVELS
 
 PAYLOAD_LEVELS: Final = 60
-"""Objects and arrays inside one another, for targets that name no limit of their own."""
+"""Maximum nesting of objects and arrays, for targets without their own limit."""
 
 
 def rebuild(seen: Survey, dialect: Dialect, options: LoweringOptions) -> Built:
@@ -156,15 +156,15 @@ def _boxed(schema: JsonObject, context: RewriteContext) -> JsonObject:
 
 
 ACTIVE_REFERENCES: Final = 40
-"""References inside one another that are written out; deeper ones are written as JSON text."""
+"""Maximum nested references that are expanded; deeper ones become JSON text."""
 SHARED_PART_OF_MAP: Final = 120
-"""Characters of JSON from which on a part of a map that stands in several places gets a name."""
+"""Minimum characters (as JSON) of a repeated part of a map that gets a name."""
 UNROLLED_SCHEMAS: Final = 1000
-"""Schema objects that are rebuilt below recursive references before unrolling stops early."""
+"""Maximum schema objects rebuilt below recursive references before unrolling stops."""
 BRANCH_COPIES: Final = 5_000
-"""Schema objects that are rebuilt for one branch of a union after another; what else stands there is written as JSON text."""
+"""Maximum schema objects rebuilt for the branches of unions; the rest becomes JSON text."""
 PAYLOAD_DEFINITIONS: Final = 500
-"""Definitions of a payload; further references are written as JSON text."""
+"""Maximum definitions in a payload; further references become JSON text."""
 
 
 def references(node: JsonObject, context: RewriteContext) -> list[Variant]:
@@ -225,7 +225,7 @@ def _unrolled(key: Hashable, target: JsonObject, context: RewriteContext) -> lis
 
 _APPLICATORS = ("not", "if", "then", "else")
 _SPLIT = frozenset({"allOf", "$ref", *_APPLICATORS})
-"""Keywords of a schema that is more than its types or its literals."""
+"""Keywords of a schema that has more than types or literals."""
 
 
 def list_variants(node: Json, context: RewriteContext) -> list[Variant]:

@@ -25,7 +25,7 @@ class Breach(NamedTuple):
 
     rule: str
     place: str
-    """Where, as a JSON Pointer into the payload."""
+    """JSON Pointer into the payload."""
     message: str
 
     def __str__(self) -> str:

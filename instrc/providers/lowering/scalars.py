@@ -56,9 +56,9 @@ class _Listed(Struct, frozen=True, gc=False):
     """The values of a schema, by how a target accepts them."""
 
     groups: dict[str, list[Json]]
-    """Those that its enums hold, by type."""
+    """Values held by its enums, by type."""
     strange: list[Json]
-    """Those that it holds as JSON text only."""
+    """Values that are sent only as JSON text."""
 
 
 def _grouped(values: list[Json], dialect: Dialect) -> _Listed:

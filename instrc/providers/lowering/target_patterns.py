@@ -11,9 +11,9 @@ from instrc.providers.dialect import CLASS_OPERATIONS, COMMON_ESCAPES, ESCAPED_I
 from instrc.schema.patterns import ATOM, REPEATS, too_large
 
 SPLIT_PATTERN: Final = 4000
-"""Characters of a pattern whose repetitions are written as several; one that would become longer is told as lost."""
+"""Maximum characters of a pattern whose repetitions are split; a longer result is reported as a loss."""
 _DIGITS = 18
-"""Of a number that is read: Python refuses to read some thousands."""
+"""Maximum digits of a number that is parsed: Python refuses some thousands."""
 
 
 def split_repetitions(pattern: str, most: int) -> str:
@@ -95,7 +95,7 @@ def counts(pattern: str) -> list[int]:
 _QUANTIFIERS = frozenset("*+?{")
 _ESCAPE = re.compile(r"\\.", re.DOTALL)
 _BY_NUMBER = re.compile(r"\\(?:x(?P<two>[0-9a-fA-F]{2})|u(?P<four>[0-9a-fA-F]{4})|.)", re.DOTALL)
-"""An escape, whichever: a character by its number, or the sign that stands behind the backslash."""
+"""Any escape: a character by its number, or the sign after the backslash."""
 
 
 def pattern_for(pattern: str, dialect: Dialect, kind: str | None = None) -> str | None:
@@ -115,7 +115,7 @@ def pattern_for(pattern: str, dialect: Dialect, kind: str | None = None) -> str 
 
 
 _NEEDS_PLAINER = ("[", *WORD_ENDS, *ESCAPED_IN_CLASSES)
-"""Where none of these stands, a pattern is sent as it is."""
+"""Signs without which a pattern is sent unchanged."""
 
 
 def _plain_classes(pattern: str) -> str:

@@ -30,9 +30,9 @@ class LoweredTools(Struct, frozen=True):
     """The tools of one request, lowered to a target."""
 
     payload: list[Payload]
-    """The tools, in order, each in its envelope."""
+    """The tools in order, each in its envelope."""
     map: JsonObject
-    """The way back for answers to the request, parallel calls included."""
+    """Reverse map for answers to the request, parallel calls included."""
     lowerings: tuple[Lowering, ...]
     problems: tuple[Problem, ...] = ()
 
@@ -43,7 +43,7 @@ class LoweredTools(Struct, frozen=True):
 
 
 ToolsLike: TypeAlias = Iterable[ToolLike | tuple[str, ToolLike] | tuple[str, ToolLike, str | None]] | Mapping[str, object]
-"""What `lower` takes, or a name with it and perhaps a description; or a request, or the answer to `tools/list`, as it is.
+"""What `lower` accepts, optionally with a name and a description; or a request, or the response to `tools/list`.
 
 A mapping from names to models, other types and functions is a list of tools with these names."""
 

@@ -56,15 +56,15 @@ from instrc.text.limits import REBUILT_LEVELS, UNION_VARIANTS
 from instrc.text.sentences import filled
 
 COMPARED_PAIRS: Final = 1500
-"""Pairs of alternatives that are compared; the ones beyond are taken for alike."""
+"""Maximum pairs of alternatives that are compared; further ones are assumed to be alike."""
 MULTIPLIED_BRANCHES: Final = 1000
-"""Branches that a union may be multiplied to by those beside it; beyond them the others are reported as lost."""
+"""Maximum branches to which sibling unions are multiplied; beyond it the others are reported as lost."""
 COMPARED_VARIANTS: Final = 60
-"""Branches of `oneOf` that are compared with each other."""
+"""Maximum branches of `oneOf` that are compared pairwise."""
 
 
 _NOT_BESIDE = frozenset({"anyOf", "not", "if", "then", "else"}) | NO_ASSERTIONS
-"""Keywords that do not go into the branches of the union beside them."""
+"""Keywords that are not merged into the branches of a sibling union."""
 
 
 def branches(node: JsonObject, context: RewriteContext) -> list[Variant]:
@@ -170,7 +170,7 @@ class Led(NamedTuple):
 
     variants: list[Variant]
     alike: list[int]
-    """Those that have none to begin with."""
+    """Indexes of alternatives without a distinguishing first key."""
 
 
 def with_distinct_first_keys(variants: Sequence[Variant], ledger: Ledger) -> Led:
@@ -460,15 +460,15 @@ def _label(variant: Variant, dialect: Dialect) -> str:
 
 
 SILENT = frozenset({"$schema", "$defs", "definitions", "$id", "$anchor", "$dynamicAnchor", "$vocabulary", "title", "description"})
-"""Annotations that have done their work in a flat schema, or are carried over elsewhere."""
+"""Annotations that a flat schema no longer needs, or that are carried over elsewhere."""
 _QUIET = SILENT | (KEYWORDS.keys() - NO_ASSERTIONS)
 """Keywords that `described` ignores."""
 _IN_DESCRIPTION = "has no force; what a model can use of it is in the description"
 _SCALARS = frozenset({"string", "integer", "number", "boolean"})
 _MORE = (KEYWORDS.keys() - NO_ASSERTIONS - {"type"}) | OF_STRINGS | OF_NUMBERS
-"""Keywords that may say more of a value than its type."""
+"""Keywords that may constrain a value beyond its type."""
 Rebuilt: TypeAlias = tuple[JsonObject | None, Codec]
-"""A schema in the target's keywords, `None` if there is no such value, and the codec of its values."""
+"""A schema in the target's keywords, `None` if it has no values, and the codec of its values."""
 
 
 def fit(node: Json, context: RewriteContext) -> Rebuilt:
@@ -575,7 +575,7 @@ class _United(NamedTuple):
     notes: tuple[str, ...]
     """Notes that apply to all variants."""
     variants: Sequence[Variant]
-    """The variants as they stand in it, in their order."""
+    """The variants as used in it, in order."""
 
 
 def _united(context: RewriteContext, variants: Sequence[Variant], shared: tuple[str, ...]) -> _United:

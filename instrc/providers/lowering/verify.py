@@ -33,14 +33,14 @@ class Opinion(NamedTuple):
     binding: bool
     """Whether the target runs on this engine."""
     accepted: bool | None
-    """Whether the schema compiles; `None` if the engine is not installed, or was not asked."""
+    """Whether the schema compiles; `None` if the engine is not installed or was not run."""
     reason: str | None = None
     answers: bool | None = None
-    """Whether a sample answer is accepted; `None` if none was found, as for a pattern without a text, or none could be shown."""
+    """Whether a sample answer is accepted; `None` if no sample exists (a pattern without a text) or none could be tested."""
     ordered: bool | None = None
-    """Whether that answer is rejected whichever two declared neighbours in it are swapped; `None` if there are none."""
+    """Whether that answer is rejected after any swap of two declared neighbours; `None` if there are none."""
     loose: str | None = None
-    """A swap that was accepted all the same: its keys and its place."""
+    """Swap that was accepted nevertheless: its keys and its place."""
 
 
 class Verification(Struct, frozen=True):
@@ -97,7 +97,7 @@ def verify(payload: Lowering | Json, target: str | Dialect | None = None) -> Ver
 
 
 LOWERED_LEVELS: Final = 2000
-"""Levels of a payload that is verified: beyond it `too-large`.  No target takes a tenth of that."""
+"""Maximum nesting of a payload that is verified, else `too-large`; no target accepts a tenth of that."""
 
 
 def _verified(payload: Json, dialect: Dialect) -> Verification:
@@ -131,9 +131,9 @@ def _refused(schema: Json, dialect: Dialect) -> list[Breach]:
 
 
 Matcher: TypeAlias = Callable[[str], bool]
-"""Says whether a text is a whole answer that a grammar accepts."""
+"""Returns whether a text is a complete answer under a grammar."""
 VERIFIED_ORDERS: Final = 40
-"""Reordered answers that an engine is shown."""
+"""Maximum reordered answers tested with an engine."""
 
 
 def _opinion(name: str, engine: Callable[[Json], Matcher | None], schema: Json, *, binding: bool) -> Opinion:
@@ -185,7 +185,7 @@ def _xgrammar(schema: Json) -> Matcher:
 
 
 VERIFIED_PATTERN: Final = 200_000
-"""Characters of a regular expression that is still matched."""
+"""Maximum characters of a regular expression that is matched."""
 
 
 def _outlines_core(schema: Json) -> Matcher | None:
@@ -233,15 +233,15 @@ def _guided(grammar: str) -> Matcher:
 
 
 MEASURED_ROUNDS: Final = 3
-"""How often a reference inside itself is counted to measure a schema."""
+"""How often a reference inside itself is counted when a schema is measured."""
 MEASURED_STEPS: Final = 20_000
-"""Schemas that are looked at to measure one."""
+"""Maximum schemas visited when one is measured."""
 _ANYTHING = 14_000
-"""Characters that a place without a type takes: all of JSON, a few levels deep."""
+"""Assumed characters of a value without a type: all of JSON, a few levels deep."""
 _PLAIN = 60
-"""Characters of a text, a number, a boolean or null."""
+"""Assumed characters of a text, a number, a boolean or null."""
 ENDLESS = 10**12
-"""The reason for a schema that is too large to measure."""
+"""Size assigned to a schema that is too large to measure."""
 
 
 def expanded_size(schema: Json) -> int:
@@ -301,7 +301,7 @@ class Swap(NamedTuple):
 
     value: Json
     place: str
-    """Of the object, as a JSON Pointer into the instance."""
+    """JSON Pointer to the object in the instance."""
     keys: tuple[str, str]
 
 

@@ -9,7 +9,7 @@ from instrc.text.jsonvalue import Json, JsonObject
 
 FailureKind: TypeAlias = Literal["failed", "timeout", "invalid", "plan", "limit"]
 KINDS: dict[str, FailureKind] = {"failed": "failed", "timeout": "timeout", "invalid": "invalid", "plan": "plan", "limit": "limit"}
-"""By their words, which a result may have from anywhere."""
+"""Failure kinds by name; results from outside may use any name."""
 
 
 class Complaint(TypedDict):
@@ -34,9 +34,9 @@ class Failure(TypedDict):
     code: str | None
     message: str
     place: NotRequired[str]
-    """`FILE:LINE` of the code of an activity that has failed; programs do not read it."""
+    """`FILE:LINE` of the failed code of an activity; programs do not read it."""
     attempts: NotRequired[list[Attempt]]
-    """Of an answer that was never accepted."""
+    """Attempts at an answer that was never accepted."""
 
 
 class ModelCommand(TypedDict):
@@ -47,17 +47,17 @@ class ModelCommand(TypedDict):
     chunk: str
     steps: list[str]
     schema: Json
-    """What the model is shown."""
+    """Schema shown to the model."""
     context: Json
-    """What its steps read, nested by their paths."""
+    """Values that its steps read, nested by path."""
     previous: Json
-    """The last answer of a chunk that goes round, else `null`."""
+    """Last answer of a chunk in a loop, otherwise `null`."""
     rejected: Json
-    """The last answer, if it was not accepted, else `null`."""
+    """Last answer if it was rejected, otherwise `null`."""
     complaints: list[Complaint]
-    """Why it was not."""
+    """Reasons for the rejection."""
     model: str | None
-    """The model that the project has set for this vibe."""
+    """Model that the project sets for this vibe."""
 
 
 class ActivityCommand(TypedDict):
@@ -68,12 +68,12 @@ class ActivityCommand(TypedDict):
     step: str
     activity: str
     process: str | None
-    """The address of a process, where a plan names one."""
+    """Address of a process named by a plan."""
     called: str
-    """The name it is called by."""
+    """Name by which it is called."""
     input: Json
     schema: Json
-    """Of the result."""
+    """Schema of the result."""
 
 
 class FireCommand(TypedDict):
@@ -95,7 +95,7 @@ class UserCommand(TypedDict):
     steps: list[str]
     show: Json
     schema: Json
-    """Of the answer: that of the step, or an object of steps where the chunk has several."""
+    """Schema of the answer: that of the step, or an object of steps if the chunk has several."""
 
 
 class TimerCommand(TypedDict):
@@ -104,7 +104,7 @@ class TimerCommand(TypedDict):
     kind: Literal["timer"]
     id: str
     after: str
-    """ISO 8601, as `PT30S`."""
+    """ISO 8601 duration, such as `PT30S`."""
 
 
 Command: TypeAlias = ModelCommand | ActivityCommand | FireCommand | UserCommand | TimerCommand
@@ -115,7 +115,7 @@ class Author(TypedDict):
 
     who: str
     means: str
-    """`key`, `token`, `cookie`, `link`; `local` where nobody has proved who they are."""
+    """`key`, `token`, `cookie`, `link`; `local` without authentication."""
 
 
 @final
@@ -124,43 +124,43 @@ class Result(TypedDict, total=False):
 
     ok: Json
     error: Json
-    """`{ "kind"?, "code"?, "message", "place"? }`: the command failed for good."""
+    """`{ "kind"?, "code"?, "message", "place"? }`: the final error of the command."""
     complaints: list[Complaint]
-    """Of a model's answer that the engine itself did not accept: it is asked again."""
+    """Reasons why the engine itself rejected a model's answer: the model is asked again."""
     usage: dict[str, int]
-    """Tokens: `input_tokens`, `output_tokens`."""
+    """Token counts: `input_tokens`, `output_tokens`."""
     cost: float
-    """In US dollars, if it is known."""
+    """Cost in US dollars, if known."""
     cached: bool
-    """The answer was kept from the same request before."""
+    """Whether the answer to an earlier identical request was reused."""
     by: Author
-    """Of an answer that somebody gave through a service."""
+    """Author of an answer given through a service."""
 
 
 PlanKind: TypeAlias = Literal["process", "tool", "steps", "call"]
-"""What was compiled; `steps` is a tool whose properties are steps."""
+"""Kind of compiled document; `steps` is a tool whose properties are steps."""
 
 
 class RunOptions(TypedDict, total=False):
     """The settings that influence a run."""
 
     asks: int
-    """How often a model is asked again."""
+    """Maximum number of times that a model is asked again."""
     elements: int | None
-    """How many of an `each` run at the same time."""
+    """Maximum concurrent elements of an `each`."""
     requests: int
     tokens: int
     entry: Json
-    """The answer of the first chunk, where it is filled already."""
+    """Answer of the first chunk, if it is already filled in."""
     pauses: bool
-    """`false` if no `delay` is waited for."""
+    """`false` to skip every `delay`."""
     fires: dict[str, str]
-    """Activities that what a model fills in is also sent to, by their bare names."""
+    """Activities by bare name that also receive what a model fills in."""
     models: dict[str, str]
     step: str
-    """The name of the only step of a tool, whose answer has no key for it."""
+    """Name of the only step of a tool, whose answer has no step key."""
     waits: bool
-    """Of a direct call: its activity is waited for, and can fail the run; without it nobody waits."""
+    """Whether a direct call waits for its activity, which can then fail the run."""
 
 
 class PinnedPlan(TypedDict):
@@ -202,18 +202,18 @@ class Asking(TypedDict):
     """The progress of a model's chunk."""
 
     round: int
-    """Of a chunk that goes round."""
+    """Round of a chunk in a loop."""
     asks: int
-    """How often it was asked again in this round."""
+    """How often the model was asked again in this round."""
     previous: Json
-    """The answer of the round before."""
+    """Answer of the previous round."""
     rejected: Json
     complaints: list[Complaint]
     attempts: list[Attempt]
 
 
 CommandWay: TypeAlias = Literal["run", "delay", "within", "task"]
-"""What an open command is for: the work of a unit, its delay, its deadline, one task of a plan."""
+"""Purpose of an open command: the work of a unit, its delay, its deadline, or one task of a plan."""
 Entry = TypedDict(
     "Entry",
     {
@@ -231,7 +231,7 @@ Entry = TypedDict(
         "attempts": NotRequired[list[Attempt]],
     },
 )
-"""An open command: its unit; of a timer its span, of a task which one and which copy, of a model how far the asking is."""
+"""An open command: its unit; the span of a timer, the task and copy of a task, the progress of a model request."""
 
 
 class Fault(TypedDict):
@@ -248,9 +248,9 @@ class TaskState(TypedDict):
 
     status: str
     waits: int
-    """For how many other tasks."""
+    """Number of tasks that it waits for."""
     left: NotRequired[int]
-    """How many of its copies are not done."""
+    """Number of unfinished copies."""
     output: NotRequired[Json]
     error: NotRequired[Fault]
 
@@ -278,7 +278,7 @@ class EachState(TypedDict):
     records: list[Json]
     values: list[Json]
     shows: NotRequired[list[Json]]
-    """What rounds show of the values, where they show less of some."""
+    """Values as shown to other rounds, if some are shown in part."""
 
 
 class RepeatState(TypedDict):
@@ -292,9 +292,9 @@ class RepeatState(TypedDict):
     vain: bool
     value: Json
     first: NotRequired[Json]
-    """What `previous` is in the first round, where the program says it."""
+    """Value of `previous` in the first round, if the program defines it."""
     shows: NotRequired[list[Json]]
-    """As of an `each`; without a list what they show of the value, alone."""
+    """As in an `each`; without a list, the shown part of the value."""
 
 
 class RaceState(TypedDict):
@@ -316,17 +316,17 @@ class BodyState(TypedDict):
     parent: str | None
     left: int
     waits: dict[str, int]
-    """How many units those units still wait for that wait for fewer than at first."""
+    """Remaining number of awaited units, for units that wait for fewer than at first."""
     record: JsonObject
     values: JsonObject
     shows: NotRequired[JsonObject]
-    """What rounds show of values, by their keys, where they show less of some."""
+    """Values by key as shown to other rounds, if some are shown in part."""
     names: JsonObject
     blocks: dict[str, BlockState]
     open: dict[str, None]
     children: dict[str, None]
     refused: list[list[int | str]]
-    """Steps of persons who have refused: region and key."""
+    """Steps that people refused: region and key."""
 
 
 class Spent(TypedDict):
@@ -356,19 +356,19 @@ class State(TypedDict):
     inputs: JsonObject
     scopes: dict[str, BodyState]
     ready: list[list[str | int]]
-    """Scope and unit; with a third member, `true`, its delay has passed."""
+    """Scope and unit; a third member `true` means that its delay has passed."""
     queue: list[str | FireCommand]
-    """Commands that are not issued yet: by their ids, or whole where nobody answers them."""
+    """Commands not yet issued: their ids, or whole commands if no result is expected."""
     open: dict[str, Entry]
     spent: Spent
     vain: list[str]
-    """Rounds that have ended without what they were to reach."""
+    """Rounds that ended without reaching their goal."""
     outcome: Outcome | None
     withdrawn: NotRequired[list[str]]
-    """Commands that nobody waits for any more since a block ended while others were issued; the engine takes them from here."""
+    """Commands no longer needed since a block ended while others were issued; the engine removes them."""
     limits: NotRequired[SpendingLimits]
     stalled: NotRequired[list[Stalled]]
-    """Chunks that wait until limits are raised; it is there where a limit holds the run instead of failing it."""
+    """Chunks that wait until limits are raised; present if a limit holds the run instead of failing it."""
 
 
 _STEP = re.compile(r"^step\d+_|_item\d+$")

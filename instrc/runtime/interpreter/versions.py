@@ -12,7 +12,7 @@ from instrc.runtime.interpreter.documents import Command, Complaint, Outcome, Pi
 from instrc.text.jsonvalue import Json, JsonObject
 
 CURRENT = "1"
-"""The version that new runs begin with."""
+"""Version used by new runs."""
 _MODULES = {"1": "instrc.runtime.interpreter.v1.interface"}
 
 

@@ -18,9 +18,9 @@ from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_object, listing, mapping
 
 REPORTED: Final = {"response": [raise_reported]}
-"""Hooks of clients whose libraries lose an error that an answer reports."""
+"""Client hooks for libraries that drop an error reported in a response."""
 ANTHROPIC_TOKENS: Final = 8192
-"""Tokens of an answer; Anthropic wants a limit in every request."""
+"""Default limit of an answer, in tokens: Anthropic requires one in every request."""
 
 
 class Anthropic(Provider):
@@ -36,7 +36,7 @@ class Anthropic(Provider):
     tokens: ClassVar[TokenNames] = ("usage", "input_tokens", "output_tokens")
     usual: ClassVar[JsonObject] = {"max_tokens": ANTHROPIC_TOKENS}
     names: ClassVar[Mapping[str, str]] = {"max_tokens": "max_tokens", "reasoning": "effort"}
-    """The library has no temperature any more; models that take one get it under `extra`."""
+    """Names of settings; the library no longer has a temperature, so models that accept one get it under `extra`."""
 
     def connect(self, library: ModuleType, key: str | None) -> Client:
         """Return an asynchronous client."""
@@ -109,7 +109,7 @@ class AnthropicOutput(Anthropic):
 
 
 _LEVELS: Final[Mapping[object, str]] = {"xhigh": "HIGH"}
-"""What Gemini calls the highest effort."""
+"""Gemini's name for the highest effort."""
 
 
 class Gemini(Provider):
@@ -274,7 +274,7 @@ class Mistral(Provider):
 
 
 _BESIDE_OPTIONS: Final = frozenset({"keep_alive", "logprobs", "top_logprobs"})
-"""Parameters that Ollama does not know among its `options`."""
+"""Parameters that Ollama does not accept among its `options`."""
 
 
 class Ollama(Provider):
@@ -336,9 +336,9 @@ async def _keep_status(response: Client) -> None:
 
 
 _LETTERS = 3
-"""Letters a token of a message, on the safe side."""
+"""Conservative number of characters per token of a message."""
 _USUAL_CONTEXT = 4096
-"""Tokens of message and answer that a small graphics card gets from Ollama where nothing is said."""
+"""Ollama's default context on a small graphics card, in tokens for message and answer."""
 
 
 def _context_of(asked: ProviderRequest) -> JsonObject:
@@ -365,7 +365,7 @@ class OpenAI(Provider):
         "reasoning": "reasoning_effort",
     }
     without_tools: ClassVar[str | None] = "llamacpp"
-    """The target that is used where a server does not call the tool that it is told to call."""
+    """Target for servers that ignore the tool choice."""
     _calls_no_tools = False
 
     def connect(self, library: ModuleType, key: str | None) -> Client:
@@ -509,7 +509,7 @@ class GrammarText(NamedTuple):
     """A text that a grammar describes, the only argument of a tool."""
 
     key: str
-    """The name that it is sent under."""
+    """Member in which it is sent."""
     grammar: str
 
 
@@ -523,7 +523,7 @@ def grammar_of(asked: ProviderRequest) -> GrammarText | None:
 
 
 _OF_SERVERS: Final = {**OpenAI.names, "max_tokens": "max_tokens"}
-"""Servers of open weights know the older name."""
+"""Names of settings for servers of open weights, which use the older name of the token limit."""
 
 
 class VLLM(OpenAI):

@@ -16,7 +16,7 @@ from instrc.text.jsonvalue import Json, equal, mapping, tokens
 from instrc.text.sentences import Sentences
 
 TEMPERATURE: Final = 0.7
-"""Least temperature of another sample: with it 13 of 17 invalid answers of a small model were valid, and none at 0."""
+"""Minimum temperature of another sample: with it 13 of 17 invalid answers of a small model became valid, and none at 0."""
 
 
 def attempt_of(request: Request) -> int:
@@ -99,5 +99,5 @@ def repeats(text: str) -> bool:
 
 
 _LOOP: Final = 200
-"""Characters that a loop has at least; one round of it has fewer."""
+"""Minimum characters of repeated text that count as a loop; one repetition is shorter."""
 _TIMES: Final = 5

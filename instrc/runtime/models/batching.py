@@ -19,7 +19,7 @@ from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_object, as_texts
 
 LINGER = 0.02
-"""Seconds that a call waits for more of its kind."""
+"""Seconds that a call waits for others of its kind."""
 
 
 class Batching:

@@ -20,7 +20,7 @@ from instrc.runtime.models.provider import Provider, ProviderRequest, TokenNames
 from instrc.text.jsonvalue import Json, JsonObject, as_object, mapping
 
 READ_TIMEOUT: Final = 3600
-"""Seconds that the library waits for bytes; the time of a request is limited before."""
+"""Read timeout of the library, in seconds; the request timeout applies before."""
 
 
 class Bedrock(Provider):

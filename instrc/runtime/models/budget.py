@@ -20,9 +20,9 @@ from instrc.runtime.models.model import ModelError
 
 _MILLION: Final = 1_000_000
 Prices = Mapping[str, Mapping[str, float]]
-"""By name or pattern of a model: `input`, `output`, and those of a cache, in US dollars for a million tokens."""
+"""Prices by name or pattern of a model: `input`, `output` and those of a cache, in US dollars per million tokens."""
 _OF_INPUT: Final = ("cache_read", "cache_write")
-"""Shares of the input, which cost as much as the rest of it unless they have a price."""
+"""Parts of the input that cost the same as the rest unless they have a price of their own."""
 PRICED: Final = ("input", "output", *_OF_INPUT)
 
 
@@ -44,7 +44,7 @@ def cost_of(prices: Prices, model: str | None, usage: Mapping[str, int]) -> floa
 
 
 BYTES: Final = 3
-"""Bytes a token of what is sent, on the safe side."""
+"""Conservative number of bytes per token of what is sent."""
 
 
 def estimate_of(prices: Prices, words: str, sent: int, most: int) -> float:
@@ -107,7 +107,7 @@ class MoneyBudget(Struct, frozen=True):
     """The cost limit of a run's requests; all runs of a project write their costs into one file."""
 
     limits: Sequence[str]
-    """As they are written: `2 USD`, `5 USD/day`. A day is one of UTC."""
+    """Limits as written: `2 USD`, `5 USD/day`. Days are in UTC."""
     file: str
     program: str
 

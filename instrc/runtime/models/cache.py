@@ -15,9 +15,9 @@ from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json
 
 _FORMAT: Final = 1
-"""A part of each key: of an entry that another release wrote otherwise nothing is read."""
+"""Version of the entry format, which is part of each key, so that entries of other formats are not read."""
 ANSWERS_FILE: Final = ".instrc/answers.sqlite"
-"""In the folder of a project: the answers that `preview --ask` has paid for."""
+"""File in a project's folder with the answers that `preview --ask` has paid for."""
 _TABLE: Final = "answers (key TEXT PRIMARY KEY, model TEXT, answer TEXT)"
 
 
@@ -36,9 +36,9 @@ class AnswerCache(Struct, frozen=True, eq=False):
     file: str | Path
     sample: int = 0
     turn: int = 1
-    """How often a command was begun again on purpose: then another answer is wanted."""
+    """Number of deliberate restarts of a command, each of which needs a different answer."""
     _asked: dict[str, list[str]] = field(default_factory=dict)
-    """Who has asked what, so that equal requests of a run get answers of their own."""
+    """Requesters of each entry, so that equal requests of one run get different answers."""
 
     def again(self, turn: int) -> AnswerCache:
         """Return the cache for a command that is carried out for the so-manieth time."""

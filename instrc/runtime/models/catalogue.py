@@ -44,7 +44,7 @@ ADAPTERS: dict[str, str] = {
     "bedrock": "instrc.runtime.models.bedrock:Bedrock",
     **{name: f"instrc.runtime.models.hosts:{name}" for name in ("azure", "deepseek", "qwen", "glm", "xai", "groq", "openrouter")},
 }
-"""The class of each provider's adapter, `module:class`; it is given the name of a model."""
+"""Adapter class of each provider, as `module:class`; called with the name of a model."""
 
 
 def adapter_of(kind: str) -> type[Provider]:
@@ -54,7 +54,7 @@ def adapter_of(kind: str) -> type[Provider]:
 
 
 _NEXT = rf",(?=\s*(?:sample\s*(?:,|\Z)|(?:scripted|{'|'.join(ADAPTERS)}):))"
-"""A comma between two models: one may also stand in the name of a file."""
+"""A comma between two models, as file names may contain commas too."""
 
 
 def model_of(words: str, folder: Path, table: RequestTable | None = None) -> Model:

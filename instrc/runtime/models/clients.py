@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
 Client: TypeAlias = Any  # each library has its own, and is installed only where it is used
-"""A client of a provider's library."""
+"""A client from a provider's library."""
 _Done = TypeVar("_Done")
 
 
@@ -32,9 +32,9 @@ def client_of_loop(provider: str, access: object, connect: Callable[[], Client])
 
 
 _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, list[tuple[object, Client]]]] = WeakKeyDictionary()
-"""By provider, each with its access: a notebook may set another key meanwhile."""
+"""Clients by provider, each with its credentials: a notebook may change the key."""
 _ends: WeakKeyDictionary[asyncio.AbstractEventLoop, AsyncGenerator[None, None]] = WeakKeyDictionary()
-"""In a loop of somebody else: `asyncio.run` closes the asynchronous generators that are open at its end, and this is one."""
+"""Closes clients in foreign event loops: `asyncio.run` closes open asynchronous generators such as this one at its end."""
 
 
 def _close_with(loop: asyncio.AbstractEventLoop) -> None:

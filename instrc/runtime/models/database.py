@@ -13,9 +13,9 @@ from instrc.problems.errors import SettingsError
 from instrc.text.files import make_private, private_opener
 
 MODELS_FILE: Final = ".instrc/models.sqlite"
-"""In the folder of a project: what models have cost, and when they may be asked next."""
+"""File in a project's folder with the costs of models and the time of their next allowed request."""
 WAIT: Final = 10.0
-"""Seconds that one process waits for another one that writes."""
+"""Seconds that one process waits for another that writes."""
 
 
 @contextmanager

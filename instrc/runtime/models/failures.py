@@ -17,7 +17,7 @@ from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
 
 _MESSAGE: Final = 600
-"""Characters of what a provider says that are kept: some answer with a whole page."""
+"""Maximum characters kept of a provider's message: some return a whole page."""
 # One table for all providers: words that occur in their errors, whatever the status; the first that occurs counts.
 _WORDS: tuple[tuple[str, str, bool], ...] = (
     ("insufficient_quota", "quota", False),  # a 429 of OpenAI that no waiting mends
@@ -46,10 +46,10 @@ _WORDS: tuple[tuple[str, str, bool], ...] = (
     ("unavailable", "503", True),
 )
 _REFUSING = frozenset({None, 400, 403})
-"""Statuses with which a provider declines a request because of what it says."""
+"""Statuses with which a provider may decline a request because of its content."""
 _LOST = ("Timeout", "Connect", "RemoteProtocol", "ReadError", "WriteError")
 _ODD = ("APIResponseValidationError", "UnknownApiResponseError", "ResponseValidationError", "DecodingError", "IncompleteRead")
-"""Classes of libraries for a body that is not what the provider promises."""
+"""Library exceptions for a body that violates the provider's specification."""
 
 
 def as_model_error(error: Exception) -> ModelError:

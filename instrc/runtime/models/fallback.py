@@ -21,15 +21,15 @@ from instrc.runtime.models.database import WAIT, require_file, transaction
 from instrc.runtime.models.model import Model, ModelError, Reply, Request, tokens_of
 
 _ELSEWHERE = frozenset({"refused", "quota", "context", "loading", "unreadable", "provider"})
-"""Codes of failures that another model may not have, though this one always will."""
+"""Codes of failures that are permanent for this model but may not affect another one."""
 FAILURES: Final = 3
-"""Failures in a row after which a model is left alone for a while, where another one can be asked."""
+"""Consecutive failures after which a model is skipped for a while if another one is available."""
 COOLDOWN: Final = 30.0
-"""Seconds that it is left alone, unless the project or the provider says otherwise."""
+"""Seconds for which it is skipped, unless the project or the provider sets another time."""
 SAME_MODEL: Final = 2
-"""Attempts at an answer that the first model gets; where both are not accepted, or cut, the next model is asked."""
+"""Attempts of the first model; if all are rejected or cut off, the next model is asked."""
 LONGEST_REST: Final = 86_400.0
-"""Seconds that it is left alone at most, whatever a provider asks for."""
+"""Maximum seconds for which it is skipped, whatever a provider requests."""
 _RESTS: Final = "rests (words TEXT PRIMARY KEY, until REAL)"
 
 
@@ -98,7 +98,7 @@ class Fallback:
 
 
 _TURNS: Final = "turns (key TEXT PRIMARY KEY, next REAL)"
-"""By model and setting: when what is asked already is paid off, in seconds since 1970."""
+"""Time by model and setting at which past requests no longer count against the limit, in seconds since 1970."""
 MINUTE: Final = 60.0
 
 
@@ -123,7 +123,7 @@ def turn(place: Path | str, key: str, per_minute: float, amount: float, ahead: f
 
 
 _NOW: Final = "extract(epoch FROM clock_timestamp())::float8"
-"""The clock of the database as it is at this point of a statement: what waited for others does not wait for them again."""
+"""The database clock at this point of a statement, so that time spent waiting for other transactions counts."""
 _TAKE: Final = f"""INSERT INTO instrc_turns AS old VALUES (%(key)s, {_NOW} + %(cost)s)
 ON CONFLICT (key) DO UPDATE SET next = greatest(old.next, {_NOW}) + %(cost)s RETURNING next - {_NOW}"""  # noqa: S608  -- of our own words
 _MAKE: Final = "CREATE TABLE IF NOT EXISTS instrc_turns (key text PRIMARY KEY, next float8)"
@@ -149,7 +149,7 @@ def _due_in(url: str, key: str, cost: float) -> float:
 
 
 _ANSWER: Final = 256
-"""Tokens of an answer, where it is guessed."""
+"""Assumed length of an answer, in tokens."""
 
 
 class Limited(Struct):
@@ -160,7 +160,7 @@ class Limited(Struct):
     settings: RequestSettings
     place: Path | str
     _gates: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = field(default_factory=WeakKeyDictionary)
-    """Each loop has its own, since none of them can be shared."""
+    """One semaphore per event loop, since loops cannot share one."""
 
     async def answer(self, request: Request) -> Reply:
         """Answer a request when the limits allow it."""
@@ -184,7 +184,7 @@ class Limited(Struct):
 
 
 _limited: dict[tuple[str, str, Path | str], Limited] = {}
-"""By the words of a model, its limits and the project: every run of this process shares them."""
+"""Limiters by model spec, limits and project, shared by all runs of this process."""
 
 
 def limited(model: Model, words: str, settings: RequestSettings, place: Path | str) -> Model:

@@ -21,7 +21,7 @@ FORMS: Final[dict[Form, str]] = {
     "output": "the schema of its answer",
     "words": "the schema in the prompt",
 }
-"""In the order in which they are tried; an answer is held against the schema in each of them."""
+"""Request forms in the order in which they are tried; answers are validated against the schema in every form."""
 
 
 def forms_by(tool: str, output: str) -> dict[Form, str]:
@@ -30,23 +30,23 @@ def forms_by(tool: str, output: str) -> dict[Form, str]:
 
 
 NO_THOUGHTS: Final = "thinking off"
-"""What is refused by a model whose thinking cannot be turned off: it is asked with little effort instead."""
+"""Feature refused by models whose thinking cannot be disabled: they are asked with low effort instead."""
 REMEMBERED: Final = 30 * 86_400.0
-"""Seconds for which it counts that a provider has refused a form: models and servers change."""
+"""Seconds for which a refused form is remembered: models and servers change."""
 
 
 class KnownModel(NamedTuple):
     """The facts about models that are known before they are asked."""
 
     kinds: str
-    """A pattern of adapters."""
+    """Pattern of adapter names."""
     models: str
-    """A pattern of names."""
+    """Pattern of model names."""
     refuses: frozenset[str]
     source: str
     date: str
     thinking: Literal["unless off", "if asked"] = "unless off"
-    """When the model thinks, which is when it refuses."""
+    """When the model thinks, and thus refuses a forced tool."""
 
     def fits(self, kind: str, model: str) -> bool:
         """Return whether a model of an adapter is one of these."""
@@ -108,7 +108,7 @@ _NAMES: Final[dict[str, re.Pattern[str]]] = {
     ),
 }
 _OF_SCHEMA: Final = re.compile(r"invalid schema|schema for|for function|invalid_function_parameters")
-"""It is this schema that is refused, and no form."""
+"""Messages that reject the schema itself rather than the form."""
 
 
 def is_refused(form: str, error: ModelError) -> bool:
@@ -121,7 +121,7 @@ def is_refused(form: str, error: ModelError) -> bool:
 
 _TABLE: Final = "forms (model TEXT, form TEXT, at REAL, said TEXT, PRIMARY KEY (model, form))"
 _learned: dict[str, dict[str, float]] = {}
-"""By model: what it has refused in this process, and when."""
+"""Features that each model refused in this process, with the time."""
 
 
 class Refusal(NamedTuple):

@@ -12,10 +12,10 @@ class ModelHost(NamedTuple):
     """The differences of a host from OpenAI."""
 
     url: str
-    """`""` where each customer has another one."""
+    """Base URL; `""` if each customer has another one."""
     key: str
     forms: tuple[Form, ...]
-    """The forms in which it can be asked."""
+    """Request forms that it supports."""
     source: str
     date: str
 
@@ -66,7 +66,7 @@ HOSTS: Final = {
         "2026-11",
     ),
 }
-"""By the word before the colon: `deepseek:MODEL`. Another address is named by `DEEPSEEK_BASE_URL`, and so for each."""
+"""Hosts by the prefix before the colon: `deepseek:MODEL`. `DEEPSEEK_BASE_URL` sets another address, and likewise for others."""
 _TARGETS: Final = forms_by("openai", "openai-output")
 
 

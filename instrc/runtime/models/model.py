@@ -29,52 +29,52 @@ class Request(Struct, frozen=True):
     """A request to a model."""
 
     key: str
-    """`run/command`: equal for every attempt at the same command."""
+    """`run/command`, equal for every attempt at the same command."""
     name: str
-    """A name for the tool; see `tool_name`."""
+    """Name for the tool; see `tool_name`."""
     message: str
-    """All it is told; see `model_message`."""
+    """Whole message; see `model_message`."""
     schema: Json
-    """What it fills in. An adapter lowers it to its provider and lifts the answer."""
+    """Schema of the answer. An adapter lowers it to its provider and lifts the answer."""
     model: str | None = None
-    """The model that the project has set for this vibe, else the adapter's own."""
+    """Model that the project sets for this vibe; otherwise the adapter's own."""
     command: ModelCommand | None = None
-    """What the request was made from."""
+    """Command that the request was made from."""
     settings: RequestSettings = field(default_factory=RequestSettings)
-    """What is set for this request, before what is set for all requests to its model."""
+    """Settings of this request, which override those of its model."""
     sentences: Sentences = EN
-    """What is said to the model beside the message."""
+    """Texts sent to the model beside the message."""
     cache: AnswerCache | None = None
-    """Where answers are kept that were paid for."""
+    """Cache of paid answers."""
     partial: Callable[[Json, Sequence[str]], None] | None = None
-    """Is told the value as far as it is written, and which of its members are complete; an adapter need not call it."""
+    """Called with the value written so far and its complete members; an adapter need not call it."""
 
 
 class Reply(Struct, frozen=True):
     """The answer of a model."""
 
     answer: Json
-    """The value in the names and shapes of the request's schema; it need not satisfy it."""
+    """Value in the names and shapes of the request's schema, which it may violate."""
     usage: dict[str, int] = field(default_factory=dict)
-    """`input_tokens`, `output_tokens`; of the input, `cache_read_tokens` and `cache_write_tokens`, where there are any."""
+    """`input_tokens`, `output_tokens`; for the input also `cache_read_tokens` and `cache_write_tokens`, if any."""
     cost: float | None = None
-    """In US dollars, if it is known."""
+    """Cost in US dollars, if known."""
     model: str | None = None
-    """Who has answered."""
+    """Model that answered."""
     repairs: tuple[str, ...] = ()
-    """What was read otherwise than it was written."""
+    """Parts of the answer that were read differently than written."""
     complaints: tuple[Complaint, ...] = ()
-    """Why the answer cannot be used, where it is no value at all: the model is asked again."""
+    """Reasons why an answer without any value cannot be used: the model is asked again."""
     text: str | None = None
-    """What was said beside the value, or instead of it."""
+    """Text beside the value or in its place."""
     sent: str | None = None
-    """The message, where it was another than that of the request: several chunks shared a call, or the schema is said in it."""
+    """Message if it differs from the request's: several chunks shared a call, or it includes the schema."""
     invented: bool = False
-    """Nobody was asked: the answer is made from the schema."""
+    """Whether the answer was generated from the schema without asking a model."""
     notes: tuple[str, ...] = ()
-    """What a person should know: a setting that the provider does not have, a server that ignored the schema."""
+    """Notes for people: a setting that the provider lacks, a server that ignored the schema."""
     cached: bool = False
-    """Nobody was asked: the same request was answered before, and the answer was kept."""
+    """Whether the answer to an earlier identical request was reused."""
 
 
 class ModelError(Exception):
@@ -118,7 +118,7 @@ def model_message(command: ModelCommand, sentences: Sentences = EN) -> str:
 
 
 _LINE_BREAKS: Final = {ord(sign): f"\\u{ord(sign):04x}" for sign in "\x85\u2028\u2029"}
-"""What JSON leaves as it is though it ends a line, so that data could end its block."""
+"""Escapes for characters that end a line although JSON leaves them, so that data cannot end its block."""
 
 
 def _ruled(heading: str, value: Json) -> str:

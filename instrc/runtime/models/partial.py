@@ -18,20 +18,20 @@ from instrc.text.jsonvalue import Json, JsonObject, listing, mapping, text_or_em
 PART_PAUSE: Final = 0.05
 """Seconds between two parts of an answer."""
 PART_SHARE: Final = 0.05
-"""Of the time of an answer that its parts may take: a long text takes long to read again and again."""
+"""Maximum share of an answer's time spent on its parts: parsing a long text repeatedly takes long."""
 
 
 class AnswerPart(Struct, frozen=True):
     """An answer of a model so far."""
 
     key: str
-    """`run/command`: equal for all parts of one answer."""
+    """`run/command`, equal for all parts of one answer."""
     steps: tuple[str, ...]
-    """The steps that the model fills in."""
+    """Steps that the model completes."""
     value: Json
-    """What is there already, in the names of the program, without thoughts; the last text or list in it may still grow."""
+    """Value written so far, in the program's names, without thoughts; its last text or list may still grow."""
     complete: tuple[str, ...]
-    """The members of the value that do not change any more, unless the model is asked again."""
+    """Members of the value that are final, unless the model is asked again."""
 
     @property
     def run(self) -> str:
@@ -40,7 +40,7 @@ class AnswerPart(Struct, frozen=True):
 
 
 TellPart: TypeAlias = Callable[[AnswerPart], object]
-"""Is told the parts of answers, from any thread."""
+"""Receives parts of answers, from any thread."""
 
 
 def written(piece: JsonObject) -> tuple[str, str]:
@@ -96,7 +96,7 @@ def whole_answer(pieces: list[JsonObject], names: tuple[str | None, str, str]) -
 
 
 _DEEP_VALUE: Final = 100
-"""Levels of a value that are looked at; what lies deeper is told as it is."""
+"""Maximum nesting of a value that is examined; deeper parts are passed on unchanged."""
 
 
 def in_shape(value: Json, schema: Json, root: Json, depth: int = 0) -> Json:
@@ -120,7 +120,7 @@ def _branches(schema: JsonObject) -> list[Json]:
 
 
 _DEEP: Final = 8
-"""Levels of unions in one another that are looked at."""
+"""Maximum nesting of unions that is examined."""
 
 
 def _may_become(value: Json, schema: Json, root: Json, depth: int = 0) -> bool:
@@ -136,7 +136,7 @@ def _may_become(value: Json, schema: Json, root: Json, depth: int = 0) -> bool:
 
 
 _TEXT = r'(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt]|\\u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w|\\u(?![dD][89abAB])[0-9a-fA-F]{4})*+'
-"""The text of a string as far as its escapes are whole; half of a pair is none."""
+"""Text of a string up to its last complete escape; half of a surrogate pair does not count."""
 _TOKEN = re.compile(rf'\s++|[\[\]{{}},:]|"(?:[^"\\]++|\\.)*+"|(?P<open>"{_TEXT})|(?P<bare>[^\s\[\]{{}},:"]++)', re.DOTALL)
 
 

@@ -45,7 +45,7 @@ from instrc.text.sentences import EN, Sentences
 from instrc.tools.tool import Tool
 
 TokenNames: TypeAlias = tuple[str | None, str, str]
-"""The member of an answer that has the counts (`None` for the answer itself), and in it those of what was given and written."""
+"""Member of a response with the token counts (`None` for the response itself), and the names of input and output counts."""
 
 
 class ProviderRequest(Struct, frozen=True):
@@ -53,21 +53,21 @@ class ProviderRequest(Struct, frozen=True):
 
     model: str
     name: str
-    """Of the tool, as the provider knows it."""
+    """Name of the tool, as sent to the provider."""
     message: str
     payload: Json
-    """The schema in the envelope of the provider."""
+    """Schema in the provider's envelope."""
     options: JsonObject
-    """Settings of the request under the provider's names."""
+    """Request settings under the provider's names."""
     extra: JsonObject
-    """Parameters that the project gives under the provider's own names."""
+    """Project parameters under the provider's own names."""
     timeout: float
-    """Seconds."""
+    """Timeout in seconds."""
     form: Form = "forced"
     schema: Json = None
-    """The schema in our own form."""
+    """Schema before lowering."""
     shared: int = 0
-    """Letters at the beginning of the message that are equal for all runs of the program."""
+    """Length of the beginning of the message that all runs of the program share, in characters."""
 
     def to_json(self) -> JsonObject:
         """Return all that decides the answer."""
@@ -81,50 +81,50 @@ class ProviderRequest(Struct, frozen=True):
 
 
 _ODD_FORMS: Final = frozenset({"choice", "words"})
-"""Forms that the payload does not tell."""
+"""Request forms that the payload does not reveal."""
 _INSTEAD: Final = ("error", "promptFeedback")
-"""What an answer of a provider may have instead of words of its model."""
+"""Members that a provider's response may have in place of the model's output."""
 Told: TypeAlias = Callable[[str], None]
-"""Is told the text of a value as it grows."""
+"""Receives the text of a value as it grows."""
 LOADING: Final = 180.0
-"""Seconds that a server may take to load its model."""
+"""Maximum seconds for a server to load its model."""
 _LOOK: Final = 1.0
-"""Seconds between two looks at a server that is loading."""
+"""Seconds between two checks of a server that is loading."""
 MARGIN: Final = 64
-"""Tokens of a context that are left to what a server puts around a message."""
+"""Tokens of the context reserved for the server's own text around a message."""
 KEPT_LOWERINGS: Final = 256
-"""Lowered schemas that a process keeps; runs ask for the same few again and again."""
+"""Maximum lowered schemas cached per process; runs use the same few repeatedly."""
 
 
 class Provider(ABC):
     """One provider: `answer` is the same for all of them, `send` is not."""
 
     kind: ClassVar[str]
-    """The word before the colon: `openai:gpt-5`."""
+    """Prefix before the colon: `openai:gpt-5`."""
     target: ClassVar[str]
-    """The dialect that its schemas are lowered to."""
+    """Dialect to which its schemas are lowered."""
     forms: ClassVar[Mapping[Form, str]]
-    """The forms in which its models can be asked, in order, each with the dialect for it."""
+    """Supported request forms in order, each with its dialect."""
     package: ClassVar[str]
-    """The module of its official library; the extra that installs it is called as the first part of `kind`."""
+    """Module of its official library; the extra that installs it is named like the first part of `kind`."""
     extra: ClassVar[str | None] = None
-    """The extra that installs the library, where it is called otherwise."""
+    """Extra that installs the library, if named differently."""
     key: ClassVar[str | None] = None
-    """The environment variable that holds the key, where one is needed."""
+    """Environment variable with the API key, if one is required."""
     url: ClassVar[str]
-    """The environment variable that names another server."""
+    """Environment variable with the base URL of another server."""
     usual_url: ClassVar[str | None] = None
-    """Where it is, if no other server is named; `""` where each customer has another address."""
+    """Default base URL; `""` if each customer has another one."""
     envelope: ClassVar[str] = "choices"
-    """The member of an answer that holds what the model has written."""
+    """Member of a response that holds the model's output."""
     tokens: ClassVar[TokenNames] = ("usage", "prompt_tokens", "completion_tokens")
-    """Where an answer says how many tokens it took."""
+    """Where a response reports its token counts."""
     names: ClassVar[Mapping[str, str]] = {"max_tokens": "max_tokens", "temperature": "temperature"}
-    """What the provider calls each setting of a request that it has."""
+    """The provider's names of the supported request settings."""
     usual: ClassVar[JsonObject] = {}
-    """Settings that every request has, unless others are set."""
+    """Default settings of every request."""
     endless: ClassVar[bool] = False
-    """Whether answers have no limit of their own, so that they need one."""
+    """Whether answers have no limit by default and therefore need one."""
 
     def __init__(self, model: str, *, client: Client = None, settings: RequestSettings | None = None) -> None:
         """`model` may be empty if every request names one; `client` is one of the provider's library, by default a new one.
@@ -386,7 +386,7 @@ def _room(request: Request) -> int:
 
 
 _MOST_TOKENS: Final = 2**53
-"""What is more, or less than none, is no count."""
+"""Limit above which a number is not a count; negative numbers are not either."""
 
 
 def message_with_words(message: str, lowering: Lowering, sentences: Sentences = EN, level: WordsLevel | None = None) -> str:
@@ -406,7 +406,7 @@ def message_with_words(message: str, lowering: Lowering, sentences: Sentences = 
 
 
 CACHED_LETTERS: Final = 8192
-"""Letters from which on a part is marked for a cache: Anthropic keeps no less than 1,024 to 4,096 tokens."""
+"""Minimum characters of a part marked for caching: Anthropic's minimum is 1,024 to 4,096 tokens."""
 
 
 def is_long(payload: Json) -> bool:
@@ -482,7 +482,7 @@ _ADDED: Final = {
     "input_tokens": (*_BESIDE_COUNTS["cache_read_tokens"], *_BESIDE_COUNTS["cache_write_tokens"], "toolUsePromptTokenCount"),
     "output_tokens": ("thoughtsTokenCount",),
 }
-"""What is paid for beside the usual counts: Gemini counts its thoughts apart (google-genai 3.6.1, `usage_metadata`; 2026-11)."""
+"""Billed counts besides the usual ones: Gemini counts thoughts separately (google-genai 3.6.1, `usage_metadata`; 2026-11)."""
 
 
 def _sum_of(counts: JsonObject, names: Iterable[str]) -> int:

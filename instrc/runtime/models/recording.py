@@ -19,13 +19,13 @@ class Recording(Struct, frozen=True):
 
     model: str
     prompts: list[str]
-    """The digests of messages, schemas and settings."""
+    """Digests of messages, schemas and settings."""
     settings: dict[str, Json] = {}
-    """The settings of the requests."""
+    """Settings of the requests."""
 
 
 RECORDED: Final = "$recorded"
-"""The key of a file of answers that holds its `Recording`."""
+"""Key in a file of answers that holds its `Recording`."""
 
 
 def prompt_digest(message: str, schema: Json, settings: Json) -> str:

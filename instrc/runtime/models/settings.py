@@ -15,7 +15,7 @@ from instrc.schema.walk import map_schemas
 from instrc.text.jsonvalue import Json, JsonObject, as_object, is_amount, mapping
 
 TIMEOUT: Final = 600.0
-"""Seconds that one request may take where nothing is set: several libraries wait for ever."""
+"""Default timeout of one request, in seconds: several libraries wait for ever."""
 
 
 class RequestTable(Struct, frozen=True):
@@ -23,11 +23,11 @@ class RequestTable(Struct, frozen=True):
 
     general: RequestSettings = field(default_factory=RequestSettings)
     by_pattern: Mapping[str, RequestSettings] = field(default_factory=dict)
-    """By name or pattern of a model or a vibe."""
+    """Settings by name or pattern of a model or vibe."""
     given: RequestSettings = field(default_factory=RequestSettings)
-    """From `--set`, or from the arguments in Python."""
+    """Settings from `--set` or from arguments in Python."""
     server: str = ""
-    """The URL of the PostgreSQL database in which all machines of the project count requests and tokens, if it has one."""
+    """URL of the PostgreSQL database in which all machines of the project count requests and tokens, if any."""
 
     def of_model(self, words: str) -> RequestSettings:
         """Return the settings of every request to a model: of several patterns, longer ones count as narrower."""
@@ -66,19 +66,19 @@ def joined(*parts: RequestSettings) -> RequestSettings:
 
 LEAST_BOUND: Final = 256
 THOUGHT_LETTERS: Final = 800
-"""Letters of a thought without a length, where only a grammar ends it."""
+"""Maximum characters of a thought without a length, where only a grammar ends it."""
 MOST_BOUND: Final = 16_384
-"""Tokens; a first answer is bounded between them, and has twice the room each time that it was cut."""
+"""Maximum estimate in tokens; a first answer is limited between both bounds, and each time it is cut off the limit doubles."""
 _THOUGHT = 400
-"""Tokens of a thought without a length."""
+"""Assumed tokens of a thought without a length."""
 _TEXT = 1_000
-"""Tokens of any other text without a length."""
+"""Assumed tokens of any other text without a length."""
 _ITEMS = 8
-"""Items of a list without a number of them."""
+"""Assumed items of a list without a length."""
 _LETTERS = 2
-"""Letters a token: few, since other scripts than Latin have few."""
+"""Assumed characters per token: low, because of non-Latin scripts."""
 _DEEPEST = 6
-"""Levels of references into themselves that are counted."""
+"""Maximum levels of recursive references that are counted."""
 
 
 def with_short_thoughts(schema: Json) -> Json:

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from pydantic_monty import FunctionSnapshot, Monty, MontyError, MontySession, SyncSnapshot
 
 _SUSPENSIONS = 10_000_000
-"""Requests of a session, which may run all rounds again: the time of a round is what limits them."""
+"""Maximum requests of a session, which may repeat all rounds; rounds are limited by their time."""
 _VALUE_CHARACTERS = 20_000
-"""Characters of a last value that a model is shown, as smolagents shows."""
+"""Maximum characters of a last value shown to a model, as in smolagents."""
 _WORKERS = 8
 _PATIENCE = 120.0
-"""Seconds in which one of the workers should become free."""
+"""Seconds to wait for a free worker."""
 _ANSWER: dict[str, Json] = {"properties": {"answer": {}}, "required": ["answer"]}
 
 

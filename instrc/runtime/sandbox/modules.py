@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Final
 
 SERIES_NUMBERS: Final = 100_000
-"""Maximum numbers of a series that a function of `statistics` takes."""
+"""Maximum length of a series passed to a function of `statistics`."""
 _NUMBER_BITS: Final = 64
-"""Maximum bits of a whole number in it: sums of long ones take long."""
+"""Maximum bits of an integer in a series: sums of long ones take long."""
 _SERIES = (
     *("fmean", "geometric_mean", "harmonic_mean", "mean", "median", "median_high", "median_low", "mode", "multimode"),
     *("pstdev", "pvariance", "quantiles", "stdev", "variance", "correlation", "covariance"),
@@ -46,5 +46,5 @@ MODULES: Final[dict[str, dict[str, object]]] = {
     "statistics": {name: getattr(statistics, name) for name in _SERIES},
     "string": {name: value for name, value in vars(string).items() if isinstance(value, str) and name[0] != "_"},
 }
-"""The members of each module."""
+"""Members of each module."""
 HOST_FUNCTIONS: Final = {f"statistics.{name}": _bounded(getattr(statistics, name)) for name in _SERIES}

@@ -9,7 +9,7 @@ from msgspec import Struct
 from instrc.text.jsonvalue import Json
 
 ObservationKind: TypeAlias = Literal["error", "operations", "time", "memory", "ended", "lost"]
-"""What ended a round: an error of the code, a limit, the end of the worker, or earlier code that cannot be run again."""
+"""What ended a round: an error of the code, a limit, the end of the worker, or earlier code that cannot be repeated."""
 _REPEATABLE = frozenset({None, "error", "operations"})  # `operations` is in old records: it left its variables
 
 
@@ -17,13 +17,13 @@ class RoundLimits(Struct, frozen=True, kw_only=True):
     """The limits of the code of one round."""
 
     seconds: float = 30.0
-    """Seconds in which the code itself computes; waiting for a tool is not counted."""
+    """Maximum computing time of the code in seconds, without waiting for tools."""
     memory: int = 256 * 1024 * 1024
-    """Bytes of its variables."""
+    """Maximum memory for its variables, in bytes."""
     recursion: int = 1000
-    """Calls of functions inside each other."""
+    """Maximum depth of function calls."""
     output: int = 50_000
-    """Characters of what it prints and of an error that are kept."""
+    """Maximum characters kept of its output and of an error."""
 
 
 class ToolCall(NamedTuple):
@@ -65,15 +65,15 @@ class Observation(Struct, frozen=True, kw_only=True):
     """The output of its code that the model sees."""
 
     logs: str
-    """What it printed."""
+    """Printed output."""
     value: Json = None
-    """Its last value, as JSON as far as it is that."""
+    """Last value, as far as it can be expressed in JSON."""
     text: str = "None"
-    """Its last value, as Python writes it."""
+    """Last value as a Python `repr`."""
     final: bool = False
-    """Whether `final_answer` was called; the value is the answer."""
+    """Whether `final_answer` was called, so that the value is the answer."""
     kind: ObservationKind | None = None
-    """What ended it; `None` if nothing did."""
+    """What ended the round; `None` if it completed."""
     message: str | None = None
 
     def to_json(self) -> dict[str, Json]:

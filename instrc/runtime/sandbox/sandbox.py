@@ -17,7 +17,7 @@ from instrc.runtime.sandbox.values import Printed
 from instrc.text.jsonvalue import Json
 
 STATE_BYTES: Final = 4 * 1024 * 1024
-"""Maximum bytes of a state that is kept between two steps; the code of a larger one runs again."""
+"""Maximum bytes of a state kept between two steps; the code of a larger one runs again."""
 _STATES = 32
 
 

@@ -13,9 +13,9 @@ from instrc.text.jsonvalue import Json, JsonArray, JsonObject
 
 Key: TypeAlias = tuple[object, ...]
 Mark: TypeAlias = "int | tuple[int, int]"
-"""The key of a schema in a scope: both `id`s, or only that of the schema in the initial scope."""
+"""Key of a schema in a scope: both `id`s, or only that of the schema in the initial scope."""
 STRIPPED = IDENTIFIERS | {"$recursiveRef"}
-"""Keywords that only serve references, which are gone afterwards."""
+"""Keywords that only serve references and are removed with them."""
 
 
 class Conjunct(Struct, frozen=True, eq=False, gc=False):
@@ -40,15 +40,15 @@ class Remainder(Struct, frozen=True, eq=False, gc=False):
     """The work that remains after merging one keyword, or one group of keywords; mostly none."""
 
     apart: Mapping[str, list[JsonObject]] = {}
-    """Further groups of keywords that found no place in the schema itself, by the keyword that leads the group."""
+    """Groups of keywords that do not fit into the schema itself, by leading keyword."""
     new_not: bool = False
-    """Whether `not` has been put together here."""
+    """Whether `not` was merged here."""
     shares: bool = False
-    """Whether some schema may now stand in several places."""
+    """Whether a schema may now occur in several places."""
     may_simplify: bool = False
-    """Whether a further pass might do more."""
+    """Whether another pass might simplify further."""
     may_close: bool = False
-    """Whether groups of properties stay apart that could be joined if `additionalProperties` turns out to be `false`."""
+    """Whether separate groups of properties could be joined if `additionalProperties` turns out to be `false`."""
 
 
 NO_REMAINDER = Remainder()
@@ -69,9 +69,9 @@ class Finalization(Struct, frozen=True, eq=False, gc=False):
 
     watched: MarksThatStay
     apart: dict[str, list[JsonObject]]
-    """As of the remainders, all together."""
+    """The `apart` of all remainders together."""
     units: JsonArray
-    """Schemas that must stay branches."""
+    """Schemas that must remain branches."""
     new_not: bool
     shares: bool
     may_simplify: bool
@@ -102,7 +102,7 @@ class Finalization(Struct, frozen=True, eq=False, gc=False):
 
 NOTHING = Finalization.of((), UNWATCHED, [], shares=False)
 SHARED = Finalization.of((), UNWATCHED, [], shares=True)
-"""What is left to do for most schemas: nothing."""
+"""Finalization of most schemas, with nothing left to do."""
 
 
 class Finalized(Struct, frozen=True, eq=False, gc=False):
@@ -110,11 +110,11 @@ class Finalized(Struct, frozen=True, eq=False, gc=False):
 
     schema: Json
     refused: tuple[str, ...] = ()
-    """The keywords of a group of which nothing is left."""
+    """Keywords of a group that admits no value."""
     to_fold: tuple[JsonObject, ...] = ()
-    """Schemas made on the way that are to be folded."""
+    """New schemas that are still to be folded."""
     refold: bool = False
-    """Whether the schema has to be folded again, since something has turned out to hold always."""
+    """Whether the schema must be folded again because part of it turned out to be always true."""
 
 
 class PendingPart(Struct, frozen=True, eq=False, gc=False):
@@ -124,7 +124,7 @@ class PendingPart(Struct, frozen=True, eq=False, gc=False):
     slot: str | int
     terms: list[Term]
     mixes: bool = False
-    """Whether its one term is a schema that applies mixins, to be done as such."""
+    """Whether its single term is a schema that applies mixins."""
 
 
 def carry(
@@ -152,10 +152,10 @@ class InProgress:
     key: Key = ()
     unordered: frozenset[object] = frozenset()
     name: str | None = None
-    """The definition that its result becomes, if it is one."""
+    """Name of the definition for its result, if any."""
     pending: list[PendingPart]
     parts: Iterator[PendingPart]
-    """Those of them that have not been begun, once it is being done."""
+    """Parts that have not begun."""
 
 
 class Merging(InProgress):
@@ -164,7 +164,7 @@ class Merging(InProgress):
     conjuncts: list[Conjunct] = []  # noqa: RUF012  -- one of its own is given where there are any
     todo: Finalization | None = None
     idle = True
-    """Whether there is nothing to settle."""
+    """Whether nothing is left to settle."""
 
     def __init__(self, out: JsonObject) -> None:
         self.pending = []
@@ -185,9 +185,9 @@ class GoOn(Struct, frozen=True):
     terms: list[Term]
     derived: tuple[DerivedSchema, ...] = ()
     mixed: Mapping[tuple[int, int], Json] = field(default_factory=dict)
-    """What schemas that apply mixins have become."""
+    """Results of schemas that apply mixins."""
     name: str | None = None
-    """The definition that the result becomes."""
+    """Name of the definition for the result."""
 
 
 class Collecting(InProgress):
@@ -207,7 +207,7 @@ class Expansion:
     """The conjuncts of a conjunction, which keywords they have in written order, and schemas that must stay branches."""
 
     shares = False
-    """Whether a reference has been followed, so that a schema may stand in several places."""
+    """Whether a reference was followed, so that a schema may occur in several places."""
 
     def __init__(self) -> None:
         self.conjuncts: list[Conjunct] = []

@@ -16,7 +16,7 @@ from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, as_object, kind_in_words, listing, pointer
 
 SHOWN_ORIGIN: Final = 60
-"""Characters of what was written that a contradiction shows."""
+"""Maximum characters of source text shown in a contradiction."""
 
 
 _RULING_OUT = ("const", "enum", "type", "properties")

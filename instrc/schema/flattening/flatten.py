@@ -31,15 +31,15 @@ from instrc.text.limits import FLAT_SCHEMAS
 from instrc.text.names import free_name
 
 FLATTEN_PASSES: Final = 3
-"""Further passes over a result: what would take more is left as it is."""
+"""Maximum further passes over a result; what would need more stays as it is."""
 ONE_PASS: Final = 20_000
-"""Schemas over which one pass has to do."""
+"""Number of schemas beyond which only one pass is made."""
 SHARED_FROM_TIMES: Final = 8
-"""How many times its input a result may grow before what stands in several places of it is shared under `$defs`."""
+"""Growth of a result over its input beyond which repeated parts are shared under `$defs`."""
 SHARED_FROM: Final = 2000
-"""Schemas up to which nothing is shared."""
+"""Number of schemas below which nothing is shared."""
 SHARED_PART: Final = 4
-"""Schemas from which on a part that stands in several places gets a definition."""
+"""Minimum size of a repeated part that gets a definition, in schemas."""
 
 PartKey: TypeAlias = tuple[object, ...]
 
@@ -246,7 +246,7 @@ def _parts(keyword: str, value: Json) -> object:
 
 
 _HEAD = frozenset({"$schema", "$id", "$vocabulary"})
-"""Keywords of the root that its result keeps."""
+"""Root keywords that the result keeps."""
 
 
 @overload

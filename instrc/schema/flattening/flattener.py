@@ -43,9 +43,9 @@ from instrc.schema.scopes import DynamicScope, Term
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, as_object, put
 
 ORDERS: Final = 3
-"""Orders in which the same schemas are done together, each by itself; in a further one they are what they were in the first."""
+"""Maximum orders in which the same schemas are processed separately; a further order reuses the result of the first."""
 JOINT_RECURSIONS: Final = 2000
-"""Schemas in all recursive conjunctions, or twice those of the document: of twelve that refer to each other each set is one."""
+"""Maximum schemas in all recursive conjunctions, or twice those of the document: mutual references multiply them."""
 
 
 class Flattener(Tracing):

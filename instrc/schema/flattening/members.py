@@ -52,19 +52,19 @@ def merged_properties(state: MergeState) -> Remainder:
 
 
 TERMS_AT_ONCE: Final = 4000
-"""Terms that branches give to the names of each other by `additionalProperties` in one pass; twice the names if that is more."""
+"""Maximum terms that branches add to each other's names by `additionalProperties` in one pass, or twice the names."""
 
 
 COMPARED_GROUPS: Final = 50
-"""Groups of property keywords that stay apart with which a further one is tried to be joined."""
+"""Maximum separate groups of property keywords that a new group is tried against."""
 
 
 _BY_NAME_FIRST = ("properties", "patternProperties", "additionalProperties", "unevaluatedProperties")
-"""Pieces that list properties come first, in the order in which they list them."""
+"""Keywords that list properties, in the order in which their names are taken."""
 
 
 _LISTED_FIRST = ("prefixItems", "items", "unevaluatedItems")
-"""Sets have no order that is the same in every run."""
+"""Fixed order of array keywords: the order of a set differs between runs."""
 
 
 class _Said(Struct):
@@ -72,11 +72,11 @@ class _Said(Struct):
 
     groups: list[PropertyRules] = field(default_factory=list)
     unevaluated: list[Term] = field(default_factory=list)
-    """Values of `unevaluatedProperties` that have to stay as they are."""
+    """Values of `unevaluatedProperties` that must stay as they are."""
     open_extra: Json = None
     lost: list[ForbiddenProperty] = field(default_factory=list)
     apart: dict[str, list[JsonObject]] = field(default_factory=dict)
-    """Keywords that stay in branches of their own."""
+    """Keywords that stay in separate branches."""
 
 
 def _read(state: MergeState, place: int, said: _Said) -> None:

@@ -83,7 +83,7 @@ def _some_single(keyword: str, expansion: Expansion) -> bool:
 
 _TEXTS = frozenset({str})
 OF_CONTENT = of_group("content")
-"""They describe one thing together, so the last conjunct with any of them provides all."""
+"""Keywords that describe content together: the last conjunct with any of them provides all."""
 
 
 def description(state: MergeState, keyword: str, places: list[int]) -> Remainder:

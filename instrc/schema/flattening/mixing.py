@@ -43,7 +43,7 @@ def _go_on(run: Flattening, terms: list[Term], applied: list[Term], done: Collec
 
 
 Intersect: TypeAlias = Callable[..., Json]
-"""The conjunction of flat schemas; problems go to its `report`."""
+"""Function that intersects flat schemas; problems go to its `report`."""
 SLOT = "default"
 _OF_THE_MIXIN = STRIPPED | {"title", "description", "properties", "required", "examples", "$comment"}
 _CLOSING = ("additionalProperties", "unevaluatedProperties")
@@ -164,9 +164,9 @@ def _required(outer: JsonObject, inner: JsonObject, inside: JsonObject, properti
 
 
 DefinitionOf: TypeAlias = Callable[[Json], Json]
-"""From a reference to a definition to what it means; any other schema stays as it is."""
+"""Function that resolves a reference to a definition; any other schema is returned as is."""
 _BESIDE = frozenset({"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment", "$ref"})
-"""What may stand beside a mixin in a list of mixins; with anything else it is a schema that applies the mixin by itself."""
+"""Keywords allowed beside a mixin in a list; with any other one the schema applies the mixin by itself."""
 
 
 def applies_mixins(node: JsonObject, scope: DynamicScope) -> bool:
@@ -201,11 +201,11 @@ class _Parts(Struct, frozen=True):
     """A schema that applies mixins, divided."""
 
     rest: JsonObject
-    """What it says besides."""
+    """The remaining keywords."""
     references: tuple[tuple[str, Json], ...]
-    """The mixins, the outermost first, each with the schema that refers to it."""
+    """The mixins, outermost first, each with the schema that refers to it."""
     words: JsonObject
-    """What it says of the whole."""
+    """Annotations of the whole."""
     derived: tuple[DerivedSchema, ...]
 
 

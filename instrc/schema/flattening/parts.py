@@ -19,9 +19,9 @@ from instrc.text.jsonvalue import Json, JsonObject, equal, listing, mapping
 from instrc.text.source import Span
 
 NOTED_SOURCES: Final = 200
-"""Schemas that are noted as those which one keyword of an intersection comes from."""
+"""Maximum schemas recorded as sources of one keyword of an intersection."""
 MEMBERS_LOOKED_AT: Final = 2_000
-"""Schemas that are looked at; after that anything may be there."""
+"""Maximum schemas that are examined; beyond it any member is possible."""
 ANYTHING: Json = {}
 
 
@@ -30,11 +30,11 @@ class MemberSchema(Struct, frozen=True):
 
     schema: Json | None
     known: tuple[str, ...] = ()
-    """The members there are, where this one is not among them."""
+    """Existing members, if this one is not among them."""
     is_list: bool = False
     """Whether the value is a list."""
     optional: bool = False
-    """Whether it may be missing."""
+    """Whether the member may be missing."""
 
 
 def member(schema: Json, name: str) -> MemberSchema:
@@ -106,11 +106,11 @@ class _Alternative(NamedTuple):
     """One way to satisfy a schema, as far as it has been looked at."""
 
     own: JsonObject
-    """What the schemas that have been looked at say of members, as one schema."""
+    """Constraints on members from the examined schemas, as one schema."""
     rest: tuple[Json, ...]
-    """Schemas that hold as well and have not been looked at."""
+    """Further schemas that also hold and were not examined."""
     seen: frozenset[int] = frozenset()
-    """The `id`s of those that have been: a schema may refer to itself."""
+    """The `id`s of examined schemas, since a schema may refer to itself."""
 
 
 def _beside(node: JsonObject, root: Json, definitions: JsonObject) -> Iterator[Json]:
@@ -212,7 +212,7 @@ class Intersection(Struct, frozen=True):
 
     schema: Json
     sources: tuple[tuple[Json, tuple[Json, ...]], ...]
-    """Each new schema in it, with the schemas whose keywords it has."""
+    """Each new schema with the schemas whose keywords it combines."""
 
 
 def intersection(schemas: Sequence[Json]) -> Intersection:

@@ -14,9 +14,9 @@ from instrc.schema.walk import subschemas
 from instrc.text.jsonvalue import Json, JsonArray, JsonObject, as_object, listing, pointer
 
 TRACED_CHARACTERS: Final = 50_000_000
-"""Characters of the JSON Pointers in a trace: those of 2,800 lists in one another, or of a million keywords near the top."""
+"""Maximum characters of the JSON Pointers in a trace: those of 2,800 nested lists, or of a million keywords near the top."""
 RecordedSources: TypeAlias = dict[int, tuple[Json, dict[str, list[tuple[Conjunct, str]]]]]
-"""By the `id` of a schema of the result: the schema itself, and the conjuncts and keywords each of its keywords comes from."""
+"""For the `id` of a result schema: the schema, and the source conjuncts and keywords of each of its keywords."""
 
 
 class KeywordOrigin(NamedTuple):
@@ -54,7 +54,7 @@ _FORMERLY = {
     "type": ("nullable",),
     "additionalProperties": ("unevaluatedProperties",),
 }
-"""What a keyword may have been written as."""
+"""Former names of a keyword."""
 
 
 def origins(schema: Json, root: Json, store: SchemaStore, recorded: RecordedSources) -> dict[str, tuple[KeywordOrigin, ...]]:

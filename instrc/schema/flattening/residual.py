@@ -26,14 +26,14 @@ from instrc.schema.walk import TRIVIAL
 from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, listing, mapping
 
 COMPARED_BRANCHES: Final = 200
-"""Branches of `anyOf` and `oneOf` that are compared each with each: beyond it they stay as they are."""
+"""Maximum branches of `anyOf` and `oneOf` that are compared pairwise; beyond it they stay as they are."""
 COMPARED_CONTAINS: Final = 50
-"""Groups of `contains` that are compared each with each: the effort grows with the square of their number."""
+"""Maximum groups of `contains` that are compared pairwise, at quadratic cost."""
 
 KeywordGroup: TypeAlias = JsonObject
 
 _WORDS = {"if": ("if", "then", "else"), "contains": ("contains", "minContains", "maxContains")}
-"""Groups of several keywords, by the one that leads."""
+"""Groups of keywords by the leading one."""
 _CHOICES = frozenset({"anyOf", "oneOf"})
 
 

@@ -46,7 +46,7 @@ class Flattening:
     """One flattening of a document."""
 
     home: DynamicScope
-    """The scope that the run begins in, which most schemas are read in."""
+    """Initial scope of the run, which applies to most schemas."""
 
     def __init__(self, store: SchemaStore, options: FlattenOptions) -> None:
         self.store = store

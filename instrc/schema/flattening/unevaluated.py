@@ -36,7 +36,7 @@ class Evaluated(Struct):
     items: int = 0
     all_items: bool = False
     some_items: bool = False
-    """Whether `contains` looks at items that no one can list."""
+    """Whether `contains` evaluates items that cannot be listed."""
 
     def covers_properties(self, other: Evaluated) -> bool:
         """Return whether every property that the other evaluates is evaluated here."""
@@ -142,7 +142,7 @@ def marks_nothing(schema: Json) -> bool:
 
 PROPERTIES, ITEMS = "unevaluatedProperties", "unevaluatedItems"
 BRANCHES = IN_PLACE - {"not"}
-"""Keywords whose schemas are about the same instance, and make known what they look at."""
+"""Keywords whose schemas apply to the same instance and count as evaluating it."""
 
 
 def to_open(store: SchemaStore, expansion: Expansion) -> int | None:

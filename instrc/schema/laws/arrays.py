@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from instrc.schema.laws.law import InstanceEvaluation, Relations
 
 POSITIONS: Final = 200
-"""Items of an array that are looked at one by one."""
+"""Maximum items of an array that are examined one by one."""
 
 
 class ItemRules(Struct):
@@ -97,7 +97,7 @@ def _different(left: Schema, right: Schema) -> int | float:
 
 
 _FEW = {"null": 1, "boolean": 2}
-"""How many values there are of kinds that have few."""
+"""Number of values of the types that have few."""
 
 
 def _values(schema: Json) -> int | float:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from instrc.schema.laws.law import InstanceEvaluation, Relations
 
 CHOICES: Final = 8
-"""Branches of a `oneOf` that are compared each with each for what two of them always share."""
+"""Maximum branches of a `oneOf` that are compared pairwise for what any two of them share."""
 
 
 def cases(question: Relations, schema: Schema) -> list[list[Json]]:

@@ -26,7 +26,7 @@ from instrc.text.jsonvalue import Json, JsonObject, listing, mapping
 from instrc.text.limits import DEPTH
 
 CHAINED_CONDITIONS: Final = 40
-"""Conditions that are asked one in the `else` of another: validators follow each level on their own stack."""
+"""Maximum conditions nested in the `else` of one another: validators recurse at each level."""
 IfThenElse: TypeAlias = dict[str, Json]
 """The keywords `if`, `then` and `else` of a schema."""
 _WORDS = frozenset({"if", "then", "else"})
@@ -117,9 +117,9 @@ class ByKey(Struct, frozen=True):
     """Conditions, divided."""
 
     dependents: dict[str, Json]
-    """What is asked for beside each key."""
+    """Schemas required beside each key."""
     condition: IfThenElse
-    """The one that is no matter of a key; empty if there is none."""
+    """Condition that does not depend on a key; empty if there is none."""
 
 
 def keys_to_require(disjoint: Relation, around: JsonObject, conditions: list[IfThenElse]) -> list[str]:

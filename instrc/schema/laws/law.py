@@ -46,7 +46,7 @@ class InstanceEvaluation(Protocol):
 Schema: TypeAlias = dict[str, Json]
 Kinds: TypeAlias = frozenset[str]
 Answer: TypeAlias = bool | None
-"""Whether a value satisfies a schema; `None` where that is not certain for every validator."""
+"""Whether a value satisfies a schema; `None` if validators may differ."""
 
 
 class Verdict(Enum):
@@ -55,7 +55,7 @@ class Verdict(Enum):
     UNSATISFIABLE = "UNSATISFIABLE"
     """No instance satisfies both."""
     NO_LAW = "NO_LAW"
-    """No single value means both, so the second occurrence stays a branch of its own."""
+    """No single value expresses both, so the second occurrence becomes a branch of its own."""
 
     def __repr__(self) -> str:
         return self.name
@@ -66,7 +66,7 @@ NO_LAW: Final = Verdict.NO_LAW
 
 
 Relation: TypeAlias = Callable[[Json, Json], bool]
-"""Whether one schema implies another, or is disjoint from it, as a question of its own."""
+"""Function that decides whether one schema implies another, or is disjoint from it."""
 Intersect: TypeAlias = Callable[[Json, Json], Json | Verdict]
 IntersectAll: TypeAlias = Callable[[list[Json]], Json | Verdict]
 Implied: TypeAlias = "Callable[[Relations, Schema, str, Schema, int, Kinds], bool]"
@@ -77,15 +77,15 @@ class KeywordLaws(Struct, frozen=True):
     """The laws of a keyword; `None` for a missing one."""
 
     satisfied: Satisfied | None = None
-    """Whether a value, of a type that the keyword speaks of, satisfies it in a schema."""
+    """Decides whether a value of an applicable type satisfies the keyword in a schema."""
     intersect: Intersect | None = None
-    """The value that means what two occurrences mean together.  Keywords that act in groups have none: see `flattening`."""
+    """Combines two occurrences into one value; `None` for keywords that act in groups (see `flattening`)."""
     intersect_all: IntersectAll | None = None
-    """The same for any number of occurrences at once, where doing them one by one would take long."""
+    """Combines any number of occurrences at once, where one by one would take long."""
     implied: Implied | None = None
-    """Whether a schema says what the keyword says in another one; equal occurrences say the same anyway."""
+    """Decides whether a schema implies the keyword of another schema; equal occurrences always do."""
     beside: tuple[str, ...] = ()
-    """The keywords that must be equal too for two equal occurrences to say the same."""
+    """Keywords that must also be equal for two equal occurrences to have the same meaning."""
 
 
 def same(left: Json, right: Json) -> Json | Verdict:

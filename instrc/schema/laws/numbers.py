@@ -68,7 +68,7 @@ def redundant_bound(inclusive: Json, exclusive: Json, *, upper: bool) -> str | N
 
 
 SizeOf: TypeAlias = Callable[[Schema], Range]
-"""How long a text, an array or an object may be, as far as a schema says."""
+"""Function that returns the possible length of a text, array or object under a schema."""
 
 
 def laws_of_sizes(size_of: SizeOf) -> tuple[KeywordLaws, KeywordLaws]:
@@ -96,15 +96,15 @@ RANGES: Final = (
     ("exclusiveMinimum", "exclusiveMaximum", ("integer", "number")),
     ("minContains", "maxContains", ()),
 )
-"""Lower bound, upper bound, and the types that they speak about: no others, and an empty range leaves nothing.
+"""Lower bound, upper bound and the types to which they apply; an empty range leaves no value of these types.
 
-`minContains` over `maxContains` leaves nothing only beside `contains`, and is never told by the type alone.
+`minContains` over `maxContains` is contradictory only beside `contains`, and never by the type alone.
 """
 BOUNDS: Final = frozenset({bound for lower, upper, _ in RANGES for bound in (lower, upper)})
 _BY_LOWER: Final = {
     lower: [(place, upper) for place, (low, upper, _) in enumerate(RANGES) if low == lower] for lower, _, _ in RANGES
 }
-"""The upper bounds beside a lower one, with the places of the rows."""
+"""Upper bounds by their lower bound, with the indexes of the rows."""
 
 
 def empty_ranges(schema: Schema) -> list[tuple[str, str, tuple[str, ...]]]:
@@ -130,7 +130,7 @@ def empty_range(schema: Schema) -> tuple[str, str] | None:
 
 _EXACT = 2**53
 _FINEST = 1024
-"""Up to here all judges calculate alike with whole numbers and with halves, quarters and so on."""
+"""Denominator up to which all validators agree on whole numbers and binary fractions."""
 
 
 def number_range(schema: Schema, *, integers: bool) -> Range:

@@ -207,7 +207,7 @@ def _lists_by_name(value: Json) -> bool:
 
 
 Terms: TypeAlias = list[Term]
-"""Schemas that must hold together, each with the scope to read it in."""
+"""Schemas that must hold together, each with its scope."""
 
 
 class PropertyRules(Struct):
@@ -216,11 +216,11 @@ class PropertyRules(Struct):
     properties: dict[str, Terms] = field(default_factory=dict)
     patterns: dict[str, Terms] = field(default_factory=dict)
     extra: Terms | None = None
-    """What every other property must be; `None` if anything goes."""
+    """Schemas for every other property; `None` if anything is allowed."""
     closed: bool = False
     """Whether `extra` is `false`."""
     origin: int = -1
-    """The conjunct that closes."""
+    """Index of the conjunct that closes the object."""
 
 
 class ForbiddenProperty(Struct):

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from instrc.schema.laws.law import InstanceEvaluation
 
 EXTENT_LEVELS: Final = 40
-"""Levels of groups of a pattern whose lengths are counted."""
+"""Maximum nesting of groups in a pattern whose length is computed."""
 EXTENT_LENGTH: Final = 1_000
-"""Characters of a pattern whose lengths are counted."""
+"""Maximum characters of a pattern whose length is computed."""
 _ANY = (1 << 129) - 1
-"""A set of letters: a bit for each of ASCII, and one for all others."""
+"""A set of letters: one bit for each ASCII character, and one for all others."""
 _DIGITS = sum(1 << ord(letter) for letter in "0123456789")
 _WORD = _DIGITS | sum(1 << ord(letter) for letter in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
 _CLASSES = {"d": _DIGITS, "w": _WORD, "D": _ANY, "W": _ANY, "s": _ANY, "S": _ANY}

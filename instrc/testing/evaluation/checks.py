@@ -60,13 +60,13 @@ class CheckScore(NamedTuple):
     """The verdict of a check."""
 
     score: float
-    """From 0 to 1."""
+    """Score from 0 to 1."""
     passed: bool
     reason: str = ""
 
 
 Ask: TypeAlias = Callable[[str, Json, str | None], Awaitable[RunFacts]]
-"""Runs another program within the budget of the evaluation: its path, its input, its model."""
+"""Runs another program within the evaluation's budget, from its path, input and model."""
 Looked: TypeAlias = "CheckScore | Awaitable[CheckScore]"
 
 
@@ -74,7 +74,7 @@ class CheckPlace(NamedTuple):
     """The place in a result that a check reads."""
 
     folder: Path
-    """Of the data set: files are looked up from there."""
+    """Folder of the data set, where files are looked up."""
     ask: Ask
 
 
@@ -82,10 +82,10 @@ class CheckKind(NamedTuple):
     """A word for a check."""
 
     make: Callable[[JsonObject, CheckPlace], Callable[[CheckedRun, Json, Json], Looked]]
-    """Takes its options; returns what is given a run, the part of it, and the part that is expected."""
+    """Takes the options and returns a function of a run, its relevant part, and the expected part."""
     options: tuple[str, ...] = ()
     expects: bool = False
-    """It compares with what is expected, and says nothing of a case that expects nothing there."""
+    """Whether it compares with an expected value, and skips cases without one."""
 
 
 class EvalCheck(NamedTuple):
@@ -250,7 +250,7 @@ KINDS: Mapping[str, CheckKind] = {
     "set": CheckKind(_set, ("precision", "recall"), expects=True),
     "metric": CheckKind(_metric, ("metric", "min", "max")),
 }
-"""By the word of each; later rooms have more."""
+"""Check kinds by name; later rooms add more."""
 
 
 def _truth(options: JsonObject, name: str) -> bool:

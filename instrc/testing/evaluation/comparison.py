@@ -19,9 +19,9 @@ from instrc.text.jsonvalue import JsonObject
 from instrc.text.notebook import block, table
 
 SHOWN: Final = 20
-"""Cases that got better, and that got worse, in a report."""
+"""Maximum improved and worsened cases in a report."""
 _SHARES: Final = (0.1, 0.2, 0.4)
-"""Of cases in which two versions may differ: before they are run nobody knows it."""
+"""Assumed shares of cases in which two versions differ, as the real one is unknown before a run."""
 
 
 class CheckDifference(Struct, frozen=True):
@@ -30,7 +30,7 @@ class CheckDifference(Struct, frozen=True):
     name: str
     paired: PairedDifference
     p: float
-    """Made larger for as many comparisons as there are (Holm)."""
+    """Probability corrected for the number of comparisons (Holm)."""
     tag: str | None = None
 
     @property
@@ -46,13 +46,13 @@ class VersionComparison(Struct, frozen=True):
     before: EvaluationResult
     after: EvaluationResult
     overall: CheckDifference
-    """Of all checks together."""
+    """Difference over all checks together."""
     checks: tuple[CheckDifference, ...]
     tags: tuple[CheckDifference, ...]
     same: bool = False
-    """Both versions ask the very same: they were run once."""
+    """Whether both versions send identical requests, so that they were run once."""
     preferred: CheckDifference | None = None
-    """By a judge of pairs: how often each is preferred; a tie is half of that for both."""
+    """How often a pairwise judge prefers each version; a tie counts half for both."""
 
     def moved(self) -> tuple[list[str], list[str]]:
         """Return the cases that pass more often, and those that pass less often."""
@@ -272,9 +272,9 @@ class Ablation(NamedTuple):
 
     part: Part
     difference: CheckDifference | None
-    """From the whole program to the one without the part: below 0, the part is of use."""
+    """Difference from the whole program to the one without the part: a negative value shows that the part helps."""
     tokens: float = 0.0
-    """What the part takes in tokens for each run, read and written."""
+    """Tokens that the part costs per run, input and output."""
     reason: str = ""
 
     @property

@@ -31,13 +31,13 @@ class EvalCase(Struct, frozen=True, kw_only=True):
     id: str
     input: Json = None
     expected: Json = None
-    """The value of the program or a part of it; of an object the members that are written count, also steps by their names."""
+    """Expected value of the program or a part of it; for an object the listed members count, also steps by name."""
     expects: bool = False
-    """Whether something is expected: that may be `null`."""
+    """Whether a value is expected, which may be `null`."""
     tags: tuple[str, ...] = ()
     weight: float = 1.0
     answers: JsonObject = field(default_factory=dict)
-    """What activities give back and people answer, by their names."""
+    """Results of activities and answers of people, by name."""
     at: Span | None = None
 
     def refused(self, reason: str) -> InvalidDataSet:
@@ -50,25 +50,25 @@ class DataSet(Struct, frozen=True, kw_only=True):
 
     cases: tuple[EvalCase, ...]
     checks: JsonObject = field(default_factory=dict)
-    """By name: the word of a check, or an object with `check` and its options."""
+    """Checks by name: the kind of a check, or an object with `check` and its options."""
     activities: Literal["invented", "real"] = "invented"
-    """Whether activities are called; their results are made from their schemas otherwise, where a case does not give them."""
+    """Whether activities are called; otherwise results missing from a case are generated from schemas."""
     repeat: int = 1
     minimum: Mapping[str, float] = field(default_factory=dict)
-    """The rates that the gate demands, by check; `pass` for all checks together."""
+    """Rates required by the gate, by check; `pass` for all checks together."""
     folder: Path = Path()
-    """Where files are looked up that a check names."""
+    """Folder in which files named by a check are looked up."""
     at: Span | None = None
 
 
 ENDINGS: Final = (".eval.jsonl", ".eval.yaml", ".eval.yml")
-"""Of the data sets that are found beside programs; one of Python is run only where it is named."""
+"""Extensions of data sets that are discovered beside programs; Python ones run only when named."""
 CASES: Final = 100_000
-"""Cases of one data set."""
+"""Maximum cases of one data set."""
 _OF_CASE: Final = ("id", "input", "expected", "tags", "weight", "answers", "metadata")
 _OF_SET: Final = ("name", "checks", "activities", "repeat", "min", "evaluators", "report_evaluators")
 _PYDANTIC: Final = {"name": "id", "inputs": "input", "expected_output": "expected"}
-"""Members of a case as pydantic-evals calls them."""
+"""Names of a case's members in pydantic-evals."""
 
 
 def read_data_set(path: str, report: Report) -> DataSet | None:

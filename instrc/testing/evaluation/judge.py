@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 PASS, BETTER = "pass", "better"
 LABELS: Final = 30
-"""Labels by people that a judge needs before a gate goes by it."""
+"""Minimum labels by people before a judge may decide a gate."""
 _SIDES = ("first", "second")
 
 
@@ -53,7 +53,7 @@ def _judge_check(options: JsonObject, place: CheckPlace) -> Callable[[CheckedRun
 
 
 JUDGE = CheckKind(_judge_check, ("judge", "model"))
-"""The check `judge`: of a value by itself, or, by a judge of pairs, against what is expected."""
+"""The check `judge`: of a value by itself, or, for a pairwise judge, against the expected value."""
 
 
 def _file_of(options: JsonObject, folder: Path) -> Path:
@@ -128,10 +128,10 @@ class JudgeReport(NamedTuple):
     check: str
     judge: str
     model: str
-    """What it was asked with."""
+    """Spec of the judging model."""
     agreed: Agreement
     same_model: bool
-    """It is the model whose answers it judges."""
+    """Whether it is the model whose answers it judges."""
 
     @property
     def counts(self) -> bool:
@@ -153,9 +153,9 @@ class Preferences(NamedTuple):
     """Which of two versions a judge prefers."""
 
     scores: dict[str, float]
-    """By case: 1 for the later version, 0 for the earlier one, 0.5 for a tie; the mean of its repetitions."""
+    """Scores by case: 1 for the later version, 0 for the earlier one, 0.5 for a tie, averaged over repetitions."""
     unanswered: int
-    """Pairs that the judge gave no answer about: they are left out."""
+    """Number of pairs without an answer from the judge, which are left out."""
     report: JudgeReport
 
 

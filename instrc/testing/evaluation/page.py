@@ -16,11 +16,11 @@ from instrc.text.page_style import page_style
 from instrc.text.visible import visible_lines
 
 TRACES: Final = 200
-"""Failed runs whose traces are shown."""
+"""Maximum failed runs whose traces are shown."""
 _LONGEST: Final = 20_000
-"""Letters of a part of a trace."""
+"""Maximum characters of a part of a trace."""
 _EXCERPT: Final = 160
-"""Letters of a value in the table."""
+"""Maximum characters of a value in the table."""
 
 
 def page_of(

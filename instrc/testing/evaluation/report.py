@@ -16,13 +16,13 @@ from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject
 
 ALL: Final = "pass"
-"""The name of all checks together: a case passes if each of them does."""
+"""Name of all checks together: a case passes if every check does."""
 WORST: Final = 10
-"""Cases that a report shows as the worst."""
+"""Maximum cases that a report shows as the worst."""
 WORST_CASES: Final = "Worst cases"
-"""The title of their table."""
+"""Title of the table of the worst cases."""
 _LEAST_TAG: Final = 2
-"""Cases of a tag that has a row of its own."""
+"""Minimum cases of a tag that gets its own row."""
 
 
 class CheckSummary(Struct, frozen=True):
@@ -39,13 +39,13 @@ class StepSummary(Struct, frozen=True):
     step: str
     requests: int
     rejected: int
-    """Runs whose first answer was not accepted."""
+    """Number of runs whose first answer was rejected."""
     answers: int
-    """Runs that came to the step."""
+    """Number of runs that reached the step."""
     input_tokens: int
     output_tokens: int
     p50: float
-    """Seconds."""
+    """Median duration, in seconds."""
     p95: float
     cost: float | None
 
@@ -220,7 +220,7 @@ def as_text(found: EvaluationResult, tables: Iterable[ReportTable]) -> str:
 
 
 _CELL: Final = 100
-"""Letters of a cell on a terminal."""
+"""Maximum characters of a cell on a terminal."""
 
 
 def _aligned(table: ReportTable) -> Iterator[str]:
@@ -310,7 +310,7 @@ def _summary(found: EvaluationResult, gate: Sequence[Gate]) -> Json:
 
 
 TOO_FEW, NOT_RUN = 3, 4
-"""Exit codes: too few cases to tell; the provider gave no answer, or the budget is used up."""
+"""Exit codes: too few cases for a verdict; no answer from the provider, or the budget is used up."""
 
 
 def exit_code(found: Sequence[EvaluationResult], gate: Sequence[Gate]) -> int:

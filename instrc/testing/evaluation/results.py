@@ -13,7 +13,7 @@ from instrc.text.jsonvalue import Json, JsonObject, as_object
 from instrc.text.notebook import block, table
 
 RESULT_FORMAT: Final = 1
-"""Of the JSON of an evaluation."""
+"""Version of the JSON format of an evaluation."""
 
 
 class CheckResult(Struct, frozen=True, kw_only=True):
@@ -21,10 +21,10 @@ class CheckResult(Struct, frozen=True, kw_only=True):
 
     name: str
     score: float
-    """From 0 to 1; 0 where the run has not come to its end."""
+    """Score from 0 to 1; 0 for an incomplete run."""
     passed: bool
     reason: str = ""
-    """Why it has not passed."""
+    """Why it did not pass."""
 
 
 class StepUse(Struct, frozen=True, kw_only=True):
@@ -33,27 +33,27 @@ class StepUse(Struct, frozen=True, kw_only=True):
     step: str
     requests: int = 0
     rejected: int = 0
-    """First answers that were not accepted: the model was asked again."""
+    """Number of rejected first answers, after which the model was asked again."""
     input_tokens: int = 0
     output_tokens: int = 0
     seconds: float = 0.0
     cost: float | None = None
-    """US dollars; `None` where nobody knows."""
+    """Cost in US dollars; `None` if unknown."""
 
 
 class RunFacts(Struct, frozen=True, kw_only=True):
     """The result of one run of a program, before the checks."""
 
     value: Json = None
-    """What the last step has brought."""
+    """Result of the last step."""
     steps: JsonObject = {}
-    """What each step has brought, by its key."""
+    """Result of each step, by key."""
     metrics: JsonObject = {}
-    """What models noted under names with `$`, by command and path."""
+    """Metrics that models noted under `$` names, by command and path."""
     error: str | None = None
-    """Why the run has not come to its end."""
+    """Why the run did not complete."""
     unanswered: bool = False
-    """A provider gave no answer, or the budget was used up."""
+    """Whether a provider gave no answer, or the budget was used up."""
     uses: tuple[StepUse, ...] = ()
     seconds: float = 0.0
     trace: str = ""
@@ -64,26 +64,26 @@ class CaseResult(Struct, frozen=True, kw_only=True):
     """One run of one case: its outcome, and the verdict of each check."""
 
     case: str
-    """The id of the case, distinct in its data set."""
+    """Id of the case, unique in its data set."""
     repeat: int = 1
-    """Which run of the case, from 1."""
+    """Number of the repetition, from 1."""
     checks: tuple[CheckResult, ...] = ()
     tags: tuple[str, ...] = ()
     weight: float = 1.0
     input: Json = None
     expected: Json = None
     value: Json = None
-    """What the last step has brought; `None` if the run has not come to its end."""
+    """Result of the last step; `None` if the run did not complete."""
     error: str | None = None
-    """Why the run has not come to its end: it counts as failed in every check."""
+    """Why the run did not complete: it counts as failed in every check."""
     unanswered: bool = False
-    """A provider gave no answer, or the budget was used up: another attempt may succeed."""
+    """Whether a provider gave no answer, or the budget was used up, so that another attempt may succeed."""
     steps: tuple[StepUse, ...] = ()
     seconds: float = 0.0
     trace: str = ""
-    """The id of the run, by which its trace is found."""
+    """Id of the run, by which its trace is found."""
     kept: bool = False
-    """It is from an earlier evaluation of the same program, model and case: nobody was asked again."""
+    """Whether the result of an earlier evaluation with the same program, model and case was reused."""
 
     @property
     def passed(self) -> bool:
@@ -123,18 +123,18 @@ class EvaluationResult(Struct, frozen=True, kw_only=True):
 
     program: str
     results: tuple[CaseResult, ...]
-    """By case, in the order of the data set, and then by repetition."""
+    """Results by case in data set order, then by repetition."""
     model: str = ""
     version: str = ""
-    """What tells this version from another one: a revision, a file, what was changed."""
+    """Label of this version: a revision, a file, a change."""
     cases: int = 0
-    """How many cases the data set has, those that were not run included."""
+    """Number of cases in the data set, including those not run."""
     repeats: int = 1
     seconds: float = 0.0
     stopped: str | None = None
-    """Why not every case was run."""
+    """Why some cases were not run."""
     invented: tuple[str, ...] = ()
-    """What was made from schemas: `answers` of models, `results` of activities."""
+    """What was generated from schemas: `answers` of models, `results` of activities."""
     format: int = RESULT_FORMAT
 
     @property

@@ -52,15 +52,15 @@ from instrc.text.jsonvalue import Json, JsonObject, as_object
 from instrc.text.names import file_name
 
 CONCURRENCY: Final = 4
-"""Cases at the same time, unless more are allowed."""
+"""Default number of concurrent cases."""
 RUNS: Final = 1_000_000
-"""Runs of one evaluation."""
+"""Maximum runs of one evaluation."""
 SILENCE: Final = 8
-"""Cases in a row for which a provider gave no answer; after them no further case is begun."""
+"""Consecutive cases without an answer from the provider after which no further case begins."""
 _FORMAT: Final = 2
-"""A part of each key: what another release kept in another way is not read."""
+"""Version of the storage format, which is part of each key, so that other formats are not read."""
 _FINAL: Final = frozenset({"refused", "context", "check", "no-answer", "no-json", "400", "413"})
-"""Codes of failures of a model that asking again would not mend: they are results of the case."""
+"""Codes of model failures that a retry would not fix: they are results of the case."""
 _SPENT: Final = "budget"
 
 
@@ -71,7 +71,7 @@ class Budget(Struct):
     tokens: int | None = None
     cost: float | None = None
     until: float | None = None
-    """The time, by the monotonic clock, at which it ends."""
+    """Time at which it ends, by the monotonic clock."""
     used_requests: int = 0
     used_tokens: int = 0
     used_cost: float = 0.0
@@ -158,21 +158,21 @@ class EvalOptions(Struct, frozen=True):
 
     model: str | Model | None = None
     repeats: int | None = None
-    """How often each case is run; by default as the data set says."""
+    """Repetitions of each case; `None` for the data set's number."""
     concurrency: int = CONCURRENCY
     settings: Mapping[str, object] = field(default_factory=dict)
-    """Settings of requests, as `{"temperature": 0}`."""
+    """Request settings, such as `{"temperature": 0}`."""
     activities: Activities = field(default_factory=Activities)
-    """Functions of the caller, which are called."""
+    """Functions of the caller that are called."""
     checks: Mapping[str, CheckFunction] = field(default_factory=dict)
     kinds: Mapping[str, CheckKind] = field(default_factory=lambda: KINDS)
     budget: Budget = field(default_factory=Budget)
     folder: Path | None = None
-    """Where finished runs and traces are kept; nowhere if there is none."""
+    """Folder for finished runs and traces; `None` to store nothing."""
     fresh: bool = False
-    """Ask anew, also what was finished before."""
+    """Whether to ignore results that were finished before."""
     progress: Callable[[CaseResult], object] | None = None
-    """Is given each result as it comes."""
+    """Called with each result as it arrives."""
     version: str = ""
 
 

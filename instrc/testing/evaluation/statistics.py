@@ -26,22 +26,22 @@ Counts: TypeAlias = NDArray[np.int64]
 
 
 LEVEL: Final = 0.05
-"""The share of false alarms that a test allows; intervals cover the rest."""
+"""Significance level of a test; intervals cover the rest."""
 
 
 POWER: Final = 0.8
-"""How often a difference that is called visible is found."""
+"""Statistical power for which a detectable difference is computed."""
 
 
 _CONTINUITY: Final = 0.25
-"""In cases: without it the interval of a paired difference covers less than 94 % in some designs."""
+"""Continuity correction, in cases: without it some intervals of a paired difference cover less than 94 %."""
 
 
 _SHUFFLES: Final = 9999
 
 
 _SEED: Final = 7
-"""The same scores always give the same `p`."""
+"""Random seed, so that equal scores always give the same `p`."""
 
 
 class Interval(NamedTuple):
@@ -66,9 +66,9 @@ class PairedDifference(Struct, frozen=True):
     before: float
     after: float
     interval: Interval
-    """Of the difference of `after` and `before`."""
+    """Confidence interval of the difference from `before` to `after`."""
     p: float
-    """How probable a difference at least as large is if both versions are equally good."""
+    """Probability of a difference at least this large if both versions are equally good."""
     better: int
     worse: int
     test: Literal["mcnemar", "sign-flip"]
@@ -88,7 +88,7 @@ class Agreement(Struct, frozen=True):
     """The agreement of a judge with people."""
 
     kappa: float
-    """Cohen's: 1 is always, 0 is as often as by chance; not a number if all say the same, as chance would then too."""
+    """Cohen's kappa: 1 for perfect agreement, 0 for chance; not a number if all labels are equal, as by chance."""
     interval: Interval
     agreed: int
     labels: int

@@ -29,28 +29,28 @@ from instrc.text.source import Source
 from instrc.vibes.project import DEFAULT_PROJECT, Project
 
 HELD: Final = 100
-"""Cases that are held back for the test at least; with fewer than that and a rung of the search nothing is changed."""
+"""Minimum cases held back for the test; with fewer than these and one rung, nothing is changed."""
 RUNGS: Final = (12, 24, 48)
-"""Cases on which forms are compared; after each of them the worse half is left out."""
+"""Numbers of cases on which forms are compared; the worse half is dropped after each."""
 GAIN: Final = 2.0
-"""Cases that a form must win net, to be preferred in the search."""
+"""Minimum net number of cases that a form must win to be preferred in the search."""
 REQUESTS: Final = 400
-"""Requests of a search, unless more are allowed."""
+"""Default maximum of requests in a search."""
 NAMED: Final = 4
-"""Values of an enum that are named beside its key at most."""
+"""Maximum values of an enum named beside its key."""
 WRONG: Final = 6
-"""Wrong cases that a writer of wordings is shown."""
+"""Maximum wrong cases shown to the model that proposes wordings."""
 PLACES: Final = 4
-"""Places of a program that a stage tries."""
+"""Maximum places of a program that a stage tries."""
 EXAMPLE: Final = 600
-"""Characters of an example at most."""
+"""Maximum characters of an example."""
 
 Scores: TypeAlias = Mapping[str, float]
-"""By case, from 0 to 1."""
+"""Scores by case, from 0 to 1."""
 Judge: TypeAlias = Callable[[Sequence[PromptForm], int], Awaitable[Sequence[Scores]]]
-"""Returns the scores of forms on the first cases; one that cannot be run has none."""
+"""Returns the scores of forms on the first cases; a form that cannot run has none."""
 Stage: TypeAlias = tuple[str, Callable[[PromptForm], Iterable[PromptForm]]]
-"""The name of a stage, and the alternatives to the best form so far that it tries."""
+"""Name of a stage, and the alternatives to the best form so far that it tries."""
 
 
 async def searched(
@@ -94,13 +94,13 @@ class Subject(Struct):
     export: str | None = None
     project: Project = DEFAULT_PROJECT
     shown: bool = False
-    """Whether the model sees the schema, so that words beside it change nothing."""
+    """Whether the model sees the schema, so that describing it in the message changes nothing."""
     writer: str | None = None
-    """The model that proposes wordings; only the author's are tried without one."""
+    """Model that proposes wordings; without one, only the author's are tried."""
     sentences: Sentences = EN
     flat: FlatGraph | None = None
     results: dict[str, EvaluationResult] = field(default_factory=dict)
-    """The largest evaluation of each form."""
+    """Largest evaluation of each form."""
 
     def prepared(self, form: PromptForm) -> Prepared:
         """Return the program in a form."""
@@ -167,7 +167,7 @@ class Tuning(NamedTuple):
     start: PromptForm
     best: PromptForm
     comparison: VersionComparison | None
-    """On the cases that were held back; `None` if nothing better was found, or there are too few cases for a test."""
+    """Comparison on the held-back cases; `None` if nothing better was found, or there are too few cases for a test."""
     warnings: tuple[str, ...] = ()
     stopped: str | None = None
     """Why the search ended early."""
@@ -205,7 +205,7 @@ _VALUES: Final = "order of values"
 _PROPERTIES: Final = "order of properties"
 _PROBED: Final = frozenset({_VALUES, _PROPERTIES})
 _MANY: Final = 0.2
-"""The share of answers that change with an order, from which there is a warning."""
+"""Share of answers that change with the order from which a warning is given."""
 
 
 def stages_of(subject: Subject, wordings: Mapping[str, Sequence[str]], examples: Sequence[EvalCase]) -> Iterator[Stage]:

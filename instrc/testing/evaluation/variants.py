@@ -40,9 +40,9 @@ class Version(NamedTuple):
     name: str
     prepared: Prepared
     model: str | Model | None = None
-    """Instead of that of the evaluation."""
+    """Model that replaces the evaluation's."""
     settings: Mapping[str, object] | None = None
-    """Settings of requests in addition to those of the evaluation."""
+    """Request settings in addition to the evaluation's."""
 
     def is_like(self, other: Version) -> bool:
         """Return whether a model is asked the very same by both."""
@@ -58,11 +58,11 @@ class Changes(NamedTuple):
     """The changes to compare a program with."""
 
     against: str | None = None
-    """A revision of git, or the file of another program."""
+    """A git revision, or the file of another program."""
     vibes: tuple[tuple[str, str], ...] = ()
-    """Names of vibes, each with the one that takes its place."""
+    """Names of vibes, each with its replacement."""
     off: tuple[str, ...] = ()
-    """Names of mixins."""
+    """Names of mixins to remove."""
     model: str | None = None
     settings: tuple[tuple[str, Json], ...] = ()
 
@@ -186,7 +186,7 @@ def _with_memory(program: str, vibes: Mapping[str, Json], export: str | None, pr
 
 
 _KEPT: Final = (".aug", ".json", "pyproject.toml", "aug.lock")
-"""What decides how a program is compiled; nothing else of a revision is written."""
+"""Files that determine how a program is compiled; nothing else of a revision is written."""
 _SECONDS: Final = 60
 
 
@@ -258,10 +258,10 @@ class Part(NamedTuple):
 
     kind: PartKind
     name: str
-    """As it is shown: `write_reply._considerations`."""
+    """Display name: `write_reply._considerations`."""
     step: int = 0
     path: tuple[str, ...] = ()
-    """Names of properties from the schema of the step down."""
+    """Property names from the schema of the step down."""
 
 
 def parts_of(program: str, *, export: str | None = None, project: Project = DEFAULT_PROJECT) -> list[Part]:

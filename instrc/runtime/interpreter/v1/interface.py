@@ -16,9 +16,9 @@ from instrc.runtime.interpreter.v1.state import ROOT, Machine
 from instrc.text.jsonvalue import Json, JsonObject
 
 KEPT_PROGRAMS: Final = 64
-"""Programs that the interpreter keeps ready."""
+"""Maximum programs that the interpreter caches."""
 _programs: OrderedDict[str, RunnablePlan] = OrderedDict()
-"""Programs that were made ready, by the digest of their plan; the same plan gives the same program."""
+"""Prepared programs, by the digest of their plan."""
 
 
 def begin(plan: PinnedPlan, inputs: JsonObject) -> State:

@@ -8,7 +8,7 @@ from instrc.process.flow import Condition, Each, Else, Named, Read, Repeat, Segm
 from instrc.runtime.interpreter.v1.runnable import PlanRegion, RunnablePlan
 
 INPUT = -1
-"""Stands for the region of an input."""
+"""Placeholder for the region of an input."""
 
 
 def unread_decisions(program: RunnablePlan) -> Iterator[tuple[int, str]]:

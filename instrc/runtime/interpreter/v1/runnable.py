@@ -49,37 +49,37 @@ class PlanUnit(Struct):
     chunk: flow.Chunk | None = None
     block: flow.Block | None = None
     regions: tuple[int, ...] = ()
-    """The bodies of a block."""
+    """Bodies of a block."""
     race: int = 0
-    """Of a `branch`: the unit of the `race` that it lets begin one body of, once what that reads is there."""
+    """For a `branch`: the unit of the `race` of which it starts one body once that body's values exist."""
     model: str | None = None
     called: str | None = None
-    """Of a tool whose properties are no steps: what it is called in errors."""
+    """For a tool whose properties are not steps: its name in errors."""
     timed: bool = False
-    """Has a deadline or a delay."""
+    """Whether it has a deadline or a delay."""
     needs: int = 0
-    """How many units of its region it waits for."""
+    """Number of units of its region that it waits for."""
     dependents: list[int] = field(default_factory=list)
     unread: frozenset[str] = frozenset()
     """Steps of a person whose `decision` no condition reads."""
     schema: Json = None
-    """What is filled in, without engine properties, with its definitions."""
+    """Schema of the answer without engine properties, with its definitions."""
     validator: SchemaValidator = field(default_factory=lambda: SchemaValidator(True))  # noqa: FBT003  -- the schema that takes everything
-    """Holds answers against the schema."""
+    """Validator of answers."""
     wrapped: bool = False
-    """Of one step: its value is the member `output` of what is recorded."""
+    """Whether the value of its single step is the member `output` of the recorded one."""
     meta: frozenset[str] = frozenset()
     """Steps that may hold thoughts or metrics."""
     references: tuple[flow.Read, ...] = ()
-    """What its steps read."""
+    """Paths that its steps read."""
     among: tuple[tuple[flow.Step, flow.Among], ...] = ()
-    """The properties whose value is one of a list."""
+    """Properties whose value is chosen from a list."""
     plans: tuple[tuple[flow.Step, flow.Planned], ...] = ()
-    """The properties that are filled with a plan."""
+    """Properties whose value is a plan."""
     loops: tuple[flow.Loop, ...] = ()
-    """The parts of a model's answer that may ask for another round."""
+    """Parts of a model's answer that may request another round."""
     view: tuple[ShownPath, ...] | None = None
-    """What it is shown of what its steps read, once that has been asked for."""
+    """Visible part of what its steps read, computed on first use."""
 
 
 class PlanRegion(Struct):
@@ -88,20 +88,20 @@ class PlanRegion(Struct):
     index: int
     parent: int | None
     owner: int
-    """The unit of the parent that this is a body of."""
+    """Unit of the parent that owns this body."""
     waits: int
-    """The unit of the parent that waits for what this reads."""
+    """Unit of the parent that waits for the values that this body reads."""
     names: frozenset[str]
     value: flow.Value | None
     until: flow.Condition | None = None
     shows: flow.Value | None = None
-    """What rounds show of the value, where that is less."""
+    """Part of the value that other rounds see, if not all of it."""
     units: list[PlanUnit] = field(default_factory=list)
     keys: dict[str, list[int]] = field(default_factory=dict)
-    """The units that give a key, in order."""
+    """Units that provide each key, in order."""
     contexts: dict[str, list[int]] = field(default_factory=dict)
     places: dict[flow.Read, LocatedPath] = field(default_factory=dict)
-    """Where paths lead, as they are asked for."""
+    """Resolved paths, filled on demand."""
 
 
 def reads(unit: PlanUnit) -> Iterator[flow.Read]:

@@ -11,7 +11,7 @@ from instrc.runtime.interpreter.v1.runnable import PlanRegion, PlanUnit, Runnabl
 from instrc.text.jsonvalue import Json, JsonObject, as_text, without_type
 
 ROOT = ""
-"""The id of the outermost scope."""
+"""Id of the outermost scope."""
 
 
 class FailedError(Exception):
@@ -28,9 +28,9 @@ class Machine(Struct):
     program: RunnablePlan
     state: documents.State
     withdrawn: list[str]
-    """Commands that nobody waits for any more, as they are found."""
+    """Commands that are no longer needed, as they are discovered."""
     cancelled: bool = False
-    """Whether a block has ended before all in it was done."""
+    """Whether a block ended before everything in it was done."""
 
     def scope(self, scope: str) -> documents.BodyState:
         """Return a scope."""
@@ -177,7 +177,7 @@ class Came(NamedTuple):
     value: Json
     error: documents.Fault | None
     complaints: tuple[documents.Complaint, ...]
-    """Of a model's answer that the engine itself did not accept."""
+    """Reasons why the engine itself rejected a model's answer."""
     tokens: int
 
 

@@ -20,7 +20,7 @@ from instrc.tools.plan_check import check_tasks, tool_set
 from instrc.tools.tasks import PlanTask, Reference
 
 TASK_COPIES: Final = 1000
-"""Copies of one task of a plan."""
+"""Maximum copies of one task of a plan."""
 
 
 def copy_counts(task: PlanTask, state: PlanState) -> list[int] | str:
@@ -109,7 +109,7 @@ class _ReadPlan(Struct, frozen=True):
     plan: Json
     tasks: dict[str, PlanTask]
     followers: dict[str, list[PlanTask]]
-    """The tasks that wait for one, in the order of the plan."""
+    """Tasks that wait for each task, in plan order."""
 
 
 def _start(machine: Machine, scope: str, unit: PlanUnit, read: _ReadPlan, ids: list[str]) -> None:
@@ -176,7 +176,7 @@ def _end_task(machine: Machine, scope: str, unit: PlanUnit, read: _ReadPlan, id_
 
 
 _read: deque[_ReadPlan] = deque(maxlen=16)
-"""The last few plans, found by the values they were read from: a state never changes its plan."""
+"""The most recent plans, looked up by the identity of their values: a state never changes its plan."""
 
 
 def _read_plan(unit: PlanUnit, plan: Json) -> _ReadPlan:
