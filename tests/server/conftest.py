@@ -11,7 +11,7 @@ from postgres_server import Database, postgres
 from temporal_server import Server, started
 
 from instrc.server.records import Records
-from instrc.server.run_service import RunService
+from instrc.server.run_service import RunService  # what a test has opened is closed
 
 
 @pytest.fixture(autouse=True)
