@@ -13,10 +13,9 @@ from instrc.schema import strip as stripping
 from instrc.schema.flattening import flatten as flattening
 from instrc.schema.flattening.run import FlattenKeywords
 from instrc.schema.inclusion import Subsumption
-from instrc.schema.plain_checks import is_sound
 from instrc.schema.references import Locate
 from instrc.schema.strip import Split
-from instrc.schema.wellformed import problems_of
+from instrc.schema.wellformed import is_sound, problems_of
 from instrc.text.arguments import as_plain, takes_plain_values, takes_shared_parts
 from instrc.text.jsonvalue import Json, kind_in_words, require_tree
 from instrc.text.limits import FLAT_SCHEMAS

@@ -30,7 +30,6 @@ from instrc.runtime.interpreter.v1.runnable import PlanUnit, with_definitions
 from instrc.runtime.models.model import instance_of
 from instrc.runtime.plan import plan_of
 from instrc.runtime.served_activities import served
-from instrc.schema.plain_checks import doubtful
 from instrc.schema.strip import is_meta, strip
 from instrc.schema.validation import json_fault
 from instrc.schema.walk import nodes
@@ -155,10 +154,8 @@ def _require_sound(document: Json, name: str) -> None:
         return  # whoever reads the process says that
     called = document.get("tool") if isinstance(document, dict) else None
     for schema in (document, called):
-        if isinstance(schema, dict) and next(doubtful(schema), None) is not None:
-            wrong = problems_of(schema, lambda _: Source(name, "").whole())
-            if wrong:
-                raise CompileError(wrong)
+        if isinstance(schema, dict) and (wrong := problems_of(schema, lambda _: Source(name, "").whole())):
+            raise CompileError(wrong)
 
 
 def _read(path: str) -> Json:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 from typing import Final, Literal, TypeAlias
 
-from instrc.schema.patterns import candidates, may_match
+from instrc.schema.patterns import may_match
 from instrc.schema.walk import in_place, required_names
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_texts, equal, kind_of, listing, mapping
 
@@ -117,7 +117,7 @@ def schemas_of_key(nodes: list[JsonObject], name: str) -> Iterator[Json]:
     for node in nodes:
         properties = mapping(node.get("properties"))
         by_pattern = mapping(node.get("patternProperties"))
-        patterns = [by_pattern[pattern] for pattern in candidates(by_pattern, name) if may_match(pattern, name)]
+        patterns = [by_pattern[pattern] for pattern in by_pattern if may_match(pattern, name)]
         yield from patterns
         if name in properties:
             yield properties[name]

@@ -10,7 +10,6 @@ from msgspec import Struct
 from instrc.problems.errors import CompileError
 from instrc.problems.targets import UnreadableMap
 from instrc.providers.codec import Codecs, Damaged, codecs_of
-from instrc.schema.plain_checks import doubtful
 from instrc.schema.walk import is_schema
 from instrc.schema.wellformed import problems_of
 from instrc.text.arguments import attribute
@@ -191,7 +190,7 @@ def _damage(record: JsonObject) -> str | None:
     """Return what is wrong with the map of one tool, or `None` if it is usable."""
     for word in ("schema", "output"):
         schema = record.get(word, True)
-        if not is_schema(schema) or (next(doubtful(schema), None) is not None and problems_of(schema)):
+        if not is_schema(schema) or problems_of(schema):
             return f"its `{word}` is not a schema"
     if is_deeper(record.get("result"), RESULT_LEVELS):
         return "its `result` is nested too deeply"

@@ -28,7 +28,7 @@ from instrc.providers.codec import (
     wrapped,
 )
 from instrc.providers.key_renaming import KeyRenamer, ReadText, folded, is_one_of, likeness, shaped, types_named
-from instrc.schema.patterns import candidates, may_match
+from instrc.schema.patterns import may_match
 from instrc.schema.validation import DefinitionsValidator
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json, JsonObject, as_text, equal, freeze, kind_of
@@ -42,10 +42,7 @@ CODECS_FOLLOWED: Final = 50
 
 def entry_for(name: str, entries: Sequence[ByPattern]) -> ByPattern | None:
     """Return the first entry for a name: one with a pattern that matches, or without a pattern."""
-    likely = set(candidates([entry.pattern for entry in entries if entry.pattern is not None], name))
-    return next(
-        (item for item in entries if item.pattern is None or (item.pattern in likely and may_match(item.pattern, name))), None
-    )
+    return next((item for item in entries if item.pattern is None or may_match(item.pattern, name)), None)
 
 
 Raw = Mapping[str, Sequence[str]]

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct, structs
 
 from instrc.schema.inclusion import WORDS, Inclusion, certainly_includes, constants_of, includes, paired, union_of, without_words
-from instrc.schema.kinds import Equality, EqualityKeys
+from instrc.schema.kinds import EqualityKeys
 from instrc.schema.upgrade import upgrade
 from instrc.schema.vocabulary import IN_PLACE, NO_ASSERTIONS
 from instrc.schema.walk import (
@@ -70,8 +70,7 @@ class _Differences:
     def __init__(self, old: Json, new: Json) -> None:
         self.roots = old, new
         definitions = (mapping(mapping(root).get("$defs")) for root in self.roots)
-        self.equal = Equality(ordered=True)
-        self.same_definitions = self.equal(*definitions)
+        self.same_definitions = equal(*definitions, ordered=True)
         self.followed: set[tuple[int, int]] = {(id(old), id(new))}
         """Pairs of followed references, by the `id`s of their targets: each pair is compared once."""
 
@@ -95,7 +94,7 @@ class _Differences:
 
     def are_same(self, old: Json, new: Json) -> bool:
         """Return whether two schemas are equal, including the order of their properties and all that they refer to."""
-        return self.equal(old, new) and (self.same_definitions or not refers(old))
+        return equal(old, new, ordered=True) and (self.same_definitions or not refers(old))
 
     def members(self, old: Json, new: Json, path: tuple[str, ...]) -> Iterator[Change]:
         """Yield changes of the names, the requirement and the order of properties."""
@@ -161,14 +160,14 @@ class _Differences:
         return chain(inside, [_change_of_keywords(pointer(path), whole, self.roots, [word])])
 
     def deeper(self, old: Json, new: Json, path: tuple[str, ...]) -> Iterator[Change]:
-        if not self.equal(*map(without_words, (old, new))):
+        if not equal(*map(without_words, (old, new)), ordered=True):
             yield Change(pointer(path), "changed", "what is deeper")
 
     def itself(self, old: Json, new: Json, path: tuple[str, ...]) -> Iterator[Change]:
         """Yield the changes of the own keywords and annotations of two schemas."""
         here = pointer(path)
         bare_old, bare_new = _own_keywords(old), _own_keywords(new)
-        if not self.equal(bare_old, bare_new):
+        if not equal(bare_old, bare_new, ordered=True):
             names = _different(bare_old, bare_new) if isinstance(bare_old, dict) and isinstance(bare_new, dict) else []
             yield _change_of_keywords(here, (bare_old, bare_new), self.roots, names)
         before, after = mapping(old), mapping(new)

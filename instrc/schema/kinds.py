@@ -1,4 +1,4 @@
-"""The kinds of values, and the equality of many parts of values."""
+"""The kinds of values, and the equality of values that share parts."""
 
 from __future__ import annotations
 
@@ -77,57 +77,6 @@ def listed_values(schema: dict[str, Json]) -> list[Json] | None:
         return [schema["const"]]
     values = schema.get("enum")
     return values if isinstance(values, list) else None
-
-
-class Equality:
-    """Compares values as `jsonvalue.equal` does, and remembers unequal parts.
-
-    Who goes down two deep values and asks again at every level needs as many steps as there are levels, not their square.
-    """
-
-    def __init__(self, *, ordered: bool = False) -> None:
-        """Ask for objects with their members in the same order if `ordered`."""
-        self._ordered = ordered
-        self._different: dict[tuple[int, int], tuple[Json, Json]] = {}
-        """Kept alive, since they are known by identity."""
-
-    def __call__(self, left: Json, right: Json) -> bool:
-        """Return whether two values are equal as JSON."""
-        stack: list[tuple[Json, Json, bool]] = [(left, right, True)]
-        path: list[tuple[Json, Json]] = []
-        seen: set[tuple[int, int]] = set()
-        while stack:
-            a, b, entering = stack.pop()
-            if not entering:
-                path.pop()
-                continue
-            if a is b:
-                continue
-            pair = (id(a), id(b))
-            if isinstance(a, dict | list):
-                if pair in seen:
-                    continue  # parts may be shared, many times over
-                seen.add(pair)
-                path.append((a, b))
-                stack.append((a, b, False))
-            below = None if pair in self._different else _below(a, b, ordered=self._ordered)
-            if below is None:
-                self._different |= {(id(one), id(other)): (one, other) for one, other in path}
-                return False
-            stack.extend((one, other, True) for one, other in below)
-        return True
-
-
-def _below(a: Json, b: Json, *, ordered: bool) -> list[tuple[Json, Json]] | None:
-    """Return the pairs of parts that have to be equal, or `None` if two values differ by themselves."""
-    if isinstance(a, bool) or isinstance(b, bool):
-        return [] if a is b else None
-    if isinstance(a, dict) and isinstance(b, dict):
-        alike = list(a) == list(b) if ordered else a.keys() == b.keys()
-        return [(item, b[key]) for key, item in a.items()] if alike else None
-    if isinstance(a, list) and isinstance(b, list):
-        return list(zip(a, b, strict=True)) if len(a) == len(b) else None
-    return [] if a == b else None
 
 
 class EqualityKeys:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import time
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache, partial
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct
 
@@ -41,10 +41,6 @@ REGEX_WRITTEN_OUT: Final = 200_000
 
 JUDGED_PATTERN: Final = 10_000
 """Maximum characters of a pattern whose syntax error is explained."""
-
-
-PATTERNS_AT_ONCE: Final = 50
-"""Number of patterns matched in one pass over a text; more at once may take longer."""
 
 
 MATCHED_NAME: Final = 200
@@ -239,77 +235,6 @@ class _Backtracking:
             return None
         finally:
             clock.left -= time.monotonic() - start
-
-
-def candidates(patterns: Collection[str], text: str) -> Iterable[str]:
-    """Return those of some patterns that may match a text, in order; the others certainly do not."""
-    if len(patterns) < PATTERNS_AT_ONCE:
-        return patterns
-    return [pattern for group in _groups(tuple(patterns)) for pattern in group.candidates(text)]
-
-
-def with_candidates(patterns: Collection[str], texts: Collection[str]) -> Iterator[tuple[str, Iterable[str]]]:
-    """Yield each of some patterns with the texts that it may match."""
-    if len(patterns) < PATTERNS_AT_ONCE:
-        yield from ((pattern, texts) for pattern in patterns)
-        return
-    found: dict[str, list[str]] = {pattern: [] for pattern in patterns}
-    for text in texts:
-        for pattern in candidates(patterns, text):
-            found[pattern].append(text)
-    yield from found.items()
-
-
-class _Group(Struct):
-    """Patterns that one automaton looks for."""
-
-    always: set[str]
-    """Patterns that cannot be compiled."""
-    patterns: list[str]
-    automaton: Any  # RE2 has no types
-    """A `re2.Set` of the readable patterns and a last one that matches every text; `None` if it would be too large.
-
-    If the last pattern does not match, the search was aborted.
-    """
-    readable: list[str]
-
-    def candidates(self, text: str) -> list[str]:
-        """Return the patterns that may match a text."""
-        try:
-            numbers = self.automaton.Match(text) if self.automaton is not None else None
-        except UnicodeEncodeError:  # half of a surrogate pair
-            return self.patterns
-        if numbers is None or len(self.readable) not in numbers:
-            return self.patterns
-        result = self.always.union(self.readable[number] for number in numbers if number < len(self.readable))
-        return [pattern for pattern in self.patterns if pattern in result] if result else []
-
-
-@lru_cache(maxsize=8)
-def _groups(patterns: tuple[str, ...]) -> list[_Group]:
-    return [_group(patterns[at : at + PATTERNS_AT_ONCE]) for at in range(0, len(patterns), PATTERNS_AT_ONCE)]
-
-
-def _group(patterns: tuple[str, ...]) -> _Group:
-    import re2  # 10 ms, needed where many patterns are only
-
-    options = re2.Options()
-    options.log_errors = False
-    automaton = re2.Set.SearchSet(options)
-    readable: list[str] = []
-    for pattern in patterns:
-        words = for_re2(pattern)
-        try:
-            if words is not None and automaton.Add(words) == len(readable):
-                readable.append(pattern)
-        except re2.error:
-            pass  # a bound over 1,000, or a script that RE2 does not know
-    automaton.Add("")
-    try:
-        automaton.Compile()
-    except re2.error:
-        automaton = None
-    return _Group(set(patterns).difference(readable), list(patterns), automaton, readable)
 
 
 warnings.filterwarnings("ignore", category=FutureWarning, module=r"instrc\.schema\.patterns")

@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from instrc.schema.kinds import ALL, Equality, kind_of_value, kinds_spoken_of, listed_values, own_kinds
+from instrc.schema.kinds import ALL, kind_of_value, kinds_spoken_of, listed_values, own_kinds
 from instrc.schema.laws.law import Answer, all_satisfied
 from instrc.schema.laws.table import LAWS, cases, disjoint_by_branches, disjoint_in
 from instrc.schema.vocabulary import FOLLOWERS, KEYWORDS, NO_ASSERTIONS, SPEAKS_OF
 from instrc.schema.walk import TRIVIAL, walk
 from instrc.text.jsonvalue import Json, as_object, equal
-from instrc.text.limits import DEPTH, SHALLOW
+from instrc.text.limits import DEPTH
 
 if TYPE_CHECKING:
     from instrc.schema.validation import Violation
@@ -94,7 +94,6 @@ class Answering:
         self.most = most
         """Pairs of schemas that are compared for one question."""
         self.steps = 0
-        self.equality: Equality | None = None
         self.known: dict[tuple[str, int, int, frozenset[str]], bool] = {}
         self.alive: list[Json] = []
         """Schemas that questions were about, since they are known by identity."""
@@ -110,20 +109,13 @@ class Answering:
 
     def implies(self, left: Json, right: Json, depth: int, kinds: frozenset[str] = ALL) -> bool:
         """Return whether every instance of some kinds that satisfies `left` satisfies `right`."""
-        if right in TRIVIAL or left is False or self.are_equal(left, right, depth):
+        if right in TRIVIAL or left is False or equal(left, right):
             return True
         if left is True:
             left = _ANYTHING
         if left.__class__ is not dict or (right is not False and right.__class__ is not dict):
             return False
         return self._decide_once("implies", left, right, depth, kinds)
-
-    def are_equal(self, left: Json, right: Json, depth: int) -> bool:
-        """Return whether two schemas are equal; those far down are remembered, as they would be compared at every level."""
-        if depth < SHALLOW:
-            return equal(left, right)
-        self.equality = self.equality or Equality()
-        return self.equality(left, right)
 
     def disjoint(self, left: Json, right: Json, depth: int, kinds: frozenset[str] = ALL) -> bool:
         """Return whether no instance of some kinds satisfies both of two schemas."""
@@ -213,7 +205,7 @@ class Answering:
         laws = LAWS[keyword]
         if (
             keyword in left
-            and self.are_equal(left[keyword], right[keyword], depth)
+            and equal(left[keyword], right[keyword])
             and all((word in left) == (word in right) and equal(left.get(word), right.get(word)) for word in laws.beside)
         ):
             return True

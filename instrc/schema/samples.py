@@ -14,7 +14,6 @@ from instrc.schema.flattening.flattener import intersect
 from instrc.schema.kinds import is_number, types_of, unique
 from instrc.schema.laws.numbers import bound
 from instrc.schema.patterns import search, time_limit
-from instrc.schema.plain_checks import satisfies_plainly
 from instrc.schema.validation import DefinitionsValidator
 from instrc.schema.vocabulary import IN_PLACE
 from instrc.schema.walk import local_target, nodes, required_names, subschemas
@@ -155,9 +154,7 @@ class _Making:
             return _Made(text_of({}, nth).value, schema is not False)
         first: _Made | None = None
         for made in islice(self._tries(schema, level, nth), SAMPLE_TRIES):
-            if made.sure and (
-                _JUDGED.isdisjoint(schema) or satisfies_plainly(made.value, schema) or self.judge.accepts(schema, made.value)
-            ):
+            if made.sure and (_JUDGED.isdisjoint(schema) or self.judge.accepts(schema, made.value)):
                 return made
             first = first or made
         return first._replace(sure=False) if first else _Made(None, sure=False)

@@ -18,8 +18,7 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
 from instrc.schema.formats import has_format
-from instrc.schema.patterns import candidates, search, time_limit, why_unreadable, with_candidates
-from instrc.schema.plain_checks import satisfies_plainly
+from instrc.schema.patterns import search, time_limit, why_unreadable
 from instrc.schema.walk import dereferenced, map_schemas
 from instrc.text.jsontext import dumps, is_writable, loads
 from instrc.text.jsonvalue import Json, as_array, as_object, freeze, pointer
@@ -145,7 +144,6 @@ def validator_class() -> _MakeValidator:
         Draft202012Validator,
         {
             "enum": _enum,
-            "properties": _properties,
             "required": _required,
             "dependentRequired": _dependent_required,
             "pattern": _pattern,
@@ -164,26 +162,6 @@ def _enum(validator: Validator, values: Json, instance: Json, schema: Json) -> I
         yield from Draft202012Validator.VALIDATORS["enum"](validator, values, instance, schema)
     elif instance not in values:
         yield ValidationError("it is not one of the values")  # `violation_words` names them, where they are asked for
-
-
-_PLAIN: dict[str, type] = {"string": str, "boolean": bool, "object": dict, "array": list, "null": type(None)}
-"""Types that the Python class of a value determines."""
-_SAYS_NOTHING = frozenset({"type", "title", "description", "default", "examples", "$comment"})
-
-
-def _properties(validator: Validator, properties: dict[str, Json], instance: Json, _: Json) -> Iterator[ValidationError]:
-    """Look at each property that is there; most leaves only have a type, and need no validator of their own."""
-    if not isinstance(instance, dict):
-        return
-    for name, schema in properties.items():
-        if name not in instance:
-            continue
-        value = instance[name]
-        if isinstance(schema, dict):
-            kind = schema.get("type")
-            if isinstance(kind, str) and value.__class__ is _PLAIN.get(kind) and schema.keys() <= _SAYS_NOTHING:
-                continue
-        yield from validator.descend(value, schema, path=name, schema_path=name)
 
 
 def _required(_validator: Validator, names: Json, instance: Json, _: Json) -> Iterator[ValidationError]:
@@ -223,13 +201,13 @@ def _undecided(pattern: str) -> str:
 def _pattern_properties(validator: Validator, patterns: dict[str, Json], instance: Json, _: Json) -> Iterator[ValidationError]:
     if not isinstance(instance, dict):
         return
-    for pattern, keys in with_candidates(patterns, instance):
-        for key in keys:
+    for pattern, inner in patterns.items():
+        for key in instance:
             found = search(pattern, key)
             if found is None:
                 yield ValidationError(_undecided(pattern), path=(key,))
             elif found:
-                yield from validator.descend(instance[key], patterns[pattern], path=key, schema_path=pattern)
+                yield from validator.descend(instance[key], inner, path=key, schema_path=pattern)
 
 
 def _additional_properties(validator: Validator, extra: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:
@@ -247,7 +225,7 @@ def _additional_properties(validator: Validator, extra: Json, instance: Json, sc
 
 def _any_matches(patterns: Collection[str], key: str) -> bool:
     """Return whether a key may match one of several patterns; an undecided one is reported at the patterns."""
-    return any(search(pattern, key) is not False for pattern in candidates(patterns, key))
+    return any(search(pattern, key) is not False for pattern in patterns)
 
 
 def _were_listed(keys: list[str]) -> str:
@@ -333,12 +311,11 @@ def validate(
     Formats are asserted unless `formats` is false.  `faults` are other sentences, by keyword, or by keyword and its value.
     A value that is not JSON (an infinite float, an object of Python) is a violation, and so is a schema that cannot be applied.
     """
-    return _validated(value, schema, lambda: validator(schema, formats=formats), most, faults=faults)
+    return _validated(value, lambda: validator(schema, formats=formats), most, faults=faults)
 
 
 def _validated(
     value: Json,
-    schema: Json,
     made: Callable[[], Validator],
     most: int,
     *,
@@ -347,8 +324,6 @@ def _validated(
 ) -> tuple[Violation, ...]:
     if not is_json and (place := json_fault(value)) is not None:
         return (Violation(place[0], "json", "", place[1]),)
-    if satisfies_plainly(value, schema):
-        return ()
     try:
         with time_limit():
             return tuple(_violation(error, faults or {}) for error in islice(made().iter_errors(value), most))
@@ -407,7 +382,7 @@ class SchemaValidator:
 
     def validate(self, value: Json, *, most: int = 50, is_json: bool = False) -> tuple[Violation, ...]:
         """Return the errors of a value, as `validate` does; with `is_json` it is known to be JSON."""
-        return _validated(value, self.schema, self._validator, most, is_json=is_json)
+        return _validated(value, self._validator, most, is_json=is_json)
 
     def is_valid(self, value: Json, *, unsure: bool = True) -> bool:
         """Return whether a value satisfies the schema; `unsure` is the answer for a schema that cannot be applied."""
@@ -452,7 +427,7 @@ class PartValidator:
         from urllib.parse import quote
 
         part: Json = {"$ref": "#" + quote(place, safe="/~")}  # the library follows it, and knows the addresses on the way
-        return _validated(value, part, lambda: self._validator().evolve(schema=part), most)
+        return _validated(value, lambda: self._validator().evolve(schema=part), most)
 
     def _validator(self) -> Validator:
         if self._made is None:

@@ -7,17 +7,20 @@ Patterns are checked beyond the meta-schemas: a regular expression that no diale
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from itertools import islice
 from types import ModuleType
 from typing import TYPE_CHECKING, Final, cast
 
-from instrc.schema.kinds import TYPES
+from msgspec import Struct
+
+from instrc.schema.kinds import TYPES, is_number
 from instrc.schema.patterns import broken, patterns_in
-from instrc.schema.plain_checks import doubtful, is_sound
-from instrc.schema.walk import is_schema, walk
+from instrc.schema.vocabulary import KEYWORDS, MANY, NAMED, ValueShape
+from instrc.schema.walk import is_schema, nodes, walk
 from instrc.text.jsontext import digits
-from instrc.text.jsonvalue import Json, Location, as_array, as_object, as_texts, pointer
+from instrc.text.jsonvalue import LATEST_DRAFT, Json, JsonObject, Location, as_array, as_object, as_texts, pointer
 from instrc.text.limits import META_ERRORS
 from instrc.text.source import Span
 
@@ -221,3 +224,135 @@ def _value_at(schema: Json, path: Location) -> Json:
     for step in path:
         schema = _part(schema, step)
     return schema
+
+
+_ANCHOR = r"[A-Za-z_][-A-Za-z0-9._]*"
+_TEXTS = frozenset({str})
+_SCHEMAS = frozenset({dict, bool})
+"""Python classes of schemas."""
+
+
+def _some_schemas(value: Json) -> bool:
+    return value.__class__ is list and bool(value) and _SCHEMAS.issuperset(map(type, value))
+
+
+def _named_schemas(value: Json) -> bool:
+    return value.__class__ is dict and _SCHEMAS.issuperset(map(type, value.values()))
+
+
+def _dependencies(value: Json) -> bool:
+    return value.__class__ is dict and all(is_schema(item) or _strings(item) for item in value.values())
+
+
+def _list(value: Json) -> bool:
+    return value.__class__ is list
+
+
+def _string(value: Json) -> bool:
+    return value.__class__ is str
+
+
+def _count(value: Json) -> bool:
+    return (value.__class__ is int or (value.__class__ is float and value.is_integer())) and value >= 0
+
+
+def _boolean(value: Json) -> bool:
+    return value.__class__ is bool
+
+
+def _types(value: Json) -> bool:
+    if value.__class__ is list:
+        return bool(value) and _strings(value) and TYPES.issuperset(value)
+    return value.__class__ is str and value in TYPES
+
+
+def _strings(value: Json) -> bool:
+    return value.__class__ is list and _TEXTS.issuperset(map(type, value)) and len(set(value)) == len(value)
+
+
+_BY_SHAPE: dict[ValueShape, Callable[[Json], bool]] = {
+    "schema": is_schema,
+    "schemas": _some_schemas,
+    "schema or schemas": is_schema,
+    "named": _named_schemas,
+    "named or names": _dependencies,
+    "values": _list,
+    "text": _string,
+    "pattern": lambda value: value.__class__ is str and not broken(value),
+    "number": is_number,
+    "step": lambda value: is_number(value) and value > 0,
+    "count": _count,
+    "flag": _boolean,
+    "flags": lambda value: value.__class__ is dict and all(map(_boolean, value.values())),
+    "types": _types,
+    "names": _strings,
+    "names by name": lambda value: value.__class__ is dict and all(map(_strings, value.values())),
+}
+_OF_TODAY = {name: row for name, row in KEYWORDS.items() if name not in {"example", "additionalItems"}}
+"""Keywords of 2020-12, which still allows `definitions` and `dependencies` but not the old recursive keywords."""
+
+
+def _anchor(value: Json) -> bool:
+    return value.__class__ is str and re.fullmatch(_ANCHOR, value) is not None
+
+
+def _patterns(value: Json) -> bool:
+    return _named_schemas(value) and not any(map(broken, as_object(value)))
+
+
+SOUND: dict[str, Callable[[Json], bool]] = {
+    **{name: _BY_SHAPE[row.shape] for name, row in _OF_TODAY.items() if row.shape != "value"},
+    "$id": lambda value: value.__class__ is str and "#" not in value,
+    "$schema": lambda value: value.__class__ is str and value.rstrip("#") == LATEST_DRAFT,
+    "$anchor": _anchor,
+    "$dynamicAnchor": _anchor,
+    "$recursiveRef": lambda _: False,
+    "$recursiveAnchor": lambda _: False,
+    "patternProperties": _patterns,
+}
+
+
+class Doubt(Struct, frozen=True):
+    """A value that may be invalid: of a keyword, or of one member (`step`) of the keyword's value."""
+
+    node: Location
+    keyword: str
+    step: str | int | None
+    value: Json
+
+
+def doubtful(schema: Json) -> Iterator[Doubt]:
+    """Yield the doubts about a schema, by JSON Schema 2020-12; mostly none."""
+    for path, node in walk(schema):
+        yield from _doubts_at(path, node)
+
+
+_MAPS = NAMED - {"dependencies"}
+_LISTS = MANY - {"items"}
+
+
+def _doubts_at(path: Location, node: Json) -> Iterator[Doubt]:
+    if node.__class__ is not dict:
+        return
+    for keyword, value in node.items():
+        sound = SOUND.get(keyword)
+        if sound is None or sound(value):
+            continue
+        members: list[tuple[str | int, Json]] = []
+        if keyword in _MAPS and value.__class__ is dict:
+            members = [(name, item) for name, item in value.items() if not is_schema(item)]
+        elif keyword in _LISTS and value.__class__ is list:
+            members = [(index, item) for index, item in enumerate(value) if not is_schema(item)]
+        yield from (Doubt(path, keyword, step, item) for step, item in members)
+        if not members:
+            yield Doubt(path, keyword, None, value)
+
+
+def is_sound(schema: Json) -> bool:
+    """Return whether a schema is certainly well-formed; shared and cyclic parts are visited once."""
+    return all(map(has_sound_keywords, nodes(schema)))
+
+
+def has_sound_keywords(node: JsonObject) -> bool:
+    """Return whether each keyword of one schema has a plausible value."""
+    return all(keyword not in SOUND or SOUND[keyword](value) for keyword, value in node.items())

@@ -170,8 +170,8 @@ def freeze(value: Json) -> Hashable:
     return value
 
 
-def equal(left: Json, right: Json) -> bool:
-    """Compare as JSON does: numbers by value, booleans only with booleans, objects without order."""
+def equal(left: Json, right: Json, *, ordered: bool = False) -> bool:
+    """Compare as JSON does: numbers by value, booleans only with booleans, objects without order unless `ordered`."""
     pairs = [(left, right)]
     seen: set[tuple[int, int]] = set()
     while pairs:
@@ -184,7 +184,7 @@ def equal(left: Json, right: Json) -> bool:
             if a is not b:
                 return False
         elif isinstance(a, dict) and isinstance(b, dict):
-            if a.keys() != b.keys():
+            if a.keys() != b.keys() or (ordered and list(a) != list(b)):
                 return False
             pairs.extend((item, b[key]) for key, item in a.items())
         elif isinstance(a, list) and isinstance(b, list):

@@ -17,10 +17,19 @@ from instrc.schema import vocabulary
 from instrc.schema.drafts import NULLABLE, Draft, dialect_of_uri, ignored_words, modern, silences_neighbours
 from instrc.schema.formats import CHECKS, has_format
 from instrc.schema.impossible import impossible_parts, may_hold_impossible
-from instrc.schema.kinds import ALL, is_number, kind_of_value, kinds_of_types, kinds_spoken_of, listed_values, own_kinds, types_of
+from instrc.schema.kinds import (
+    ALL,
+    has_type,
+    is_number,
+    kind_of_value,
+    kinds_of_types,
+    kinds_spoken_of,
+    listed_values,
+    own_kinds,
+    types_of,
+)
 from instrc.schema.laws.numbers import empty_ranges
 from instrc.schema.patterns import patterns_in, too_large
-from instrc.schema.plain_checks import satisfies_plainly
 from instrc.schema.walk import subschemas, with_parts
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, Location, at, is_amount, listing, pointer
@@ -271,7 +280,7 @@ def refused_values(schema: Json, nodes: Sequence[ReadNode], span_of: SpanOf, all
         for word in _SAMPLES:
             if word in node and word not in allowed:
                 samples = list(_samples(word, node[word]))
-                doubtful += [((*path, word, *step), value) for step, value in samples if not satisfies_plainly(value, node)]
+                doubtful += [((*path, word, *step), value) for step, value in samples if not _fits_at_sight(value, node)]
     if len(doubtful) > JUDGED_VALUES:
         from instrc.problems.files import UncheckedValues  # only where there are so many
 
@@ -279,6 +288,16 @@ def refused_values(schema: Json, nodes: Sequence[ReadNode], span_of: SpanOf, all
         yield UncheckedValues(at=at_first, count=len(doubtful) - JUDGED_VALUES, limit=JUDGED_VALUES)
     if doubtful:
         yield from _judged(schema, doubtful[:JUDGED_VALUES], span_of)
+
+
+_AT_SIGHT = vocabulary.ANNOTATIONS | {"type", "enum"}
+
+
+def _fits_at_sight(value: Json, node: dict[str, Json]) -> bool:
+    """Return whether a schema that says no more than its types and texts certainly accepts a scalar: that needs no validator."""
+    if isinstance(value, dict | list) or not _AT_SIGHT.issuperset(node) or not has_type(value, types_of(node.get("type")) or ()):
+        return False
+    return "enum" not in node or (isinstance(value, str) and value in listing(node["enum"]))
 
 
 def _excluded(path: Location, node: dict[str, Json], span_of: SpanOf, ignored: frozenset[str]) -> Iterator[Problem]:

@@ -15,13 +15,12 @@ from instrc.schema.drafts import LATEST, dialect_of_uri, unknown
 from instrc.schema.kinds import types_of
 from instrc.schema.normalize import Note, Rules, drop_invalid_keywords, normalize, parameters
 from instrc.schema.patterns import too_large, why_unreadable
-from instrc.schema.plain_checks import SOUND, all_sound
 from instrc.schema.references import FOLDED
 from instrc.schema.upgrade import KEYWORD as DISCRIMINATOR
 from instrc.schema.upgrade import spelt_out, upgrade
 from instrc.schema.vocabulary import KEYWORDS, MANY, NAMED, NO_ASSERTIONS, ONE
-from instrc.schema.walk import every_schema, subschemas, walk
-from instrc.schema.wellformed import problems_of
+from instrc.schema.walk import every_schema, is_schema, subschemas, walk
+from instrc.schema.wellformed import SOUND, has_sound_keywords, problems_of
 from instrc.text.jsonvalue import Json, JsonObject, Location, as_object, at, mapping, pointer
 
 LOWERED_SCHEMAS: Final = 100_000
@@ -77,13 +76,13 @@ def _add_names(node: JsonObject, names: dict[str, None]) -> None:
 
 def _is_modern(nodes: Sequence[Json], words: set[str]) -> bool:
     """Return whether the keywords of schemas are those of 2020-12, with values they may have."""
-    if not _OF_OTHERS.isdisjoint(words) or not all_sound(nodes):
+    if not _OF_OTHERS.isdisjoint(words) or not all(map(is_schema, nodes)):
         return False
     lists, matches = "enum" in words, not PATTERNS.isdisjoint(words)
     for node in nodes:
         if node.__class__ is not dict:
             continue
-        if SOUND.keys().isdisjoint(node) and parameters(node):
+        if not has_sound_keywords(node) or (SOUND.keys().isdisjoint(node) and parameters(node)):
             return False
         if lists and "enum" in node and "array" in (types_of(node.get("type", [])) or ()):
             return False

@@ -136,18 +136,16 @@ VERIFIED_ORDERS: Final = 40
 """Maximum reordered answers tested with an engine."""
 
 
-def _opinion(name: str, engine: Callable[[Json], Matcher | None], schema: Json, *, binding: bool) -> Opinion:
+def _opinion(name: str, engine: Callable[[Json], Matcher], schema: Json, *, binding: bool) -> Opinion:
     """Ask one engine."""
     if find_spec(name) is None:
         return Opinion(name, binding, None, "is not installed")
     try:
         matcher = engine(schema)
-    except Unasked:
-        return Opinion(name, binding, None, "is not asked: what it would write out is too large")
     except Exception as error:  # noqa: BLE001  -- engines raise what they like
         return Opinion(name, binding, accepted=False, reason=f"{type(error).__name__}: {error}"[:500])
     value = sample(schema)
-    if matcher is None or not accepts(schema, value):
+    if not accepts(schema, value):
         return Opinion(name, binding, accepted=True)
     ordered, loose = None, None
     try:
@@ -184,35 +182,9 @@ def _xgrammar(schema: Json) -> Matcher:
     return accepts_text
 
 
-VERIFIED_PATTERN: Final = 200_000
-"""Maximum characters of a regular expression that is matched."""
-
-
-def _outlines_core(schema: Json) -> Matcher | None:
-    """Compile as outlines does: into one regular expression.
-
-    Python would take for ever to match some of these, and outlines half a minute to make a table of them;
-    llguidance walks them as fast as its own grammars.
-    """
-    from outlines_core.json_schema import build_regex_from_schema
-
-    if expanded_size(schema) > VERIFIED_PATTERN * 20:
-        raise Unasked
-    expression = build_regex_from_schema(dumps(schema, indent=False))
-    if find_spec("llguidance") is None or len(expression) > VERIFIED_PATTERN:
-        return None
-    from llguidance import LLMatcher
-
-    try:
-        return _guided(LLMatcher.grammar_from_regex(expression))
-    except ValueError:
-        return None  # what one engine writes the other need not read
-
-
-_ENGINES: dict[str, Callable[[Json], Matcher | None]] = {
+_ENGINES: dict[str, Callable[[Json], Matcher]] = {
     "llguidance": _llguidance,
     "xgrammar": _xgrammar,
-    "outlines_core": _outlines_core,
 }
 
 
@@ -230,70 +202,6 @@ def _guided(grammar: str) -> Matcher:
         return matcher.try_consume_tokens(wanted) == len(wanted) and bool(matcher.is_accepting())
 
     return accepts_text
-
-
-MEASURED_ROUNDS: Final = 3
-"""How often a reference inside itself is counted when a schema is measured."""
-MEASURED_STEPS: Final = 20_000
-"""Maximum schemas visited when one is measured."""
-_ANYTHING = 14_000
-"""Assumed characters of a value without a type: all of JSON, a few levels deep."""
-_PLAIN = 60
-"""Assumed characters of a text, a number, a boolean or null."""
-ENDLESS = 10**12
-"""Size assigned to a schema that is too large to measure."""
-
-
-def expanded_size(schema: Json) -> int:
-    """Return the characters that a schema would take with its references written out, within a factor of a few."""
-    return _Measuring(schema).size()
-
-
-class _Measuring:
-    """The measuring of one schema."""
-
-    def __init__(self, root: Json) -> None:
-        self._root = root
-        self._steps = 0
-
-    def size(self) -> int:
-        try:
-            return min(self._size(self._root, {}), ENDLESS)
-        except RecursionError:
-            return ENDLESS
-
-    def _size(self, node: Json, passed: dict[str, int]) -> int:
-        self._steps += 1
-        if self._steps > MEASURED_STEPS:
-            return ENDLESS
-        if not isinstance(node, dict) or not node.keys() & {"type", "enum", "const", "anyOf", "$ref"}:
-            return _ANYTHING
-        if "$ref" in node:
-            reference = str(node["$ref"])
-            count = passed.get(reference, 0)
-            return (
-                self._size(local_target(self._root, reference), {**passed, reference: count + 1})
-                if count < MEASURED_ROUNDS
-                else 0
-            )
-        if "anyOf" in node:
-            return sum(self._size(branch, passed) for branch in listing(node["anyOf"]))
-        if listed := listing(node["enum"]) if "enum" in node else [node["const"]] if "const" in node else []:
-            return sum(len(str(value)) + 4 for value in listed)
-        types = listing(node["type"]) or [node["type"]]
-        return sum(self._size_of_kind(node, kind, passed) for kind in types)
-
-    def _size_of_kind(self, node: JsonObject, kind: Json, passed: dict[str, int]) -> int:
-        if kind == "array":
-            prefix = sum(self._size(item, passed) for item in listing(node.get("prefixItems")))
-            return prefix + 2 * self._size(node["items"], passed) if "items" in node else prefix or _ANYTHING
-        if kind != "object":
-            return _PLAIN
-        properties = mapping(node.get("properties"))
-        rest = node.get("additionalProperties", True)
-        beside = 2 * self._size(rest, passed) if rest is not False and not properties else 0
-        inside = sum(len(name) + 20 + self._size(child, passed) for name, child in properties.items())
-        return beside + inside * (1 if node.get("required") else max(len(properties), 1)) + _PLAIN
 
 
 class Swap(NamedTuple):
@@ -338,7 +246,3 @@ def _swaps(value: Json, schema: Json, root: Json, path: tuple[str | int, ...], l
             child = prefix[index] if index < len(prefix) else schema.get("items")
             for result in _swaps(item, child, root, (*path, index), level + 1):
                 yield result._replace(value=[*value[:index], result.value, *value[index + 1 :]])
-
-
-class Unasked(Exception):  # noqa: N818  -- nobody erred
-    """An engine would not come back in time, or not with the memory there is."""
