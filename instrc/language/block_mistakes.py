@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from instrc.language.habits import HANDLING, NEGATED, is_foreign, misspelt_block
 from instrc.language.lexer import Token
-from instrc.language.tables import END
-from instrc.language.view import BLOCK, CLOSING, DEFINING, GIVE_UP, OPENING, Slip, TokenRepair, View, first_on_line
+from instrc.language.tables import CLOSING, END, OPENING
+from instrc.language.view import BLOCK, DEFINING, GIVE_UP, Slip, TokenRepair, View, first_on_line
 from instrc.problems import blocks, punctuation, statements
 from instrc.problems.problem import Problem
 from instrc.text.limits import HEAD_TOKENS

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from instrc.language.lexer import Token
-from instrc.language.tables import CONTEXTUAL, END
+from instrc.language.tables import CLOSING, CONTEXTUAL, END, OPENING
 from instrc.language.view import (
-    CLOSING,
     DEFINING,
     ENDS_VALUE,
     GIVE_UP,
     KEYWORDS,
-    OPENING,
     SIGNS,
     STARTS_VALUE,
     STATEMENT,

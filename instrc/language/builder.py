@@ -224,14 +224,6 @@ class Builder(ExpressionBuilder):
         self.comments: list[Span] = []
         self.hopeless = False
         """Whether mending has been given up."""
-        self.word: Callable[[str, int, int], object] = Token
-        """What stands for a word of this kind and range in the values of a rule."""
-        self.named: Callable[[str, int, int], object] = lambda written, start, end: surface.Name(
-            written if written.isascii() else normal(written), Span(source, start, end)
-        )
-        """What stands for a name that is written like this, in this range; a method of this object would keep it alive."""
-        self.signs = False
-        """Whether signs stand there like words; the surface has no use for signs."""
 
     def program(self) -> surface.Program:
         """Return the statements built so far."""

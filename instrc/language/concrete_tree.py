@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple, TypeAlias, TypeVar, cast
 import msgspec
 
 from instrc.language.builder import Builder, Values
+from instrc.language.lexer import Token
 from instrc.language.parser import recognise
 from instrc.language.scanner import Scanner
 from instrc.language.tables import Rule, Tables, tables
@@ -148,9 +149,6 @@ class _Collector(Builder):
 
     def __init__(self, source: Source) -> None:
         super().__init__(source)
-        self.word = self.leaf
-        self.signs = True
-        self.named = lambda _written, start, end: self.leaf("NAME", start, end)
         self.end = 0
         """Of the last word so far."""
         self.kept: list[Node] = []
@@ -162,6 +160,10 @@ class _Collector(Builder):
         leaf = Leaf(kind, text[start:end], start, _trivia(text[self.end : start]))
         self.end = end
         return leaf
+
+    def given(self, token: Token) -> Leaf:
+        """Return the next word or sign."""
+        return self.leaf(token.kind, token.start, token.end)
 
     def actions(self, rules: list[Rule]) -> list[Callable[[Values, int, int], object] | None]:
         """Return the action of each rule; a rule that the surface passes on is passed on here too."""

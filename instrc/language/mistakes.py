@@ -12,15 +12,13 @@ from instrc.language.block_mistakes import block_slip, called_block, inside_bloc
 from instrc.language.bracket_mistakes import closing_slip, early_end, is_closed, key_slip, sign_slip, unclosed
 from instrc.language.habits import FOREIGN_WITH_BRACKETS, HANDLING, is_foreign, unbracketed_reason
 from instrc.language.lexer import Token
-from instrc.language.tables import END
+from instrc.language.tables import CLOSING, END, OPENING
 from instrc.language.view import (
     BLOCK,
-    CLOSING,
     DEFINING,
     ENDS_VALUE,
     GIVE_UP,
     KEYWORDS,
-    OPENING,
     SIGNS,
     STARTS_VALUE,
     STATEMENT,

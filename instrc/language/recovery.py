@@ -7,19 +7,19 @@ Two mistakes in one place are one: the second is repaired or passed over without
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator
-from typing import Final, NamedTuple, TypeAlias
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 from msgspec.structs import replace
 
-from instrc.language.builder import Action, Builder
+from instrc.language.builder import Builder
 from instrc.language.habits import duration_behind, without_handlers
 from instrc.language.lexer import Token
 from instrc.language.mistakes import diagnose
 from instrc.language.scanner import Scanner
-from instrc.language.tables import CONTEXTUAL, END, FOLLOWED, Tables
-from instrc.language.view import CLOSING, GIVE_UP, OPENING, View, begins_statement, may_begin_statement
+from instrc.language.stack import Stack
+from instrc.language.tables import CLOSING, CONTEXTUAL, END, FOLLOWED, OPENING, Tables
+from instrc.language.view import GIVE_UP, View, begins_statement, may_begin_statement
 from instrc.problems.blocks import (
     BadCondition,
     BadDuration,
@@ -59,17 +59,11 @@ LINE_DISTANCE: Final = 200
 """Maximum characters before a word within which its line must have begun."""
 
 
-class Stack:
-    """The states of the automaton, the values that it has built, and the statement that it is in."""
+class StatementStack(Stack):
+    """The stack of the parser, with the statement that it is in."""
 
     def __init__(self, automaton: Tables, builder: Builder) -> None:
-        self.automaton = automaton
-        self.builder = builder
-        self.actions: list[Action | None] = builder.actions(automaton.rules)
-        self.states: list[int] = [0]
-        self.values: list[object] = []
-        self.starts: list[int] = []
-        self.end: int = 0
+        super().__init__(automaton, builder)
         self.read: list[Token] = []
         """The tokens of this statement so far."""
         self.open: list[tuple[Token, bool]] = []
@@ -77,29 +71,13 @@ class Stack:
         self.bodies: list[bool] = []
         """Whether each of them opens the body of a block."""
 
-    def accepts(self, *kinds: str) -> bool:
-        """Return whether tokens of these kinds can be read next."""
-        return self.automaton.accept(self.states, *kinds)
-
-    def finish(self) -> bool:
-        """Return whether the source may end here; if so, build the rest."""
-        if not self.accepts(END):
-            return False
-        self._reduce(END)
-        return True
-
     def feed(self, token: Token) -> bool:
         """Parse a token, or leave the state unchanged and return that it does not fit."""
         if not self.accepts(token.kind):
             return False
-        state = self._reduce(token.kind)
-        assert state is not None, token  # it was tried
-        if len(self.states) == 2:  # between statements
+        self.shift(token)
+        if len(self.states) == 3:  # between statements
             self.read.clear()
-        self.states.append(state)
-        self.values.append(self.builder.given(token))
-        self.starts.append(token.start)
-        self.end = token.end
         if token.kind in OPENING:
             called = bool(self.read) and self.read[-1].kind in {"NAME", "AUG_URI"} and token.kind == "LPAR"
             self.open.append((token, called))
@@ -136,28 +114,6 @@ class Stack:
         del self.states[size:], self.values[size - 1 :], self.starts[size - 1 :]
         del self.open[level:], self.bodies[level:]
         return level
-
-    def _reduce(self, kind: str) -> int | None:
-        """Build all that ends before a token of this kind; return the state behind it, if there is one."""
-        table = self.automaton.states
-        while True:
-            action = table[self.states[-1]].get(kind)
-            if action is None or action >= 0:
-                return action
-            rule = self.automaton.rules[~action]
-            build = self.actions[~action]
-            if not rule.length:
-                self.values.append(None)
-                self.starts.append(self.end)
-            elif build is not None:
-                value = build(self.values[-rule.length :], self.starts[-rule.length], self.end)
-                del self.values[-rule.length :], self.starts[len(self.starts) - rule.length + 1 :]
-                self.values.append(value)
-            elif rule.length > 1:
-                del self.values[1 - rule.length :], self.starts[1 - rule.length :]
-            if rule.length:
-                del self.states[-rule.length :]
-            self.states.append(table[self.states[-1]][rule.origin])
 
 
 def behind_statement(scanner: Scanner, index: int, opened: list[str]) -> int:
@@ -287,26 +243,17 @@ def each_word_once(found: list[Problem]) -> Iterator[Problem]:
 
 
 _CLEAR = 2
-"""Minimum tokens read after a mistake before the fast pass is tried again."""
+"""Tokens that must be read behind a mistake before the next one is another."""
 _BEGINNINGS = frozenset({"CONST", "LET", "TOOL", "INPUT"})
-_BORDER = re.compile(r"\s*(?:;|\n\s*(?=(?:const|let|tool|input)\s))")
 
 
-Recognise: TypeAlias = Callable[[Source, Tables, Builder, int], bool]
-"""The fast pass: builds what follows an offset, or returns that it contains a mistake."""
-
-
-def recover(source: Source, automaton: Tables, builder: Builder, recognise: Recognise) -> None:
-    """Build what is possible of a source from an offset on, and report its mistakes.
-
-    `builder` holds what was built before the first mistake; of that, the statements that certainly end are kept.
-    Behind a mistake the fast pass reads on, up to the next one: a long source with one mistake costs little more than without.
-    """
-    scanner = Scanner(source, automaton, _rewind(builder, Checkpoint()))
-    machine = RecoveringAutomaton(automaton, builder, scanner, recognise)
+def recover(source: Source, automaton: Tables) -> Builder:
+    """Build what is possible of a source, and report its mistakes."""
+    builder = Builder(source)
+    scanner = Scanner(source, automaton)
+    machine = RecoveringAutomaton(automaton, builder, scanner)
     machine.run()
-    builder.comments.extend(scanner.comments)
-    builder.comments.sort(key=lambda span: span.start)
+    builder.comments = scanner.comments
     builder.problems.extend(scanner.problems)
     if not builder.problems:  # no mistake goes unnamed
         builder.problems.append(UnexpectedText(at=source.whole(), what="this"))
@@ -314,41 +261,16 @@ def recover(source: Source, automaton: Tables, builder: Builder, recognise: Reco
     builder.problems.sort(key=lambda problem: problem.at.start if problem.at else -1)
     builder.problems[:] = each_word_once(durations_with_words(without_handlers(builder.problems, builder.problems)))
     builder.hopeless = machine.repairs >= RECOVERED_MISTAKES
-
-
-class Checkpoint(NamedTuple):
-    """The state of a builder before the fast pass began, and where it began."""
-
-    statements: int = 0
-    comments: int = 0
-    problems: int = 0
-    place: int = 0
-
-
-def _rewind(builder: Builder, before: Checkpoint) -> int:
-    """Discard what the fast pass has read behind the last statement with a clear end; return its end."""
-    place = before.place
-    while len(builder.statements) > before.statements:
-        border = _BORDER.match(builder.source.text, builder.statements[-1].span.end)
-        if border:
-            place = border.end()
-            break
-        builder.statements.pop()
-    builder.comments[before.comments :] = [span for span in builder.comments[before.comments :] if span.end <= place]
-    builder.problems[before.problems :] = [
-        each for each in builder.problems[before.problems :] if each.at and each.at.end <= place
-    ]
-    return place
+    return builder
 
 
 class RecoveringAutomaton:
     """The automaton over a list of tokens that is repaired while it is read."""
 
-    def __init__(self, automaton: Tables, builder: Builder, scanner: Scanner, recognise: Recognise) -> None:
+    def __init__(self, automaton: Tables, builder: Builder, scanner: Scanner) -> None:
         self.automaton = automaton
-        self.recognise = recognise
         self.builder = builder
-        self.stack: Stack = Stack(automaton, builder)
+        self.stack = StatementStack(automaton, builder)
         self.scanner = scanner
         self.source: Source = scanner.source
         self.tokens: list[Token] = scanner.tokens
@@ -365,8 +287,6 @@ class RecoveringAutomaton:
         self.repairs: int = 0
         self.given_up_at: int = -1
         self.consequences = Consequences()
-        self.handed_over: int = 0
-        """Mistakes that were met before the fast pass was tried last."""
 
     def run(self) -> None:
         """Read all tokens."""
@@ -387,10 +307,6 @@ class RecoveringAutomaton:
                 token = self.tokens[self.index] = replace(token, kind="OPERATOR")
             if token.kind == END and self.stack.finish():
                 return
-            if token.kind in _BEGINNINGS and self._hand_over(token):
-                if self.scanner.done:
-                    return
-                continue
             if not self.stack.open and self._is_at_margin(token):
                 self.consequences.begin_statement()
             if self.stack.feed(token):
@@ -402,32 +318,6 @@ class RecoveringAutomaton:
                 self.index += 1
             elif not self._split_uri(token):
                 self._repair(token)
-
-    # ---- the fast pass
-
-    def _hand_over(self, token: Token) -> bool:
-        """Let the fast pass continue from a token that begins a statement; return whether it has been tried.
-
-        It is tried once behind each mistake, where no repair can affect the rest.
-        """
-        place = token.start
-        met = self.repairs + sum(problem.at is not None and problem.at.start < place for problem in self.scanner.problems)
-        if met == self.handed_over or self.stack.open or self.since < _CLEAR or not self._begins_line(place):
-            return False
-        if any(end > place for _, end in self.scanner.spoilt) or not self.stack.finish():
-            return False
-        self.handed_over = met
-        if self._is_at_margin(token):
-            self.consequences.begin_statement()
-        self._begin_anew()
-        self.scanner.back_to(self.index, place)
-        builder = self.builder
-        before = Checkpoint(len(builder.statements), len(builder.comments), len(builder.problems), place)
-        if self.recognise(self.source, self.automaton, builder, place):
-            self.scanner.done = True
-        else:
-            self.scanner.position = _rewind(builder, before)
-        return True
 
     def _begins_line(self, place: int) -> bool:
         """Return whether a place is the first of its line, or behind a `;`."""
@@ -444,8 +334,6 @@ class RecoveringAutomaton:
         """Be between statements."""
         self.stack.begin_anew()
         self.since = _CLEAR
-
-    # ---- mistakes
 
     def _split_uri(self, token: Token) -> bool:
         """Read `aug:x` as a key and a value where a reference is not allowed."""

@@ -34,11 +34,11 @@ from instrc.text.source import Source, Span
 class Scanner:
     """The tokens and comments of a source from a place on, with the problems met on the way."""
 
-    def __init__(self, source: Source, automaton: Tables, start: int = 0) -> None:
+    def __init__(self, source: Source, automaton: Tables) -> None:
         self.source = source
         self.text: str = source.text
         self.automaton = automaton
-        self.position: int = start
+        self.position: int = 0
         self.done: bool = False
         self.tokens: list[Token] = []
         self.comments: list[Span] = []
@@ -58,7 +58,7 @@ class Scanner:
 
     def scan_all(self) -> None:
         """Read to the end of a source without mistakes: its tokens follow the grammar's patterns."""
-        for kind, start, end in self.automaton.tokens(self.text, self.position):
+        for kind, start, end in self.automaton.tokens(self.text):
             if kind == "COMMENT":
                 self.comments.append(Span(self.source, start, end))
             else:

@@ -48,6 +48,9 @@ _BRACE = r"(?:\s|//[^\r\n]*|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/)*+\{"
 FOLLOWED = {"RACE": _BRACE, "FROM": _BRACE, "LANGUAGE": r"\s+-?[0-9]"}
 """Further contextual keywords, with the pattern that must follow; they are names everywhere else."""
 
+OPENING = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
+CLOSING = {closing: opening for opening, closing in OPENING.items()}
+
 
 class Rule(Struct, frozen=True):
     """A rule of the grammar: the alternative's own name or else that of its rule, the symbol it reduces to, and its length."""
@@ -62,10 +65,6 @@ class Tables(Struct, frozen=True):
 
     pattern: str
     """Pattern of the lexer."""
-    words: str
-    """The same pattern without groups, to find all tokens at once; from an invalid token on, the rest is one word."""
-    patterns: dict[str, str]
-    """Pattern of each kind of token."""
     fixed: dict[str, str]
     """Keywords and signs of the language, with their kinds."""
     rules: list[Rule]
@@ -204,8 +203,6 @@ def _prepared(data: StoredTables) -> Tables:
     space = space.removesuffix("+")
     return Tables(
         pattern=rf"{space}*(?:{groups}|(?P<END>\Z)|(?P<STRAY>(?s:.)))",
-        words=rf"{space}*(?:{'|'.join(chosen.values())}|\Z|(?s:.+))",
-        patterns=patterns,
         fixed=fixed,
         rules=[Rule(str(name), str(origin), int(length)) for name, origin, length in data["rules"]],
         states=data["states"],

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple, TypeAlias
 
 from instrc.language.lexer import Token
+from instrc.language.tables import CLOSING, OPENING
 from instrc.problems.problem import Problem
 from instrc.problems.statements import WrongEquals
 from instrc.text.limits import BRACKET_DISTANCE
@@ -14,9 +15,6 @@ from instrc.text.source import Source, Span
 BODY_TOKENS: Final = 500
 """Maximum tokens of a block's braces that are read backwards to find the keyword that begins it."""
 
-
-OPENING = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
-CLOSING = {closing: opening for opening, closing in OPENING.items()}
 
 SIGNS = {"LPAR": "(", "RPAR": ")", "LSQB": "[", "RSQB": "]", "LBRACE": "{", "RBRACE": "}"}
 SIGNS |= {"COMMA": ",", "SEMICOLON": ";", "COLON": ":", "EQUAL": "=", "VBAR": "|", "AT": "@"}

@@ -15,8 +15,8 @@ from lsprotocol import types
 from msgspec import Struct, field
 
 from instrc.compiler.bind.scopes import RESERVED
-from instrc.language.tables import CONTEXTUAL, END, Tables, tables
-from instrc.language.view import CLOSING, OPENING, STATEMENT
+from instrc.language.tables import CLOSING, CONTEXTUAL, END, OPENING, Tables, tables
+from instrc.language.view import STATEMENT
 from instrc.lsp.hints import about
 from instrc.lsp.knowledge import Knowledge, declared_inputs, down, members
 from instrc.lsp.session import EditorSession, TextDocument

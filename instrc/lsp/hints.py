@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from instrc.compiler.ir import SUFFIXES, suffix_of
 from instrc.language.lexer import Token
 from instrc.language.surface import Name
-from instrc.language.tables import CONTEXTUAL
-from instrc.language.view import CLOSING, KEYWORDS, OPENING
+from instrc.language.tables import CLOSING, CONTEXTUAL, OPENING
+from instrc.language.view import KEYWORDS
 from instrc.lsp.knowledge import Definition, Knowledge, KnownInstruction, carried_out_by, declared_inputs, members
 from instrc.lsp.session import EditorSession, Lines, TextDocument
 from instrc.text.jsontext import dumps

@@ -114,7 +114,7 @@ def rename(document: TextDocument, offset: int, name: str) -> types.WorkspaceEdi
     if found is None:
         return "only names that this program defines can be renamed"
     name = normal(name.strip())
-    if not is_name(name) or not re.fullmatch(tables().patterns["NAME"], name):
+    if not is_name(name) or tables().token(name, 0) != ("NAME", 0, len(name)):
         return f"`{name}` is not a name"
     taken = document.index.scope(found.whole.end).find(name) or any(each.name == name for each in document.index.definitions)
     if taken:
@@ -270,7 +270,7 @@ def rename_instruction(
 def _refusal(known: KnownInstruction, document: TextDocument, session: EditorSession, name: str) -> str:
     """Return why an instruction cannot have a name; an empty text if it can."""
     knowledge = session.knowledge(document)
-    if not is_name(name) or not re.fullmatch(tables().patterns["NAME"], name):
+    if not is_name(name) or tables().token(name, 0) != ("NAME", 0, len(name)):
         return f"`{name}` is not a name"
     if "#" in known.uri or not known.path.endswith(ENDING):
         return "only instructions with a file of their own can be renamed"

@@ -242,13 +242,13 @@ class BracketAfterValue(Problem):
             return "steps that do not read each other's results are written beside each other: `{ a: A, b: B }`"
         if self.member in {"log", "print"}:
             return "remove it: the value of the last expression is the result"
-        if self.member and not self.of_value:
+        if self.member:
             before = "" if self.at is None else self.at.source.text[: self.at.start].removesuffix(self.member)
             if re.search(r"\.\s*\n\s*\Z", before[-200:]):
                 return f"remove the `.` that ends the line before, or write `{self.member}(…)` alone if it has another meaning"
+            if self.of_value:
+                return "pass the value to an instruction: `… | Review`, or `Review(…)`"
             return f"instructions are not members: call one by its name alone, as in `{self.member}(…)`"
-        if self.member:
-            return "pass the value to an instruction: `… | Review`, or `Review(…)`"
         return "write `;` before it to begin a new statement, or `|` to begin a stage"
 
 

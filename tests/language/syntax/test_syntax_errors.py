@@ -185,3 +185,11 @@ def test_statements_without_mistakes_are_read_around_one_with() -> None:
 )
 def test_another_kind_of_file_is_one_problem(text: str) -> None:
     assert [line.split()[1] for line in mistakes(text)] == ["not-a-program"]
+
+
+def test_two_mistakes_far_from_each_other_are_named_and_all_between_is_read() -> None:
+    good = "".join(f"// note {number}\nconst s{number} = Draft(prompt);\n" for number in range(50))
+    report = Report()
+    program = parse(Source("a.aug", f"const x(= Draft;\n{good}const y = = Draft;\n{good}"), report)
+    assert (len(program.comments), len(report.problems)) == (100, 2)
+    assert len(program.statements) >= 100
