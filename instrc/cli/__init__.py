@@ -5,8 +5,6 @@ This module answers `--version` by itself, so that it costs no more than startin
 
 from __future__ import annotations
 
-import errno
-import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -20,28 +18,16 @@ READER_GONE = 141
 """Shell exit code of a program that wrote to a closed pipe."""
 INTERNAL_ERROR = 70
 """Exit code for an internal error (`EX_SOFTWARE` in BSD's sysexits.h)."""
-VARIABLES = ("INSTRC_DEBUG", "INSTRC_SECRETS", "INSTRC_TASK_QUEUE", "INSTRC_TELEMETRY")
-"""Environment variables that are read."""
-_USED_UP = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC, errno.EFBIG, errno.EAGAIN})
-"""System errors for exhausted files, memory, disk space or processes."""
-_USUAL = gc.get_threshold()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line (by default that of the process) and return its exit code: 0 fine, 1 problems, 2 wrong use."""
-    if arguments is not None:
-        return _run(list(arguments))
-    gc.set_threshold(50_000, 5, 5)  # what a command loads and makes lives until its end: to look for garbage in it is in vain
-    try:
-        return _run(sys.argv[1:])
-    finally:
-        gc.freeze()  # as above: the process ends, and its memory with it
+    return _run(sys.argv[1:] if arguments is None else list(arguments))
 
 
 def _run(given: list[str]) -> int:
     from instrc.cli.terminal import OutputFailedError, ReaderGoneError, write, write_error
 
-    _tell_unknown_variables()
     try:
         if given in (["--version"], ["-V"]):
             write(f"instrc {__version__}\n")
@@ -61,9 +47,6 @@ def _run(given: list[str]) -> int:
 
         return refuse("standard output", error.reason)
     except Exception as error:  # noqa: BLE001  -- the last net: a traceback is of no use to a user
-        if isinstance(error, FileNotFoundError) and _folder_is_gone():
-            write_error("error: the working folder does not exist any more\n")
-            return PROBLEMS
         from instrc.problems.errors import InstrcError, codes_of
 
         if isinstance(error, InstrcError):  # files may change after they were found to be right
@@ -71,41 +54,10 @@ def _run(given: list[str]) -> int:
 
             show(error.problems, Format.TEXT)
             return codes_of(type(error)).exit
-        if (missing := _used_up(error)) is not None:
-            write_error(f"error: the system has no more of what this needs: {missing}\n")
+        if isinstance(error, OSError | MemoryError):  # a full disk, no more files, a folder that is gone
+            write_error(f"error: the system refuses what this needs: {error or 'memory'}\n")
             return PROBLEMS
         return _own_mistake(error)
-
-
-def _tell_unknown_variables() -> None:
-    """Report environment variables with our prefix that nothing reads: they are probably misspelt."""
-    unknown = [name for name in os.environ if name.startswith("INSTRC_") and name not in VARIABLES]
-    if unknown:
-        from instrc.cli.terminal import write_error
-        from instrc.problems.problem import did_you_mean
-        from instrc.problems.suggest import nearest
-
-        for name in unknown:
-            shown = name[:80].encode("ascii", "backslashreplace").decode()
-            known = did_you_mean(nearest(name, VARIABLES, 1)) or f"these are: {', '.join(VARIABLES)}"
-            write_error(f"warning: the variable {shown} is not read: {known}\n")
-
-
-def _folder_is_gone() -> bool:
-    try:
-        os.getcwd()  # noqa: PTH109  -- nothing else is needed of a path
-    except OSError:
-        return True
-    return False
-
-
-def _used_up(error: Exception) -> str | None:
-    """Return the resource that the system has run out of, or `None` if the error has another cause."""
-    if isinstance(error, OSError) and error.errno in _USED_UP:
-        return error.strerror
-    if isinstance(error, MemoryError):
-        return "memory"
-    return str(error) if isinstance(error, RuntimeError) and "start new thread" in str(error) else None
 
 
 def _own_mistake(error: Exception) -> int:
@@ -123,13 +75,6 @@ def _own_mistake(error: Exception) -> int:
 
         write_error("".join(traceback.format_exception(error)))
     return INTERNAL_ERROR
-
-
-def begin_long_work() -> None:
-    """Collect garbage as often as usual from now on, but skip what is loaded already: objects made from here on do not last."""
-    if gc.get_threshold() != _USUAL:  # else nobody has asked for less, as where `main` is called by another program
-        gc.freeze()
-        gc.set_threshold(*_USUAL)
 
 
 def run_plain(arguments: list[str]) -> int | None:

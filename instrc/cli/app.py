@@ -6,15 +6,11 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, redirect_stdout
-from enum import Enum
 from importlib import import_module
 from io import StringIO
-from pathlib import Path
-from types import NoneType, UnionType
-from typing import IO, Annotated, Any, Final, TypeAlias, Union, get_args, get_origin
+from typing import IO, Annotated
 
 import typer
-from typer.core import TyperCommand, TyperOption
 
 from instrc.cli.terminal import claimed_results, write, write_error
 from instrc.version import __version__
@@ -83,11 +79,9 @@ def _app(arguments: list[str]) -> typer.Typer:
     for name in chosen or COMMANDS:
         module = import_module(f"instrc.cli.{COMMANDS[name]}")
         if group := getattr(module, f"{name}_group", None):
-            for command in group.registered_commands:
-                command.cls = CheckedCommand
             app.add_typer(group, name=name)
         else:
-            app.command(name, cls=CheckedCommand)(getattr(module, f"{_FUNCTIONS.get(name, name)}_command"))
+            app.command(name)(getattr(module, f"{_FUNCTIONS.get(name, name)}_command"))
     return app
 
 
@@ -99,77 +93,12 @@ def _options(
     pass
 
 
-_Context: TypeAlias = Any  # private to typer
-
-
-class CheckedCommand(TyperCommand):
-    """A command that explains wrong values and refuses an option whose earlier value would be lost."""
-
-    def parse_args(self, ctx: _Context, args: list[str]) -> list[str]:
-        """Check the values of a command line, then parse it."""
-        try:
-            values, _, order = self.make_parser(ctx).parse_args([*args])
-        except typer.BadParameter:
-            raise
-        except Exception as error:
-            file = next((word for word in args if re.fullmatch(r"-[^-].*\.(aug|json)", word)), None)
-            if file is None or not hasattr(error, "option_name"):
-                raise
-            message = f"`{file[:SHOWN_LENGTH]}` is read as options: for a file of this name write `-- {file[:SHOWN_LENGTH]}`"
-            raise typer.BadParameter(message, ctx=ctx) from None
-        for option in () if ctx.resilient_parsing or "help" in values else dict.fromkeys(order):
-            if not isinstance(option, TyperOption) or option.is_flag:
-                continue
-            count = 1 if option.multiple or option.nargs != 1 else order.count(option)
-            if count > 1:
-                times = "twice" if count == 2 else f"{count} times"
-                message = f"{option.opts[0]} is given {times}, and takes one value: the others would be lost"
-                raise typer.BadParameter(message, ctx=ctx)
-            given = values[option.name]
-            for value in given if isinstance(given, list | tuple) else (given,):
-                if isinstance(value, str) and (fault := _fault_of(option, value)) is not None:
-                    raise typer.BadParameter(fault, ctx=ctx, param=option)
-        return super().parse_args(ctx, args)
-
-
-SHOWN_LENGTH: Final = 60
-"""Maximum characters of a value shown in a message."""
-
-
-def _fault_of(option: TyperOption, value: str) -> str | None:
-    """Return what is wrong with the value of a choice, a number or a path, or `None` if it is valid."""
-    kind = _plain(getattr(getattr(option, "type_descriptor", None), "annotation", None))  # an older typer has no descriptor
-    if kind is int:
-        least, most = getattr(option, "min", None), getattr(option, "max", None)
-        number = int(value) if re.fullmatch(r"[+-]?[0-9]{1,18}", value) else None
-        if number is not None and (least is None or number >= least) and (most is None or number <= most):
-            return None
-        low, high = "" if least is None else f" from {least:,}", "" if most is None else f" to {most:,}"
-        return f"`{value[:SHOWN_LENGTH]}` is not a whole number{low}{high}"
-    if kind is Path and "\0" in value:
-        return "there is a NUL in its name"
-    if not (isinstance(kind, type) and issubclass(kind, Enum)):
-        return None
-    choices = tuple(str(choice.value) for choice in kind)
-    if value in choices:
-        return None
-    from instrc.problems.problem import did_you_mean  # only for a message
-    from instrc.problems.suggest import nearest  # only for a message
-
-    close = did_you_mean(nearest(value, choices))
-    shown = ", ".join(f"`{choice}`" for choice in choices)
-    return f"`{value[:SHOWN_LENGTH]}` is none of {shown}" + (f": {close}" if close else "")
-
-
-def _plain(annotation: object) -> object:
-    """Return the type of an option without `| None`, or that of its items."""
-    if get_origin(annotation) in {Union, UnionType, list}:
-        return next((_plain(kind) for kind in get_args(annotation) if kind is not NoneType), None)
-    return annotation
-
-
 _OF_RUNS = frozenset({"run", "runs", "mend", "serve", "test", "eval"})
 """Modules whose commands call activities, which may print."""
+
+
+_LIKE_OPTIONS = re.compile(r"-[^-].*\.(aug|json)")
+"""Names of files that are read as options."""
 
 
 def run(arguments: list[str]) -> int:
@@ -190,6 +119,8 @@ def run(arguments: list[str]) -> int:
             if shown is None:
                 raise
             _tell_what(shown)
+            if hasattr(error, "option_name") and (file := next(filter(_LIKE_OPTIONS.fullmatch, arguments), None)) is not None:
+                write_error(f"for a file of this name write `-- {file}`\n")
             code = getattr(error, "exit_code", 2)
     return code if isinstance(code, int) else 0
 

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
-from shutil import get_terminal_size
-from textwrap import wrap
-from time import sleep
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
@@ -18,9 +14,8 @@ from instrc.cli import options, run_common, run_display
 from instrc.cli.compile_files import Delivery, Emit, LoweredTool, compile_files, exports, kinds_to_strip, one_by_one
 from instrc.cli.output import FINE, PROBLEMS, Format, show, verdict
 from instrc.cli.review_files import review_files
-from instrc.cli.terminal import clear_screen, is_terminal, write, write_error, write_report
+from instrc.cli.terminal import write, write_report
 from instrc.compiler.workspace import OptionOverrides, Workspace
-from instrc.problems.errors import InstrcError, SettingsError
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.text.jsontext import dumps
@@ -275,8 +270,6 @@ def _lines(dialect: Dialect) -> list[str]:
 
 
 REQUEST = "(what the user asks for)"
-_PAUSE = 0.4
-"""Seconds between two checks of the files."""
 
 
 def preview_command(
@@ -284,13 +277,9 @@ def preview_command(
     target: Annotated[str | None, typer.Option("--target", metavar="NAME", help="Show what this provider receives.")] = None,
     given: Annotated[str, typer.Option("--input", metavar="TEXT", help="The request.")] = REQUEST,
     full: Annotated[bool, typer.Option("--full", help="Show the schema as the JSON that is sent.")] = False,
-    tokenizer: Annotated[
-        str | None, typer.Option("--tokenizer", metavar="NAME", help="Count with an encoding of tiktoken, such as o200k_base.")
-    ] = None,
     ask: Annotated[bool, typer.Option("--ask", help="Ask the model too; no request is paid for twice.")] = False,
     model: options.Model = None,
     set_: options.Set = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Draw it again whenever a file changes.")] = False,
     sketch: options.Sketch = False,
     locked: options.LockedOption = False,
     root: options.Roots = None,
@@ -305,60 +294,21 @@ def preview_command(
     """
     if ask and target is not None:
         options.refuse_use("--ask says nothing beside --target: a model has its own")
-    while True:
-        report = Report()
-        workspace: Workspace | None = None
-        text, failed = "", list[str]()
-        try:
-            count, by = _counter(tokenizer)
-            workspace = Workspace(options.project_of(root, shared, locked=locked))
-            compiled = workspace.compile(file, OptionOverrides(sketch=sketch), report)
-            settings = read_settings(Path(file).parent)
-            words = model or settings.run.get("model")
-            if ask and words is None and not settings.models:
-                options.refuse_use("no model is chosen: say which by --model, or in `[tool.instrc.run]`", "--ask")
-            view = _View(settings, target, words, options.settings_of(set_), report, count, by, full, ask)
-            text, failed = "\n".join(_artefact(each, given, view) for each in compiled), view.failed
-        except InstrcError as error:
-            report.take(error)
-        if watch:
-            clear_screen()
+    with options.reported(shape) as report:
+        project = options.project_of(root, shared, locked=locked)
+        compiled = Workspace(project).compile(file, OptionOverrides(sketch=sketch), report)
+        settings = read_settings(Path(file).parent)
+        words = model or settings.run.get("model")
+        if ask and words is None and not settings.models:
+            options.refuse_use("no model is chosen: say which by --model, or in `[tool.instrc.run]`", "--ask")
+        view = _View(settings, target, words, options.settings_of(set_), report, full, ask)
+        text = "\n".join(_artefact(each, given, view) for each in compiled)
         found = report.once()
         if verdict(found) == FINE:
-            write_report(_cut_to_width(text, get_terminal_size().columns) if is_terminal(sys.stdout) else text)
-        show(found, shape)
-        if not watch or workspace is None:
-            raise typer.Exit(verdict(found) or (PROBLEMS if failed else FINE))
-        files = workspace.files(file)
-        before = _stamps(files())  # before anybody is told: what is written from then on is seen
-        write_error("watching; Ctrl-C ends\n")
-        while _stamps(files()) == before:
-            sleep(_PAUSE)
-
-
-def _counter(tokenizer: str | None) -> tuple[Callable[[str], int], str]:
-    """Return a function that counts tokens, and its name."""
-    if tokenizer is None:
-        from instrc.testing.preview import estimated_tokens  # brings the interpreter
-
-        return estimated_tokens, "estimate"
-    try:
-        import tiktoken  # an extra: few need exact numbers
-    except ImportError:
-        from instrc.problems.settings import MissingExtra
-
-        raise SettingsError([MissingExtra(feature="`--tokenizer`", extra="tokens", package="tiktoken")]) from None
-    try:
-        encoding = tiktoken.get_encoding(tokenizer)
-    except Exception as error:  # noqa: BLE001  -- the library fetches the encoding, and fails in many ways
-        from instrc.problems.settings import InvalidOption
-
-        known = ", ".join(tiktoken.list_encoding_names())
-        wanted = f"an encoding that tiktoken can load ({known})"
-        raise SettingsError(
-            [InvalidOption(option="--tokenizer", given=f"`{tokenizer}` ({error})"[:200], wanted=wanted)]
-        ) from None
-    return (lambda text: len(encoding.encode(text, disallowed_special=()))), tokenizer
+            write_report(text)
+        if view.failed:
+            show(found, shape)
+            raise typer.Exit(PROBLEMS)
 
 
 class _View(Struct, frozen=True):
@@ -370,8 +320,6 @@ class _View(Struct, frozen=True):
     """Model spec from the project or the command line."""
     given: Mapping[str, Json]
     report: Report
-    count: Callable[[str], int]
-    by: str
     full: bool
     ask: bool
     failed: list[str] = field(default_factory=list)
@@ -379,7 +327,7 @@ class _View(Struct, frozen=True):
 
 
 def _artefact(artefact: Artefact, given: str, view: _View) -> str:
-    from instrc.engines.models_of_steps import models_of  # brings the runtime
+    from instrc.engines.prepare import models_of  # brings the runtime
     from instrc.testing.preview import calls_of  # brings the interpreter
 
     settings = view.settings
@@ -399,10 +347,10 @@ def _call(call: ModelCall, artefact: Artefact, view: _View) -> list[str]:
     from instrc.engines.equip import asking
     from instrc.runtime.models.catalogue import provider_of
     from instrc.schema.outline import outline
-    from instrc.testing.preview import TEMPLATE_TOKENS
+    from instrc.testing.preview import TEMPLATE_TOKENS, estimated_tokens
 
     payload: Json = call.schema
-    sent, words, count = call.message, call.model or view.model, view.count
+    sent, words, count = call.message, call.model or view.model, estimated_tokens
     beside: list[str] = []
     read, around = True, 0
     events: list[Event] = []
@@ -436,7 +384,7 @@ def _call(call: ModelCall, artefact: Artefact, view: _View) -> list[str]:
     schema_tokens = count(dumps(payload, indent=False))
     total = schema_tokens * read + (count(sent) + around if sent is not None else 0)
     by_model = f" {words} ──" if words is not None else ""
-    lines = [f"── {call.chunk} ──{by_model} about {total:,} tokens ({view.by})", ""]
+    lines = [f"── {call.chunk} ──{by_model} about {total:,} tokens (estimate)", ""]
     if sent is None:
         lines += ["message: not known, because the rehearsal did not reach this call", ""]
     else:
@@ -466,24 +414,3 @@ def _answer(effects: Effects, command: ModelCommand, events: list[Event], view: 
     if told["complaints"]:
         view.failed.append(command["id"])
     return [*lines, ""]
-
-
-def _cut_to_width(text: str, width: int) -> str:
-    """Return a text whose long lines are wrapped between words and indented, which a terminal does not do."""
-    lines = []
-    for line in text.split("\n"):
-        inset = " " * min(len(line) - len(line.lstrip()) + 2, width // 2)
-        fits = len(line) <= width
-        lines += [line] if fits else wrap(line, width, subsequent_indent=inset, break_on_hyphens=False, replace_whitespace=False)
-    return "\n".join(lines)
-
-
-def _stamps(files: list[Path]) -> dict[Path, int]:
-    """Return when each file was written last; 0 for one that is not there."""
-    seen: dict[Path, int] = {}
-    for path in files:
-        try:
-            seen[path] = path.stat().st_mtime_ns
-        except OSError:
-            seen[path] = 0
-    return seen

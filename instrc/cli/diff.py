@@ -16,13 +16,11 @@ from instrc.cli.output import FINE, PROBLEMS, Format, show, verdict
 from instrc.cli.terminal import write, write_report
 from instrc.compiler.ir import Artefact, Emit
 from instrc.compiler.workspace import OptionOverrides, Workspace
-from instrc.language.lexer import decode_source
 from instrc.problems.errors import InstrcError
 from instrc.problems.report import Report
 from instrc.process.process import Process
 from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, as_array, as_object, as_text, as_texts
-from instrc.vibes.find_files import read_data
 
 if TYPE_CHECKING:
     from instrc.process.compare import CutComparison
@@ -36,12 +34,11 @@ class DiffFormat(StrEnum):
     JSON = "json"
 
 
-_LOCK = ".lock"
 _PROGRAM = ".aug"
 
 
 def diff_command(
-    old: Annotated[str, typer.Argument(metavar="OLD", help="A vibe, a JSON Schema, a program, aug:name:1, or a lock.")],
+    old: Annotated[str, typer.Argument(metavar="OLD", help="A vibe, a JSON Schema, a program, or aug:name:1.")],
     new: Annotated[str, typer.Argument(metavar="NEW", help="The newer one, of the same kind.")],
     check: Annotated[bool, typer.Option("--check", help="Exit 1 unless it is certain that nothing breaks.")] = False,
     shape: Annotated[DiffFormat, typer.Option("--format", help="How the differences are written.")] = DiffFormat.TEXT,
@@ -62,13 +59,10 @@ def diff_command(
     certain = True
     try:
         workspace = Workspace(project_of(root, shared))
-        if all(each.endswith(_LOCK) for each in (old, new)):
-            documents, certain = _locks_compared(old, new, report)
-        else:
-            programs = all(each.endswith(_PROGRAM) for each in (old, new))
-            before, after = (dict(_schemas(each, workspace, report, programs=programs)) for each in (old, new))
-            if not report.failed:
-                documents, certain = _all_compared(before, after, old, new)
+        programs = all(each.endswith(_PROGRAM) for each in (old, new))
+        before, after = (dict(_schemas(each, workspace, report, programs=programs)) for each in (old, new))
+        if not report.failed:
+            documents, certain = _all_compared(before, after, old, new)
     except InstrcError as error:
         report.take(error)
     told = report.once()
@@ -81,23 +75,6 @@ def diff_command(
         code = PROBLEMS if check and not certain else FINE
     show(told, problems)
     raise typer.Exit(code)
-
-
-def _locks_compared(old: str, new: str, report: Report) -> tuple[list[Json], bool]:
-    """Return the changes between two locks, and whether nothing that was used has changed."""
-    from instrc.vibes.lock import compare_locks, read_lock
-
-    locks = []
-    for path in (old, new):
-        data = read_data(path, report)
-        source = None if data is None else decode_source(path, data, report)
-        if source is not None:
-            locks.append(read_lock(Path(path), source.text))
-    if len(locks) != len((old, new)):
-        return [], False
-    found = compare_locks(*locks)
-    changes: list[Json] = [{"reference": each.reference, "what": each.what, "detail": each.detail} for each in found]
-    return [{"name": old, "vibes": changes}], all(each.what in ("added", "moved") for each in found)
 
 
 class _Given(NamedTuple):
@@ -277,12 +254,8 @@ def differences_text(documents: list[Json], old: str, new: str) -> str:
         if "kind" in document:
             kind = as_object(document["kind"])
             lines.append(f"  it was {kinds[as_text(kind['old'])]} and is {kinds[as_text(kind['new'])]}; its result:")
-        if "vibes" in document:
-            rows = [as_object(each) for each in as_array(document["vibes"])]
-            lines += [f"  {each['reference']}  {each['what']}{_detail(each)}" for each in rows] or ["  nothing has changed"]
-            continue
-        for change in map(as_object, as_array(document["changes"])):
-            lines.append(f"  {change['pointer'] or '/'}  {change['what']}{_detail(change)}")
+        changes = map(as_object, as_array(document["changes"]))
+        lines += [f"  {change['pointer'] or '/'}  {change['what']}{_detail(change)}" for change in changes]
         if not document["changes"]:
             lines.append("  nothing has changed")
         sides = (

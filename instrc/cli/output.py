@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import sys
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path, PurePath
-from shutil import copy2
 from stat import S_IMODE, S_ISLNK
 from time import monotonic
 from typing import Final
@@ -25,114 +22,40 @@ from instrc.vibes.find_files import reason
 
 PROGRAMS_LISTED_FILES: Final = 20
 """Maximum written files that are listed individually."""
-_HELD = ("SIGINT", "SIGTERM", "SIGHUP")
-_SCRATCH = re.compile(r"\.instrc-(?:([0-9]+)-)?[0-9a-f]{16}\.tmp")
-_HOUR = 3600
+_SCRATCH = re.compile(r"\.instrc-[0-9a-f]{16}\.tmp")
 
 
 def write_files(files: Mapping[Path, str], sources: Collection[str] = ()) -> None:
-    """Write texts as UTF-8, with the folders they need; after an `OSError` everything is as it was before.
+    """Write texts as UTF-8, with the folders they need; an `OSError` while they are prepared leaves all files as they were.
 
     An existing file must be a regular one: links, pipes and devices are refused,
     and so are the `sources` of this run.  Streams of the shell (`/dev/stdout`) are written to.
     """
-    with _signals_held(), ExitStack() as folders, ExitStack() as scratch, ExitStack() as undo:
+    with ExitStack() as scratch:
         staged, streams = [], []
         for place, text in files.items():
             if is_inherited_stream(str(place)):
                 streams.append((place, text))
                 continue
             refuse_place(place, sources)
-            _make_folder(place.parent, folders)
+            if not place.parent.exists():
+                place.parent.mkdir(parents=True, exist_ok=True)
             staged.append((_stage(place, text.encode("utf-8", "surrogatepass"), scratch), place))
-        for folder in {place.parent for place in files}:
-            _sweep(folder)
         for temporary, place in staged:
-            _put_in_place(temporary, place, scratch, undo)
+            temporary.replace(place)
         for stream, text in streams:
             stream.write_text(text, encoding="utf-8")
-        undo.pop_all()  # all is done: nothing is put back, and the folders stay
-        folders.pop_all()
-
-
-@contextmanager
-def _signals_held() -> Iterator[None]:
-    """Hold an interruption back until the files are whole and the scratch files gone."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {getattr(signal, name) for name in _HELD})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _make_folder(folder: Path, undo: ExitStack) -> None:
-    missing = []
-    while not folder.exists():
-        missing.append(folder)
-        folder = folder.parent
-    for each in reversed(missing):
-        each.mkdir(exist_ok=True)
-        undo.callback(_quietly, each.rmdir)
-
-
-def _quietly(action: Callable[[], object]) -> None:
-    with suppress(OSError):
-        action()
 
 
 def _stage(place: Path, data: bytes, scratch: ExitStack) -> Path:
     """Write the new content beside its target, with the permissions of the existing file."""
-    temporary = _beside(place)
+    temporary = place.with_name(f".instrc-{os.urandom(8).hex()}.tmp")  # short, as file names may not exceed 255 bytes
     with open(temporary, "xb") as file:  # noqa: PTH123  -- "x" and bytes in one
-        scratch.callback(_quietly, temporary.unlink)
+        scratch.callback(temporary.unlink, missing_ok=True)
         file.write(data)
     with suppress(FileNotFoundError):
         temporary.chmod(S_IMODE(place.stat().st_mode))
     return temporary
-
-
-def _beside(place: Path) -> Path:
-    """Return a free name in the same folder; it is short, as file names may not exceed 255 bytes, and shows whose it is."""
-    return place.with_name(f".instrc-{os.getpid()}-{os.urandom(8).hex()}.tmp")
-
-
-def _sweep(folder: Path) -> None:
-    """Remove the scratch files of killed runs from a folder."""
-    with suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            found = _SCRATCH.fullmatch(entry.name)
-            if found and entry.is_file(follow_symlinks=False) and _is_left_over(found[1], entry):
-                _quietly(Path(entry.path).unlink)
-
-
-def _is_left_over(owner: str | None, entry: os.DirEntry[str]) -> bool:
-    if owner is None or not hasattr(os, "fork"):  # on Windows asking for a process would end it
-        return entry.stat(follow_symlinks=False).st_ctime < time.time() - _HOUR
-    try:
-        os.kill(int(owner), 0)
-    except ProcessLookupError:
-        return True
-    except (OSError, OverflowError):
-        return False
-    return False
-
-
-def _put_in_place(temporary: Path, place: Path, scratch: ExitStack, undo: ExitStack) -> None:
-    if place.exists():
-        kept = _beside(place)
-        scratch.callback(_quietly, kept.unlink)
-        try:
-            kept.hardlink_to(place)
-        except OSError:  # a file system without links
-            copy2(place, kept)
-        temporary.replace(place)
-        undo.callback(kept.replace, place)
-    else:
-        temporary.replace(place)
-        undo.callback(place.unlink)
 
 
 def try_to_write(files: Mapping[Path, str], sources: Collection[str] = ()) -> list[Problem]:

@@ -251,7 +251,6 @@ def _write(lock: Lock, shape: Format) -> list[Problem]:
 
 
 _REQUIREMENT = re.compile(r"([\w.-]+)(?:\[[^]]*\])?([^;]*)(?:;(.*))?")
-_BOUND = re.compile(r"(>=|<)\s*(\d+(?:\.\d+)*)")
 _EXTRA = re.compile(r"""extra == ['"]([\w-]+)['"]""")
 
 
@@ -377,25 +376,7 @@ def _package(name: str, wanted: str) -> str:
         version = metadata.version(name)
     except metadata.PackageNotFoundError:
         return f"{name} is not installed ({wanted.strip('() ') or 'any version'})"
-    return f"{name} {version}{_unfit(version, wanted)}"
-
-
-def _unfit(version: str, wanted: str) -> str:
-    """Return why an installed version does not satisfy a requirement."""
-    for operator, bound in _BOUND.findall(wanted):
-        if operator == ">=" and _release(version) < _release(bound):
-            return f" is too old (it must be {bound} or newer)"
-        if operator == "<" and _release(version) >= _release(bound):
-            return f" is too new (it must be older than {bound})"
-    return ""
-
-
-def _release(version: str) -> tuple[int, ...]:
-    """Return the numbers of a version, so that `2`, `2.0` and `2.0.0` are equal."""
-    numbers = [int(part) for part in version.split(".") if part.isdecimal()]
-    while numbers and numbers[-1] == 0:
-        numbers.pop()
-    return tuple(numbers)
+    return f"{name} {version}"
 
 
 def _providers() -> list[str]:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import typer
 
 from instrc import problems
-from instrc.cli import begin_long_work
 from instrc.cli.options import NAMED_INPUT, refuse_use
 from instrc.cli.output import FINE, PROBLEMS, Format, deliver_text, refuse, refuse_place, show
 from instrc.cli.run_display import Watcher
@@ -89,7 +88,6 @@ def run_to_end(work: Coroutine[object, object, _T]) -> _T:
 
     from instrc.runtime.models.clients import closing_all
 
-    begin_long_work()
     try:
         return asyncio.run(closing_all(work))
     finally:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from instrc import problems
-from instrc.cli import begin_long_work, options
+from instrc.cli import options
 from instrc.cli.output import PROBLEMS, Format, show
 from instrc.cli.run_common import engine, run_to_end, show_warnings, store_place, tell_line
 from instrc.cli.terminal import OutputFailedError
@@ -26,7 +26,6 @@ def lsp_command() -> None:
     except ImportError:
         show([problems.settings.MissingExtra(feature="the language server", extra="lsp", package="pygls")], Format.TEXT)
         raise typer.Exit(PROBLEMS) from None
-    begin_long_work()
     make_server().serve()
 
 

@@ -92,11 +92,6 @@ def write_report(text: str) -> None:
     _write(visible_lines(text))
 
 
-def clear_screen() -> None:
-    """Begin again at the top of the screen."""
-    _write("\x1b[2J\x1b[H")
-
-
 def write_error(text: str, *, exact: bool = False) -> None:
     """Write for the user to the standard error; that it is closed is no reason to fail.
 

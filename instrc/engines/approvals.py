@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeAlias
+from unicodedata import category, normalize
 
 from msgspec import Struct
 
 from instrc import problems
-from instrc.engines.names import ALL, NameRules
 from instrc.problems.errors import AnswerError
 from instrc.runtime.activities import complaints
 from instrc.runtime.questions import Question
@@ -106,6 +106,41 @@ def side_of(data: Json) -> str:
     """Return the decision in an answer: equal for those who agree."""
     decisions: list[Json] = [part["decision"] for part in _parts(data) if "decision" in part]
     return digest_of(decisions or data)
+
+
+ALL: Final = "*"
+"""All programs; among candidates, everybody."""
+OUTSIDER: Final = "link:"
+"""Prefix of the name of a person who is known only by a link."""
+
+
+def normal_name(text: str) -> str:
+    """Return a name in the form in which names are compared: NFKC, single spaces, no invisible characters."""
+    return " ".join("".join(each for each in normalize("NFKC", text) if category(each) != "Cf").split())
+
+
+class NameRules(Struct, frozen=True):
+    """Reads names of settings and programs: `key:NAME`, `oidc:ISSUER#SUB`, `group:NAME`, `*`, or a bare name.
+
+    The owner of a key is named by the bare name; a bearer of a token, by `oidc:ISSUER#SUB`.
+    A bare name in settings or a program is of the only issuer there is.
+    """
+
+    issuer: str | None = None
+    """Identity provider; `None` if only keys are accepted."""
+    has_keys: bool = True
+
+    def read(self, word: str) -> tuple[str, ...]:
+        """Return the possible meanings of a name: several where two issuers are configured and it names none."""
+        word = normal_name(word)
+        if self.issuer is None or word == ALL or word.startswith(("group:", "oidc:", "key:", OUTSIDER)):
+            return (word.removeprefix("key:"),)
+        subject = f"oidc:{self.issuer}#{word}"
+        return (word, subject) if self.has_keys else (subject,)
+
+    def clear(self, words: Iterable[str]) -> list[str]:
+        """Return the names that words mean, without the ambiguous ones, which mean nobody."""
+        return [names[0] for names in map(self.read, words) if len(names) == 1]
 
 
 def approval_of(question: Question, starter: str | None, names: NameRules = NameRules()) -> Approval:  # noqa: B008  -- it is a value

@@ -11,8 +11,7 @@ from typing import cast
 from msgspec import Struct, field, structs
 
 from instrc import problems
-from instrc.engines.approvals import NOBODY, Opening, approval_of
-from instrc.engines.names import NameRules
+from instrc.engines.approvals import NOBODY, NameRules, Opening, approval_of
 from instrc.engines.places import scheme_of
 from instrc.engines.prepare import Prepared, Reach, activities_of, imported, reach_of, rehearsed
 from instrc.engines.projects import folder_of

@@ -21,8 +21,7 @@ from instrc.engines.equip import (
     require_chosen_model,
     require_model,
 )
-from instrc.engines.models_of_steps import models_of
-from instrc.engines.prepare import Prepared, activities_of, reach_of, rehearsed, unregistered
+from instrc.engines.prepare import Prepared, activities_of, models_of, reach_of, rehearsed, unregistered
 from instrc.engines.projects import folder_of, project_name
 from instrc.problems.errors import ConflictError, InputError, InstrcError, SettingsError
 from instrc.problems.problem import Problem

@@ -6,11 +6,14 @@ import os
 import re
 import stat
 from importlib import import_module
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from instrc import problems
-from instrc.engines.stores import USUAL_FOLDER, RunStore, SharedPlace
+from instrc.engines.stores import USUAL_FOLDER, RunStore
 from instrc.problems.errors import SettingsError, UnavailableError
+
+if TYPE_CHECKING:
+    from instrc.engines.dbos.postgres import SharedDatabase
 
 STORES: Final = {
     "": "instrc.engines.dbos.sqlite:SqliteStore",
@@ -18,12 +21,6 @@ STORES: Final = {
     "postgresql": "instrc.engines.dbos.postgres:PostgresStore",
 }
 """Class of a store by the scheme of its URL (a folder has none), as `module:class`; called with the place."""
-SHARED: Final = {
-    "postgres": "instrc.engines.dbos.postgres:SharedDatabase",
-    "postgresql": "instrc.engines.dbos.postgres:SharedDatabase",
-    "s3": "instrc.engines.temporal.bucket:Bucket",
-}
-"""Class of a `SharedPlace` by the scheme of its URL, as `module:class`; called with the URL."""
 
 
 def store_of(place: str | os.PathLike[str] | None) -> RunStore:
@@ -44,19 +41,16 @@ def scheme_of(place: str | os.PathLike[str]) -> str:
     return scheme if colon and scheme in STORES else ""
 
 
-def shared_place(place: str) -> SharedPlace:
+def shared_place(place: str) -> SharedDatabase:
     """Return the shared place at a URL; raise `SettingsError` if there is none, or its extra is not installed."""
-    scheme = place.partition(":")[0].partition("+")[0]
-    reason = "it is a URL, as `postgresql://HOST/NAME` or `s3://BUCKET/FOLDER`"
-    if "://" in place and scheme in SHARED:
-        module, _, name = SHARED[scheme].partition(":")
+    reason = "it is a URL, as `postgresql://HOST/NAME`"
+    if "://" in place and scheme_of(place):
         try:
-            opened: SharedPlace = getattr(import_module(module), name)(place)
+            from instrc.engines.dbos.postgres import SharedDatabase  # the extra `durable`
         except ModuleNotFoundError as error:
-            extra = "s3" if scheme == "s3" else "durable"
-            reason = f"`{error.name}` is not installed; it comes with `pip install 'instrc[{extra}]'`"
+            reason = f"`{error.name}` is not installed; it comes with `pip install 'instrc[durable]'`"
         else:
-            return opened
+            return SharedDatabase(place)
     raise SettingsError([problems.runs.UnusableSetting(what="place of traces", word=place, reason=reason)])
 
 

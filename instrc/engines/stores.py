@@ -1,4 +1,4 @@
-"""The interfaces of stores: the needs of an engine from a database of runs, and from a shared place for traces."""
+"""The interfaces of stores: the needs of an engine from a database of runs."""
 
 from __future__ import annotations
 
@@ -11,39 +11,9 @@ if TYPE_CHECKING:
     import sqlalchemy as sa  # the extra `durable`
 
     from instrc.runtime.engine_protocol import WorkerInfo
-    from instrc.runtime.models.partial import AnswerPart, TellPart
-    from instrc.runtime.traces import Event, Sink
 
 USUAL_FOLDER: Final = ".instrc"
 """Folder of runs if no store is named; also holds the traces of a store on a server."""
-
-
-class SharedPlace(Protocol):
-    """Where the traces and large values of runs lie that a server keeps: all its workers and commands see it."""
-
-    write: Sink
-    """Accepts events and writes them shortly afterwards."""
-
-    def read(self, run: str, place: int = 0) -> tuple[list[Event], int]:
-        """Return the events of a run behind a place, and the place after them."""
-
-    def forget(self, run: str) -> None:
-        """Delete the events of a run."""
-
-    def put(self, name: str, data: bytes) -> None:
-        """Keep a value by its name, the hash of it."""
-
-    def get(self, name: str) -> bytes | None:
-        """Return a value, or `None` if there is none of the name."""
-
-    def beside(self, heard: TellPart | None) -> TellPart | None:
-        """Return the exchange of growing answers with other processes, where the place can carry it."""
-
-    def parts_of(self, runs: Collection[str]) -> list[AnswerPart]:
-        """Return the parts sent by other processes since the last call, of answers in some runs, or in all where one is ""."""
-
-    def close(self) -> None:
-        """Write what is pending, and release the place."""
 
 
 class StoreLock(Protocol):

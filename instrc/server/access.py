@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias
 from msgspec import Struct, field
 
 from instrc import problems
-from instrc.engines.names import ALL
+from instrc.engines.approvals import ALL
 from instrc.problems.errors import AccessError, RateLimitError
 from instrc.vibes.service_settings import Role
 

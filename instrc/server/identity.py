@@ -21,8 +21,8 @@ from itsdangerous import BadData, URLSafeTimedSerializer
 from msgspec import Struct, structs
 
 from instrc import problems
+from instrc.engines.approvals import ALL, OUTSIDER, normal_name
 from instrc.engines.equip import names_of
-from instrc.engines.names import ALL, OUTSIDER, normal_name
 from instrc.problems.errors import AuthenticationError, RequestError, SettingsError
 from instrc.server.access import LOCAL, Caller, Means
 from instrc.server.records import KeyRow, Records

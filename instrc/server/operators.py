@@ -8,7 +8,7 @@ from typing import Final, cast, get_args
 
 from msgspec import Struct, structs
 
-from instrc.engines.names import ALL
+from instrc.engines.approvals import ALL
 from instrc.engines.operating import (
     COST_GROUPS,
     AuditFilter,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final, Literal, TypeAlias
 
 from instrc import problems
-from instrc.engines.names import OUTSIDER
+from instrc.engines.approvals import OUTSIDER
 from instrc.problems.errors import AccessError, ConflictError, InstrcError
 from instrc.server.access import Caller
 from instrc.server.views import QuestionInfo

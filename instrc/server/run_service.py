@@ -15,10 +15,9 @@ from msgspec.structs import replace
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from instrc import problems
-from instrc.engines.approvals import Opening, Vote, approval_of, side_of
+from instrc.engines.approvals import OUTSIDER, NameRules, Opening, Vote, approval_of, normal_name, side_of
 from instrc.engines.equip import names_of, opening_of
 from instrc.engines.launch import Launcher, forked
-from instrc.engines.names import OUTSIDER, NameRules, normal_name
 from instrc.engines.run_table import UNDUE, QuestionRow, RunChange, TableEngine, questions_query, runs_query
 from instrc.engines.schedules import Schedule, Scheduling
 from instrc.engines.service_tables import DELETED

@@ -8,7 +8,7 @@ from typing import Final, cast
 from msgspec import structs
 
 from instrc import problems
-from instrc.engines.names import ALL
+from instrc.engines.approvals import ALL
 from instrc.problems.errors import NotFoundError
 from instrc.server.access import Caller
 from instrc.server.operations import (

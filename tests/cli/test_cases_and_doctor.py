@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -389,26 +388,6 @@ def test_a_file_of_cases_that_cannot_be_read_whole_is_told_and_kept(instrc: Inst
     done = instrc("test", "--update")
     assert (done.code, f"[{name}]" in done.err) == (1, True)
     assert Path("mail.cases.md").read_bytes() == data
-
-
-@pytest.mark.parametrize(
-    ("version", "said"),
-    [
-        ("3.4.0", "dbos 3.4.0,"),
-        ("3.4", "dbos 3.4,"),
-        ("3.10.2", "dbos 3.10.2,"),
-        ("3.3.9", "dbos 3.3.9 is too old (it must be 3.4 or newer),"),
-        ("4.0.0", "dbos 4.0.0 is too new (it must be older than 4),"),
-    ],
-)
-def test_the_doctor_tells_a_package_that_an_extra_cannot_use(
-    instrc: Instrc, monkeypatch: pytest.MonkeyPatch, version: str, said: str
-) -> None:
-    real = metadata.version
-    monkeypatch.setattr(metadata, "version", lambda name: version if name == "dbos" else real(name))
-    lines = [line for line in instrc("doctor").out.splitlines() if line.startswith("  durable ")]
-    assert len(lines) == 1
-    assert f" {said}" in lines[0]
 
 
 def test_models_and_the_doctor_show_what_was_refused_until_it_is_forgotten(instrc: Instrc, folder: Path) -> None:

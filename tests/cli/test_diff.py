@@ -319,24 +319,6 @@ def test_long_examples_are_shortened_for_people_and_whole_for_programs(instrc: I
     assert len(whole["refused"]["text"]) == 900
 
 
-def test_two_locks_are_compared_reference_by_reference(instrc: Instrc, folder: Path) -> None:
-    project(folder)
-    assert instrc("lock").code == 0
-    (folder / "aug.lock").rename(folder / "old.lock")
-    (folder / "schemas" / "draft.vibe.json").rename(folder / "schemas" / "draft@2.vibe.json")
-    (folder / "schemas" / "approve_User.vibe.json").write_text("{}")
-    (folder / "schemas" / "other.vibe.json").write_text("{}")
-    (folder / "other.aug").write_text("Other(prompt)")
-    assert instrc("lock").code == 0
-    done = instrc("diff", "old.lock", "aug.lock", "--check")
-    assert done.code == 1
-    assert done.out == (
-        "old.lock → aug.lock\n  aug:approve_User  changed (schemas/approve_User.vibe.json)\n"
-        "  aug:draft  version (none → 2)\n  aug:other  added\n"
-    )
-    assert instrc("diff", "old.lock", "old.lock", "--check") == (0, "old.lock → old.lock\n  nothing has changed\n", "")
-
-
 def test_each_schema_is_read_in_its_own_draft() -> None:
     more: dict[str, Any] = {"type": "array", "contains": {}, "minContains": 2}
     old = {"$schema": "http://json-schema.org/draft-07/schema#", **more}

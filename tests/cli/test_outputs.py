@@ -1,9 +1,8 @@
-"""Files are written whole or not at all, all of a run or none."""
+"""Files are written whole or not at all."""
 
 from __future__ import annotations
 
 import os
-import signal
 import socket
 import stat
 import subprocess
@@ -75,29 +74,15 @@ def test_a_source_of_the_run_is_not_overwritten(tmp_path: Path) -> None:
     assert source.read_text() == "mine"
 
 
-def test_what_a_killed_run_has_left_is_removed_by_the_next(tmp_path: Path) -> None:
-    dead = subprocess.Popen([sys.executable, "-c", ""])
-    dead.wait()
-    left = tmp_path / f".instrc-{dead.pid}-{'0' * 16}.tmp"
-    mine = tmp_path / f".instrc-{os.getpid()}-{'0' * 16}.tmp"
-    old, fresh, other = (tmp_path / name for name in (f".instrc-{'a' * 16}.tmp", ".instrc-1.tmp", f"x.instrc-{'a' * 16}.tmp"))
-    for path in (left, mine, old, fresh, other):
-        path.write_text("half")
-    write_files({tmp_path / "x.json": "1"})
-    assert not left.exists()
-    assert all(path.exists() for path in (mine, old, fresh, other))
-
-
 def test_a_device_is_written_to_and_not_replaced() -> None:
     write_files({Path(os.devnull): "x"})
     assert not Path(os.devnull).is_file()
 
 
-@every_case("broken", ["open", "replace"])
 @every_case("at", [1, 2, 3])
 @every_case("error", [OSError(28, "No space left on device"), KeyboardInterrupt()], ids=["full", "stopped"])
 def test_whatever_breaks_nothing_has_happened(
-    broken: str, at: int, error: BaseException, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    at: int, error: BaseException, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "out"
     folder.mkdir()
@@ -117,15 +102,11 @@ def test_whatever_breaks_nothing_has_happened(
         return call
 
     with monkeypatch.context() as patch:
-        if broken == "open":
-            patch.setattr("builtins.open", breaking(open))
-        else:
-            patch.setattr(Path, "replace", breaking(Path.replace))
+        patch.setattr("builtins.open", breaking(open))
         with pytest.raises(type(error)):
             write_files({folder / "a.json": "new", folder / "b.json": "new", folder / "sub" / "c.json": "new"})
     assert calls >= at
     assert tree(tmp_path) == before
-    assert not (folder / "sub").exists()
 
 
 def test_a_folder_in_the_way_undoes_the_rest(tmp_path: Path) -> None:
@@ -141,24 +122,6 @@ def test_a_file_in_the_place_of_the_folder_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="directory"):
         write_files({tmp_path / "out" / "a.json": "new"})
     assert tree(tmp_path) == {"out": "I am a file"}
-
-
-@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals are not held on this platform")
-def test_an_interruption_waits_until_all_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    replace = Path.replace
-
-    def interrupted(self: Path, target: Path) -> Path:
-        signal.raise_signal(signal.SIGINT)  # to this thread: `os.kill` may hand it to any, which tells Python of it later
-        return replace(self, target)
-
-    monkeypatch.setattr(Path, "replace", interrupted)
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has what runs in the background ignore it
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            write_files({tmp_path / "a.json": "1", tmp_path / "b.json": "2"})
-    finally:
-        signal.signal(signal.SIGINT, before)
-    assert tree(tmp_path) == {"a.json": "1", "b.json": "2"}
 
 
 @every_case("kind", ["link", "pipe"])

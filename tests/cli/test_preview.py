@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import signal
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -175,37 +171,6 @@ def test_a_process_is_compiled_for_a_target_call_by_call(instrc: Instrc, folder:
         path.name for path in Path("out").iterdir()
     }
     assert instrc("compile", "it.aug", "--target", "openai", "--map", "map.json").code == 2
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
-def test_in_a_terminal_long_lines_go_on_between_words_and_further_in(folder: Path) -> None:
-    (folder / "it.aug").write_text(
-        '@{ title: "Ask", description: "'
-        + "слово word " * 30
-        + '", type: "object", properties: { a: { description: "'
-        + "слово word " * 9
-        + '" } } }'
-    )
-    ours, theirs = os.openpty()
-    command = [sys.executable, "-m", "instrc", "preview", "it.aug"]
-    subprocess.run(command, stdout=theirs, check=True, env=os.environ | {"COLUMNS": "40"})
-    lines = os.read(ours, 1 << 16).decode().split("\r\n")
-    assert max(map(len, lines)) <= 40
-    assert "    слово word слово word слово word" in lines
-    os.close(ours)
-    os.close(theirs)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="it is ended by a signal")
-def test_it_is_drawn_again_when_a_file_changes(folder: Path) -> None:
-    command = [sys.executable, "-m", "instrc", "preview", "it.aug", "--watch"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as shown:
-        assert shown.stdout is not None
-        lines = iter(shown.stdout.readline, "")
-        assert any("Ctrl-C ends" in line for line in lines)
-        (folder / "it.aug").write_text(PROCESS.replace("question", "riddle"))
-        assert any("riddle: string" in line for line in lines)
-        shown.send_signal(signal.SIGTERM)
 
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string", "pattern": "^a"}}, "required": ["text"]}

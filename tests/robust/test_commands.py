@@ -20,7 +20,7 @@ from instrc.cli.app import COMMANDS  # the list of all commands
 
 CODES = {0, 1, 2, 5}
 """Fine, problems, wrong use; `instrc test` has 5 where there are no cases."""
-SERVERS = {"chat", "lsp", "mcp", "serve", "studio", "worker"}
+SERVERS = {"lsp", "mcp", "serve", "studio", "worker"}
 """Commands that go on until they are stopped: `tests/lsp`, `tests/server` and `tests/engines` begin and end them."""
 
 LINES = """

@@ -25,7 +25,6 @@ HELLO = (
     b'{"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}}'
 )
 WAITING = {
-    "chat": (["chat", "x.aug", *ON], b"hello\n"),
     "items": (["run", "x.aug", "--items", "-", "-q", *ON], b'"one"\n'),
     "items of a handed over stream": (["run", "x.aug", "--items", "/dev/stdin", "-q", *ON], b'"one"\n'),
     "mcp": (["mcp", "x.aug", *ON], HELLO + b"\n"),

@@ -10,8 +10,13 @@ import pytest
 from msgspec.structs import replace
 from serving import ANSWER, BOSS, LETTER, asking, client, go, person, service, settled
 
-from instrc.engines.approvals import NOBODY, Approval, approval_of  # what the table asks about
-from instrc.engines.names import NameRules, normal_name  # what the table asks about
+from instrc.engines.approvals import (  # what the table asks about  # what the table asks about
+    NOBODY,
+    Approval,
+    NameRules,
+    approval_of,
+    normal_name,
+)
 from instrc.engines.operating import AuditFilter, audit_log  # what is noted of it
 from instrc.problems.errors import AccessError, InstrcError, SettingsError
 from instrc.runtime.questions import Question  # what the table asks about

@@ -11,7 +11,7 @@ from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from temporalio.api.common.v1 import Payload
 from temporalio.api.enums.v1 import IndexedValueType
@@ -29,13 +29,15 @@ from temporalio.exceptions import TemporalError
 from temporalio.service import RPCError, RPCStatusCode
 
 from instrc import problems
-from instrc.engines.stores import SharedPlace
 from instrc.engines.temporal import documents
 from instrc.problems.errors import InstrcError, UnavailableError, UnreachableError
 from instrc.runtime.secrets import redacted
 from instrc.text.files import make_private, private_opener
 from instrc.text.jsontext import dumps, loads
 from instrc.text.jsonvalue import Json
+
+if TYPE_CHECKING:
+    from instrc.engines.dbos.postgres import SharedDatabase  # the extra `durable`
 
 HISTORY_VALUE_BYTES: Final = 128 * 1024
 """Maximum bytes of a value in a history; Temporal refuses payloads of 2 MB, and histories of 50 MB."""
@@ -67,7 +69,7 @@ _ENCODING = b"instrc/blob"
 class Blobs(PayloadCodec):
     """Keeps large payloads as files, or in a place that is shared; the history has their hash."""
 
-    def __init__(self, folder: Path, large: int = HISTORY_VALUE_BYTES, shared: SharedPlace | None = None) -> None:
+    def __init__(self, folder: Path, large: int = HISTORY_VALUE_BYTES, shared: SharedDatabase | None = None) -> None:
         self.folder = folder
         self.shared = shared
         self.large = large
@@ -115,7 +117,7 @@ class Blobs(PayloadCodec):
         return Payload.FromString(data)
 
 
-def converter(folder: Path, shared: SharedPlace | None = None) -> DataConverter:
+def converter(folder: Path, shared: SharedDatabase | None = None) -> DataConverter:
     """Return a converter of values to payloads: plain JSON, large ones stored elsewhere."""
     codec = Blobs(folder, shared=shared)
     return replace(DataConverter.default, payload_converter_class=OrderedConverter, payload_codec=codec)
@@ -132,7 +134,7 @@ def address() -> str:
 _TOLD = re.compile(r'message: "([^"]+)"')
 
 
-async def connected(folder: Path, shared: SharedPlace | None = None) -> Client:
+async def connected(folder: Path, shared: SharedDatabase | None = None) -> Client:
     """Return a client; large values lie in a folder, or in a shared place. An `UnreachableError` if no server answers."""
     with trouble():
         config = {"target_host": ADDRESS, **ClientConfig.load_client_connect_config()}

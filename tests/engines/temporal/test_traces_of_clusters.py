@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Iterator
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
 import pytest
-from object_server import object_store
 from written_processes import TEXT, call, chunk, process
 
 import instrc
-from instrc.engines.places import SharedPlace, shared_place  # a place without runs
-from instrc.problems.errors import UnreachableError
+from instrc.engines.places import shared_place  # a place without runs
 
 DOCUMENT = process(serverContext1=chunk(step1_a=call("Work", "prompt", TEXT)))
 LARGE = "x" * 300_000
 
 
-@pytest.fixture(params=["database", "bucket"])
-def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+@pytest.fixture
+def place(postgres_server: Any, prepared_database: Any) -> str:
     """Return the URL of a place."""
-    if request.param == "database":
-        yield request.getfixturevalue("postgres_server").fresh(request.getfixturevalue("prepared_database"))
-        return
-    pytest.importorskip("obstore")
-    with object_store() as (address, objects):
-        for name, value in (("ENDPOINT", address), ("ACCESS_KEY_ID", "known"), ("SECRET_ACCESS_KEY", "s3cret"), ("REGION", "r")):
-            monkeypatch.setenv(f"AWS_{name}", value)
-        yield "s3://kept/of runs"
-        assert all(key.startswith("kept/of runs/") for key in objects)
+    url: str = postgres_server.fresh(prepared_database)
+    return url
 
 
 def test_a_run_is_read_from_another_folder(
@@ -72,7 +61,7 @@ def event(number: int, run: str = "a/b") -> Any:
 
 
 def test_a_place_gives_what_is_new(place: str) -> None:
-    shared: SharedPlace = shared_place(place)
+    shared = shared_place(place)
     assert shared.read("a") == ([], 0)
     shared.write(event(0))
     found, there = shared.read("a")
@@ -92,39 +81,6 @@ def test_a_place_gives_what_is_new(place: str) -> None:
         shared.put("0" * 64, b"\x00large")
     assert shared.get("0" * 64) == b"\x00large"
     shared.close()
-
-
-def test_what_others_put_into_a_bucket_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("obstore")
-    with object_store() as (address, objects):
-        for name, value in (("ENDPOINT", address), ("ACCESS_KEY_ID", "known"), ("SECRET_ACCESS_KEY", "s3cret"), ("REGION", "r")):
-            monkeypatch.setenv(f"AWS_{name}", value)
-        shared = shared_place("s3://kept")
-        for name, body in (
-            (f"{1:020}-a", b"no deflated text"),
-            ("notes.txt", zlib.compress(b"[]")),
-            (f"{1:020}-b", zlib.compress(b"{")),
-        ):
-            objects[f"kept/traces/a/{name}"] = body
-            with pytest.raises(UnreachableError, match=f"`traces/a/{name}` is no part of a trace"):
-                shared.read("a")
-            objects.clear()
-
-
-def test_a_bucket_that_cannot_be_reached_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in (("ENDPOINT", "http://127.0.0.1:9"), ("ACCESS_KEY_ID", "known"), ("SECRET_ACCESS_KEY", "s3cret")):
-        monkeypatch.setenv(f"AWS_{name}", value)
-    pytest.importorskip("obstore")
-    shared = shared_place("s3://kept")
-    with pytest.raises(UnreachableError, match="the store `s3://kept` cannot be used"):
-        shared.get("0" * 64)
-
-
-def test_a_bucket_at_no_address_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("obstore")
-    monkeypatch.setenv("AWS_ENDPOINT", "nonsense")
-    with pytest.raises(UnreachableError, match="`AWS_ENDPOINT` is not an address"):
-        shared_place("s3://kept")
 
 
 @pytest.mark.parametrize("place", ["kept", "sqlite:///kept.db", "s3:kept", "https://kept"])
