@@ -250,7 +250,8 @@ async def _played(document: Any) -> Any:
     """Run a document with made answers; return its events, its outcome and its record."""
     instrc = instrc_here()
     events: list[Any] = []
-    run = await instrc.run_async(document, "a", model=Made(), rehearse=True, id="r1", watch=events.append, requests=40)
+    app = instrc.App(model=Made(), watch=events.append, requests=40)
+    run = await app.run(document, "a", rehearse=True, id="r1")
     for _ in range(8):
         if run.status != "waiting" or not run.questions:
             break

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections import Counter
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -10,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
-from typing import Final, Literal, NamedTuple, Self, TypedDict
+from typing import Final, Literal, NamedTuple, Self
 
 from msgspec.structs import replace
 
@@ -25,6 +26,8 @@ from instrc.engines.hosts import EngineName, Host, LocalContext, close_store, ho
 from instrc.engines.launch import Launcher, RehearseMode, version_of
 from instrc.engines.memory import LiveRun
 from instrc.engines.prepare import Prepared
+from instrc.problems.errors import SettingsError
+from instrc.problems.settings import InvalidOption
 from instrc.runtime.effects import Check
 from instrc.runtime.interpreter import versions
 from instrc.runtime.models.cache import AnswerCache
@@ -33,7 +36,7 @@ from instrc.runtime.models.clients import close_clients
 from instrc.runtime.models.model import Model
 from instrc.runtime.models.partial import TellPart
 from instrc.runtime.questions import People
-from instrc.runtime.run import Run
+from instrc.runtime.run import Run, Value
 from instrc.runtime.run_report import RunFilter, RunStatus
 from instrc.runtime.stream import RunStream
 from instrc.runtime.traces import Sink
@@ -43,6 +46,7 @@ from instrc.text import arguments
 from instrc.text.arguments import as_plain, source_or_path, takes_plain_values, takes_plain_values_async
 from instrc.text.jsontext import dumps
 from instrc.text.source import Source
+from instrc.tools.python_types import Adapter
 from instrc.tools.python_values import JsonLike
 
 LOOK_SECONDS: Final = 1.0
@@ -67,7 +71,11 @@ class App:
 
     Make it once: a program is compiled when it is first run, and again when one of its files has changed.
     Clients of providers are shared by all runs of an event loop.  The end of `async with` closes them and the store.
-    The arguments are those of `run`; `project` is the folder from which programs are read, with the settings that hold there.
+    `project` is the folder from which programs are read, with the settings that hold there.  `model`, `activities`, `vibes`,
+    `people`, `engine` and `store` are as for `run`.  A text from one of `checks`, functions by the names of steps, lets the model
+    be asked again.  `settings` are like `{"temperature": 0}`.  `cache` is a file of answers not to be asked for again.
+    `requests`, `tokens` and `budget` (`"2 USD"`) are limits of each run.  `roots` and `shared` are folders of vibes.
+    `watch` gets events, `parts` growing answers.
     """
 
     @takes_plain_values
@@ -90,9 +98,13 @@ class App:
         roots: Iterable[AnyPath] = (),
         shared: Iterable[AnyPath] = (),
         watch: Sink | None = None,
+        parts: TellPart | None = None,
     ) -> None:
-        require_types(model, None, None, requests, tokens, watch=watch)
+        require_types(model, None, None, requests, tokens, watch=watch, parts=parts)
         self._folder = None if project is None else Path(arguments.path("project", project))
+        if self._folder is not None and not os.path.isdir(self._folder):  # noqa: PTH112  -- `Path.is_dir` raises for a long name
+            given = arguments.excerpt(str(self._folder))
+            raise SettingsError([InvalidOption(option="project", given=given, wanted="a folder that exists")])
         self._model = model
         self._vibes = list(vibes) if isinstance(vibes, Iterable) and not isinstance(vibes, str | Mapping) else vibes
         self._local: LocalObjects = replace(local_objects(model, activities, checks), classes=classes_of(self._vibes))
@@ -102,7 +114,7 @@ class App:
         self._limits = requests, tokens, as_plain(arguments.text_or_none("budget", budget))
         self._settings = settings
         self._cache = cache if cache is None or cache is False else AnswerCache(arguments.path("cache", cache))
-        self._people, self._watch = people, watch
+        self._people, self._watch, self._parts = people, watch, parts
         self._entered = ExitStack()
         self._launchers: dict[str, _Compiled] = {}
         arguments.text("engine", engine)
@@ -147,16 +159,31 @@ class App:
         id: str | None = None,  # noqa: A002  -- its name
         export: str | None = None,
         rehearse: RehearseMode = False,
-        parts: TellPart | None = None,
-    ) -> Run:
+        as_: type[Value] | Adapter[Value] | None = None,
+    ) -> Run[Value]:
         """Run a program until it ends or waits for an answer; `Run.answer_async` continues it.
 
-        run = await app.run("mail.aug", "Thank Ann", id="friday")
+            run = await app.run("mail.aug", "Thank Ann", id="friday", as_=Draft)
+            print(run.value.text)
+
+        `as_` is the class of `run.value`, which is JSON without it: a model, a dataclass, a `TypedDict`, `list[Draft]`, or a
+        `TypeAdapter` of any other type.
         """
-        require_types(None, export, id, None, None, parts=parts)
+        return (await self._run(program, input, id, export, rehearse, self._parts)).typed(as_)
+
+    async def _run(
+        self,
+        program: ProgramLike,
+        value: JsonLike,
+        run_id: str | None,
+        export: str | None,
+        rehearse: RehearseMode,
+        parts: TellPart | None,
+    ) -> Run:
+        require_types(None, export, run_id, None, None)
         require_mode(rehearse)
         launcher = self._launcher(program, export, rehearse)
-        launch = launcher.launch(input, id)
+        launch = launcher.launch(value, run_id)
         context = self._context_of(self._local, export, parts)
         with self._in_use():
             if self._engine == "memory" and self._store is None:
@@ -177,15 +204,20 @@ class App:
         id: str | None = None,  # noqa: A002  -- its name
         export: str | None = None,
         rehearse: RehearseMode = False,
-        parts: TellPart | None = None,
-    ) -> RunStream:
+        as_: type[Value] | Adapter[Value] | None = None,
+    ) -> RunStream[Value]:
         """Run a program, and see the answers of its models while they are written.
 
-        async for part in app.stream("mail.aug", "Thank Ann"):
-            print(part.value)
+            async for part in app.stream("mail.aug", "Thank Ann"):
+                print(part.value)
+
+        `as_` is the class of `stream.run.value`, as for `run`.
         """
-        options: _RunOptions = {"id": id, "export": export, "rehearse": rehearse}
-        return RunStream(lambda tell: self.run(program, input, **options, parts=tell), parts)
+
+        async def begin(tell: TellPart) -> Run[Value]:
+            return (await self._run(program, input, id, export, rehearse, tell)).typed(as_)
+
+        return RunStream(begin, self._parts)
 
     @takes_plain_values
     def map(
@@ -198,8 +230,9 @@ class App:
         id: str | None = None,  # noqa: A002  -- its name
         export: str | None = None,
         rehearse: RehearseMode = False,
+        as_: type[Value] | Adapter[Value] | None = None,
         progress: Progress | None = None,
-    ) -> AsyncIterator[ItemResult]:
+    ) -> AsyncIterator[ItemResult[Value]]:
         """Run a program for each input, and yield the results as they come.
 
             async for item in app.map("triage.aug", letters, concurrency=20):
@@ -207,15 +240,18 @@ class App:
 
         `concurrency` runs work at the same time, and at most `rate` begin in a second.  With a store and an `id` the runs are
         `ID.0`, `ID.1` and so on, and the same call after a kill continues: runs that have ended are not repeated.
-        `progress` is called with each result; `True` shows a bar, in a terminal or in a notebook.
+        `as_` is the class of the values.  `progress` is called with each result; `True` shows a bar, in a terminal or a notebook.
         """
         run_id = arguments.text_or_none("id", id)
         if rate is not None and not (isinstance(rate, int | float) and rate > 0):
             arguments.instance("rate", rate, type(None), "a number above 0")
+
+        async def begin(number: int, item: JsonLike) -> Run[Value]:
+            item_id = None if run_id is None else f"{run_id}.{number}"
+            return (await self._run(program, item, item_id, export, rehearse, self._parts)).typed(as_)
+
         return mapped(
-            lambda number, item: self.run(
-                program, item, id=None if run_id is None else f"{run_id}.{number}", export=export, rehearse=rehearse
-            ),
+            begin,
             inputs,
             concurrency=max(arguments.whole_number("concurrency", concurrency), 1),
             rate=rate,
@@ -223,13 +259,19 @@ class App:
         )
 
     @takes_plain_values_async
-    async def find(self, id: str, *, model: str | None = None) -> Run:  # noqa: A002  -- its name
+    async def find(
+        self,
+        id: str,  # noqa: A002  -- its name
+        *,
+        model: str | None = None,
+        as_: type[Value] | Adapter[Value] | None = None,
+    ) -> Run[Value]:
         """Return a stored run, to read its state, to answer it or to continue it; `NotFoundError` if there is none.
 
             run = await app.find("friday")
             await run.answer_async("approve", {"decision": "Approve"})
 
-        `model` continues it in place of the model that it was begun with.
+        `model` continues it in place of the model that it was begun with; `as_` is the class of its value.
         """
         host = self._host()
         report = await host.show(arguments.text("id", id))
@@ -238,10 +280,10 @@ class App:
             spec = words_from(arguments.text("model", model), Path())
             require_model(report.config, id, spec)
             local = replace(local, spec=spec)
-        context = self._context_of(local, None, None)
-        if local.names or local.classes or local.spec is not None or context.people is not None or context.watch is not None:
+        context = self._context_of(local, None, self._parts)
+        if local.names or local.classes or local.spec is not None or any((context.people, context.watch, context.parts)):
             host.take(id, context, ended=report.status in {"done", "cancelled"})
-        return EngineRun(host, report, context)
+        return EngineRun(host, report, context).typed(as_)
 
     @takes_plain_values_async
     async def runs(self, *, status: RunStatus | None = None, program: str | None = None, since: str | None = None) -> list[Run]:
@@ -343,12 +385,6 @@ class _Compiled(NamedTuple):
     launcher: Launcher
     stamps: Sequence[tuple[Path, int, int]]
     looked: float
-
-
-class _RunOptions(TypedDict):
-    id: str | None
-    export: str | None
-    rehearse: RehearseMode
 
 
 def _stamps(prepared: Prepared) -> list[tuple[Path, int, int]]:

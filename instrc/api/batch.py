@@ -5,23 +5,22 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sized
 from contextlib import aclosing, contextmanager
-from typing import Literal, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
 
 from instrc.problems.errors import InstrcError
-from instrc.runtime.run import Run
-from instrc.text.jsonvalue import Json
+from instrc.runtime.run import Run, Value
 from instrc.tools.python_values import JsonLike
 
 
-class ItemResult(msgspec.Struct, frozen=True):
+class ItemResult(msgspec.Struct, Generic[Value], frozen=True):
     """The run of one item, or the error that has prevented it."""
 
     number: int
     """Index of the item among the inputs."""
     input: JsonLike
-    run: Run | None
+    run: Run[Value] | None
     error: InstrcError | None = None
 
     @property
@@ -30,7 +29,7 @@ class ItemResult(msgspec.Struct, frozen=True):
         return self.run is not None and self.run.status == "done"
 
     @property
-    def value(self) -> Json:
+    def value(self) -> Value:
         """The value of the run; raises the error of an item that has none."""
         if self.run is not None:
             return self.run.value
@@ -38,20 +37,21 @@ class ItemResult(msgspec.Struct, frozen=True):
         raise self.error
 
 
-Progress: TypeAlias = Callable[[ItemResult], object] | Literal[True]
+_Listener: TypeAlias = Callable[[ItemResult[Any]], object]  # a listener takes results of any class
+Progress: TypeAlias = _Listener | Literal[True]
 
 
 async def mapped(
-    begin: Callable[[int, JsonLike], Awaitable[Run]],
+    begin: Callable[[int, JsonLike], Awaitable[Run[Value]]],
     inputs: Iterable[JsonLike] | AsyncIterable[JsonLike],
     *,
     concurrency: int,
     rate: float | None,
     progress: Progress | None,
-) -> AsyncIterator[ItemResult]:
+) -> AsyncIterator[ItemResult[Value]]:
     """Yield the result of each item as soon as it is there; begin at most `rate` items a second."""
 
-    async def work(number: int, item: JsonLike) -> ItemResult:
+    async def work(number: int, item: JsonLike) -> ItemResult[Value]:
         try:
             return ItemResult(number, item, await begin(number, item))
         except InstrcError as error:
@@ -133,7 +133,7 @@ async def _each(inputs: Iterable[JsonLike] | AsyncIterable[JsonLike]) -> AsyncIt
 
 
 @contextmanager
-def _shown(progress: Progress | None, total: int | None) -> Iterator[Callable[[ItemResult], object]]:
+def _shown(progress: Progress | None, total: int | None) -> Iterator[_Listener]:
     """Give the listener of results; `True` is a bar of `rich`, in a terminal or in a notebook."""
     if progress is not True:
         yield progress or (lambda _: None)

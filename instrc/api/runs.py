@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-import inspect
-import os
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, ParamSpec, cast
+from collections.abc import Iterable
+from typing import cast
 
 from instrc.api.app import App
 from instrc.api.preparation import Handlers, ProgramLike, blocking, prepared_program
+from instrc.api.programs import AnyPath
 from instrc.compiler.resolve import InMemory
 from instrc.engines.hosts import EngineName
 from instrc.engines.launch import RehearseMode, given_inputs
 from instrc.engines.prepare import Prepared
 from instrc.problems.errors import InputError
 from instrc.problems.problem import Problem
-from instrc.runtime.effects import Check
 from instrc.runtime.models.model import Model
-from instrc.runtime.models.partial import TellPart
 from instrc.runtime.questions import People
-from instrc.runtime.run import Run, run_to_end
+from instrc.runtime.run import Run, Value, run_to_end
 from instrc.runtime.run_report import RunStatus
 from instrc.runtime.stream import RunStream
-from instrc.runtime.traces import Sink
 from instrc.testing.rehearsal import Rehearsal, made_inputs, rehearsal_of
 from instrc.text import arguments
 from instrc.text.arguments import takes_plain_values, takes_plain_values_async
 from instrc.text.jsonvalue import Json
+from instrc.tools.python_types import Adapter
 from instrc.tools.python_values import JsonLike, json_of
-
-_Given = ParamSpec("_Given")
 
 
 @takes_plain_values_async
@@ -39,24 +34,15 @@ async def run_async(
     *,
     model: Model | str | None = None,
     activities: Handlers = (),
-    people: People | None = None,
-    checks: Mapping[str, Check] | None = None,
-    engine: EngineName = "memory",
-    store: str | os.PathLike[str] | None = None,
-    export: str | None = None,
-    id: str | None = None,  # noqa: A002  -- its name
-    requests: int | None = None,
-    tokens: int | None = None,
-    budget: str | None = None,
-    settings: Mapping[str, object] | None = None,
-    cache: str | os.PathLike[str] | Literal[False] | None = None,
-    rehearse: RehearseMode = False,
     vibes: InMemory | None = None,
-    roots: Iterable[str | os.PathLike[str]] = (),
-    shared: Iterable[str | os.PathLike[str]] = (),
-    watch: Sink | None = None,
-    parts: TellPart | None = None,
-) -> Run:
+    people: People | None = None,
+    engine: EngineName = "memory",
+    store: AnyPath | None = None,
+    id: str | None = None,  # noqa: A002  -- its name
+    export: str | None = None,
+    rehearse: RehearseMode = False,
+    as_: type[Value] | Adapter[Value] | None = None,
+) -> Run[Value]:
     """Run a program as `run` does, in asynchronous code; `Run.answer_async` continues it.
 
         async def main() -> None:
@@ -67,24 +53,8 @@ async def run_async(
 
     The arguments are those of `run`.
     """
-    app = App(
-        model=model,
-        activities=activities,
-        vibes=vibes,
-        people=people,
-        checks=checks,
-        engine=engine,
-        store=store,
-        requests=requests,
-        tokens=tokens,
-        budget=budget,
-        settings=settings,
-        cache=cache,
-        roots=roots,
-        shared=shared,
-        watch=watch,
-    )
-    return await app.run(program, input, id=id, export=export, rehearse=rehearse, parts=parts)
+    app = App(model=model, activities=activities, vibes=vibes, people=people, engine=engine, store=store)
+    return await app.run(program, input, id=id, export=export, rehearse=rehearse, as_=as_)
 
 
 @blocking(run_async)
@@ -95,27 +65,29 @@ def run() -> None:
 
     `program` is a path (`.aug`, `.vibe.json`, or a compiled `.json`), the text of a program, or a compiled document.  `input` is
     `prompt`, or an object of inputs.  `model`, an object like `instrc.Model` or a text as for `--model`, comes before that of the
-    project; `settings` are like `{"temperature": 0}`.  `cache` is a file of answers not to be asked for again.  `activities` are
-    functions by name, marked functions, or processes.  `people` answers questions at once; without it the run waits.  A text from
-    one of `checks` lets the model be asked again.  `engine` is `memory`, stored only with a `store`; `durable`, in the store, by
-    any process; `temporal`, on a server.  `store` is a folder or a URL.  An `id` continues its run.  `requests`, `tokens` and
-    `budget` (`"2 USD"`) are limits.  `rehearse` invents answers and results.  `watch` gets events, `parts` growing answers.
+    project.  `activities` are functions by name, marked functions, or processes.  `people` answers questions at once; without it
+    the run waits.  `engine` is `memory`, stored only with a `store`; `durable`, in the store, by any process; `temporal`, on a
+    server.  `store` is a folder or a URL.  An `id` continues its run.  `rehearse` invents answers and results.  `as_` is the
+    class of `run.value`.  `instrc.App` has what several runs share: settings, checks, limits, a cache, listeners.
     """
 
 
-def _giving_parts(function: Callable[_Given, object]) -> Callable[[Callable[..., RunStream]], Callable[_Given, RunStream]]:
-    """Give a function that passes all its arguments on the signature of another one."""
-
-    def typed(passing: Callable[..., RunStream]) -> Callable[_Given, RunStream]:
-        passing.__dict__["__signature__"] = inspect.signature(function).replace(return_annotation="RunStream")
-        return passing
-
-    return typed
-
-
-@_giving_parts(run_async)
 @takes_plain_values
-def stream(*given: Any, parts: TellPart | None = None, **options: Any) -> RunStream:  # noqa: ANN401  -- those of `run_async`
+def stream(
+    program: ProgramLike,
+    input: JsonLike = None,  # noqa: A002  -- its name
+    *,
+    model: Model | str | None = None,
+    activities: Handlers = (),
+    vibes: InMemory | None = None,
+    people: People | None = None,
+    engine: EngineName = "memory",
+    store: AnyPath | None = None,
+    id: str | None = None,  # noqa: A002  -- its name
+    export: str | None = None,
+    rehearse: RehearseMode = False,
+    as_: type[Value] | Adapter[Value] | None = None,
+) -> RunStream[Value]:
     """Run a program as `run_async` does, and see the answers of its models while they are written.
 
         async def main() -> None:
@@ -132,8 +104,8 @@ def stream(*given: Any, parts: TellPart | None = None, **options: Any) -> RunStr
     accepted begins again, under another key.  `gemini:`, `gigachat:`, and models that do not stream give one
     part, the whole.  Leaving the loop early cancels a run in memory.  The loop raises the errors of the run.
     """
-    inspect.signature(stream).bind(*given, **options)
-    return RunStream(lambda tell: run_async(*given, **options, parts=tell), parts)
+    app = App(model=model, activities=activities, vibes=vibes, people=people, engine=engine, store=store)
+    return app.stream(program, input, id=id, export=export, rehearse=rehearse, as_=as_)
 
 
 @takes_plain_values_async
@@ -141,13 +113,12 @@ async def find_run_async(
     id: str,  # noqa: A002  -- its name
     *,
     engine: EngineName = "memory",
-    store: str | os.PathLike[str] | None = None,
+    store: AnyPath | None = None,
     model: Model | str | None = None,
     activities: Handlers = (),
-    checks: Mapping[str, Check] | None = None,
     people: People | None = None,
-    watch: Sink | None = None,
-) -> Run:
+    as_: type[Value] | Adapter[Value] | None = None,
+) -> Run[Value]:
     """Return a stored run, as `find_run` does, in asynchronous code.
 
         async def status() -> str:
@@ -155,17 +126,9 @@ async def find_run_async(
 
     The arguments are those of `find_run`.
     """
-    spec = model if isinstance(model, str) else None
-    app = App(
-        model=None if isinstance(model, str) else model,
-        activities=activities,
-        people=people,
-        checks=checks,
-        engine=engine,
-        store=store,
-        watch=watch,
-    )
-    return await app.find(id, model=spec)
+    spec, given = (model, None) if isinstance(model, str) else (None, model)
+    app = App(model=given, activities=activities, people=people, engine=engine, store=store)
+    return await app.find(id, model=spec, as_=as_)
 
 
 @blocking(find_run_async)
@@ -176,7 +139,8 @@ def find_run() -> None:
         found = instrc.find_run("letter-1", engine="memory")
         assert found.status == "waiting"
 
-    Give `model`, `activities` and `checks` again if the run was begun with them and the settings do not name them.
+    Give `model` and `activities` again if the run was begun with them and the settings do not name them.
+    `as_` is the class of its value, as for `run`.
     """
 
 
@@ -184,7 +148,7 @@ def find_run() -> None:
 def runs(
     *,
     engine: EngineName = "memory",
-    store: str | os.PathLike[str] | None = None,
+    store: AnyPath | None = None,
     status: RunStatus | None = None,
     program: str | None = None,
     since: str | None = None,
@@ -207,8 +171,8 @@ def rehearse(
     *,
     export: str | None = None,
     vibes: InMemory | None = None,
-    roots: Iterable[str | os.PathLike[str]] = (),
-    shared: Iterable[str | os.PathLike[str]] = (),
+    roots: Iterable[AnyPath] = (),
+    shared: Iterable[AnyPath] = (),
 ) -> Rehearsal:
     """Rehearse a program until each of its branches was taken, with generated answers, results and failures.
 

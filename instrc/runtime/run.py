@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from types import UnionType
-from typing import Concatenate, ParamSpec, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, cast, overload
 
 from instrc import problems
 from instrc.problems.errors import InputError, RunError
@@ -30,18 +30,25 @@ from instrc.text.jsonvalue import Json, JsonObject
 from instrc.tools.python_types import Adapter
 from instrc.tools.python_values import JsonLike, as_instance
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar as TypeVarWithDefault
+
+    Value = TypeVarWithDefault("Value", default=Json)
+else:
+    Value = TypeVar("Value")
 _T = TypeVar("_T")
 _P = ParamSpec("_P")
+_AnyRun = TypeVar("_AnyRun", bound="Run[Any]")  # the actions are the same whatever the class of the value is
 
 
 def _blocking(
-    method: Callable[Concatenate[Run, _P], Coroutine[object, object, _T]],
-) -> Callable[Concatenate[Run, _P], _T]:
+    method: Callable[Concatenate[_AnyRun, _P], Coroutine[object, object, _T]],
+) -> Callable[Concatenate[_AnyRun, _P], _T]:
     """Return the synchronous form of a coroutine method of `Run`, which calls the override of the subclass."""
     name = method.__name__
 
     @wraps(method, updated=())
-    def call(run: Run, /, *args: _P.args, **options: _P.kwargs) -> _T:
+    def call(run: _AnyRun, /, *args: _P.args, **options: _P.kwargs) -> _T:
         work: Coroutine[object, object, _T] = getattr(run, name)(*args, **options)
         return run_to_end(work)
 
@@ -50,11 +57,20 @@ def _blocking(
     return call
 
 
-class Run(ABC):
+class Run(ABC, Generic[Value]):
     """A handle of one run, with its state as of the last call.
 
     Each action has two forms: `answer` for ordinary code, `answer_async` for code in an event loop.
+    A `Run[Draft]`, begun with `as_=Draft`, has a `Draft` as its value.
     """
+
+    _value_type: type[Value] | Adapter[Value] | None = None
+
+    def typed(self, as_: type[_T] | Adapter[_T] | None) -> Run[_T]:
+        """Return this handle, whose `value` is from now on an instance of a class; `None` keeps the JSON value."""
+        result = cast("Run[_T]", self)
+        result._value_type = as_  # noqa: SLF001  -- it is this handle
+        return result
 
     @property
     @abstractmethod
@@ -107,26 +123,26 @@ class Run(ABC):
         """The events so far, in order."""
 
     @abstractmethod
-    async def answer_async(self, step: str, data: JsonLike) -> Run:
+    async def answer_async(self, step: str, data: JsonLike) -> Run[Value]:
         """Answer a question, selected by its id, step or chunk, and continue the run. A rejected answer leaves it open.
 
         The answer is JSON, or a model, a dataclass or the like, `run.answer("approve", Approve(decision="Reject"))`.
         """
 
     @abstractmethod
-    async def resume_async(self) -> Run:
+    async def resume_async(self) -> Run[Value]:
         """Continue until the run ends or only waits for answers, and update the state of this handle."""
 
     @abstractmethod
-    async def cancel_async(self) -> Run:
+    async def cancel_async(self) -> Run[Value]:
         """Cancel the run; effects that have started are not undone."""
 
     @abstractmethod
-    async def _retry_async(self, options: RetryOptions) -> Run:
+    async def _retry_async(self, options: RetryOptions) -> Run[Value]:
         """Continue a failed or held run."""
 
     @abstractmethod
-    async def _fork_async(self, options: ForkOptions) -> Run:
+    async def _fork_async(self, options: ForkOptions) -> Run[Value]:
         """Start another run from the journal of this one."""
 
     @abstractmethod
@@ -142,7 +158,7 @@ class Run(ABC):
         model: str | None = None,
         settings: Mapping[str, object] | None = None,
         id: str | None = None,  # noqa: A002  -- its name
-    ) -> Run:
+    ) -> Run[Value]:
         """Start another run from the recorded results of this one, and return it; this one does not change.
 
             other = run.fork("send")  # repeats `send`, and all steps that depend on it
@@ -159,16 +175,15 @@ class Run(ABC):
         given = {} if set is None else dict(arguments.mapping("set", set))
         edits = {arguments.text("set", key): copy_answer(key, value) for key, value in arguments.as_plain(given).items()}
         version = program if program is None or isinstance(program, dict) else source_or_path(program)
-        return await self._fork_async(
-            ForkOptions(
-                _plain_text("step", step),
-                edits,
-                _plain_text("id", id),
-                version,
-                _model_spec(model),
-                settings={} if settings is None else dict(arguments.mapping("settings", settings)),
-            )
+        options = ForkOptions(
+            _plain_text("step", step),
+            edits,
+            _plain_text("id", id),
+            version,
+            _model_spec(model),
+            settings={} if settings is None else dict(arguments.mapping("settings", settings)),
         )
+        return (await self._fork_async(options)).typed(self._value_type)
 
     async def retry_async(
         self,
@@ -179,7 +194,7 @@ class Run(ABC):
         tokens: int | None = None,
         budget: str | None = None,
         model: str | None = None,
-    ) -> Run:
+    ) -> Run[Value]:
         """Continue a failed or held run from its journal.
 
             run.retry()  # repeats the failed steps
@@ -238,22 +253,13 @@ class Run(ABC):
         return self._done()["output"]
 
     @property
-    def value(self) -> Json:
-        """The output of the last step; raises `RunError` unless the run is done."""
-        return self._done()["value"]
+    def value(self) -> Value:
+        """The output of the last step, an instance of the class of `as_` if there is one.
 
-    @overload
-    def value_as(self, model: type[_T] | Adapter[_T]) -> _T: ...
-
-    @overload
-    def value_as(self, model: UnionType) -> object: ...
-
-    def value_as(self, model: type[_T] | Adapter[_T] | UnionType) -> object:
-        """Return `value` as an instance of a model, a dataclass or a `TypedDict`; raise `AnswerError` if it does not fit.
-
-        Pass a `TypeAdapter` for other types: `run.value_as(TypeAdapter(list[Draft]))`.
+        Raises `RunError` unless the run is done, and `AnswerError` if the value does not fit the class.
         """
-        return as_instance(self.value, self.value, (), model)
+        value = self._done()["value"]
+        return cast("Value", value if self._value_type is None else as_instance(value, value, (), self._value_type))
 
     @overload
     def output_as(self, model: type[_T] | Adapter[_T]) -> _T: ...
@@ -262,7 +268,10 @@ class Run(ABC):
     def output_as(self, model: UnionType) -> object: ...
 
     def output_as(self, model: type[_T] | Adapter[_T] | UnionType) -> object:
-        """Return `output` as an instance, like `value_as`; `instrc types` writes a class for it."""
+        """Return `output` as an instance of a model, a dataclass or a `TypedDict`; raise `AnswerError` if it does not fit.
+
+        `instrc types` writes a class for it.  Pass a `TypeAdapter` for other types: `TypeAdapter(dict[str, Draft])`.
+        """
         return as_instance(self.output, self.output, (), model)
 
     @overload
@@ -281,7 +290,7 @@ class Run(ABC):
             assert run.step("draft") == {}
 
         For a step in an `each` or a `repeat` this is a list with one value per element or round.
-        `as_` is the class of the value, as for `value_as`.
+        `as_` is the class of the value, as for `output_as`.
         Raises `RunWaitingError` if the run has not reached the step yet, `RunError` if it has ended without it, and
         `InputError` if no step has the name, or several have it.
         """

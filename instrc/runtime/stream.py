@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing, suppress
-from typing import TypeVar, cast
+from typing import Generic, TypeVar, cast
 
 from instrc.runtime.interpreter.documents import bare_name
 from instrc.runtime.models.partial import AnswerPart, TellPart
-from instrc.runtime.run import Run
+from instrc.runtime.run import Run, Value
 from instrc.text import arguments
 from instrc.text.jsonvalue import Json, mapping
 from instrc.tools.partial_instances import partial_instance
@@ -17,17 +17,17 @@ from instrc.tools.partial_instances import partial_instance
 _T = TypeVar("_T")
 
 
-class RunStream:
+class RunStream(Generic[Value]):
     """The parts of the answers in a run, for `async for`; it begins with the loop, and is cancelled if that is left early."""
 
-    def __init__(self, begin: Callable[[TellPart], Coroutine[object, object, Run]], also: TellPart | None = None) -> None:
+    def __init__(self, begin: Callable[[TellPart], Coroutine[object, object, Run[Value]]], also: TellPart | None = None) -> None:
         """`begin` runs the program, and receives a listener of the parts; `also` is another listener."""
         self._begin = begin
         self._also = also
-        self._run: Run | None = None
+        self._run: Run[Value] | None = None
 
     @property
-    def run(self) -> Run:
+    def run(self) -> Run[Value]:
         """The run, when the loop over its parts has ended; a `RuntimeError` before."""
         if self._run is None:
             raise RuntimeError("the run has not ended: loop over its parts first, with `async for`")

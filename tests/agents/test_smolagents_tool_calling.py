@@ -13,6 +13,7 @@ smolagents = pytest.importorskip("smolagents")
 
 import agents_played as play  # noqa: E402
 from agents_played import Call, Played, Plays, Round, answer  # noqa: E402
+from applications import run_in_app  # noqa: E402
 from example_agents import AGENTS, example  # noqa: E402
 
 import instrc  # noqa: E402
@@ -272,7 +273,7 @@ def test_calls_with_one_id_are_numbered_apart_and_that_is_noted() -> None:
 
     events: list[Any] = []
     model = instrc.Scripted({"act": [play.acted(calls, ids=("a", "a", "b")), play.acted([answer("x")])]})
-    done = instrc.run(PROCESS, "q", model=model, activities=agent.TOOLS, watch=events.append)
+    done = run_in_app(PROCESS, "q", model=model, activities=agent.TOOLS, watch=events.append)
     seen = play.results(done.record["repeatContext1"][0])
     assert [(each["id"], each["output"]) for each in seen] == [("a", "4 C"), ("a_2", "18 C"), ("b", 6)]
     assert any("another task `a` is called `a_2`" in str(each.get("repairs")) for each in events)

@@ -120,17 +120,15 @@ async def play(program: Any, seen: list[Any], parts: list[Any] | None = None) ->
     """Run a program with the model; return how it ended."""
     inputs = made_inputs(prepare(str(program)).inputs) if isinstance(program, Path) else None
     given = {"prompt": "A day at the sea with Ann, in July."}
-    began = instrc.run_async(
-        program,
-        {**inputs, **given} if isinstance(inputs, dict) else given,
+    app = instrc.App(
         model="llamacpp:smollm2",
         settings=SETTINGS,
         requests=12,
-        rehearse=True,
         people=lambda command: instance_of(command["schema"]),
         watch=seen.append,
         parts=None if parts is None else parts.append,
     )
+    began = app.run(program, {**inputs, **given} if isinstance(inputs, dict) else given, rehearse=True)
     try:
         status = (await asyncio.wait_for(began, SECONDS)).status
     except TimeoutError:

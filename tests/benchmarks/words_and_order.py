@@ -26,6 +26,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
+from applications import run_in_app
 from models import server
 
 import instrc
@@ -88,7 +89,7 @@ def program(arm: str) -> str:
 async def score(arm: str, tweet: str, mood: str) -> float:
     """Return 1 if the model finds the mood, else 0; an answer that is not accepted is a failure."""
     settings = {**SETTINGS, "words": ARMS[arm][2]}
-    run = await instrc.run_async(program(arm), tweet, model="llamacpp:smollm2", settings=settings, requests=1)
+    run = await instrc.App(model="llamacpp:smollm2", settings=settings, requests=1).run(program(arm), tweet)
     return float(run.status == "done" and as_object(run.value).get("mood") == mood)
 
 
@@ -199,7 +200,7 @@ def copied(folder: Path) -> None:
     with server(folder, 2) as os.environ["LLAMACPP_BASE_URL"]:
         for letter in LETTERS:
             settings = {**SETTINGS, "max_tokens": 400}
-            run = instrc.run(source, letter, model="llamacpp:smollm2", settings=settings, requests=1)
+            run = run_in_app(source, letter, model="llamacpp:smollm2", settings=settings, requests=1)
             cut += run.status != "done"
             answer = json.dumps(run.record or {}, ensure_ascii=False)
             found += sum(said.rstrip(".") in answer for said in TEXTS.values()) if run.status == "done" else 0

@@ -9,6 +9,7 @@ from secrets import token_hex
 from typing import Any
 
 import pytest
+from applications import run_in_app
 
 import instrc
 from instrc.cli import main
@@ -44,7 +45,7 @@ def begin(engine: str, sent: list[Any], run: str, **more: Any) -> instrc.Run:
         sent.append(mail["text"])
         return f"sent: {mail['text']}"
 
-    return instrc.run(
+    return run_in_app(
         PROGRAM, "Ann", model=answers(), activities={"Send_Activity": send}, engine=engine, store="kept", id=run, **more
     )
 
@@ -201,7 +202,7 @@ def test_what_only_the_program_has_is_not_made_up_by_another_process(
 
 def test_an_engine_that_nobody_knows_is_a_problem() -> None:
     with pytest.raises(instrc.CompileError) as raised:
-        instrc.run("Draft()\n", engine="steam", model="sample", rehearse=True, roots=["none"])
+        run_in_app("Draft()\n", engine="steam", model="sample", rehearse=True, roots=["none"])
     assert raised.value.problems
     with pytest.raises(instrc.SettingsError) as raised:
         instrc.find_run("x", engine="steam")

@@ -72,7 +72,16 @@ def public() -> dict[str, Callable[..., Any]]:
     """Return every public function by its name."""
     found = {name: getattr(instrc, name) for name in instrc.__all__}
     del found["current_call"]  # it takes nothing, and outside of a call it is a `LookupError`
-    return {name: value for name, value in found.items() if callable(value) and not isinstance(value, type)}
+    functions = {name: value for name, value in found.items() if callable(value) and not isinstance(value, type)}
+    return functions | {"App": in_application}
+
+
+def in_application(**options: Any) -> instrc.Run:
+    """Run a program in an application with some options."""
+    return asyncio.run(instrc.App(**{"model": "sample", **options}).run(PROGRAM, "a letter"))
+
+
+in_application.__signature__ = inspect.signature(instrc.App)  # type: ignore[attr-defined]  # the options of an application
 
 
 def parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:

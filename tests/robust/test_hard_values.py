@@ -115,7 +115,6 @@ METHODS: dict[str, Callable[[instrc.Run, Any], object]] = {
     "answer(data)": lambda run, hard: run.answer("approve", hard),
     "step(name)": lambda run, hard: run.step(hard),
     "step(as_)": lambda run, hard: run.step("draft", as_=hard),
-    "value_as": lambda run, hard: run.value_as(hard),
     "output_as": lambda run, hard: run.output_as(hard),
     "retry(step)": lambda run, hard: run.retry(hard),
     "retry(new_key)": lambda run, hard: run.retry(new_key=hard),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from applications import run_in_app
 from standins import FILLED, SHAPES, Standin, called, completion
 
 import instrc
@@ -29,7 +30,7 @@ prompt | @{ title: "Read", type: "object", properties: { asks: { type: "string" 
 
 
 def read(kind: str, cache: Any, text: str = "Dear Ann", **more: Any) -> instrc.Run:
-    return instrc.run(PROGRAM, text, model=f"{kind}:m-1", cache=cache, **more)
+    return run_in_app(PROGRAM, text, model=f"{kind}:m-1", cache=cache, **more)
 
 
 @pytest.mark.parametrize("kind", ["openai", "anthropic", "gemini", "mistral", "gigachat", "ollama", "llamacpp"], indirect=True)
@@ -63,7 +64,7 @@ def test_another_request_is_asked(
     monkeypatch.chdir(tmp_path)
     standin.answers += [(200, called(FILLED, "read")), (200, called(FILLED, "read"))]
     given: dict[str, Any] = {"input": "Dear Ann", "model": f"{kind}:m-1", "cache": "a.sqlite"}
-    assert instrc.run(PROGRAM, **given).value == instrc.run(PROGRAM, **given | other).value == FILLED
+    assert run_in_app(PROGRAM, **given).value == run_in_app(PROGRAM, **given | other).value == FILLED
     assert len(standin.seen) == 2
 
 
@@ -118,7 +119,7 @@ def test_equal_requests_of_a_run_are_samples_and_a_step_begun_anew_is_asked_agai
 ) -> None:
     standin.answers += [(200, called({"step1_read": {"asks": f"{number}"}}, "step1_read")) for number in range(4)]
     program = 'each i in 3 { @{ title: "Read", type: "object", properties: { asks: { type: "string" } } } }'
-    runs = [instrc.run(program, "x", model=f"{kind}:m", cache=tmp_path / "a.sqlite") for _ in range(2)]
+    runs = [run_in_app(program, "x", model=f"{kind}:m", cache=tmp_path / "a.sqlite") for _ in range(2)]
     first, second = ([each["asks"] for each in run.value] for run in runs)
     assert sorted(first) == sorted(second) == ["0", "1", "2"]
     assert runs[1].usage["cached"] == 3
@@ -128,9 +129,9 @@ def test_equal_requests_of_a_run_are_samples_and_a_step_begun_anew_is_asked_agai
 @pytest.mark.parametrize("name", ["", "  "])
 def test_a_cache_without_a_name_is_refused(name: str) -> None:
     with pytest.raises(SettingsError, match="it is empty"):
-        instrc.run('@{ title: "A", type: "object" }', model=instrc.Scripted([{}]), cache=name)
+        run_in_app('@{ title: "A", type: "object" }', model=instrc.Scripted([{}]), cache=name)
     with pytest.raises(SettingsError, match="budget"):
-        instrc.run('@{ title: "A", type: "object" }', model=instrc.Scripted([{}]), budget=name)
+        run_in_app('@{ title: "A", type: "object" }', model=instrc.Scripted([{}]), budget=name)
 
 
 def test_an_answer_with_a_secret_in_it_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 from standins import FILLED, SHAPES, Standin
 
 import instrc
@@ -237,3 +238,32 @@ def test_runs_are_found_where_they_are_begun() -> None:
 def test_arguments_of_another_type_are_refused(given: Any) -> None:
     with pytest.raises(TypeError, match=next(iter(given))):
         instrc.App(**given)
+
+
+@pytest.mark.parametrize("project", ["nowhere", "\0", "a" * 5000])
+def test_a_project_is_a_folder_that_exists(project: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(instrc.SettingsError, match="`project` must be a folder that exists, not "):
+        instrc.App(project=project)
+
+
+def test_parts_and_classes_reach_every_way_to_run(tmp_path: Path) -> None:
+    parts: list[object] = []
+
+    async def work() -> None:
+        model = instrc.Scripted({"read": FILLED})
+        app = instrc.App(model=model, store=tmp_path, parts=lambda part: parts.append(part.value))
+        run = await app.run(PROGRAM, "x", id="a", as_=dict[str, object])
+        assert run.value == FILLED
+        assert (await app.find("a", as_=list[int])).status == "done"
+        with pytest.raises(instrc.AnswerError):
+            _ = (await app.find("a", as_=list[int])).value
+        assert [item.value async for item in app.map(PROGRAM, ["x"], as_=dict[str, object])] == [FILLED]
+        stream = app.stream(PROGRAM, "x", as_=TypeAdapter(int))
+        assert [part.value async for part in stream] == [FILLED]
+        with pytest.raises(instrc.AnswerError):
+            _ = stream.run.value
+        assert (await run.fork_async("read")).value == FILLED
+
+    asyncio.run(work())
+    assert parts == [FILLED] * 4

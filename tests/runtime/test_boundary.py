@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from applications import run_in_app
 
 import instrc
 from instrc.runtime.interpreter import documents  # counted here
@@ -59,7 +60,7 @@ def test_what_is_read_of_a_run_and_given_to_it_are_copies(engine: str, tmp_path:
 
 
 def send(handler: Any, **more: Any) -> instrc.Run:
-    return instrc.run("Send_Activity(prompt)", "x", vibes=VIBES, activities={"Send_Activity": handler}, **more)
+    return run_in_app("Send_Activity(prompt)", "x", vibes=VIBES, activities={"Send_Activity": handler}, **more)
 
 
 def test_the_user_can_interrupt_a_program() -> None:

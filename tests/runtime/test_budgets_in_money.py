@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from applications import run_in_app
 from standins import KEY, Standin, called
 
 import instrc
@@ -40,7 +41,7 @@ def answers(standin: Standin, *names: str) -> None:
 
 def spent_one(standin: Standin, budget: str | None = None, **more: Any) -> instrc.Run:
     answers(standin, "read")
-    return instrc.run("one.aug", "x", model="openai:gpt-5", budget=budget, **more)
+    return run_in_app("one.aug", "x", model="openai:gpt-5", budget=budget, **more)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +73,7 @@ def test_a_run_over_its_budget_is_held_and_goes_on_with_a_higher_one(
 ) -> None:
     store = None if engine == "memory" else project / "store"
     answers(standin, "step1_read", "step1_read")
-    run = instrc.run("two.aug", "x", model="openai:gpt-5", budget=f"0.26 USD{scope}", engine=engine, store=store)
+    run = run_in_app("two.aug", "x", model="openai:gpt-5", budget=f"0.26 USD{scope}", engine=engine, store=store)
     assert (run.status, len(standin.seen)) == ("held" if engine == "durable" else "failed", 1)
     assert run.usage["cost"] == pytest.approx(0.007)
     held = [event for event in run.trace if event["event"] == "failed"][-1]
@@ -89,16 +90,16 @@ def test_a_day_and_a_program_are_counted_over_all_their_runs(standin: Standin) -
     assert spent_one(standin, "0.27 USD").status == "done"
     assert spent_one(standin, "0.27 USD/program/day").status == "failed"  # 3 × 0.007 + 0.256
     (Path("other.aug")).write_text(ONE)
-    assert instrc.run("other.aug", "x", model="openai:gpt-5", budget="0.27 USD/program").status == "done"
-    assert instrc.run("other.aug", "x", model="openai:gpt-5", budget="9 USD, 0.27 USD/day").status == "failed"
-    assert instrc.run("other.aug", "x", model="openai:gpt-5", budget="0.27 USD/day, 9 USD/day").status == "failed"
+    assert run_in_app("other.aug", "x", model="openai:gpt-5", budget="0.27 USD/program").status == "done"
+    assert run_in_app("other.aug", "x", model="openai:gpt-5", budget="9 USD, 0.27 USD/day").status == "failed"
+    assert run_in_app("other.aug", "x", model="openai:gpt-5", budget="0.27 USD/day, 9 USD/day").status == "failed"
 
 
 def test_what_is_answered_with_an_error_costs_nothing_and_a_refused_request_is_not_made(standin: Standin) -> None:
     standin.answers += [(400, {"error": {"message": "no"}})]
-    assert instrc.run("one.aug", "x", model="openai:gpt-5", budget="0.257 USD/day").status == "failed"
+    assert run_in_app("one.aug", "x", model="openai:gpt-5", budget="0.257 USD/day").status == "failed"
     assert spent_one(standin, "0.257 USD/day").status == "done"
-    assert instrc.run("one.aug", "x", model="openai:gpt-5", budget="0.2 USD").status == "failed"
+    assert run_in_app("one.aug", "x", model="openai:gpt-5", budget="0.2 USD").status == "failed"
     assert len(standin.seen) == 2
 
 
@@ -107,7 +108,7 @@ def test_an_answer_that_does_not_say_its_tokens_costs_what_was_estimated(standin
     body = called(FILLED, "read")
     del body["usage"]
     standin.answers.append((200, body | usage))
-    run = instrc.run("one.aug", "x", model="openai:gpt-5", budget="0.27 USD/day")
+    run = run_in_app("one.aug", "x", model="openai:gpt-5", budget="0.27 USD/day")
     assert run.status == "done"
     assert any("how many tokens" in note for event in run.trace for note in event.get("notes") or ())
     assert spent_one(standin, "0.27 USD/day").status == "failed"
@@ -124,9 +125,9 @@ def test_an_answer_that_does_not_say_its_tokens_costs_what_was_estimated(standin
 )
 def test_what_cannot_be_counted_is_a_problem_before_the_run(model: str, budget: str, said: str, standin: Standin) -> None:
     with pytest.raises(SettingsError, match=said):
-        instrc.run("one.aug", "x", model=model, budget=budget)
+        run_in_app("one.aug", "x", model=model, budget=budget)
     assert not standin.seen
 
 
 def test_invented_answers_need_no_price() -> None:
-    assert instrc.run("one.aug", "x", model="sample", budget="0.001 USD").status == "done"
+    assert run_in_app("one.aug", "x", model="sample", budget="0.001 USD").status == "done"

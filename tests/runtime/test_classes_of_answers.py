@@ -165,7 +165,7 @@ def test_a_list_of_classes_goes_by_their_names() -> None:
     async def work() -> None:
         model = instrc.Scripted({"order": [LOW, GOOD]})
         async with instrc.App(model=model, vibes=[Order]) as app:
-            assert (await app.run("Order", "x")).value_as(Order).total == 1
+            assert (await app.run("Order", "x", as_=Order)).value.total == 1
         assert len(model.sent) == 2
 
     asyncio.run(work())

@@ -20,6 +20,7 @@ from time import monotonic, sleep
 from typing import Any, Final
 
 import pytest
+from applications import run_in_app
 from standins import FILLED, KEY, SCHEMA, SHAPES, VARIABLES
 
 import instrc
@@ -287,7 +288,7 @@ def test_a_run_that_meets_a_fault_goes_on_when_it_is_over(
         for name in names:
             server.fault = FAULTS[name][0]
             options: dict[str, Any] = {"engine": engine, "store": tmp_path} if engine == "durable" else {}
-            run = instrc.run(program, "x", model="llamacpp:m", settings={"attempts": 1}, **options)
+            run = run_in_app(program, "x", model="llamacpp:m", settings={"attempts": 1}, **options)
             assert run.status in (
                 {"done", "held", "failed"} if name == "status 401" or engine == "memory" else {"done", "held"}
             ), name
@@ -312,11 +313,11 @@ def test_each_fault_before_a_real_server_ends_in_an_answer_a_held_run_or_one_pro
     ended, wrong = Counter[str](), {}
     with proxy("llamacpp", monkeypatch, os.environ[REAL]) as server:
         server.once = True
-        usual = instrc.run(mood, "What a lovely day!", **options)
+        usual = run_in_app(mood, "What a lovely day!", **options)
         assert usual.status == "done"
         for name, (fault, _) in FAULTS.items():
             server.fault = fault
-            run = instrc.run(mood, "What a lovely day!", **options)
+            run = run_in_app(mood, "What a lovely day!", **options)
             ended[run.status] += 1
             if run.status == "done":
                 good = run.value == usual.value

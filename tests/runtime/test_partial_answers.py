@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from applications import run_in_app
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, model_validator
@@ -218,7 +219,7 @@ def parts_of(stream: Any) -> list[Any]:
 def test_a_run_gives_the_parts_of_its_answers_without_thoughts(kind: str, standin: Standin) -> None:
     standin.answers.append(streamed(kind, {"_why": "short", "text": "Dear Ann"}, name="draft"))
     events: list[Any] = []
-    stream = instrc.stream(PROGRAM, "a letter", model="openai:m-1", watch=events.append)
+    stream = instrc.App(model="openai:m-1", watch=events.append).stream(PROGRAM, "a letter")
     with pytest.raises(RuntimeError, match="has not ended"):
         _ = stream.run
     parts = parts_of(stream)
@@ -284,9 +285,9 @@ def test_values_of_a_stream_are_instances_of_the_class() -> None:
 
     async def work() -> None:
         app = instrc.App(model=instrc.Scripted({"draft": {"text": "Dear", "days": 2}}), vibes=[Draft])
-        stream = app.stream("Draft(prompt)", "a letter")
+        stream = app.stream("Draft(prompt)", "a letter", as_=Draft)
         assert [draft async for draft in stream.values(Draft)] == [Draft(text="Dear", days=2)]
-        assert stream.run.value_as(Draft).days == 2
+        assert stream.run.value.days == 2
         assert [draft async for draft in app.stream("Draft", "x").values(Draft, "other")] == []
 
     asyncio.run(work())
@@ -294,7 +295,7 @@ def test_values_of_a_stream_are_instances_of_the_class() -> None:
 
 def test_a_function_is_told_of_the_parts_beside_the_loop() -> None:
     reported: list[instrc.AnswerPart] = []
-    stream = instrc.stream(PROGRAM, "a", model=instrc.Scripted([{"text": "Dear"}]), parts=reported.append)
+    stream = instrc.App(model=instrc.Scripted([{"text": "Dear"}]), parts=reported.append).stream(PROGRAM, "a")
     assert parts_of(stream) == reported != []
 
 
@@ -309,7 +310,7 @@ def test_a_run_tells_the_parts_of_its_answers_on_each_engine(engine: Any, tmp_pa
         raise OSError
 
     with pytest.warns(RuntimeWarning, match="could not be told"):
-        run = instrc.run(PROGRAM, "a", model=HalfTold(), engine=engine, store=tmp_path / "runs", parts=tell)
+        run = run_in_app(PROGRAM, "a", model=HalfTold(), engine=engine, store=tmp_path / "runs", parts=tell)
     instrc.close_stores()
     assert (run.status, told) == ("done", [({"text": "De"}, ()), ({"text": "Dear"}, ("text",))])
 

@@ -11,6 +11,7 @@ from time import monotonic, time
 from typing import Any, cast
 
 import pytest
+from applications import run_in_app
 from msgspec.structs import replace
 from standins import FILLED, KEY, SCHEMA, SHAPES, VARIABLES, Standin, ask, completion
 
@@ -539,7 +540,7 @@ def test_a_fork_asks_with_other_settings(standin: Standin, monkeypatch: pytest.M
     monkeypatch.setenv("LLAMACPP_BASE_URL", standin.url)
     standin.answers += [(200, completion({"content": '{"text": "one"}'})), (200, completion({"content": '{"text": "two"}'}))]
     program = '@{ title: "A", type: "object", properties: { text: { type: "string" } } }'
-    run = instrc.run(program, "x", model="llamacpp:m", settings={"temperature": 0, "max_tokens": 50})
+    run = run_in_app(program, "x", model="llamacpp:m", settings={"temperature": 0, "max_tokens": 50})
     other = run.fork("a", model="llamacpp:n", settings={"temperature": 0.9})
     assert (run.value, other.value) == ({"text": "one"}, {"text": "two"})
     [(_, _, first), (_, _, second)] = standin.seen
@@ -559,7 +560,7 @@ def test_a_third_request_has_the_complaint_and_no_two_requests_are_the_same(
     standin.answers += [(200, completion({"content": '{"days": 0}'}))] * 3
     program = '@{ title: "A", type: "object", properties: { days: { type: "integer", minimum: 1 } }, required: ["days"] }'
     settings: Any = {"temperature": 0, "seed": 3}
-    run = instrc.run(program, "x", model="llamacpp:m", settings=settings)
+    run = run_in_app(program, "x", model="llamacpp:m", settings=settings)
     assert run.status == "failed"
     sent = [one for _, _, one in standin.seen]
     assert [(one["temperature"], one["seed"]) for one in sent] == [(0, 3), (0.7, 4), (0.7, 5)]
@@ -589,7 +590,7 @@ def test_a_value_that_a_check_has_refused_leaves_the_grammar(standin: Standin, m
         ' properties: { _why: { type: "string" }, mood: { enum: ["a", "b", "c"] } } }'
     )
     checks: Any = {"tell-mood": lambda value: "it is not" if value["mood"] == "a" else None}
-    assert instrc.run(program, "x", model="llamacpp:m", checks=checks).value == {"mood": "b"}
+    assert run_in_app(program, "x", model="llamacpp:m", checks=checks).value == {"mood": "b"}
     grammars = [one["response_format"]["json_schema"]["schema"]["properties"]["mood"]["enum"] for _, _, one in standin.seen]
     assert grammars == [["a", "b", "c"], ["b", "c"]]
 
@@ -830,12 +831,12 @@ def test_a_pause_that_is_longer_than_anybody_waits_ends_the_attempts() -> None:
 
 def test_settings_of_a_run_are_checked_and_limit_its_attempts() -> None:
     model = Saying(down())
-    assert instrc.run(PROGRAM, "x", model=model, settings={"attempts": 1}).status == "failed"
+    assert run_in_app(PROGRAM, "x", model=model, settings={"attempts": 1}).status == "failed"
     assert model.asked == 1
-    assert instrc.run(PROGRAM, "x", model=model, settings={"total_timeout": 0.5}).status == "failed"
+    assert run_in_app(PROGRAM, "x", model=model, settings={"total_timeout": 0.5}).status == "failed"
     assert model.asked == 2
     with pytest.raises(instrc.SettingsError) as raised:
-        instrc.run(PROGRAM, "x", model=model, settings={"temprature": 0, "seed": "x"})
+        run_in_app(PROGRAM, "x", model=model, settings={"temprature": 0, "seed": "x"})
     assert [problem.word for problem in raised.value.problems] == ["temprature", "seed"]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from applications import run_in_app
 from syrupy.assertion import SnapshotAssertion
 from written_processes import TEXT, chunk, each, is_, process, repeat, step
 
@@ -212,7 +213,7 @@ def test_what_is_wrong_with_an_answer_is_said_in_the_language_of_the_project(tmp
     properties = 'text: { type: "string", maxLength: 4 }, n: { type: "integer", minimum: 1 }, "{day}": { format: "date" }'
     program.write_text(f'@{{ title: "A", type: "object", properties: {{ {properties} }}, required: ["text", "n", "{{day}}"] }}')
     model = instrc.Scripted([{"text": "Hello", "n": 0}, {"text": "Hi", "n": 1, "{day}": "2026-01-01"}])
-    run = instrc.run(program, model=model, checks={"a": lambda value: "it is wrong" if value.get("n") == 0 else None})
+    run = run_in_app(program, model=model, checks={"a": lambda value: "it is wrong" if value.get("n") == 0 else None})
     assert run.status == "done"
     said = model.sent[1].message
     assert "Твой последний ответ, он не принят:" in said

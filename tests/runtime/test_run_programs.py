@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from applications import run_in_app
 from jsonschema import Draft202012Validator
 
 import instrc
@@ -164,7 +165,7 @@ def test_the_only_step_of_a_program_goes_by_its_name(name: str, program: str) ->
     vibes = {"Draft": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}}
     model = instrc.Scripted({name: [{"text": "Hi"}, {"text": "Dear Ann"}]})
     checks = {"draft": lambda letter: None if letter["text"] != "Hi" else "say `Dear`"}
-    run = instrc.run(program, "x", vibes=vibes, model=model, checks=checks)
+    run = run_in_app(program, "x", vibes=vibes, model=model, checks=checks)
     assert run.value == {"text": "Dear Ann"}
     assert [request.name for request in model.sent] == ["draft", "draft"]
     failed = instrc.run(program, "x", vibes=vibes, model=instrc.Scripted({name: {"text": 1}}))
@@ -442,7 +443,7 @@ def test_an_activity_like_no_other_is_told_where_to_register_it(project: Path) -
 
 def test_a_check_of_the_project_is_asked_again_like_a_schema_error(project: Path) -> None:
     answers = instrc.Scripted({"confirm": [{"text": "no"}, {"text": "please"}]})
-    run = instrc.run(
+    run = run_in_app(
         "Confirm(prompt)| Pick\n",
         "x",
         model=answers,
@@ -578,7 +579,7 @@ def test_a_limit_below_zero_is_refused(limit: str) -> None:
     with pytest.raises(TypeError, match=f"`{limit}` takes a whole number from 0, not -5"):
         run.retry(**below)
     with pytest.raises(TypeError, match=f"`{limit}` takes a whole number from 0, not -5"):
-        instrc.run(f"prompt | {DRAFT}", "x", model="sample", **below)
+        run_in_app(f"prompt | {DRAFT}", "x", model="sample", **below)
 
 
 @pytest.mark.parametrize("given", ["x=1", "lang = de?", "lang=de, please", "a=b=c"])
@@ -591,7 +592,7 @@ def test_a_text_with_an_equals_sign_may_be_a_prompt(given: str) -> None:
 def test_an_input_that_is_left_out_has_its_default(given: Any, lang: str) -> None:
     sent: list[str] = []
     program = f'input lang @ {{ type: "string", default: "en" }}; lang | {DRAFT}'
-    instrc.run(program, given, model="sample", watch=lambda event: sent.append(event.get("sent", "")))
+    run_in_app(program, given, model="sample", watch=lambda event: sent.append(event.get("sent", "")))
     assert f'"lang": "{lang}"' in sent[0]
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from applications import run_in_app
 from written_processes import DECISION, attempt, call, chunk, process, step
 
 import instrc
@@ -189,5 +190,5 @@ def test_a_watcher_that_fails_does_not_end_the_run() -> None:
         raise RuntimeError(message)
 
     with pytest.warns(RuntimeWarning, match="the screen is gone"):
-        run = instrc.run('@{ title: "Draft", type: "object" }', "x", model=instrc.Scripted([{}]), watch=watch)
+        run = run_in_app('@{ title: "Draft", type: "object" }', "x", model=instrc.Scripted([{}]), watch=watch)
     assert run.status == "done"

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from applications import run_in_app
 from opentelemetry import metrics, trace
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
@@ -35,7 +36,7 @@ def _run(watch: Any) -> instrc.Run:
         return {"text": given}
 
     model = instrc.Scripted([{"step1_a": {"text": watch[1], "$score": 7}}])
-    return instrc.run(DOCUMENT, "go", model=model, activities={"Work_Activity": work}, id="r", watch=watch[0])
+    return run_in_app(DOCUMENT, "go", model=model, activities={"Work_Activity": work}, id="r", watch=watch[0])
 
 
 @pytest.fixture
@@ -168,7 +169,7 @@ def test_the_log_has_sizes_in_place_of_contents(caplog: pytest.LogCaptureFixture
     secrets = "17 Hidden Lane", "12345678"
     model = instrc.Scripted([{"step1_a": {"text": 7, "$score": secrets[1]}}, {"step1_a": {"text": secrets[0], "$score": 3}}])
     with caplog.at_level(logging.DEBUG, logger="instrc.run"):
-        run = instrc.run(
+        run = run_in_app(
             DOCUMENT, secrets[0], model=model, activities={"Work_Activity": lambda given: {"text": given}}, watch=logged
         )
     assert run.value == {"text": secrets[0]}

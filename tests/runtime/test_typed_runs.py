@@ -7,6 +7,7 @@ from datetime import date
 from typing import Any, Literal
 
 import pytest
+from applications import run_in_app
 from pydantic import BaseModel, TypeAdapter
 
 import instrc
@@ -41,7 +42,7 @@ ANSWER = {"_considerations": "why", "text": "Thank you!", "_feedback": "so"}
 
 def begun(engine: Any, store: Any, program: str = WHOLE, **options: Any) -> instrc.Run:
     model = instrc.Scripted({"draft": ANSWER})
-    return instrc.run(program, "x", vibes=VIBES, activities=[send], model=model, engine=engine, store=store, **options)
+    return run_in_app(program, "x", vibes=VIBES, activities=[send], model=model, engine=engine, store=store, **options)
 
 
 @pytest.mark.parametrize(("engine", "stored"), [("memory", False), ("memory", True), ("durable", True)])
@@ -51,16 +52,19 @@ def test_steps_and_results_are_instances(engine: str, stored: bool, tmp_path: An
     assert run.step("Draft") == run.step("step1_draft") == {"text": "Thank you!"}
     run.answer("Approve_User", Approve(decision="Approve", until=date(2026, 1, 1)))
     assert run.step("Approve_User", as_=Approve).until == date(2026, 1, 1)
-    assert run.step("send") == run.value_as(list[str]) == ["sent: Thank you!"]
+    assert run.step("send") == run.value == run.typed(list[str]).value == ["sent: Thank you!"]
     assert run.output_as(dict[str, Any])["step1_draft"] == {"text": "Thank you!"}
-    assert run.value_as(TypeAdapter(tuple[str, ...])) == ("sent: Thank you!",)
+    assert run.typed(TypeAdapter(tuple[str, ...])).value == ("sent: Thank you!",)
+    with pytest.raises(instrc.AnswerError, match="`Approve` refuses it"):
+        _ = run.typed(Approve).value
+    assert run.typed(None).value == ["sent: Thank you!"]
 
 
 @pytest.mark.parametrize("store", [None, "kept"])
 def test_the_only_step_of_a_program_goes_by_its_name(store: str | None, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     run = begun("memory", store, "Draft(prompt)")
-    assert run.step("draft", as_=Draft) == run.value_as(Draft) == run.output_as(Draft) == Draft(text="Thank you!")
+    assert run.step("draft", as_=Draft) == run.typed(Draft).value == run.output_as(Draft) == Draft(text="Thank you!")
 
 
 @pytest.mark.parametrize(
@@ -115,7 +119,7 @@ def test_a_step_that_is_not_reached_is_no_typo(engine: str, stored: bool, tmp_pa
 def test_a_run_that_has_not_ended_has_no_value() -> None:
     run = begun("memory", None)
     with pytest.raises(instrc.RunWaitingError, match="has not ended: it waits for `step2_approve`"):
-        run.value_as(Draft)
+        _ = run.typed(Draft).value
     run.cancel()
     with pytest.raises(instrc.RunCancelledError, match="was cancelled"):
         _ = run.output
@@ -130,7 +134,7 @@ def test_the_value_of_a_held_run_says_why_it_is_held(tmp_path: Any) -> None:
             raise instrc.ModelError(message, code="503", retry=True)
 
     given: Any = {"engine": "durable", "store": tmp_path, "settings": {"attempts": 1}}
-    run = instrc.run("Draft(prompt)", "x", vibes=VIBES, model=Down(), **given)
+    run = run_in_app("Draft(prompt)", "x", vibes=VIBES, model=Down(), **given)
     with pytest.raises(RunHeldError, match=r"is held \(.*the provider is down\): `run.retry\(\)` continues it"):
         _ = run.value
     instrc.close_stores()

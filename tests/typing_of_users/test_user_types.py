@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import pytest
 RIGHT = """
 from dataclasses import dataclass
 from datetime import date
-from typing import Literal, TypedDict, assert_type
+from typing import Any, Literal, TypedDict, assert_type
 
 import instrc
 from instrc.providers.lifting.lift import Lifted
@@ -24,6 +25,10 @@ from pydantic import BaseModel, TypeAdapter
 
 class Reply(BaseModel):
     text: str
+
+
+class PartialReply(BaseModel):
+    text: str | None = None
 
 
 class ToolParam(TypedDict):
@@ -119,9 +124,12 @@ for asked in (order, given, Reply(text="Yes."), "a text", {"prompt": order, "day
     run = instrc.run(
         "Approve_User(Reply(prompt))", asked, vibes=[Reply, Approve, send_reply], activities=[send_reply], people=decide
     )
-assert_type(run.value_as(Approve), Approve)
-assert_type(run.value_as(Reply | Approve), object)
-assert_type(run.value_as(list[str]), list[str])
+assert_type(instrc.run("Reply", as_=Approve).value, Approve)
+assert_type(instrc.run("Reply", as_=list[str]).value, list[str])
+assert_type(instrc.run("Reply", as_=TypeAdapter[Reply | Approve](Reply | Approve)).value, Reply | Approve)
+assert_type(instrc.find_run("friday", as_=Reply).answer("approve", order), instrc.Run[Reply])
+assert_type(instrc.find_run("friday", as_=Reply).fork("draft").retry().value, Reply)
+untyped: int | str | float | bool | list[Any] | dict[str, Any] | None = run.value
 assert_type(run.output_as(TypeAdapter(dict[str, Reply])), dict[str, Reply])
 assert_type(run.step("draft", as_=Reply), Reply)
 assert_type(run.step("draft", as_=list[Reply]), list[Reply])
@@ -136,41 +144,57 @@ async def work() -> None:
     async with instrc.App(model="openai:gpt-5", vibes=[Reply, Approve], engine="durable", store="runs") as app:
         run = await app.run("Reply", order, id="friday")
         assert_type(run, instrc.Run)
-        assert_type(run.value_as(Reply), Reply)
+        typed = await app.run("Reply", order, as_=Reply)
+        assert_type(typed, instrc.Run[Reply])
+        assert_type((await typed.answer_async("approve", order)).value.text, str)
+        assert_type((await app.find("friday", as_=Reply)).value, Reply)
+        stream = app.stream("Reply", "a text", as_=Reply)
+        async for growing in stream.values(PartialReply, "reply"):
+            assert_type(growing.text, str | None)
+        assert_type(stream.run.value, Reply)
         async for part in app.stream("Reply", "a text"):
             assert_type(part, instrc.AnswerPart)
         async for item in app.map("Reply", ["a", {"prompt": "b"}], concurrency=20, rate=5, progress=print):
             assert_type(item, instrc.ItemResult)
             assert_type(item.run, instrc.Run | None)
+        async for answered in app.map("Reply", ["a"], as_=Reply):
+            assert_type(answered.value, Reply)
         async for reply in app.stream("Reply", "a text").values(Reply):
             assert_type(reply, Reply)
         assert_type(await app.find("friday", model="openai:gpt-5"), instrc.Run)
         assert_type(await app.runs(status="held"), list[instrc.Run])
         assert_type(await app.evaluate("Reply", [{"input": "a"}]), instrc.EvaluationResult)
-    async for part in instrc.stream("Reply", "a text", parts=print):
+    async for part in instrc.stream("Reply", "a text"):
         assert_type(part.complete, tuple[str, ...])
 """
 
-WRONG = [
+WRONG = [  # with what the messages of both checkers contain
     ('instrc.lower({}, target="opnai")', "opnai"),
     ('instrc.lower({}, envelope="opnai")', "opnai"),
     ('instrc.lower_all([], target="opnai")', "opnai"),
     ('instrc.compile("A", emit="schema")', "schema"),
     ('instrc.compile("A", naming="snake")', "snake"),
-    ("instrc.compile(3)", "int"),
+    ("instrc.compile(3)", "int|3"),
     ('instrc.run("A", engine="durabel")', "durabel"),
     ('instrc.run("A", rehearse="all")', "all"),
     ('instrc.run("A", len)', "Sized"),
     ("instrc.run('A').answer('a', len)", "Sized"),
     ("instrc.find_run('a', engine='durabel')", "durabel"),
     ("instrc.App(engine='durabel')", "durabel"),
-    ("instrc.App(model=3)", "int"),
-    ("instrc.App().run(3)", "int"),
+    ("instrc.App(model=3)", "int|3"),
+    ("instrc.App().run(3)", "int|3"),
     ("instrc.App().runs(status='helt')", "helt"),
-    ("instrc.App().stream('A').values(3)", "int"),
+    ("instrc.App().stream('A').values(3)", "int|3"),
+    ("instrc.run('A', as_=3)", "int|3"),
+    ("instrc.run('A', as_=date).value.txet", "txet"),
+    ("typed: instrc.Run[str] = instrc.find_run('a', as_=date)", "date"),
+    ("text: str = instrc.run('A').value", "str"),
+    ("instrc.run('A', budget='2 USD')", "budget"),
 ]
 
 
+WRONG_LINES = "".join(f"{line}\n" for line in ("import instrc", "from datetime import date", *(line for line, _ in WRONG)))
+"""The wrong lines begin in line 3."""
 README = Path(__file__).parents[2] / "README.md"
 FRAMEWORKS = README.parent / "examples" / "frameworks" / "README.md"
 
@@ -180,10 +204,14 @@ def pieces(page: Path) -> list[tuple[str, str]]:
     return re.findall(r"^```py(?:thon)?(?: ([\w.]+))?\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
 
 
-def mypy(folder: Path, text: str, others: Mapping[str, str] = MappingProxyType({})) -> tuple[int, str]:
-    files = {"user.py": f"import instrc\n{text}\n", **others}
+def write(folder: Path, files: Mapping[str, str]) -> None:
     for name, piece in files.items():
         (folder / name).write_text(piece, encoding="utf-8")
+
+
+def mypy(folder: Path, text: str, others: Mapping[str, str] = MappingProxyType({})) -> tuple[int, str]:
+    files = {"user.py": f"import instrc\n{text}\n", **others}
+    write(folder, files)
     options = ["--strict", "--cache-dir", str(folder.parent / "types"), "--follow-imports", "silent"]  # one cache for all tests
     command = [sys.executable, "-m", "mypy", *options, *files]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
@@ -211,17 +239,25 @@ def test_the_lines_for_frameworks_pass_too(tmp_path: Path) -> None:
 
 
 def test_names_of_targets_and_documents_are_known_to_the_type_checker(tmp_path: Path) -> None:
-    code, told = mypy(tmp_path, "\n".join(line for line, _ in WRONG))
+    code, told = mypy(tmp_path, "", {"wrong.py": WRONG_LINES})
     assert code == 1
-    for number, (line, word) in enumerate(WRONG):
-        assert f"user.py:{number + 2}: error:" in told, line
-        assert word in told
+    require_each_refused(re.findall(r"^wrong\.py:(\d+): error: (.*)", told, re.MULTILINE))
 
 
-@pytest.mark.slow
+def require_each_refused(refusals: list[tuple[str, str]]) -> None:
+    for number, (line, word) in enumerate(WRONG, start=3):
+        assert any(at == str(number) and re.search(word, message) for at, message in refusals), (line, refusals)
+    assert {int(at) for at, _ in refusals} == {*range(3, 3 + len(WRONG))}
+
+
+@pytest.mark.long
 def test_pyright_agrees(tmp_path: Path) -> None:
     """Pyright is a program of Node; `pip install pyright` brings it where a network is."""
     pytest.importorskip("pyright")
-    (tmp_path / "user.py").write_text(RIGHT, encoding="utf-8")
-    done = subprocess.run([sys.executable, "-m", "pyright", "user.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout
+    config = '{"typeCheckingMode": "strict", "reportUnusedCoroutine": false}'
+    write(tmp_path, {"user.py": RIGHT, "wrong.py": WRONG_LINES, "pyrightconfig.json": config})
+    command = [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable, "user.py", "wrong.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    found = json.loads(done.stdout)["generalDiagnostics"]
+    assert [item for item in found if item["file"].endswith("user.py")] == []
+    require_each_refused([(str(item["range"]["start"]["line"] + 1), item["message"]) for item in found])

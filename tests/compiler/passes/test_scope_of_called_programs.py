@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from applications import run_in_app
 from objects import an_object
 
 import instrc
@@ -83,7 +84,7 @@ def test_each_loop_of_a_run_reads_its_own_rounds(folder: Path) -> None:
     text = "repeat { const a = Act(prompt); Faq(a, history: rounds) } until a.ok max 2"
     no = {"text": "x", "ok": False}
     model = instrc.Scripted({"act": [{"text": f"a{n}", "ok": False} for n in (1, 2)], "draft": [no] * 4})
-    run = instrc.run(text, "go", vibes=VIBES, roots=[folder], model=model)
+    run = run_in_app(text, "go", vibes=VIBES, roots=[folder], model=model)
     assert run.status == "done", run.outcome
     drafts = [message.message for message in model.sent if "step2_do" in message.message]
     assert ["a1" in each.partition("step2_do")[2] for each in drafts] == [False, False, True, True]

@@ -15,6 +15,7 @@ from secrets import token_hex
 from typing import Any
 
 import pytest
+from applications import run_in_app
 from temporal_server import Server, started
 from temporalio.client import WorkflowHandle, WorkflowHistory
 from temporalio.service import RPCError, RPCStatusCode
@@ -297,7 +298,7 @@ def test_parts_of_an_answer_are_told_in_the_process_that_asks_for_them(
 
     program = '@{ title: "A", type: "object", properties: { text: { type: "string" } }, required: ["text"] }'
     store, parts = tmp_path / "runs", lambda part: told.append((part.value, part.complete))
-    run = instrc.run(program, "a", model=HalfTold(), engine="temporal", store=store, parts=parts)
+    run = run_in_app(program, "a", model=HalfTold(), engine="temporal", store=store, parts=parts)
     instrc.close_stores()
     assert (run.status, told) == ("done", [({"text": "De"}, ()), ({"text": "Dear"}, ("text",))])
 
