@@ -254,7 +254,7 @@ def test_parts_and_classes_reach_every_way_to_run(tmp_path: Path) -> None:
         model = instrc.Scripted({"read": FILLED})
         app = instrc.App(model=model, store=tmp_path, parts=lambda part: parts.append(part.value))
         run = await app.run(PROGRAM, "x", id="a", as_=dict[str, object])
-        assert run.value == FILLED
+        assert run.value == (await run.fork_async("read")).value == FILLED
         assert (await app.find("a", as_=list[int])).status == "done"
         with pytest.raises(instrc.AnswerError):
             _ = (await app.find("a", as_=list[int])).value
@@ -263,7 +263,6 @@ def test_parts_and_classes_reach_every_way_to_run(tmp_path: Path) -> None:
         assert [part.value async for part in stream] == [FILLED]
         with pytest.raises(instrc.AnswerError):
             _ = stream.run.value
-        assert (await run.fork_async("read")).value == FILLED
 
     asyncio.run(work())
     assert parts == [FILLED] * 4
