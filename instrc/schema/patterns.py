@@ -137,17 +137,6 @@ def too_large(pattern: str) -> str | None:
     return why if why is not None and why.startswith(_TOO_LARGE) else None
 
 
-def for_re2(pattern: str) -> str | None:
-    """Return a pattern in the words of RE2, or `None` if it cannot be read, or RE2 has no words for it."""
-    from instrc.schema.ecmascript import Unreadable, translate  # few schemas have patterns
-
-    try:
-        translated = translate(pattern) if len(pattern) <= REGEX_PATTERN else None
-    except Unreadable:
-        return None
-    return None if translated is None or translated.backtracks else translated.re2
-
-
 @lru_cache(maxsize=2048)
 def _matcher(pattern: str) -> Callable[[str], bool | None] | str:
     """Return a matcher of texts for a pattern, or why it cannot be read."""

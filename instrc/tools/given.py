@@ -165,8 +165,6 @@ def _refusal(value: object) -> str:
 
 def _of_object(value: object, name: str | None) -> list[Tool]:
     """Read a type, a function, or the object in which a library keeps a tool."""
-    if (told := _told_by_itself(value)) is not None:
-        return _of_mapping(told, name)
     if (kind := schema_of_type(value)) is not None:
         return [Tool(name or kind.name or "tool", checked_json(kind.schema), kind.description)]
     if (tool := _of_library(attribute(value, "tool_def") or value, name)) is not None:  # a `Tool` of pydantic-ai holds its words
@@ -179,16 +177,6 @@ def _of_object(value: object, name: str | None) -> list[Tool]:
     if (kind := schema_of_call(value)) is not None:
         return [Tool(name or kind.name or "tool", checked_json(kind.schema), kind.description)]
     raise TypeError(_refusal(value))
-
-
-def _told_by_itself(value: object) -> dict[str, Json] | None:
-    """Return the tool that an object of DSPy writes for its provider, or `None` for any other object."""
-    write = None if isinstance(value, type) else attribute(value, "format_as_litellm_function_call")
-    try:
-        told = write() if callable(write) else None
-    except Exception:  # noqa: BLE001  -- somebody's object that only has such a method
-        return None
-    return told if isinstance(told, dict) else None
 
 
 def _of_library(value: object, name: str | None) -> Tool | None:

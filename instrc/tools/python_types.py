@@ -493,7 +493,7 @@ def pydantic_schema(value: object) -> JsonObject:
     for method in ("model_json_schema", "json_schema", "schema"):  # a model, a `TypeAdapter`, a model of pydantic 1
         describe: Callable[..., JsonObject] | None = getattr(value, method, None)
         if callable(describe):
-            schema = _filled_in(described(describe))
+            schema = described(describe)
             _refuse_paths(value)
             return schema
     try:
@@ -504,28 +504,3 @@ def pydantic_schema(value: object) -> JsonObject:
     schema = described(adapter.json_schema)
     _refuse_paths(adapter)
     return schema
-
-
-_OF_DSPY = "__dspy_field_type"
-
-
-def _filled_in(schema: JsonObject) -> JsonObject:
-    """Return the outputs of a DSPy signature, with their descriptions; any other schema unchanged."""
-    properties = schema.get("properties") if isinstance(schema, dict) else None
-    fields = (
-        {name: field for name, field in properties.items() if isinstance(field, dict)} if isinstance(properties, dict) else {}
-    )
-    if not fields or not all(_OF_DSPY in field for field in fields.values()):
-        return schema
-    outputs: JsonObject = {}
-    for name, field in fields.items():
-        if field[_OF_DSPY] == "output":
-            text = field.get("desc")
-            base = {"description": text} if isinstance(text, str) and not text.startswith("${") else {}
-            outputs[name] = {
-                **base,
-                **{key: member for key, member in field.items() if key not in {_OF_DSPY, "desc", "prefix"}},
-            }
-    required = schema.get("required")
-    kept: Json = [name for name in required if name in outputs] if isinstance(required, list) else []
-    return {**schema, "properties": outputs, "required": kept}

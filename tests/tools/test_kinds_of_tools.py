@@ -61,23 +61,6 @@ class Smol:
     inputs: typing.ClassVar = {"city": {"type": "string", "description": "Where."}}
 
 
-class Dspy:
-    name = "dspy"
-
-    def __call__(self, *args: Any) -> None:
-        """Carry it out."""
-
-    def format_as_litellm_function_call(self) -> Any:
-        return {"type": "function", "function": {"name": "dspy", "description": "As DSPy has it.", "parameters": CITY}}
-
-
-class Signature(pydantic.BaseModel):
-    """Find the town."""
-
-    letter: str = pydantic.Field(json_schema_extra={"__dspy_field_type": "input", "desc": "${letter}", "prefix": "Letter:"})
-    city: str = pydantic.Field(json_schema_extra={"__dspy_field_type": "output", "desc": "Where.", "prefix": "City:"})
-
-
 SOURCES: dict[str, tuple[Any, str, str | None]] = {
     "schema": (CITY, "tool", None),
     "model": (Weather, "Weather", "Look at the sky."),
@@ -102,8 +85,6 @@ SOURCES: dict[str, tuple[Any, str, str | None]] = {
     "bedrock": ({"toolSpec": {"name": "w", "description": "d", "inputSchema": {"json": CITY}}}, "w", "d"),
     "smolagents": ({"name": "w", "description": "d", "inputs": {"city": {"type": "string"}}, "output_type": "any"}, "w", "d"),
     "langchain object": (Chain(), "chain", "As LangChain has it."),
-    "dspy object": (Dspy(), "dspy", "As DSPy has it."),
-    "dspy signature": (Signature, "Signature", "Find the town."),
     "smolagents object": (Smol(), "smol", "As smolagents has it."),
     "artefact": (Artefact("w", "d", {"tool": CITY}), "w", "d"),
     "list of one": ({"tools": [{"name": "w", "inputSchema": CITY}]}, "w", None),
@@ -145,11 +126,6 @@ def test_an_import_and_a_plan_read_the_same_of_it(source: str) -> None:
     if isinstance(value.get("name"), str) and str(read.get("type")).islower():
         wrong = [{"id": "t1", "tool": name, "arguments": {"city": 5}}]
         assert [each.name for each in check_plan(wrong, [value])] == ["wrong-argument"]
-
-
-def test_of_a_signature_a_model_fills_in_the_outputs() -> None:
-    assert tool_of(Signature).schema["properties"] == {"city": {"title": "City", "type": "string", "description": "Where."}}
-    assert tool_of(Signature).schema["required"] == ["city"]
 
 
 def test_a_type_inside_a_typed_dict_is_read() -> None:

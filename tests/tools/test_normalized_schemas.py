@@ -24,7 +24,7 @@ SLIPS: dict[str, tuple[Json, Json]] = {
     ),
     "any": ({"type": "any", "description": "d"}, {"description": "d"}),
     "what a word implies gives way to what is written": (
-        {"type": "List[int]", "items": {"type": "string"}},
+        {"type": "int[]", "items": {"type": "string"}},
         {"type": "array", "items": {"type": "string"}},
     ),
     "nullable": ({"type": "string", "nullable": True}, {"type": ["string", "null"]}),

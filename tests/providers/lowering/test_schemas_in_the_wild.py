@@ -129,7 +129,7 @@ def test_brackets_and_signs_in_classes_are_characters_to_every_engine(pattern: s
     [
         ({"type": ["string", "bigint"]}, {"type": ["string", "integer"]}),
         ({"type": "uuid"}, {"type": "string", "format": "uuid"}),
-        ({"type": "list[int]"}, {"type": "array", "items": {"type": "integer"}}),
+        ({"type": "int[]"}, {"type": "array", "items": {"type": "integer"}}),
         ({"type": "boolean", "minLength": "3"}, {"type": "boolean", "minLength": 3}),
         ({"type": "str", "pattern": "(?<n>x"}, {"type": "string"}),
         ({"type": "array", "enum": ["a", "b"]}, {"type": "array", "items": {"enum": ["a", "b"]}}),
