@@ -33,9 +33,6 @@ def fmt_command(
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Write nothing; the exit code is 1 if a file would change.")] = False,
     diff: Annotated[bool, typer.Option("--diff", help="Write nothing; print the changes; exit 1 if there are any.")] = False,
-    upgrade: Annotated[
-        bool, typer.Option("--upgrade", help="Also write the words of today in the place of deprecated ones.")
-    ] = False,
     name: Annotated[
         str, typer.Option("--stdin-filename", metavar="NAME", help="The file name of the standard input, which decides its kind.")
     ] = "",
@@ -56,7 +53,7 @@ def fmt_command(
     differs = False
     for path in with_progress(find_files(paths, report), "Formatting"):
         source, mark = _read(path, name, report)
-        if source is None or (text := format_source(source, report, upgrade=upgrade)) is None:
+        if source is None or (text := format_source(source, report)) is None:
             differs = True  # it is not in the canonical layout, whether errors or warnings say why
             continue
         if len(text) > PROGRAM_BYTES >= len(source.text):  # what is nested so deeply could not be read again

@@ -28,7 +28,6 @@ class PictureFormat(StrEnum):
     """The format of the picture."""
 
     MERMAID = "mermaid"
-    DOT = "dot"
     SVG = "svg"
     HTML = "html"
 
@@ -72,7 +71,6 @@ _ENDINGS = {
     "": PictureFormat.MERMAID,
     ".md": PictureFormat.MERMAID,
     ".mmd": PictureFormat.MERMAID,
-    ".gv": PictureFormat.DOT,
     ".htm": PictureFormat.HTML,
 }
 _ENDINGS |= {f".{kind}": kind for kind in PictureFormat}
@@ -118,10 +116,6 @@ def _render(pictures: list[Picture], kind: PictureFormat) -> str:
                 f"one SVG shows one export; choose it: --export {pictures[0].name} (or --format html, which shows all)"
             )
         return "".join(map(svg, pictures))
-    if kind is PictureFormat.DOT:
-        from instrc.process.charts import dot
-
-        return "\n".join(map(dot, pictures))
     from instrc.process.charts import mermaid
 
     return mermaid(*pictures) if pictures else ""

@@ -18,7 +18,6 @@ from msgspec.structs import replace
 
 from instrc import problems
 from instrc.language.concrete_tree import Leaf, Phrase, read_tree
-from instrc.language.deprecations import upgraded
 from instrc.language.habits import name_habits
 from instrc.language.lexer import is_name, normal
 from instrc.language.line_breaking import Doc, Group, Line, Nest, in_lines
@@ -385,10 +384,8 @@ def _key(key: Made) -> Made:
 JSON_ENDING = ".json"
 
 
-def format_source(source: Source, report: Report, *, upgrade: bool = False) -> str | None:
+def format_source(source: Source, report: Report) -> str | None:
     """Return the canonical text of a program, or of JSON if the name says so; return `None` and problems if it is neither.
-
-    `upgrade` also replaces deprecated words of a program.
 
     A program is also left alone if the ends of its statements are unclear: `"say "hi" to him"` would become three
     statements with a `;` after each, and the mistake would be hidden.
@@ -401,7 +398,7 @@ def format_source(source: Source, report: Report, *, upgrade: bool = False) -> s
     unclear = any(isinstance(problem, problems.habits.MissingSeparator) for problem in found.problems)
     if found.failed or unclear:
         return None
-    return format_program(upgraded(source) if upgrade else source)
+    return format_program(source)
 
 
 def _json(source: Source, report: Report) -> str | None:

@@ -56,15 +56,6 @@ class Scanner:
             else:
                 self.position = self._next(self.position)
 
-    def scan_all(self) -> None:
-        """Read to the end of a source without mistakes: its tokens follow the grammar's patterns."""
-        for kind, start, end in self.automaton.tokens(self.text):
-            if kind == "COMMENT":
-                self.comments.append(Span(self.source, start, end))
-            else:
-                self._take(kind, start, end)
-        self.done = True
-
     def back_to(self, index: int, place: int) -> None:
         """Discard the lookahead: tokens from an index on, and the text from a place on."""
         del self.tokens[index:]

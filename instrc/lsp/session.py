@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
@@ -131,22 +131,14 @@ def applied(text: str, changes: Iterable[types.TextDocumentContentChangeEvent], 
 
 def changed_range(old: str, new: str) -> tuple[int, int]:
     """Return the range of a text outside of which another one is the same."""
-    room = min(len(old), len(new))
-    start = _agreed(room, lambda count: old.startswith(new[:count]))
-    kept = _agreed(room - start, lambda count: old.endswith(new[len(new) - count :]))
-    return start, len(old) - kept
+    start = _agreed(old, new)
+    return start, len(old) - _agreed(old[start:][::-1], new[start:][::-1])
 
 
-def _agreed(most: int, agree: Callable[[int], bool]) -> int:
-    """Return for how many characters two texts agree, by halving."""
-    least = 0
-    while least < most:
-        middle = (least + most + 1) // 2
-        if agree(middle):
-            least = middle
-        else:
-            most = middle - 1
-    return least
+def _agreed(one: str, other: str) -> int:
+    """Return for how many characters two texts agree."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 VIBE_ENDING = ".json"
@@ -210,12 +202,9 @@ class TextDocument:
 
     @cached_property
     def words(self) -> Scanner:
-        """Every word of it, and its comments: cheap to compute."""
+        """Every word of it, and its comments."""
         scanner = Scanner(self.source, tables())
-        if self.slips:
-            scanner.need(len(self.source.text) + 1)
-        else:
-            scanner.scan_all()
+        scanner.need(len(self.source.text) + 1)
         return scanner
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.problems.problem import Edit, Fix, Problem, ProblemWarning
+from instrc.problems.problem import Edit, Fix, Problem
 from instrc.problems.suggest import insertion, replacement
 from instrc.text.durations import from_words
 from instrc.text.source import Span
@@ -47,27 +47,6 @@ class MisplacedLanguage(Problem):
     @property
     def hint(self) -> str | None:
         return "write `language 1;`" if self.first else "move it to the first line, or remove it"
-
-
-class DeprecatedWord(ProblemWarning):
-    word: str
-    since: str
-    """Release that deprecates the word."""
-    instead: str = ""
-    """Replacement; empty if there is none."""
-
-    @property
-    def message(self) -> str:
-        return f"`{self.word}` is deprecated since {self.since}"
-
-    @property
-    def hint(self) -> str | None:
-        way = f"write `{self.instead}`" if self.instead else "leave it out"
-        return f"{way}; `instrc fmt --upgrade` does so in all files"
-
-    @property
-    def fixes(self) -> tuple[Fix, ...]:
-        return replacement(self.at, self.instead)
 
 
 class WrongDefinition(Problem):

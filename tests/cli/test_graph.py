@@ -11,7 +11,7 @@ from command_lines import Instrc
 TOOL = 'tool it = @{ title: "A", type: "object" } | @{ title: "B", type: "object" }'
 
 
-@pytest.mark.parametrize("kind", ["mermaid", "dot", "svg", "html"])
+@pytest.mark.parametrize("kind", ["mermaid", "svg", "html"])
 def test_a_tool_is_drawn_with_what_its_steps_read(instrc: Instrc, folder: Path, kind: str) -> None:
     (folder / "it.aug").write_text(TOOL)
     done = instrc("graph", "it.aug", "--format", kind)
@@ -33,7 +33,6 @@ def test_the_ending_of_the_file_says_the_format(instrc: Instrc, folder: Path) ->
         "a.svg": "<?xml",
         "a.HTML": "<!doctype",
         "a.htm": "<!doctype",
-        "a.gv": "digraph",
         "a.mmd": "---",
         "a": "---",
     }.items():
@@ -41,7 +40,7 @@ def test_the_ending_of_the_file_says_the_format(instrc: Instrc, folder: Path) ->
         assert (folder / name).read_text().startswith(beginning)
     done = instrc("graph", "it.aug", "-o", "a.png")
     assert (done.code, done.out) == (2, "")
-    assert "`.png`: the formats are mermaid, dot, svg, html" in " ".join(done.err.split())
+    assert "`.png`: the formats are mermaid, svg, html" in " ".join(done.err.split())
     assert not (folder / "a.png").exists()
 
 

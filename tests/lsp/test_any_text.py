@@ -13,9 +13,7 @@ from printing import print_program
 from programs import mutated, mutations, programs
 
 from instrc import Source
-from instrc.language.scanner import Scanner
 from instrc.language.surface import Program
-from instrc.language.tables import tables
 from instrc.lsp import completion, hints, navigation  # questions to a session without a client
 from instrc.lsp.hints import hover, signature  # questions to a session without a client
 from instrc.lsp.session import EditorSession, Lines, actions, diagnostics, fix_all  # a session without a client
@@ -91,13 +89,3 @@ def test_without_the_extra_the_command_says_what_to_install(
     monkeypatch.setitem(sys.modules, "instrc.lsp.server", None)
     assert main(["lsp"]) == 1
     assert 'pip install "instrc[lsp]"' in capsys.readouterr().err
-
-
-@given(programs(most=3))
-def test_the_words_of_a_correct_program_are_read_quickly_and_the_same(program: Program) -> None:
-    source = Source("a.aug", f"// 😀\n{print_program(program)}/* é */")
-    quick, slow = Scanner(source, tables()), Scanner(source, tables())
-    quick.scan_all()
-    slow.need(len(source.text) + 1)
-    assert not slow.problems
-    assert (quick.tokens, quick.comments) == (slow.tokens, slow.comments)

@@ -19,7 +19,6 @@ from instrc.problems.catalogue import classes, page  # every problem and its pag
 ALL = classes()
 ABOUT_THE_MACHINE = {
     "cannot-fork",
-    "deprecated-word",
     "invalid-option",
     "invalid-request",
     "key-reused",

@@ -16,7 +16,6 @@ from instrc.compiler.instructions import InstructionTable
 from instrc.compiler.lint.placeholders import placeholders, program_nodes, statements_with
 from instrc.compiler.lint.review import hidden_versions, review
 from instrc.language import surface
-from instrc.language.deprecations import deprecated_words
 from instrc.language.program_places import place_in
 from instrc.problems.errors import CompileError
 from instrc.problems.problem import Problem
@@ -105,7 +104,6 @@ def slips(program: surface.Program) -> Iterator[Problem]:
     bare = fails and re.search(_FAIL, text)
     timed = ("within" in text or "delay" in text) and _TIMED.search(text)
     yield from named
-    yield from deprecated_words(program.source)
     if not (deeper or empty or similar or fails or timed):
         return
     written = list(program_nodes(program.statements))

@@ -15,7 +15,7 @@ from objects import an_object
 
 import instrc
 from instrc import CompileError
-from instrc.process.charts import dot, mermaid
+from instrc.process.charts import mermaid
 from instrc.process.layout import (  # places in a picture, before they are numbers in a text
     TRACK,
     WIDTH,
@@ -104,7 +104,7 @@ def test_every_step_is_in_every_format(document: Any) -> None:
     drawn = picture(document)
     keys = {node.key for node in drawn.nodes()}
     assert len(keys) >= 1
-    for text in (html([drawn]), mermaid(drawn), dot(drawn)):
+    for text in (html([drawn]), mermaid(drawn)):
         assert all(key in text for key in keys)
 
 
@@ -161,8 +161,7 @@ def test_words_of_a_program_stay_in_their_places() -> None:
     assert any(fact["name"].startswith("</script>") for fact in _data(page)["facts"])
     assert "\x00" not in page
     assert not re.search(r"[\ud800-\udfff]", page)
-    for text in (mermaid(drawn), dot(drawn)):
-        assert "\x00" not in text
+    assert "\x00" not in mermaid(drawn)
 
 
 def test_a_page_has_the_text_of_steps_that_exports_share_once() -> None:
@@ -294,7 +293,7 @@ def test_a_step_is_called_by_its_title_and_one_that_fails_says_so() -> None:
         ("step2_sum", False),
         ("✗ step3_fail", False),
     ]
-    for text in (svg(drawn), dot(drawn), mermaid(drawn)):
+    for text in (svg(drawn), mermaid(drawn)):
         assert text.index("The letter") < text.index("step1_read")
         assert "✗ step3_fail" in text
     assert '<g class="step server fail"' in svg(drawn)
