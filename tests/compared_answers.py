@@ -345,6 +345,7 @@ def _tools(_job: Any) -> Iterator[tuple[str, Any]]:
         "openai.json": "openai",
         "openapi.yaml": "openapi",
         "smolagents.json": "smolagents",
+        "swagger.json": "openapi",
     }
     for name, kind in kinds.items():
         tools = tried(lambda name=name, kind=kind: instrc.import_tools(kind, Path("data/functions") / name))

@@ -193,7 +193,7 @@ def import_command(
 
     Parts that a vibe cannot express are reported with their place.
 
-    openapi reads OpenAPI 3, in JSON or YAML, and the files of its folder that a document refers to.
+    openapi reads OpenAPI 3 and Swagger 2.0, in JSON or YAML, and the files of its folder that a document refers to.
     """
     if source is None:
         raise typer.BadParameter(_without_source(kind))

@@ -1,4 +1,4 @@
-"""Import OpenAPI 3: each operation becomes a tool whose arguments are its parameters and its body.
+"""Import OpenAPI 3 and Swagger 2.0: each operation becomes a tool whose arguments are its parameters and its body.
 
 `x-in` is the place of a property (`path`, `query`, `header`, `cookie`, `body`), `x-name` its name there if different,
 `x-style` and `x-explode` the serialization of a parameter, `x-encoding` that of the parts of a body.
@@ -29,10 +29,8 @@ def openapi_tools(given: Given) -> Iterator[ImportedTool]:
     if document.__class__ is not dict or document.get("paths", {}).__class__ is not dict:
         given.problems.append(NotATool(at=given.locate(()), reason="it is not an OpenAPI document"))
         return
-    version = document.get("openapi")
-    if not isinstance(version, str | float) or not str(version).startswith("3."):  # without quotes `3.1` is a number
-        said = "a document without `openapi: 3…`" if version is None else f"version {describe_value(version)}"
-        given.problems.append(NotATool(at=given.locate(("openapi",)), reason=f"{said} is not read, only OpenAPI 3"))
+    kind = _kind(document, given)
+    if kind is None:
         return
     if document.get("webhooks"):
         given.left_out(("webhooks",), "webhooks", "they are calls that come in")
@@ -48,9 +46,26 @@ def openapi_tools(given: Given) -> Iterator[ImportedTool]:
             continue
         for method in item:
             if method in METHODS and item[method].__class__ is dict:
-                yield Operation(given, route, method, item, path).tool()
+                yield kind(given, route, method, item, path).tool()
             elif method in METHODS:
                 given.problems.append(NotATool(at=given.locate((*path, method)), reason="it is not an operation"))
+
+
+def _kind(document: dict[str, Json], given: Given) -> type[Operation] | None:
+    """Return what the operations of a document are read as, or `None` if its version is not known."""
+    version, older = document.get("openapi"), document.get("swagger")
+    if isinstance(version, str | float) and str(version).startswith("3."):  # without quotes `3.1` is a number
+        return Operation
+    if version is None and str(older) == "2.0":  # YAML takes it for a number
+        return SwaggerOperation
+    said = (
+        f"version {describe_value(version or older)}"
+        if version or older
+        else "a document without `openapi: 3…` or `swagger: 2.0`"
+    )
+    member = "openapi" if version is not None else "swagger"
+    given.problems.append(NotATool(at=given.locate((member,)), reason=f"{said} is not read, only OpenAPI 3 and Swagger 2.0"))
+    return None
 
 
 Level = tuple[JsonObject, Location]
@@ -61,7 +76,7 @@ def call_of(given: Given, item: Level, operation: Level) -> JsonObject:
     """Return the keywords of a vibe with the HTTP call of an operation."""
     document = given.value if isinstance(given.value, dict) else {}
     result: JsonObject = {}
-    servers = _nearest("servers", (operation, item, (document, ())), given)
+    servers = _nearest("servers", (operation, item, (document, ())), given) or _of_swagger(document, operation[0])
     if servers:
         result["x-servers"] = servers
     security = _nearest("security", (operation, (document, ())), given)
@@ -89,10 +104,24 @@ def _nearest(key: str, levels: tuple[Level, ...], given: Given) -> list[Json]:
     return []
 
 
+def _of_swagger(document: JsonObject, operation: JsonObject) -> list[Json]:
+    """Return the servers that a document of Swagger 2.0 describes in parts."""
+    host, base = (text if isinstance(text := document.get(key), str) else "" for key in ("host", "basePath"))
+    if "swagger" not in document or not (host or base):
+        return []
+    schemes = operation.get("schemes", document.get("schemes"))
+    said = [scheme for scheme in schemes if isinstance(scheme, str)] if isinstance(schemes, list) else []
+    starts = [f"{scheme}://{host}" for scheme in said] if host and said else [f"//{host}" if host else ""]
+    return [{"url": f"{start}{base}"} for start in starts]
+
+
 def _schemes(security: list[Json], document: JsonObject, given: Given) -> JsonObject:
     """Return the schemes that requirements name."""
-    place: Location = ("components", "securitySchemes")
-    known = mapping(mapping(document.get("components")).get("securitySchemes"))
+    components = document.get("components")
+    place: Location = ("securityDefinitions",) if "swagger" in document else ("components", "securitySchemes")
+    holder = document if "swagger" in document else components if isinstance(components, dict) else {}
+    defined = holder.get(str(place[-1]))
+    known = defined if isinstance(defined, dict) else {}
     result: JsonObject = {}
     for requirement in security:
         for name in requirement if isinstance(requirement, dict) else ():
@@ -400,3 +429,67 @@ def _both(own: JsonObject, other: Json) -> Json:
         elif first != second:
             return None
     return result
+
+
+_FORM = "application/x-www-form-urlencoded"
+_FILES = "multipart/form-data"
+_OF_A_PARAMETER = frozenset(
+    {"name", "in", "required", "description", "allowEmptyValue", "collectionFormat", "deprecated", "example", "schema"}
+)
+"""Members that describe a parameter and not its values."""
+
+
+class SwaggerOperation(Operation):
+    """The making of one tool."""
+
+    def __init__(self, given: Given, route: str, method: str, item: dict[str, Json], path: Location) -> None:
+        super().__init__(given, route, method, item, path)
+        self._bodies: list[tuple[dict[str, Json], Location]] = []
+
+    def place_of(self, parameter: dict[str, Json], path: Location) -> str | None:
+        """Return the place of a parameter, or `None` for a body, which is read when all other parameters are known."""
+        if parameter.get("in") == "body":
+            self._bodies.append((parameter, path))
+            return None
+        if parameter.get("in") != "formData":
+            return super().place_of(parameter, path)
+        kinds = self._consumed()
+        if parameter.get("type") == "file" or (_FILES in kinds and _FORM not in kinds):
+            self.extras["x-content-type"] = _FILES
+        self.extras.setdefault("x-content-type", _FORM)
+        return "body"
+
+    def serialization(self, parameter: dict[str, Json]) -> dict[str, Json]:
+        """Return the serialization of a parameter, as far as the document declares it."""
+        return {"x-collection-format": parameter["collectionFormat"]} if "collectionFormat" in parameter else {}
+
+    def schema_of(self, parameter: dict[str, Json], path: Location) -> tuple[Json, Location]:
+        """Return the schema that a parameter is."""
+        schema = {keyword: value for keyword, value in parameter.items() if keyword not in _OF_A_PARAMETER}
+        if schema.get("type") == "file":
+            schema |= {"type": "string", "format": "binary"}
+        return schema, path
+
+    def body(self) -> None:
+        """Take the body of the request in."""
+        for parameter, path in self._bodies[1:]:
+            self.given.left_out(path, parameter["name"], "an operation has one body")
+        for parameter, path in self._bodies[:1]:
+            text = parameter.get("description")
+            said: dict[str, Json] = {"description": text} if isinstance(text, str) else {}
+            kind = best_media_type(dict.fromkeys(self._consumed() or ["application/json"]))
+            self.put_in(parameter.get("schema"), (*path, "schema"), kind, said, required=parameter.get("required") is True)
+
+    def _consumed(self) -> list[str]:
+        """Return the media types of requests, those of the document if the operation names none."""
+        for holder in (self.operation, as_object(self.given.value)):
+            if isinstance(kinds := holder.get("consumes"), list):
+                return [kind for kind in kinds if isinstance(kind, str)]
+        return []
+
+    def result_of(self, response: dict[str, Json], path: Location) -> tuple[Json, Location]:
+        """Return the schema of a response, or `None` if there is none, and its place."""
+        schema = response.get("schema")
+        if schema.__class__ is dict and schema.get("type") == "file":
+            schema = {**schema, "type": "string", "format": "binary"}
+        return schema, (*path, "schema")

@@ -314,4 +314,5 @@ def _is_relative(name: str) -> bool:
 
 def dialect_of(document: Json) -> Draft:
     """Return the rules for reading the schemas of a document."""
-    return OPENAPI_3_0 if str(mapping(document).get("openapi")).startswith("3.0") else LATEST
+    version = document.get("openapi", document.get("swagger")) if document.__class__ is dict else None
+    return OPENAPI_3_0 if str(version).startswith(("3.0", "2.")) else LATEST

@@ -220,7 +220,7 @@ class TestProblems:
         ]
 
     @pytest.mark.parametrize(
-        "source", [{"swagger": "2.0", "paths": {}}, {"openapi": "4.0.0", "paths": {"/a": {}}}, [1], {"openapi": 3, "paths": {}}]
+        "source", [{"swagger": "1.2", "paths": {}}, {"openapi": "4.0.0", "paths": {"/a": {}}}, [1], {"openapi": 3, "paths": {}}]
     )
     def test_other_documents_are_told(self, source: Json) -> None:
         names = [name for name, _ in self.found(source)]

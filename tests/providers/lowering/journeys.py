@@ -38,6 +38,8 @@ def kind_of(text: str) -> str:
     for mark, kind in (
         ('"openapi"', "openapi"),
         ("openapi:", "openapi"),
+        ('"swagger"', "openapi"),
+        ("swagger:", "openapi"),
         ('"inputSchema"', "mcp"),
         ('"input_schema"', "anthropic"),
         ('"output_type"', "smolagents"),

@@ -27,6 +27,7 @@ def test_each_file_is_read_by_its_own_importer() -> None:
         "openai.json": 3,
         "openapi.yaml": 4,
         "smolagents.json": 2,
+        "swagger.json": 3,
     }
 
 
@@ -70,6 +71,10 @@ FILLED: dict[str, Any] = {
         "session": "s",
         "where": {"and": [{"eq": {"a": 1}}], "not": {"eq": False}},
     },
+    "swagger.json:PUT /orders/{id}": {
+        "id": "abcdefgh",
+        "body": {"lines": [{"sku": "a", "count": 1, "options": {"b": "c"}}], "total": 2.5},
+    },
 }
 
 
@@ -85,6 +90,7 @@ def test_a_filled_in_tool_comes_back_key_for_key(name: str, target: str) -> None
 def test_what_a_vibe_has_no_place_for_is_told() -> None:
     told = {problem.message for path in FILES for problem in import_tools(_kind(path), str(path)).problems}
     assert "`application/xml` is left out: the body is read as `application/json`" in told
+    assert "`discriminator` is left out: JSON Schema tells alternatives apart by their properties" in told
     assert not {message for message in told if "cannot" in message}
 
 
