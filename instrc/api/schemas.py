@@ -136,7 +136,7 @@ def subsumes(a: SchemaLike, b: SchemaLike, documents: Mapping[str, Json] | None 
     Each may be a pydantic model, a dataclass, a `TypedDict` or an annotated function, and means its schema.
     `yes` is proven; `no` comes with a witness that has been tried on both; everything else is `unknown`.
     Both schemas are flattened first, with `documents` for their references.
-    Raise a `SettingsError` if `jsonschema-rs` (the extra `subsume`) is not installed, a `CompileError` for an unreadable schema.
+    Raise a `CompileError` for an unreadable schema.
     """
     return inclusion.subsumes(_checked(a), _checked(b), documents)
 

@@ -1,7 +1,6 @@
 """Decide whether a schema accepts all that another does: proven, refuted by an instance, or unknown.
 
 Instances that refute it are generated from the roots, and from parts and branches that differ.
-Where the extra is installed, `jsonschema-rs` proves more.
 """
 
 from __future__ import annotations
@@ -9,13 +8,10 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import chain, islice
-from types import ModuleType
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
-from instrc import problems
-from instrc.problems.errors import SettingsError
 from instrc.schema.flattening.flatten import flatten
 from instrc.schema.kinds import types_of
 from instrc.schema.relations import Answering, disjoint, implies
@@ -28,12 +24,6 @@ from instrc.text.jsontext import dumps
 from instrc.text.jsonvalue import Json, JsonObject, equal, listing, mapping
 from instrc.text.limits import BRANCHES_OF_A_PLACE, COMPARED_LEVELS, SHALLOW
 
-INSTANCES_AT_ONCE: Final = 200
-"""Maximum instances tried before the prover is used: they tell most different schemas apart."""
-DECIDED_PROPERTIES: Final = 150
-"""Maximum properties of one schema passed to the prover, whose cost grows faster than their cube."""
-DECIDED_SCHEMAS: Final = 5000
-"""Maximum nested schemas passed to the prover."""
 INSTANCES_COMPARED: Final = 400
 """Maximum instances tried in one comparison of two vibes, and again for their parts."""
 COMPARED_PARTS: Final = 60
@@ -322,85 +312,9 @@ class Subsumption(Struct, frozen=True):
 
 def subsumes(a: Json, b: Json, documents: Mapping[str, Json] | None = None) -> Subsumption:
     """Return whether `a` accepts every instance that `b` accepts, as `instrc.subsumes` in `public.py` describes."""
-    engine = _engine()
-    wide, narrow = _flat(a, documents), _flat(b, documents)
-    if wide is narrow or equal(wide, narrow) or (comparable(narrow, wide) and implies(narrow, wide)):
-        return Subsumption("yes")
-    try:
-        accepts_wide, accepts_narrow = _judge(engine, wide), _judge(engine, narrow)
-    except Exception:  # noqa: BLE001  -- no judge, no witness
-        return Subsumption("yes" if _covers(engine, wide, narrow) else "unknown")
-    for instance in islice(instances(narrow, wide), INSTANCES_AT_ONCE):
-        if accepts_narrow(instance) and not accepts_wide(instance):
-            return Subsumption("no", instance)
-    if _covers(engine, wide, narrow):
-        return Subsumption("yes")
-    for instance in _candidates(engine, narrow, wide):
-        if accepts_narrow(instance) and not accepts_wide(instance):
-            return Subsumption("no", instance)
-    return Subsumption("unknown")
-
-
-def _engine() -> ModuleType:
-    try:
-        import jsonschema_rs  # an optional extra
-    except ImportError:
-        raise SettingsError(
-            [problems.settings.MissingExtra(feature="subsumption", extra="subsume", package="jsonschema-rs")]
-        ) from None
-    return jsonschema_rs
+    return Subsumption(*includes(_flat(a, documents), _flat(b, documents)))
 
 
 def _flat(schema: Json, documents: Mapping[str, Json] | None) -> Json:
     """Return a flat schema in the keywords of 2020-12; `flatten` returns one with nothing to fold in its own draft."""
     return upgrade(flatten(schema, documents), documents)
-
-
-def _judge(engine: ModuleType, schema: Json) -> Callable[[Json], bool]:
-    dialect = schema.get("$schema") if isinstance(schema, dict) else None
-    make = engine.Draft202012Validator if dialect is None else engine.validator_for
-    judge: Callable[[Json], bool] = make(schema, retriever=_refuse, validate_formats=False).is_valid
-    return judge
-
-
-def _refuse(uri: str) -> Json:
-    """Stand in for the engine's own retrieval, which would open files and addresses."""
-    raise LookupError(f"nothing is ever fetched: {uri}")
-
-
-def _covers(engine: ModuleType, wide: Json, narrow: Json) -> bool:
-    """Return whether the engine proves that one schema accepts all that another does; its effort grows fast with properties."""
-    if not (_decidable(wide) and _decidable(narrow)):
-        return False
-    try:
-        verdict = _canonical(engine, wide).covers(_canonical(engine, narrow))
-    except Exception:  # noqa: BLE001  -- what the engine cannot put into its form it cannot decide, for whatever reason
-        return False
-    return bool(verdict == engine.canonical.Containment.YES)
-
-
-def _decidable(schema: Json) -> bool:
-    """Return whether a schema is small enough for the engine's own form."""
-    for count, node in enumerate(nodes(schema), 1):
-        named = sum(len(found) for word in ("properties", "patternProperties") if isinstance(found := node.get(word), dict))
-        if count > DECIDED_SCHEMAS or named > DECIDED_PROPERTIES:
-            return False
-    return True
-
-
-def _canonical(engine: ModuleType, schema: Json) -> Any:  # noqa: ANN401  -- the engine has no types for what it makes
-    """Return a schema in the engine's own form, without formats: the engine asserts them in old drafts."""
-    return engine.canonicalize(schema, retriever=_refuse, validate_formats=False)
-
-
-def _candidates(engine: ModuleType, narrow: Json, wide: Json) -> Iterator[Json]:
-    """Yield instances to try: first those that the difference of the schemas suggests, as the engine writes it."""
-    difference: Json = False
-    if _decidable(wide) and _decidable(narrow):
-        try:
-            difference = _canonical(engine, narrow).subtract(_canonical(engine, wide)).to_json_schema()
-        except Exception:  # noqa: BLE001  -- what the engine cannot write suggests nothing
-            difference = False
-    yield from instances(difference, narrow, wide)
-    yield from instances(narrow, wide)
-    yield from instances(wide, narrow)

@@ -4,15 +4,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import jsonschema_rs
-import pytest
 from every_case import every_case
 from making import Maker
 
-from instrc.problems.errors import SettingsError
 from instrc.schema.flattening.flatten import flatten
 from instrc.schema.inclusion import comparable, subsumes  # the verdict inside, which answers on any keyword
 from instrc.schema.samples import instances  # many values near the bounds
@@ -90,16 +87,6 @@ def test_dialects_count() -> None:
 
 def test_references_lead_to_the_documents_given() -> None:
     assert subsumes({"$ref": "aug:a"}, {"type": "integer"}, {"aug:a": {"type": "number"}}).verdict == "yes"
-
-
-def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "jsonschema_rs", None)
-    with pytest.raises(SettingsError) as error:
-        subsumes({}, {"type": "string"})
-    (problem,) = error.value.problems
-    assert problem.name == "missing-extra"
-    assert "jsonschema-rs" in problem.message
-    assert "instrc[subsume]" in str(problem.hint)
 
 
 def test_instances_are_bounded_and_all_different() -> None:
