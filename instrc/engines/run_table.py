@@ -278,8 +278,8 @@ class TableEngine(Protocol):
     async def write_row(self, run: str) -> None:
         """Write how a run stands by its journal, where its carrier has not done so."""
 
-    async def fill(self) -> None:
-        """Write the runs of an earlier release into the table; continue where an earlier attempt was interrupted."""
+    async def fill(self) -> bool:
+        """Write the runs of an earlier release into the table, from where that was interrupted; `False` if there are none."""
 
 
 def begin_write(connection: sa.Connection) -> None:
@@ -430,8 +430,13 @@ def votes_of(connection: sa.Connection, run: str, question: str | None, since: f
     query = sa.select(VOTES).where(VOTES.c.run == run, VOTES.c.at >= since).order_by(VOTES.c.at)
     found: dict[str, list[Vote]] = {}
     for row in connection.execute(query if question is None else query.where(VOTES.c.question == question)):
-        found.setdefault(row.question, []).append(Vote(row.who, row.means, row.at, row.data, row.comment))
+        found.setdefault(row.question, []).append(vote_in(row))
     return found
+
+
+def vote_in(row: sa.Row[*tuple[object, ...]]) -> Vote:
+    """Return the vote of a row."""
+    return Vote(row.who, row.means, row.at, row.data, row.comment)
 
 
 def _run_row(row: sa.Row[*tuple[object, ...]], metadata: Mapping[str, str]) -> RunRow:

@@ -53,6 +53,9 @@ class SharedLock(StoreLock, Protocol):
     def park(self, run: str, due: float | None) -> None:
         """Let go of a run that only waits, until somebody answers or until the moment at which its next timer ends."""
 
+    def hand_over(self, run: str, queue: str, executor: str) -> None:
+        """Put a run that DBOS has begun as `executor` into another queue, and let go of it."""
+
     def give_back(self) -> None:
         """Put all runs of this worker back into the shared queue."""
 
@@ -63,11 +66,8 @@ class SharedLock(StoreLock, Protocol):
 class StoreWatch(Protocol):
     """Tells whether anything was written to a store since the last look."""
 
-    is_cheap: bool
-    """Whether checking is not a query, so that it may be frequent."""
-
     def changed(self) -> bool:
-        """Return whether the store has changed; one that cannot know returns `True`, and is read each time."""
+        """Return whether the store has changed."""
 
     def close(self) -> None:
         """Look no more."""
@@ -102,5 +102,5 @@ class RunStore(Protocol):
     def holder(self) -> str | None:
         """Return the process that holds the lock, for a person, or `None` where it is not known."""
 
-    def watch(self, engine: sa.Engine) -> StoreWatch:
-        """Return an event source for writes."""
+    def watch(self, engine: sa.Engine) -> StoreWatch | None:
+        """Return an event source for writes, which costs no query; `None` for a server, which is read each time."""

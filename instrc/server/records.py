@@ -24,6 +24,7 @@ from instrc.engines.run_table import (
     RunTable,
     questions_query,
     tell_in,
+    vote_in,
     votes_of,
 )
 from instrc.engines.service_tables import (
@@ -115,7 +116,7 @@ class Records(RunTable):
             for row in connection.execute(sa.select(CANDIDATES).where(CANDIDATES.c.run.in_(runs)).order_by(CANDIDATES.c.who)):
                 candidates.setdefault((row.run, row.question), []).append(row.who)
             for row in connection.execute(sa.select(VOTES).where(VOTES.c.run.in_(runs)).order_by(VOTES.c.at)):
-                votes.setdefault((row.run, row.question), []).append(_vote(row))
+                votes.setdefault((row.run, row.question), []).append(vote_in(row))
         return [
             QuestionPeople(
                 starters.get(row.run),
@@ -169,7 +170,7 @@ class Records(RunTable):
                 # this has waited for whoever answered at the same moment; what it does now sees that answer
                 replaced = connection.execute(sa.update(VOTES).where(*place, VOTES.c.at < opened).values(row))
                 if replaced.rowcount == 0:
-                    return _vote(connection.execute(sa.select(VOTES).where(*place)).one())
+                    return vote_in(connection.execute(sa.select(VOTES).where(*place)).one())
             connection.execute(_audited(vote.who, vote.means, "answer", run, question, vote.data))
         return None
 
@@ -189,7 +190,7 @@ class Records(RunTable):
         query = sa.select(VOTES, RUNS.c.program).join_from(VOTES, RUNS, VOTES.c.run == RUNS.c.run).where(VOTES.c.who == who)
         with self.engine.connect() as connection:
             rows = connection.execute(query.order_by(VOTES.c.at.desc()).limit(limit))
-            return [(row.run, row.program, row.question, _vote(row)) for row in rows]
+            return [(row.run, row.program, row.question, vote_in(row)) for row in rows]
 
     # --- idempotency, the feed, the audit log -----------------------------------------------------------------------------------
 
@@ -311,15 +312,9 @@ class Records(RunTable):
         return found
 
 
-def _audited(
-    who: str, means: str, action: str, run: str | None, question: str | None, sent: Json, digest: str | None = None
-) -> sa.Insert:
-    digest = digest if sent is None else digest_of(sent)
+def _audited(who: str, means: str, action: str, run: str | None, question: str | None, sent: Json) -> sa.Insert:
+    digest = None if sent is None else digest_of(sent)
     return sa.insert(AUDIT).values(at=time(), who=who, means=means, action=action, run=run, question=question, digest=digest)
-
-
-def _vote(row: sa.Row[*tuple[object, ...]]) -> Vote:
-    return Vote(row.who, row.means, row.at, row.data, row.comment)
 
 
 SECRETS: Final = "INSTRC_SECRETS"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import Context
 from copy import deepcopy
 from time import time
@@ -13,6 +13,7 @@ from typing import Protocol, TypeAlias, cast
 
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, StepInfo, WorkflowStatus
+from dbos._error import DBOSWorkflowConflictIDError  # it has no public name
 from msgspec import Struct, field, structs
 
 from instrc.engines.dbos import store
@@ -289,11 +290,6 @@ class Live(Struct):
         self.over = True
         self.resting(True)  # noqa: FBT003  -- what the callback takes
 
-    @property
-    def due(self) -> float | None:
-        """When its next timer ends."""
-        return None if self.port is None else self.port.next_due
-
 
 MakeEffects: TypeAlias = "Callable[[str, PinnedPlan, RunConfig], Effects]"
 """Creates the effects of a run from its id, its plan and its launch configuration."""
@@ -315,6 +311,10 @@ class Claims:
         self._executor = ""
         self._left: set[str] = set()
         """Runs that this executor has taken and left again."""
+        self._taking = asyncio.Lock()
+        """Held while runs are taken out of a queue, or put into one by what was read of them."""
+        self.replaced: set[str] = set()
+        """Runs whose tasks end since others carry them on."""
 
     def begin_anew(self, executor: str) -> None:
         """Note the name under which DBOS takes runs from now on."""
@@ -327,16 +327,10 @@ class Claims:
             return known
         live = self.live[run] = Live()
         try:
-            rows = await asyncio.to_thread(self.client.list_workflows, workflow_ids=[run])
-            row = rows[0] if rows else None
-            if row is None and begin is not None:
+            if begin is not None and await self.row(run) is None:
                 await begin()
-            elif row is None or row.status not in {"PENDING", "ENQUEUED"}:
-                self._drop(run, live)
-                return live
-            elif self._is_elsewhere(row) or (row.status == "PENDING" and not await self._is_taken(row, live)):
-                self.resumed.add(run)
-                await asyncio.to_thread(self.client.resume_workflow, run, queue_name=self._queue)
+            else:
+                await self._enqueue(run, live)
         except BaseException:
             self.live.pop(run, None)
             raise
@@ -344,28 +338,49 @@ class Claims:
             await self.cancel(run)
         return live
 
-    def _is_elsewhere(self, row: WorkflowStatus) -> bool:
-        """Return whether a run is in another queue than that of this process."""
-        return row.status == "ENQUEUED" and row.queue_name != self._queue
+    async def row(self, run: str) -> WorkflowStatus | None:
+        """Return the recorded state of a run."""
+        return next(iter(await asyncio.to_thread(self.client.list_workflows, workflow_ids=[run])), None)
 
-    async def _is_taken(self, row: WorkflowStatus, live: Live) -> bool:
-        """Return whether DBOS has taken a run out of the queue for this process; to put it there again would begin it twice."""
-        if row.executor_id == self._executor and row.workflow_id not in self._left:
-            with suppress(TimeoutError):
+    async def _enqueue(self, run: str, live: Live, *, again: bool = False) -> None:
+        """Put a run into the queue of this process, unless it is there, or DBOS has taken it out and begins it in a moment."""
+        async with self._taking:
+            row = await self.row(run)
+            if row is None or row.status not in {"PENDING", "ENQUEUED"}:
+                self._drop(run, live)
+                return
+            begins = row.status == "PENDING" and row.executor_id == self._executor and run not in self._left and not again
+            if not begins and (row.status == "PENDING" or row.queue_name != self._queue):
+                self.resumed.add(run)
+                await asyncio.to_thread(self.client.resume_workflow, run, queue_name=self._queue)
+        if begins:
+            try:
                 await asyncio.wait_for(live.change.wait(), _PATIENCE)
-        return live.task is not None
+            except TimeoutError:
+                await self._enqueue(run, live, again=True)
 
-    def carried_by(self, run: str, task: asyncio.Task[Outcome | None]) -> Live | None:
-        """Note the task that carries a run; `None` if another one does."""
+    async def begin_queued(self, begin: Callable[[], Collection[str]]) -> Collection[str]:
+        """Let DBOS `begin` the runs of a queue, and return them; none is put into a queue meanwhile: it would begin twice."""
+        async with self._taking:
+            begun = await asyncio.to_thread(begin)
+            self._left.difference_update(begun)
+        return begun
+
+    async def carried_by(self, run: str, task: asyncio.Task[Outcome | None]) -> Live:
+        """Note the task that carries a run, and end an earlier one: DBOS records the results of the latest alone."""
         live = self.live.get(run)
         if live is None or live.over or (live.task is not None and live.task.done()):
             live = self.live[run] = Live()
-        if live.task is not None:
-            return None
-        live.task = task
+        earlier, live.task, live.port = live.task, task, None
         live.change.set()
         self._left.discard(run)
-        task.add_done_callback(lambda _task: self._end(run, live))
+        task.add_done_callback(lambda ended: self._end(run, live) if live.task is ended else None)
+        if earlier is not None:
+            root = run.partition("/")[0]
+            self.replaced.add(root)
+            earlier.cancel()
+            await asyncio.wait({earlier})
+            self.replaced.discard(root)
         return live
 
     async def cancel(self, run: str) -> None:
@@ -414,17 +429,14 @@ class RunCarrier(Protocol):
     async def resume(self, run: str) -> Live:
         """Go on with a run."""
 
-    async def cancel(self, run: str) -> None:
-        """End a run."""
-
 
 def child_of(carrier: RunCarrier, launch: LaunchDocument, journal: Journal, parent: Live, activities: Activities) -> RunChild:
     """Return a function that runs a process which serves an activity: as a run of its own, which is waited for."""
 
     async def child(run: str, process: Json, command: ActivityCommand) -> Result:
-        found = await _recorded(carrier, run)
+        found = await carrier.claims.row(run)
         if found is not None and found.status == "SUCCESS":
-            return child_result(_ended(found.output), command)
+            return child_result(found.output, command)
         if found is not None:
             starting = asyncio.create_task(carrier.resume(run))
         else:
@@ -453,17 +465,6 @@ def child_of(carrier: RunCarrier, launch: LaunchDocument, journal: Journal, pare
     return child
 
 
-async def _recorded(carrier: RunCarrier, run: str) -> WorkflowStatus | None:
-    """Return the recorded state of a run in the store."""
-    return next(iter(await asyncio.to_thread(carrier.client.list_workflows, workflow_ids=[run])), None)
-
-
-def _ended(outcome: Outcome | None) -> Outcome:
-    """Return the outcome of a run that was carried to its end."""
-    assert outcome is not None
-    return outcome
-
-
 async def _outcome_of(run: str, live: Live, parent: Live, carrier: RunCarrier) -> Outcome:
     """Wait for a child; while it waits for people, its parent does as well."""
     port = parent.port
@@ -480,33 +481,33 @@ async def _outcome_of(run: str, live: Live, parent: Live, carrier: RunCarrier) -
     if live.task is None or live.task.cancelled():
         if carrier.leaves(run):
             raise asyncio.CancelledError
-        found = await _recorded(carrier, run)
+        found = await carrier.claims.row(run)
         if found is not None and found.status == "SUCCESS":  # it came to its end before it was taken up here
-            return _ended(found.output)
+            return cast("Outcome", found.output)
         return {"status": "failed", "error": {"step": None, "kind": "failed", "code": "cancelled", "message": "it was cancelled"}}
-    return _ended(live.task.result())
+    return cast("Outcome", live.task.result())
 
 
 async def _cancel(carrier: RunCarrier, run: str, starting: asyncio.Task[Live]) -> None:
     """Cancel a child once it has started: one that is still starting could not be found, and would continue by itself."""
     await asyncio.wait([starting])
     if starting.exception() is None:
-        await carrier.cancel(run)
+        await carrier.claims.cancel(run)
 
 
 async def carry(carrier: RunCarrier, launch: LaunchDocument) -> Outcome | None:
     """Carry a run to its end; an error of this process leaves it unchanged, to be continued."""
     task = asyncio.current_task()
     assert task is not None
-    live = carrier.claims.carried_by(launch["run"], task)
-    if live is None:
-        raise asyncio.CancelledError
+    live = await carrier.claims.carried_by(launch["run"], task)
     try:
         return await _interpret(carrier, launch, live)
     except asyncio.CancelledError:
         if live.port is not None and not carrier.leaves(launch["run"]):
             await asyncio.shield(asyncio.to_thread(live.port.standing.close))
         raise
+    except DBOSWorkflowConflictIDError:  # DBOS would wait here for the end of the run, which a later task carries
+        await asyncio.sleep(_PATIENCE)
     except sa.exc.SQLAlchemyError as error:
         live.error = store.unusable(carrier.location, store.reason_of(error))
     except Exception as error:  # noqa: BLE001  -- told to whoever waits

@@ -146,10 +146,10 @@ class DurableEngine(TracedEngine):
 
         await self.asker.ask(write)
 
-    async def fill(self) -> None:
-        """Write the runs of an earlier release into the table; continue where an earlier attempt was interrupted."""
+    async def fill(self) -> bool:
+        """Write the runs of an earlier release into the table, from where that was interrupted; `False` if there are none."""
         if not await self.asker.is_there():
-            return
+            return False
         table = await asyncio.to_thread(self.table)
         place = await asyncio.to_thread(table.cursor, FILLED)
         while place != ALL:
@@ -163,6 +163,7 @@ class DurableEngine(TracedEngine):
             await asyncio.to_thread(table.move_cursor, FILLED, place)
             if len(rows) == _AT_ONCE and not (begun + len(rows)) % _TOLD:
                 _log.warning("runs of an earlier release that were read into the table of runs: %d", begun + len(rows))
+        return True
 
     def parts_of(self, runs: Collection[str]) -> list[AnswerPart]:
         """Return the parts written by other processes since the last call, of answers in some runs, or in all where one is ""."""
@@ -275,9 +276,8 @@ class DurableEngine(TracedEngine):
 
     async def run_ids(self, chosen: RunFilter) -> list[str]:
         """Return the ids of the selected runs, the latest first, from the table."""
-        if not await self.asker.is_there():
+        if not await self.fill():
             return []
-        await self.fill()
         return await asyncio.to_thread(lambda: self.table().names(runs_query(chosen)))
 
     async def runs(self, chosen: RunFilter | None = None) -> list[RunReport]:
@@ -293,24 +293,21 @@ class DurableEngine(TracedEngine):
 
     async def counts(self) -> dict[str, int]:
         """Return how many runs are kept, by program."""
-        if not await self.asker.is_there():
+        if not await self.fill():
             return {}
-        await self.fill()
         return await asyncio.to_thread(lambda: self.table().count_by(RUNS.c.program))
 
-    async def _report_of(self, row: WorkflowStatus) -> RunReport:
-        """Return the state of a run, without its record."""
+    async def _report_of(self, row: WorkflowStatus, *, whole: bool = False) -> RunReport:
+        """Return the state of a run, with the questions of its children; with its record if the `whole` is requested."""
         below = [] if row.status in ENDED else await self._below(row.workflow_id)
-        return await self.asker.ask(lambda client: report_of(client, row, children=below, whole=False))
+        return await self.asker.ask(lambda client: report_of(client, row, children=below, whole=whole))
 
     async def _below(self, run: str) -> list[WorkflowStatus]:
         return await self.asker.ask(lambda client: client.list_workflows(workflow_id_prefix=f"{run}/"))
 
     async def show(self, run: str) -> RunReport:
         """Return the state of a run, with the questions of the processes that serve its activities."""
-        row = await self.asker.row(run)
-        below = [] if row.status in ENDED else await self._below(run)
-        return await self.asker.ask(lambda client: report_of(client, row, children=below, whole=True))
+        return await self._report_of(await self.asker.row(run), whole=True)
 
     async def answer(self, run: str, step: str, data: Json, by: Author | None = None) -> RunReport:
         """Answer a question of a run; this process continues it if no other carries the runs of this store."""
@@ -347,7 +344,7 @@ class DurableEngine(TracedEngine):
                     await self.asker.ask(lambda client, each=each: client.cancel_workflow(each.workflow_id))  # type: ignore[misc]  # a default is not inferred
             if runner is not None and await runner.owns(run) and runner.enter():
                 try:
-                    await runner.away(runner.cancel(run))
+                    await runner.away(runner.claims.cancel(run))
                 finally:
                     runner.leave()
             else:
@@ -408,9 +405,7 @@ class DurableEngine(TracedEngine):
             steps = await self.asker.ask(lambda client: client.list_workflow_steps(run))
             last = max((step["function_id"] for step in steps), default=0)
             with suppress(DBOSException):  # another process has just done so
-                queue = (
-                    store.QUEUE if self.location.is_local else store.queue_of(RunConfig.from_json(launch_of(row)["how"]).project)
-                )
+                queue = store.queue_for(launch_of(row), is_local=self.location.is_local)
                 await self.asker.ask(lambda client: client.rewind_workflow(run, start_step=last + 1, queue_name=queue))
             if "/" not in run:
                 entries = len(entries_of(launch_of(row), steps))
@@ -436,8 +431,7 @@ class DurableEngine(TracedEngine):
 
     async def delete(self, run: str) -> None:
         """Forget a run that has ended, and those below it."""
-        row = await self.asker.row(run)
-        require_ended(await self.asker.ask(lambda client: report_of(client, row, whole=False)))
+        require_ended(await self._report_of(await self.asker.row(run)))
         await self.delete_all([run])
 
     async def delete_all(self, runs: Sequence[str]) -> None:
@@ -498,7 +492,8 @@ class DurableEngine(TracedEngine):
         roots: list[str] = []
         async with self._carrier() as runner:
             if runner is not None and self.location.is_local:
-                roots = await self._interrupted()
+                rows = await self.asker.ask(lambda c: c.list_workflows(name=store.WORKFLOW, status=["PENDING", "ENQUEUED"]))
+                roots = [row.workflow_id for row in rows if "/" not in row.workflow_id]
                 for run in roots:
                     await runner.away(runner.resume(run))
         while not stop.is_set():
@@ -516,10 +511,6 @@ class DurableEngine(TracedEngine):
                 await runner.away(runner.drain())
         await asyncio.to_thread(self.close)
         return len(roots)
-
-    async def _interrupted(self) -> list[str]:
-        rows = await self.asker.ask(lambda client: client.list_workflows(name=store.WORKFLOW, status=["PENDING", "ENQUEUED"]))
-        return [row.workflow_id for row in rows if "/" not in row.workflow_id]
 
     # --- schedules ------------------------------------------------------------------------------------------------------------
 

@@ -98,19 +98,6 @@ class ServerLock:
         return True
 
 
-class ServerWatch:
-    """Says each time that something may have changed."""
-
-    is_cheap: bool = False
-
-    def changed(self) -> bool:
-        """Signal that the store has changed."""
-        return True
-
-    def close(self) -> None:
-        """Do nothing: no connection is held."""
-
-
 class PostgresStore:
     """A database of a server."""
 
@@ -150,9 +137,8 @@ class PostgresStore:
         """Return `None`: any number of workers hold it."""
         return None
 
-    def watch(self, engine: sa.Engine) -> ServerWatch:  # noqa: ARG002  -- the server cannot say
-        """Return an event that always says that there may be something new."""
-        return ServerWatch()
+    def watch(self, engine: sa.Engine) -> None:
+        """Return `None`: a server does not tell of writes."""
 
 
 _LIVING = """(SELECT (classid::bigint << 32) | objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND granted
@@ -188,6 +174,9 @@ _ENDED = f"""DELETE FROM instrc_owners o USING dbos.workflow_status w WHERE o.ru
 _PARK = f"""WITH own AS (UPDATE instrc_owners SET worker = 0, due = :due WHERE run = :run AND worker = :me RETURNING run)
   UPDATE dbos.workflow_status w SET {_ANEW}, queue_name = '{PARKED}' FROM own
   WHERE w.workflow_uuid = own.run AND w.status = 'PENDING'"""  # noqa: S608  -- as above
+_HAND_OVER = f"""WITH own AS (DELETE FROM instrc_owners WHERE run = :run AND worker = :me)
+  UPDATE dbos.workflow_status SET {_ANEW}, queue_name = :queue
+  WHERE workflow_uuid = :run AND status = 'PENDING' AND executor_id = :executor"""  # noqa: S608  -- as above
 _GIVE_BACK = f"""WITH own AS (DELETE FROM instrc_owners WHERE worker = :me RETURNING run)
   UPDATE dbos.workflow_status w SET {_ANEW}, queue_name = '{QUEUE}' FROM own
   WHERE w.workflow_uuid = own.run AND w.status IN ('PENDING', 'ENQUEUED')"""  # noqa: S608  -- as above
@@ -233,6 +222,10 @@ class WorkerLock(ServerLock):
     def park(self, run: str, due: float | None) -> None:
         """Let go of a run that only waits, until somebody answers or until the moment at which its next timer ends."""
         self._do(_PARK, run=run, due=due)
+
+    def hand_over(self, run: str, queue: str, executor: str) -> None:
+        """Put a run that DBOS has begun as `executor` into another queue, and let go of it."""
+        self._do(_HAND_OVER, run=run, queue=queue, executor=executor)
 
     def give_back(self) -> None:
         """Put all runs of this worker back into the shared queue."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from copy import copy
+from functools import partial
 from secrets import token_hex
 from socket import gethostname
 from time import monotonic, time
@@ -169,7 +170,8 @@ class Runner:
 
     def leaves(self, run: str) -> bool:
         """Return whether a run is left as it is, to be continued."""
-        return self._leaving or self.closing or self.draining or run.partition("/")[0] in self.parking
+        root = run.partition("/")[0]
+        return self._leaving or self.closing or self.draining or root in self.parking or root in self.claims.replaced
 
     async def park(self, run: str, due: float | None) -> None:
         """Let go of a run that only waits."""
@@ -262,9 +264,12 @@ class Runner:
             live.change.clear()
             recorded = _given(live.port, letter) if live.port is not None else None
             if recorded is not None:
-                assert live.task is not None
-                either: set[asyncio.Future[bool] | asyncio.Task[Outcome | None]] = {recorded, live.task}
+                task = live.task
+                assert task is not None
+                either: set[asyncio.Future[bool] | asyncio.Task[Outcome | None]] = {recorded, task}
                 await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+                if not recorded.done() and live.task is not task:
+                    continue  # another task carries the run on
                 if not recorded.done() and (live.error is not None or self.leaves(letter.run)):
                     raise live.error or asyncio.CancelledError
                 return recorded.done() and recorded.result()
@@ -282,10 +287,6 @@ class Runner:
                 return None
             await asyncio.sleep(0.02)
         return live
-
-    async def cancel(self, run: str) -> None:
-        """End a run."""
-        await self.claims.cancel(run)
 
 
 def _given(port: DurablePort, letter: store.Letter) -> asyncio.Future[bool] | None:
@@ -364,8 +365,7 @@ class EventLoopThread:
 
 def idle_until(lives: Sequence[Live]) -> float | None:
     """Return when the next timer of a run and those below it ends, infinity if none does; `None` if they do anything but wait."""
-    busy = due = 0.0
-    due = float("inf")
+    busy, due = 0, float("inf")
     for live in lives:
         if live.port is None or not live.port.is_idle:
             return None
@@ -428,16 +428,17 @@ class Rest:
         try:
             while True:
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._awake.wait(), SLOW_POLL if self.asleep and not watch.is_cheap else POLL)
+                    await asyncio.wait_for(self._awake.wait(), SLOW_POLL if self.asleep and watch is None else POLL)
                 with suppress(Exception):  # what the store complains of is told to whoever asks for something
                     await self._look(watch)
         finally:
-            watch.close()
+            if watch is not None:
+                watch.close()
 
-    async def _look(self, watch: StoreWatch) -> None:
+    async def _look(self, watch: StoreWatch | None) -> None:
         woken = self._awake.is_set()
         self._awake.clear()
-        if changed := watch.changed():
+        if changed := watch is None or watch.changed():
             await self._read()
         for run in [run for run, due in self.parked.items() if due is not None and due <= time()]:
             await self.runner.resume(run)
@@ -471,7 +472,7 @@ class Rest:
         if queued:
             await self.end()
         for queue in queued:
-            self.begun.update(await asyncio.to_thread(begin_queued, queue))
+            self.begun.update(await runner.claims.begin_queued(partial(begin_queued, queue)))
 
     async def _park_idle(self) -> int:
         """Park runs that have only waited for a while; return how many do something."""
@@ -505,9 +506,6 @@ class Rest:
             self._letters[letter.id] = letter.run.partition("/")[0], task
             task.add_done_callback(lambda _task, name=letter.id: self._letters.pop(name, None))  # type: ignore[misc]  # a default is not inferred
 
-    def _has_ended(self, run: str) -> bool:
-        return all(row.status not in {"PENDING", "ENQUEUED"} for row in self.runner.client.list_workflows(workflow_ids=[run]))
-
     async def _begin(self) -> None:
         """Leave the runs, which all wait, and end DBOS."""
         async with self._turning:
@@ -515,7 +513,8 @@ class Rest:
                 return
             for name, live in self.runner.live.items():
                 root = name.partition("/")[0]
-                self.parked[root] = min((due for due in (self.parked.get(root), live.due) if due is not None), default=None)
+                dues = (self.parked.get(root), None if live.port is None else live.port.next_due)
+                self.parked[root] = min((due for due in dues if due is not None), default=None)
             self.asleep = True
             await self.runner.leave_runs()
             asyncio.get_running_loop().set_default_executor(self._threads)  # DBOS has put its own there, and ends it now
@@ -526,9 +525,10 @@ class Rest:
         with suppress(Exception):
             taken = True
             if "cancel" in letter.body:
-                await self.runner.cancel(letter.run)
+                await self.runner.claims.cancel(letter.run)
             elif "again" in letter.body:
-                if await asyncio.to_thread(self._has_ended, letter.run):
+                row = await self.runner.claims.row(letter.run)
+                if row is None or row.status not in {"PENDING", "ENQUEUED"}:
                     return  # it is about to go on, and reads its mail itself then
                 await self.runner.resume(letter.run.partition("/")[0])
                 if not await self.runner.take(letter):
@@ -570,7 +570,7 @@ async def _carry_here(runner: Runner, launch: LaunchDocument) -> Outcome | None:
     project = RunConfig.from_json(launch["how"]).project
     if elsewhere is None and runner.shared is not None and project is not None and project not in served_projects():
         elsewhere = store.queue_of(project)
-    if elsewhere is not None:
-        await asyncio.to_thread(runner.client.resume_workflow, launch["run"], queue_name=elsewhere)
+    if elsewhere is not None and runner.shared is not None:
+        await asyncio.to_thread(runner.shared.hand_over, launch["run"], elsewhere, GlobalParams.executor_id)
         raise asyncio.CancelledError
     return await carry(runner, launch)

@@ -31,8 +31,6 @@ _WITH_FRACTIONS = (3, 42)
 class FileWatch:
     """Tells whether another connection has written to a file."""
 
-    is_cheap: bool = True
-
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
         self._connection: sa.PoolProxiedConnection | None = None

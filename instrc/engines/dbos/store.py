@@ -63,14 +63,19 @@ def launch_json(launch: Launch) -> LaunchDocument:
 
 
 def enqueue(client: DBOSClient, launch: LaunchDocument, *, is_local: bool = False) -> None:
-    """Enqueue a run; of several with one id only the first begins. A folder has one queue for all projects."""
+    """Enqueue a run; of several with one id only the first begins."""
     options: EnqueueOptions = {
         "workflow_name": WORKFLOW,
-        "queue_name": QUEUE if is_local else queue_of(cast("str | None", launch["how"].get("project"))),
+        "queue_name": queue_for(launch, is_local=is_local),
         "workflow_id": launch["run"],
         "app_version": APPLICATION,
     }
     client.enqueue(options, launch)
+
+
+def queue_for(launch: LaunchDocument, *, is_local: bool) -> str:
+    """Return the queue of a run: that of its project; a folder has one queue for all."""
+    return QUEUE if is_local else queue_of(cast("str | None", launch["how"].get("project")))
 
 
 def queue_of(project: str | None) -> str:

@@ -72,8 +72,11 @@ def test_one_process_at_a_time_holds_the_lock(opened: tuple[RunStore, sa.Engine]
 def test_a_watch_sees_what_another_connection_writes(opened: tuple[RunStore, sa.Engine]) -> None:
     store, engine = opened
     watch = store.watch(engine)
+    if watch is None:
+        assert not store.is_local, "a server is read each time"
+        return
     assert watch.changed()
-    assert watch.changed() is not watch.is_cheap
+    assert not watch.changed()
     common.send(engine, common.Letter("a", "r1", {"cancel": True}))
     assert watch.changed()
     watch.close()

@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from dbos._core import execute_dequeued_workflow  # `runner.begin_queued` says why
 from written_processes import DECISION, call, chunk, process, step
 
 from instrc import Activities, Sample, current_call
+from instrc.engines.dbos import runner  # its queue is read at moments that no run can choose
 from instrc.engines.dbos.durable_engine import DurableEngine  # the engine itself, with effects of the test
 from instrc.engines.dbos.runner import Runner  # moments of a carrier that no run can choose
 from instrc.engines.dbos.store import enqueue, launch_json  # as another process does
@@ -65,43 +67,72 @@ def launch(run: str, document: Any, prompt: str = "go") -> Launch:
     return Launch(run, "test", plan_of(document), {"prompt": prompt})
 
 
+def until(fits: Callable[[], object]) -> None:
+    limit = time.monotonic() + 60
+    while not fits():
+        assert time.monotonic() < limit, "it takes too long"
+        time.sleep(0.05)
+
+
 def go(work: Any) -> Any:
     return asyncio.run(asyncio.wait_for(work, 30))
 
 
 def test_a_run_that_dbos_takes_while_it_is_asked_for_is_begun_once(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The run is taken out of the queue after `resume` has seen it there, and before it puts it there."""
+    """The queue is read while `resume` has seen the run there, and has not put it there yet."""
     real = stage.runner.client.list_workflows
 
     def seen(**how: Any) -> Any:
         rows = real(**how)
-        deadline = time.monotonic() + 20
-        while rows and not stage.keys and time.monotonic() < deadline:
-            time.sleep(0.01)
+        if rows:
+            time.sleep(1)
         return rows
 
     enqueue(stage.engine.asker.client(), launch_json(launch("r2", CALL)))
     monkeypatch.setattr(stage.runner.client, "list_workflows", seen)
-    stage.release_after(2)
+    stage.release_after(3)
     assert go(stage.engine.resume("r2")).status == "done"
     assert stage.keys == ["r2/serverContext1.step1_send"]
 
 
 def test_a_run_that_dbos_has_just_taken_is_not_put_back_into_the_queue(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """The run is recorded as taken by this process, which has not begun it yet."""
-    real = stage.runner.claims.client.list_workflows
+    taken = threading.Event()
 
-    def seen(**how: Any) -> Any:
-        deadline = time.monotonic() + 20
-        while (rows := real(**how)) and rows[0].status == "ENQUEUED" and time.monotonic() < deadline:
-            time.sleep(0.01)
-        return rows
+    def begin_later(*given: Any) -> None:
+        taken.set()
+        threading.Timer(1, execute_dequeued_workflow, given).start()
 
-    monkeypatch.setattr(stage.runner.claims.client, "list_workflows", seen)
+    monkeypatch.setattr(runner, "execute_dequeued_workflow", begin_later)
     enqueue(stage.engine.asker.client(), launch_json(launch("r2", CALL)))
+    assert taken.wait(20)
     stage.release_after(2)
     assert go(stage.engine.resume("r2")).status == "done"
     assert stage.keys == ["r2/serverContext1.step1_send"]
+
+
+def test_a_run_that_another_process_has_put_into_the_queue_goes_on(stage: Stage) -> None:
+    """DBOS begins it a second time, and records nothing more of the first."""
+    stage.released.set()
+    queue = stage.runner.lock.queue
+    stage.runner.client.resume_workflow("r1", queue_name=queue)
+    until(lambda: stage.runner.client.list_workflows(workflow_ids=["r1"])[0].status == "PENDING")
+    assert go(stage.engine.answer("r1", "userContext1", {"decision": "Approve"})).status == "done"
+
+
+def test_a_run_that_is_put_into_the_queue_amid_an_effect_goes_on(stage: Stage) -> None:
+    async def both() -> RunReport:
+        begun = asyncio.ensure_future(stage.engine.start(launch("r2", CALL)))
+        await asyncio.to_thread(until, lambda: stage.keys)
+        await asyncio.to_thread(stage.runner.client.resume_workflow, "r2", queue_name=stage.runner.lock.queue)
+        await asyncio.to_thread(until, lambda: len(stage.keys) > 1)
+        stage.released.set()
+        return await begun
+
+    assert go(both()).status == "done"
+    assert stage.keys == ["r2/serverContext1.step1_send"] * 2
+    repeated = [event["key"] for event in stage.engine.trace("r2") if event["event"] == "repeated"]
+    assert repeated == ["r2/serverContext1.step1_send"]
 
 
 @pytest.mark.parametrize("in_threads", [False, True], ids=["tasks", "threads"])
@@ -134,15 +165,15 @@ def test_a_run_that_is_cancelled_while_it_is_put_into_the_queue_stays_so(stage: 
     stage.engine.close()
     other = DurableEngine(stage.engine.location.folder, stage._equip)
     other._open()
-    runner = other._runner
-    assert runner is not None
-    real = runner.client.resume_workflow
+    carrier = other._runner
+    assert carrier is not None
+    real = carrier.client.resume_workflow
 
     def cancelled_before(run: str, **how: Any) -> Any:
-        runner.loop.wait(runner.cancel(run))
+        carrier.loop.wait(carrier.claims.cancel(run))
         return real(run, **how)
 
-    monkeypatch.setattr(runner.client, "resume_workflow", cancelled_before)
+    monkeypatch.setattr(carrier.client, "resume_workflow", cancelled_before)
     assert go(other.resume("r1")).status == "cancelled"
     other.close()
 

@@ -208,3 +208,22 @@ def test_effects_that_outlast_the_drain_are_left_and_repeated(shop: Shop) -> Non
     first.send_signal(signal.SIGTERM)
     shop.until(lambda: shop.status("r1") == "done")
     assert sorted(shop.effects("r1")) == sorted([shop.effects("r1")[0], *set(shop.effects("r1"))]), "the first one twice"
+
+
+def test_a_run_that_a_worker_of_another_project_draws_goes_back_to_its_own(shop: Shop, tmp_path: Path) -> None:
+    """What a dead worker leaves comes into the queue that the workers of all projects read."""
+    shop.takes(30.0)
+    first = shop.worker()
+    shop.begin(TWO, "r1")
+    shop.until(lambda: len(shop.effects("r1")) == 1)
+    shop.takes(0.0)
+    other = Shop(tmp_path / "other", shop.url, "other")
+    try:
+        other.worker()
+        first.kill()
+        first.wait()
+        shop.until(lambda: go(shop.engine.unserved({"r1": "shop"})) == {"r1": "shop"})
+        shop.worker()
+        shop.until(lambda: shop.status("r1") == "done")
+    finally:
+        other.end()
